@@ -50,37 +50,39 @@ class Kernel:
         )
 
     def __getitem__(self, launch: Any) -> Launcher:
-        """Configure a launch: `[grid, block]`, `[grid, block, stream]` or `[grid, block, stream,
-        dynamic_lds_bytes]`.
+        """Configure a launch: `kernel[grid, block]`, then call it with the arguments.
 
-        grid counts workgroups, block their work-items; each is an int or a tuple of up to three.
+        A stream and the bytes of dynamic LDS may follow: `[grid, block, stream,
+        dynamic_lds_bytes]`. grid counts workgroups, block the work-items of one; each is an int or
+        a tuple of up to three.
         """
         if not isinstance(launch, tuple) or not 2 <= len(launch) <= 4:
             raise LaunchError(
-                f"{self.__name__}[{launch}]: write {self.__name__}[grid, block](...), and behind "
-                "these a stream and "
-                "the bytes of dynamic LDS where they are needed"
+                f"{self.__name__}[{launch}]: write {self.__name__}[grid, block](...); a stream and "
+                "the bytes of dynamic LDS may follow"
             )
         stream = launch[2] if len(launch) > 2 else None
         dynamic_lds = launch[3] if len(launch) > 3 else 0
         return Launcher(self._launchable, launch[0], launch[1], stream, dynamic_lds)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
-        """A kernel is launched with a grid: LaunchError."""
+        """Raise LaunchError: a kernel is launched with a grid."""
         raise LaunchError(
             f"write {self.__name__}[grid, block](...), or {self.__name__}.forall(n)(...)"
         )
 
     def forall(self, n: int, stream: Stream | None = None, dynamic_lds_bytes: int = 0) -> ForAll:
-        """Configure a launch of at least `n` work-items in one dimension; the block is chosen for
-        occupancy."""
+        """Configure a launch of at least `n` work-items in one dimension.
+
+        The block is chosen for occupancy.
+        """
         return ForAll(self._launchable, n, stream, dynamic_lds_bytes)
 
     def compile(self, *arguments: Any, target: str | None = None, **options: Any) -> CompiledKernel:
         """Compile for argument types (values for `Const` parameters), without a device or a launch.
 
-        Annotated parameters may be left out as `None`, or all together. Array types with `[:]` mean
-        C-contiguous ones.
+        None stands for the type of an annotated parameter; no arguments at all stand for None for
+        each. `f32[:]` means a C-contiguous array here.
         """
         signature = self._launchable.signature
         complete = self._options.complete(self._options.target(target), **options)
@@ -97,16 +99,16 @@ class Kernel:
 
     @property
     def specialisations(self) -> tuple[CompiledKernel, ...]:
-        """What this kernel was compiled to so far, for each combination of options and argument
+        """What this kernel was compiled to so far, one for each combination of options and
         types."""
         return self._launchable.specialisations.compiled
 
     def why_recompiled(self) -> tuple[Change, ...]:
-        """Say why the kernel was compiled the last time: what differs from the nearest compilation
+        """Return why the kernel was compiled last: how that differs from the nearest compilation
         before.
 
-        Argument types, options, and what the kernel and its helpers read from outside, each with
-        its old and new value. Nothing for the first compilation.
+        Differences are argument types, options, and what the kernel and its helpers read from
+        outside, each with its old and new value. The first compilation has none.
         """
         return self._launchable.specialisations.changes
 
@@ -180,10 +182,9 @@ def kernel(function: Callable[..., None], /) -> Kernel: ...
 @overload
 def kernel(**options: Any) -> Callable[[Callable[..., None]], Kernel]: ...
 def kernel(function: Callable[..., None] | None = None, /, **options: Any) -> Any:
-    """Make a kernel of a Python function; `@kernel` or `@kernel(fastmath=True, block=256,
-    waves_per_eu=4, ...)`.
+    """Make a Python function a kernel: `@kernel`, or `@kernel(fastmath=True, block=256, ...)`.
 
-    Options: see `amdjit.options.CompileOptions`. A wrong option raises OptionError here.
+    The options are those of `amdjit.options.CompileOptions`. A wrong value raises OptionError.
     """
     if function is None:
         return lambda inner: _kernel(inner, options)

@@ -1,4 +1,4 @@
-"""What a compilation gives: a kernel's code object, and every value on the way to it, to read."""
+"""The result of a compilation: a kernel's code object, and every value on the way to it."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ Argument = Type | CompileTime
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """A kernel compiled for one combination of argument types. Every stage's result can be read.
+    """A kernel compiled for one combination of argument types, with the result of every stage.
 
-    arguments: a type for each parameter, or the value of a `Const` one. llvm, optimized_llvm: IR
-    before and after the optimiser. code_object: the linked ELF that hipModuleLoadData takes. reads:
-    what the code depends on outside the kernel. written: the array parameters that the kernel may
-    write. launch_uses: for each run-time parameter the number that the launch computes from
-    Python's, None for an argument. findings: what is likely to be a mistake.
+    arguments: a type for each parameter, or the value of a `Const` one. llvm, optimized_llvm: the
+    IR before and after the optimiser. code_object: the linked ELF that hipModuleLoadData takes.
+    reads: what the code depends on outside the kernel. launch_uses: for each run-time parameter the
+    number that the launch computes from Python's numbers, None for an argument that is passed as it
+    is. findings: likely mistakes.
     """
 
     name: str
@@ -69,7 +69,7 @@ class CompiledKernel:
 
     @property
     def parameters(self) -> tuple[tree.Variable, ...]:
-        """The parameters that are passed at run time, in order."""
+        """The parameters that are passed at run time."""
         return self.program.kernel.parameters
 
     @property
@@ -79,13 +79,12 @@ class CompiledKernel:
 
     @property
     def reports(self) -> ReportTable | None:
-        """What the kernel may report to the host; None if nothing, and it then has no argument for
-        it."""
+        """What the kernel may report to the host; None if nothing: it then takes no record."""
         return self.program.reports
 
     @cached_property
     def slow_parts(self) -> tuple[Finding, ...]:
-        """What in the kernel is slow by accident."""
+        """The parts of the kernel that are slow by accident."""
         return slow_parts(
             self.program, self.linked.kernels[self.name].metadata, self.optimized_llvm
         )
@@ -113,8 +112,8 @@ class CompiledKernel:
         return code_object.read_resources(self.linked, self.name, self.target, instructions)
 
     def _count_instructions(self) -> int:
-        """Count machine instructions: decoded where the emulator's tables have them, else as LLVM
-        prints them."""
+        """Count machine instructions: decoded if the emulator has the processor, else as
+        printed."""
         kernel = self.linked.kernels[self.name]
         if self.target.is_emulated:
             code = self.linked.code(kernel)

@@ -1,4 +1,4 @@
-"""The story of a compilation, one call a stage:
+"""The story of a compilation, one call per stage:
 
 Python function -> typed tree -> LLVM IR -> optimised IR -> object -> linked code object
 """
@@ -9,7 +9,6 @@ import inspect
 import types
 from pathlib import Path
 
-import llvmlite
 import msgpack
 
 from amdjit import backend
@@ -35,10 +34,10 @@ def compile_kernel(
     options: CompileOptions,
     environment: Environment,
 ) -> CompiledKernel:
-    """Compile a Python function for its arguments; CompileError says what the kernel language
-    lacks.
+    """Compile a Python function for the types of its arguments.
 
-    BackendError is raised where LLVM or the linker refuses.
+    CompileError for what is wrong in the function or not in the kernel language, BackendError if
+    LLVM or the linker refuses.
     """
     compilation = Compilation(options, backend.find_ocml(environment))
     try:
@@ -58,13 +57,21 @@ def compile_kernel(
     if cache.get(sign) is None:
         cache.put(sign, b"")
     return CompiledKernel(
-        typed.program.kernel.name, arguments, options, typed.program, llvm, optimized, code_object, typed.reads,
-        typed.launch_uses, typed.findings,
-    )  # fmt: skip
+        typed.program.kernel.name,
+        arguments,
+        options,
+        typed.program,
+        llvm,
+        optimized,
+        code_object,
+        typed.reads,
+        typed.launch_uses,
+        typed.findings,
+    )
 
 
 def _typed(argument: Argument) -> Argument:
-    """Return what the front end types: distinctness says nothing of an expression's type."""
+    """Return an argument without its distinctness, which no expression's type depends on."""
     return argument.without_promises() if isinstance(argument, Array) else argument
 
 
@@ -84,7 +91,7 @@ def _build(
     built before."""
     linker = backend.find_linker(environment)
     # The other options are written in the IR.
-    tools = f"llvmlite {llvmlite.__version__} {linker}"
+    tools = f"{backend.LLVM_VERSION} {linker}"
     bitcode = tuple(backend.read_library(file) for file in libraries)
     level = f"{options.wave_size} {options.opt_level}"
     key = cache.key("code object", llvm, options.target.name, level, tools, *bitcode)

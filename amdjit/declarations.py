@@ -1,5 +1,7 @@
-"""Intrinsics and device functions as plain values. There is no registry: the front end meets these
-objects in the kernel's own globals, so a user's declaration works exactly as amdjit's own do.
+"""Intrinsics and device functions as plain values.
+
+There is no registry: the front end finds these objects in the kernel's own globals, so a user's
+declaration works exactly as amdjit's own.
 
     @amdjit.intrinsic(LlvmCall("llvm.amdgcn.fmed3.{a}"), isa="v_med3_f32")
     def median(a: f32, b: f32, c: f32) -> f32:
@@ -46,8 +48,8 @@ __all__ = [
 class As:
     """Pass the parameter `name` with its bits read as another LLVM type.
 
-    An immediate becomes a constant of that type: `As("count", i16)` where LLVM wants an i16 (alone:
-    bool i1, int i32).
+    An immediate becomes a constant of that type: `As("count", i16)` where LLVM wants an i16. By
+    default a bool is an i1 and an int an i32.
     """
 
     name: str
@@ -58,18 +60,15 @@ class As:
 class LlvmCall:
     """Lower to a call of an LLVM intrinsic.
 
-    name: with `{parameter}` for the mangled type of an argument and `{return}` for the result's.
-    operands: the LLVM operands in order where they are not just the parameters: parameter names,
-    `As(...)`, or
-        constants (bool is i1, int is i32).
-    result: the LLVM call's type where it is not the declared one; its bits are then read as the
-    declared type. library: a file of LLVM bitcode or IR (`.bc`, `.ll`) that defines the function,
-    or "OCML" (ROCm's, found where it is
-        installed). It is read and linked when a kernel that calls the function is compiled.
+    name: with `{parameter}` for the mangled type of an argument and `{return}` for that of the
+    result. operands: the LLVM operands in order, if they are not just the parameters: names of
+    parameters, `As(...)`, or constants (a bool is an i1, an int an i32). result: the type of the
+    LLVM call if it is not the declared one, as which its bits are then read. library: a file of
+    LLVM bitcode or IR (`.bc`, `.ll`) that defines the function, or "OCML" for ROCm's. It is linked
+    when a kernel that calls the function is compiled.
 
-    What the name, the operands and the types of a call come to is for LLVM 22 to have on every
-    processor among the intrinsic's `targets`: where it has no instruction for one of them, LLVM
-    ends the process.
+    LLVM 22 must have an instruction for the name, the operands and the types of every call on all
+    of the intrinsic's `targets`: where it has none, LLVM ends its process.
     """
 
     name: str
@@ -78,15 +77,16 @@ class LlvmCall:
     library: Path | str | None = None
 
     def __post_init__(self) -> None:
-        """Take a path as text, too."""
+        """Take the path of a library as text as well."""
         if isinstance(self.library, str) and self.library != "OCML":
             object.__setattr__(self, "library", Path(self.library))
 
 
 @dataclass(frozen=True, slots=True)
 class InlineAsm:
-    """Lower to inline assembly: LLVM's template (`$0` the result, `$1` ... the arguments) and
-    constraint string."""
+    """Lower to inline assembly.
+
+    template, constraints: as LLVM has them; `$0` is the result, `$1` ... are the arguments."""
 
     template: str
     constraints: str
@@ -95,7 +95,8 @@ class InlineAsm:
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """Lower by a function `emit(context, *values) -> value`; immediates arrive as Python values."""
+    """Lower by a function `emit(context, *values) -> value`; immediates are passed as Python
+    values."""
 
     function: Callable[..., Any]
 
@@ -105,8 +106,7 @@ Lowering = LlvmCall | InlineAsm | Emit
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of an intrinsic. `immediate` is set where the argument must be a compile-time
-    value."""
+    """One parameter of an intrinsic. immediate: what a compile-time argument may be, else None."""
 
     name: str
     type: Type | None
@@ -122,11 +122,11 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Intrinsic:
-    """A typed operation with exactly one lowering. Called on the host it runs its reference model.
+    """A typed operation with exactly one lowering. A call on the host runs its reference model.
 
-    wave_sizes: where it exists. features: what the target must have. targets: the processors that
-    have it, None: all. alternative: what to use on other processors, one text or a function of the
-    target's name.
+    wave_sizes: those in which it exists. features: what the target must have. targets: the
+    processors that have it, None for all. alternative: what to use on other processors, as a text
+    or a function of the target's name.
     """
 
     name: str
@@ -142,7 +142,7 @@ class Intrinsic:
     documentation: str = field(default="", repr=False)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run the reference model, the declaration's body, on host values; TypeError if the body is
+        """Run the reference model, which is the declaration's body; TypeError if the body is
         empty."""
         value = self.reference(*arguments)
         if value is None and self.result != VOID:
@@ -185,7 +185,7 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """Three properties, one an axis."""
+    """Three properties, one per axis."""
 
     x: Property
     y: Property
@@ -193,8 +193,7 @@ class Coordinates:
 
 
 class Form(Enum):
-    """Names whose typing rules are the front end's own, because their result depends on
-    compile-time values."""
+    """Names that the front end itself types, because the result depends on compile-time values."""
 
     SHARED_ARRAY = "shared.array"
     SHARED_DYNAMIC = "shared.dynamic"
@@ -214,7 +213,7 @@ class SpecialForm:
     documentation: str = field(default="", repr=False)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """These have a meaning in kernels only."""
+        """Raise TypeError: these forms have a meaning in kernels only."""
         raise TypeError(f"amdjit.{self.form.value} can be called in a kernel only")
 
 
@@ -228,13 +227,13 @@ def intrinsic(
     alternative: str | Callable[[str], str] = "",
     name: str | None = None,
 ) -> Callable[[Callable[..., Any]], Intrinsic]:
-    """Declare an intrinsic: the signature gives the types, the body is the reference model (or
-    `...` for none).
+    """Declare an intrinsic by a function: its annotations are the types, its body the reference
+    model.
 
-    isa: the mnemonic it becomes. targets: the processors that have it, None for all in the target
-    table. alternative: what the error on another target tells to use, one text or a function of the
-    target's name. Raises TypeError where the declaration contradicts itself: names of no
-    parameters, of no processor, no types.
+    A body of `...` means that there is no model. isa: the mnemonic that it becomes. targets: the
+    processors that have it, None for all. alternative: what the error on another target says to
+    use, as a text or a function of the target's name. TypeError if a type is missing, or an operand
+    or processor does not exist.
     """
     if not isinstance(lowering, (LlvmCall, InlineAsm, Emit)):
         kinds = "LlvmCall(name), Emit(function) or InlineAsm(template, constraints)"

@@ -1,5 +1,4 @@
-"""`amdjit demo`: run the WMMA examples on a device and say what was checked and what the kernels
-take."""
+"""`amdjit demo`: run the WMMA examples on a device and print what was checked and what they use."""
 
 from __future__ import annotations
 
@@ -67,7 +66,7 @@ def run_demo(device: Device, examples: Sequence[ModuleType] = EXAMPLES) -> int:
 
 
 def _run(example: ModuleType) -> bool:
-    """Run one example and print what came of it; return whether it was right."""
+    """Run one example and print its reports; return whether its results were right."""
     main: Callable[[], Report | list[Report]] = example.main
     name = example.__name__.rpartition(".")[2]
     start = time.perf_counter()
@@ -92,7 +91,7 @@ def _run(example: ModuleType) -> bool:
 
 
 def describe_resources(resources: Resources) -> str:
-    """Return what a kernel takes, in one line."""
+    """Return the resources that a kernel uses, in one line."""
     spills = resources.vgpr_spills + resources.sgpr_spills
     parts = [
         f"{resources.instructions} instructions",

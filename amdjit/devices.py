@@ -1,5 +1,4 @@
-"""The devices of this process: list them, choose one, and make arrays, streams and events on the
-chosen one."""
+"""The devices of this process: list them, choose one, make arrays, streams and events on it."""
 
 from __future__ import annotations
 
@@ -32,8 +31,7 @@ _LOGGER = logging.getLogger("amdjit")
 
 
 class Inventory:
-    """What devices there are. HIP is asked, and emulators are made, at the first need; each device
-    exists once."""
+    """The devices that exist. HIP is asked and emulators are made when they are first needed."""
 
     def __init__(self, environment: Environment | None = None) -> None:
         self._lock = threading.RLock()
@@ -44,22 +42,22 @@ class Inventory:
 
     @property
     def environment(self) -> Environment:
-        """What the environment variables ask for, read once."""
+        """The environment variables, read once."""
         with self._lock:
             if self._environment is None:
                 self._environment = read_environment(os.environ)
             return self._environment
 
     def hip(self) -> tuple[list[HipDevice], str]:
-        """The GPUs that can be used, and why there are no more."""
+        """Return the GPUs that can be used, and why others cannot."""
         with self._lock:
             if self._hip is None:
                 self._hip = discover()
             return self._hip
 
     def emulator(self, target: Target, matrix: str | None = None) -> EmulatorDevice:
-        """The emulator of one processor. matrix: how it rounds products, by the environment unless
-        given."""
+        """Return the emulator of a processor. matrix: how it rounds products, by default as the
+        environment says."""
         with self._lock:
             key = target, matrix or self.environment.emulator_matrix
             if key not in self._emulators:
@@ -68,11 +66,11 @@ class Inventory:
             return self._emulators[key]
 
     def all(self) -> list[Device]:
-        """All devices, GPUs first."""
+        """Return all devices, GPUs first."""
         return [*self.hip()[0], *(self.emulator(target) for target in EMULATED)]
 
     def find(self, name: str, matrix: str | None = None) -> Device:
-        """Return the device of that name; LaunchError that lists the names there are."""
+        """Return the device of this name; LaunchError with the known names if there is none."""
         kind, _, which = name.partition(":")
         if kind == "emulator":
             wanted = which or default_target(self.environment).name
@@ -86,8 +84,10 @@ class Inventory:
         raise LaunchError(self._unknown(name, kind))
 
     def default(self) -> Device:
-        """The device of AMDJIT_DEVICE, else the first GPU that can be used, else an emulator (said
-        once)."""
+        """Return the device of AMDJIT_DEVICE, else the first usable GPU, else an emulator.
+
+        An emulator is announced in the log, once.
+        """
         with self._lock:
             if self._default is None:
                 self._default = self._choose()
@@ -126,21 +126,21 @@ _CHOSEN: ContextVar[Device | None] = ContextVar("amdjit device", default=None)
 
 
 def devices() -> list[Device]:
-    """Return the devices that kernels can run on: the GPUs, then an emulator for each processor
-    that amdjit knows."""
+    """Return the devices that kernels can run on: GPUs, then an emulator for each processor that
+    can be emulated."""
     return _INVENTORY.all()
 
 
 def hip_status() -> str:
-    """Return why there are not more GPUs among `devices()`, empty if HIP works and all of them can
-    be used."""
+    """Return why some GPUs are not among `devices()`; empty if HIP works and all can be used."""
     return _INVENTORY.hip()[1]
 
 
 def current_device() -> Device:
-    """Return the device that launches and arrays use here: the innermost `use`, else the default.
+    """Return the device that launches and arrays use here: that of the innermost `use`, or the
+    default.
 
-    The default is the one that AMDJIT_DEVICE names, else the first GPU that can be used, else an
+    The default is the device that AMDJIT_DEVICE names, else the first GPU that can be used, else an
     emulator.
     """
     return _CHOSEN.get() or _INVENTORY.default()
@@ -148,13 +148,11 @@ def current_device() -> Device:
 
 @contextlib.contextmanager
 def use(device: str | Device, matrix: str | None = None) -> Iterator[Device]:
-    """Make a device the current one within a `with` block (in this thread or task); LaunchError for
-    unknown names.
+    """Make a device the current one within a `with` block, in this thread or task.
 
-    device: a name such as "hip:0" or "emulator:gfx1201", or one of `devices()`. matrix: of an
-    emulator by its name, "silicon" or "fma": as AMDJIT_EMULATOR_MATRIX, for this device alone. It
-    is a
-        device of its own, with its own memory.
+    device: a name such as "hip:0" or "emulator:gfx1201", or one of `devices()`. matrix: "silicon"
+    or "fma", for an emulator given by its name: as AMDJIT_EMULATOR_MATRIX, for this device alone,
+    which has its own memory. LaunchError for unknown names.
     """
     if matrix is not None:
         checked_matrix(matrix, "matrix")
@@ -175,15 +173,14 @@ def use(device: str | Device, matrix: str | None = None) -> Iterator[Device]:
 
 
 class Stream(streams.Stream):
-    """A queue of work, on the current device unless another is given. Work in one stream runs in
-    order."""
+    """A queue of work that runs in order, on the current device unless another is given."""
 
     def __init__(self, device: Device | None = None) -> None:
         super().__init__(device or current_device())
 
 
 class Event(streams.Event):
-    """A mark in a stream of the current device unless another is given."""
+    """A mark in a stream, on the current device unless another is given."""
 
     def __init__(self, device: Device | None = None) -> None:
         super().__init__(device or current_device())
@@ -195,13 +192,15 @@ def synchronize() -> None:
 
 
 def to_device(array: ArrayLike, stream: streams.Stream | None = None) -> DeviceArray:
-    """Return a C-contiguous copy of a host array on the current device; a DeviceArray of that
-    device as it is."""
+    """Return a C-contiguous copy of a host array on the current device.
+
+    A DeviceArray of that device is returned as it is.
+    """
     return arrays.to_device(current_device(), array, stream)
 
 
 def empty(shape: int | Shape, dtype: DTypeLike = np.float32) -> DeviceArray:
-    """Return a new array with any contents on the current device."""
+    """Return a new array of arbitrary contents on the current device."""
     return arrays.empty(current_device(), shape, dtype)
 
 
@@ -218,12 +217,16 @@ def full(
     dtype: DTypeLike | None = None,
     stream: streams.Stream | None = None,
 ) -> DeviceArray:
-    """Return a new array with `value` in every element on the current device; NumPy's type for it
-    unless given."""
+    """Return a new array with `value` in every element on the current device.
+
+    dtype: the type that NumPy gives the value, unless given.
+    """
     return arrays.full(current_device(), shape, value, dtype, stream)
 
 
 def from_dlpack(tensor: Any, copy: bool | None = None) -> DeviceArray:
-    """Return a DeviceArray over another library's tensor on the current GPU, or a copy of its host
-    memory."""
+    """Return a DeviceArray over another library's tensor on the current GPU.
+
+    A tensor in host memory is copied.
+    """
     return arrays.from_dlpack(current_device(), tensor, copy)

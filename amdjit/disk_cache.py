@@ -1,8 +1,8 @@
-"""What was compiled, kept on disk, so that the next process need not compile it again.
+"""Compiled code kept on disk, so that the next process need not compile it again.
 
-The cache is advice: whatever goes wrong with it (no room, no permission, a damaged or half-written
-file, two processes at once) costs a compilation and nothing else. Entries are bytes under a
-checksum; its directory is the user's alone, because the emulator keeps host code there.
+Whatever goes wrong with the cache (no room, no permission, a damaged or half-written file, two
+processes at once) costs a compilation and nothing else. Entries are bytes with a checksum. The
+directory is the user's alone, because the emulator keeps host code there.
 """
 
 from __future__ import annotations
@@ -26,17 +26,16 @@ _HEADER_SIZE = len(_MAGIC) + hashlib.sha256().digest_size
 _ENTRY_SUFFIX = ".bin"
 _TEMPORARY_SUFFIX = ".tmp"
 
-# One write in 16 looks at the whole directory; the key's last digit says which, so that no state is
-# needed.
+# One write in 16 looks at the whole directory. The last digit of the key decides, which needs no
+# state.
 _PRUNING_DIGITS = "0"
-# Pruning leaves some room, so that the next write need not prune again.
+# Pruning leaves room, so that the next write need not prune again.
 _KEPT_SHARE = 0.75
 _ABANDONED_SECONDS = 3600.0
 
 
 def source_version(*folders: Path) -> str:
-    """Return what changes whenever a Python file below the folders does, for the version of a
-    cache."""
+    """Return a text that changes whenever a Python file below the folders does."""
     digest = hashlib.sha256()
     for folder in folders:
         for file in sorted(folder.rglob("*.py")):
@@ -51,9 +50,9 @@ def source_version(*folders: Path) -> str:
 class DiskCache:
     """A directory of compiled code, by key.
 
-    directory: where the entries are, made when first written; None keeps nothing. version: what
-    entries of other versions of the compiler must not be mixed with. max_bytes: about how much the
-    directory may hold.
+    directory: where the entries are, made when it is first written; None keeps nothing. version:
+    tells entries of other versions of the compiler apart. max_bytes: how much the directory may
+    hold, roughly.
     """
 
     directory: Path | None
@@ -61,8 +60,7 @@ class DiskCache:
     max_bytes: int = 256 << 20
 
     def key(self, *parts: str | bytes) -> str:
-        """Return the key of what was compiled: everything that the code depends on, in a fixed
-        order."""
+        """Return the key for everything that the compiled code depends on, in a fixed order."""
         digest = hashlib.sha256()
         for part in (self.version, *parts):
             content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -72,7 +70,7 @@ class DiskCache:
         return digest.hexdigest()
 
     def get(self, key: str) -> bytes | None:
-        """Return the bytes put under `key`, or None if there are none or the entry is damaged."""
+        """Return the bytes stored under `key`; None if there are none or the entry is damaged."""
         path = self._path(key)
         if path is None:
             return None
@@ -91,7 +89,8 @@ class DiskCache:
         return data
 
     def put(self, key: str, data: bytes) -> None:
-        """Keep `data` under `key` if that is possible. An entry is seen whole or not at all."""
+        """Store `data` under `key` if that is possible. Readers see an entry whole or not at
+        all."""
         path = self._path(key)
         if path is None or len(data) > self.max_bytes:
             return
@@ -105,7 +104,7 @@ class DiskCache:
             self.prune()
 
     def prune(self) -> None:
-        """Remove what was not used for the longest time until the directory is below its bound."""
+        """Remove the entries that were least recently used until the directory is small enough."""
         entries = sorted(self._entries(), key=lambda entry: entry[1])
         total = sum(size for _, _, size in entries)
         if total <= self.max_bytes:
@@ -124,8 +123,10 @@ class DiskCache:
         )
 
     def _entries(self) -> Iterator[tuple[Path, float, int]]:
-        """Yield path, time of last use and bytes of each entry; files that a dead process left
-        half-written go."""
+        """Yield the path, the time of last use and the size of each entry.
+
+        Files that a dead process left half-written are removed.
+        """
         if self.directory is None:
             return
         now = time.time()
@@ -141,7 +142,7 @@ class DiskCache:
 
 
 def _checksum(key: str, data: bytes) -> bytes:
-    # The key is part of it, so that an entry copied to another's place is noticed.
+    # With the key, so that an entry copied to the place of another is noticed.
     return hashlib.sha256(key.encode() + data).digest()
 
 

@@ -1,4 +1,4 @@
-"""Python's garbage collector, kept from searching what a compilation is building."""
+"""Python's garbage collector, paused while a compilation builds its values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["collector_paused"]
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the search for unreachable cycles, which walks all objects of the process as a
-    compilation makes many.
+    """Pause the search for unreachable cycles, which walks all objects of the process.
 
-    It took a third of the time of long kernels and found nothing. Reference counting goes on. Where
-    two threads compile at once, the collector goes on when the first is done.
+    A compilation makes so many objects that the search took a third of the time of long kernels,
+    and it found nothing. Reference counting goes on. If two threads compile at the same time, the
+    collector resumes when the first is done.
     """
     if not gc.isenabled():
         yield

@@ -43,8 +43,8 @@ _BINARY = {"K": 10, "M": 20, "G": 30, "T": 40}
 
 
 class OptionError(AmdjitError, ValueError):
-    """An option or environment variable has a value that it cannot have; the message says which it
-    can."""
+    """An option or environment variable has a wrong value; the message says which values are
+    right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +52,21 @@ class CompileOptions:
     """How one kernel is compiled. Part of the key of a compiled kernel: equal options, equal code.
 
     fastmath: False, True (all flags) or some of FAST_MATH_FLAGS. block: the most work-items of a
-    workgroup (also spelled max_block), or its exact shape of up to 3 extents, or None
-        (1024 at most).
-    waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None. wave_size: lanes of a wave,
-    32 or 64 (0: the processor's usual one). opt_level: 0 to 3, as clang's -O. debug_info: keep the
-    Python source lines in the code object. asserts: compile `assert` and `raise`; False leaves them
-    out, and they cost nothing. bounds_check: test every index against its array's shape; None:
-    where AMDJIT_DEBUG is 1. denormals: "preserve", or "flush" to take and give 0 for f32 numbers
-    too small to be normal. inline: True inlines all device functions, False none of the user's;
-    None: as each of them says. unroll: rounds to unroll loops by where they say nothing themselves,
-    1 for no unrolling; None: as LLVM likes. print_buffer: bytes that one launch can print; a line
-    takes 20 and its values. warnings: warn about what is slow by accident
-    (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0 turns all off. sanitize: what the emulator
-    checks all launches of the kernel for: some of SANITIZER_CHECKS (docs/sanitizer.md).
-    exact_lines: give each memory access its own line in the code object; LLVM gives all of a clause
-    (`s_clause`) the
-        line of the first, so clauses are left out. Launches with checks have it on.
+    workgroup (also spelled max_block), its exact shape of up to 3 extents, or None for 1024 at
+    most. waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None. wave_size: lanes of a
+    wave, 32 or 64 (0: the processor's usual one). opt_level: 0 to 3, as clang's -O. debug_info:
+    keep the Python source lines in the code object. asserts: compile `assert` and `raise`; False
+    leaves them out, so that they cost nothing. bounds_check: test every index against its array's
+    shape; None does so if AMDJIT_DEBUG is 1. denormals: "preserve", or "flush" to read and write 0
+    for f32 numbers that are too small to be normal. inline: True inlines all device functions,
+    False none of the user's, None as each of them says. unroll: how many rounds to unroll loops by
+    that do not say it themselves, 1 for no unrolling; None leaves it to LLVM. print_buffer: bytes
+    that one launch can print; a line takes 20 and those of its values. warnings: warn about what is
+    slow by accident (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0 turns all warnings off.
+    sanitize: the checks that the emulator makes in all launches of the kernel, some of
+    SANITIZER_CHECKS (docs/sanitizer.md). exact_lines: give each memory access its own line in the
+    code object. LLVM gives all accesses of a clause (`s_clause`) the line of the first, so no
+    clauses are made. Launches with checks turn this on.
     """
 
     target: Target
@@ -130,7 +129,7 @@ class CompileOptions:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the process's environment asks for; None where it says nothing.
+    """What the environment variables of the process ask for; None for those that are not set.
 
     device: AMDJIT_DEVICE, the device to use where the program chooses none, such as hip:0 or
     emulator:gfx1201. target: AMDJIT_TARGET, the processor to compile for, and to emulate, where
@@ -177,10 +176,9 @@ class Environment:
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:
-    """Read amdjit's environment variables; OptionError naming the variable whose value cannot be
-    used.
+    """Read amdjit's environment variables; OptionError for the first one with a wrong value.
 
-    Empty variables count as unset, except AMDJIT_CACHE_DIR, where empty turns the cache off.
+    Empty variables count as unset. Only an empty AMDJIT_CACHE_DIR means something: no cache.
     """
     return Environment(
         device=variables.get("AMDJIT_DEVICE") or None,
@@ -211,7 +209,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
 
 
 def named_target(name: str) -> Target:
-    """Return the row of the table of targets; OptionError with the names there are."""
+    """Return the target of this name; OptionError with the known names if there is none."""
     target = find_target(name)
     if target is None:
         raise OptionError(f"unknown target {name!r}: amdjit has {_listed(TARGETS)}")
@@ -219,7 +217,7 @@ def named_target(name: str) -> Target:
 
 
 def default_target(environment: Environment) -> Target:
-    """Return the target to compile for when neither the caller nor a device says."""
+    """Return the target to compile for if neither the caller nor a device decides it."""
     return environment.target or named_target(DEFAULT_TARGET)
 
 
@@ -267,7 +265,7 @@ def _check_language_options(options: CompileOptions) -> None:
 
 
 def checked_sanitize(checks: object, what: str) -> tuple[str, ...]:
-    """Return names of checks in the table's order; OptionError for what is none."""
+    """Return names of checks in the order of the table; OptionError for an unknown one."""
     names = (
         (checks,)
         if isinstance(checks, str)
@@ -284,13 +282,13 @@ def checked_sanitize(checks: object, what: str) -> tuple[str, ...]:
 
 
 def spelled_out(options: Mapping[str, object]) -> dict[str, object]:
-    """Return a kernel's options with `max_block` as the `block` that it means."""
+    """Return a kernel's options with `block` in place of `max_block`."""
     spelled = dict(options)
     if "max_block" in spelled:
         most = spelled.pop("max_block")
         if "block" in spelled or type(most) is not int:
             raise OptionError(
-                f"max_block={most!r}: give a number of work-items, and no block= besides"
+                f"max_block={most!r}: give a number of work-items, and no block= with it"
             )
         spelled["block"] = most
     if "sanitize" in spelled:
@@ -364,7 +362,7 @@ def _tier(variables: Mapping[str, str]) -> str | None:
 
 
 def checked_matrix(arithmetic: object, what: str) -> str:
-    """Return one of MATRIX_ARITHMETICS; OptionError for what is none."""
+    """Return one of MATRIX_ARITHMETICS; OptionError for any other value."""
     if not isinstance(arithmetic, str) or arithmetic not in MATRIX_ARITHMETICS:
         raise OptionError(f"{what}={arithmetic!r}: give {' or '.join(MATRIX_ARITHMETICS)}")
     return arithmetic

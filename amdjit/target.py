@@ -28,12 +28,12 @@ class Target:
 
     name: LLVM's -mcpu. isa: (major, minor, stepping). wave_sizes: the default one first.
     elf_machine_flags: EF_AMDGPU_MACH of the ELF header (LLVM AMDGPU guide, "ELF Header").
-    vgpr_file: 32-bit registers a SIMD has for one lane; vgpr_granule: how they are handed out in
-    wave32 (wave64: half); vgpr_limit: the most a wave may have. max_waves: a SIMD's wave slots.
-    lds_per_workgroup, lds_per_workgroup_processor: bytes; lds_granule: bytes.
-    simds_per_workgroup_processor: SIMDs that share one LDS, in workgroup-processor mode where there
-    is one. has_workgroup_processors: whether a workgroup may span two compute units that share
-    their LDS. is_emulated: whether the emulator runs its machine code.
+    vgpr_file: 32-bit registers that a SIMD has for one lane; vgpr_granule: the unit in which a
+    wave32 gets them (a wave64: half of it); vgpr_limit: the most that a wave may have. max_waves:
+    wave slots of a SIMD. lds_per_workgroup, lds_per_workgroup_processor, lds_granule: bytes.
+    simds_per_workgroup_processor: SIMDs that share one LDS, in workgroup-processor mode if the
+    processor has it. has_workgroup_processors: whether a workgroup may span two compute units that
+    share their LDS. is_emulated: whether the emulator runs its machine code.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Target:
 
     @property
     def wave_size(self) -> int:
-        """Lanes of a wave unless the kernel asks otherwise."""
+        """Lanes of a wave unless the kernel's options say otherwise."""
         return self.wave_sizes[0]
 
     def __str__(self) -> str:
@@ -149,8 +149,7 @@ TARGETS: tuple[Target, ...] = (
     _rdna("gfx1201", (12, 0, 1), 0x4E, _GFX12, 1536, 24, is_emulated=True),
     _GFX1250,
 )
-"""Every processor that amdjit compiles for; the emulator runs those of gfx1200's instruction set.
-"""
+"""Every processor that amdjit compiles for."""
 
 EMULATED: tuple[Target, ...] = tuple(target for target in TARGETS if target.is_emulated)
 
@@ -158,7 +157,9 @@ DEFAULT_TARGET = "gfx1201"
 
 
 def find_target(name: str) -> Target | None:
-    """Return the row of that name, or None. Feature suffixes of a HIP name (`gfx1201:xnack-`) are
-    ignored."""
+    """Return the target of this name, or None.
+
+    Features in a name of HIP's (`gfx1201:xnack-`) are ignored.
+    """
     base = name.split(":", 1)[0]
     return next((target for target in TARGETS if target.name == base), None)

@@ -85,12 +85,12 @@ class Scalar(Type):
         return self.name
 
     def __getitem__(self, axes: Any) -> Array:
-        """Return an array type: one `:` an axis; `::1` as the last one means C-contiguous only."""
+        """Return an array type: one `:` per axis; `::1` as the last one means C-contiguous only."""
         axes = axes if isinstance(axes, tuple) else (axes,)
         for axis in axes:
             if not isinstance(axis, slice) or axis.start is not None or axis.stop is not None:
                 raise TypeError(
-                    f"write {self.name}[:] or {self.name}[:, ::1], one `:` for each axis"
+                    f"write {self.name}[:] or {self.name}[:, ::1], with one `:` per axis"
                 )
             if axis.step not in (None, 1):
                 raise TypeError("the only step in an array type is ::1, for a contiguous last axis")
@@ -98,7 +98,7 @@ class Scalar(Type):
         return Array(self, len(axes), Layout.CONTIGUOUS if contiguous else Layout.ANY)
 
     def __call__(self, value: Any = 0) -> Any:
-        """On the host: convert to the NumPy scalar of this type. In a kernel: convert."""
+        """Convert a value: in a kernel to this type, on the host to the NumPy scalar of it."""
         return self.dtype.type(value)
 
     @property
@@ -178,7 +178,7 @@ _BY_DTYPE: dict[np.dtype[Any], Scalar] = {_DTYPES[scalar.name]: scalar for scala
 
 
 def from_dtype(dtype: np.dtype[Any]) -> Scalar | None:
-    """Return the scalar type of a NumPy or ml_dtypes type, None if the kernel language has none."""
+    """Return the scalar type of a NumPy or ml_dtypes type, None if there is no such type."""
     return _BY_DTYPE.get(dtype)
 
 
@@ -193,8 +193,8 @@ class Vector(Type):
         return f"{self.element}x{self.length}"
 
     def __call__(self, *values: Any) -> Any:
-        """In a kernel: `f32x4()` zeros, `f32x4(x)` x in every element, `f32x4(a, b, c, d)` one by
-        one."""
+        """Make a vector: `f32x4()` of zeros, `f32x4(x)` of x in every element, `f32x4(a, b, c,
+        d)`."""
         if len(values) not in (0, 1, self.length):
             raise TypeError(
                 f"{self} takes no value, one, or {self.length}; {len(values)} were given"
@@ -233,8 +233,8 @@ def vector(element: Scalar, length: int) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class RecordField:
-    """One field of a record: where it lies, in bytes from the record's start. shape: of a field
-    that is an array."""
+    """One field of a record. offset: bytes from the record's start. shape: of a field that is an
+    array."""
 
     name: str
     type: Scalar | Record
@@ -244,10 +244,10 @@ class RecordField:
 
 @dataclass(frozen=True, slots=True)
 class Record(Type):
-    """A NumPy structured type: fields in memory. nbytes: with padding. alignment: what its address
-    is a multiple of.
+    """A NumPy structured type: fields in memory.
 
-    title: of a type that is no structured type of the user, such as complex64.
+    nbytes: with padding. alignment: the address is a multiple of it. title: the name of a type that
+    is not a structured type of the user, such as complex64.
     """
 
     fields: tuple[RecordField, ...]
@@ -264,7 +264,7 @@ class Record(Type):
         return f"record({fields})"
 
     def field(self, name: object) -> RecordField | None:
-        """Return the field of a name, None if there is none."""
+        """Return the field of this name, None if the record has no such field."""
         return next((field for field in self.fields if field.name == name), None)
 
 
@@ -276,13 +276,13 @@ Fact = bool | None
 class Array(Type):
     """An n-dimensional array in memory.
 
-    shape: the extents where they are known when compiling (LDS and private arrays), else None.
-    offset_bits: 32 if the array spans less than 2 GiB, so that extents and byte offsets fit an i32;
-    else 64. alignment: of the first element, in bytes, where more than the element's own is known;
-    else 0. pitch: bytes from one element to the next where that is not the element's size, in a
-    field of records; else 0. packing: what the elements' addresses are multiples of, where records
-    decide that; else 0. distinct: whether no other argument of the launch shares memory with the
-    array; None where nothing is said.
+    shape: the extents if they are known when compiling (LDS and private arrays), else None.
+    offset_bits: 32 if the array spans less than 2 GiB, so that extents and byte offsets fit an i32,
+    else 64. alignment: bytes that the first element's address is a multiple of, if that is more
+    than the element's own alignment; else 0. pitch: bytes from one element to the next, if these
+    are a field of records; else 0. packing: bytes that all elements' addresses are multiples of, if
+    records decide that; else 0. distinct: whether no other argument of the launch shares memory
+    with the array; None if that is not known.
     """
 
     element: Element
@@ -321,7 +321,7 @@ class Array(Type):
 
     @property
     def size(self) -> int:
-        """Elements of an array whose shape is known."""
+        """The number of elements of an array whose shape is known."""
         if self.shape is None:
             raise ValueError(f"the size of {self} is known only when it runs")
         return math.prod(self.shape)
@@ -334,8 +334,7 @@ class Array(Type):
         over_2gib: Fact = None,
         distinct: Fact = None,
     ) -> Array:
-        """Return this type of a kernel's argument with facts as a launch reads them; None leaves
-        one as it is.
+        """Return this type with facts that a launch finds about its argument; None changes nothing.
 
         contiguous: in C order. rows: `Layout.ROWS`. over_2gib: spans 2 GiB or more. distinct:
         shares no memory with another argument.
@@ -347,20 +346,19 @@ class Array(Type):
         return replace(self, layout=layout, offset_bits=offset_bits, distinct=distinct)
 
     def resolved(self) -> Array:
-        """Return this type with the common facts where none are said: C-contiguous, distinct."""
+        """Return this type with the usual facts where none are given: C-contiguous, distinct."""
         layout = Layout.CONTIGUOUS if self.layout is Layout.ANY else self.layout
         distinct = True if self.distinct is None else self.distinct
         return replace(self, layout=layout, distinct=distinct)
 
     def without_promises(self) -> Array:
-        """Return this type without its distinctness, which changes the code but no expression's
-        type."""
+        """Return this type without its distinctness, on which no expression's type depends."""
         return replace(self, distinct=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Pointer(Type):
-    """The address of one element, as `amdjit.address_of(array, index)` gives it to intrinsics."""
+    """The address of an element, which `amdjit.address_of(array, index)` passes to intrinsics."""
 
     element: Element
     address_space: AddressSpace

@@ -1,9 +1,9 @@
 """How far the functions of `amdjit.intrinsics.math` in f32 are from the true values, run on the
 emulator.
 
-    python benchmarks/math_accuracy.py             2**24 inputs of every function, spread over all exponents
+    python benchmarks/math_accuracy.py             2**24 inputs of every function, of all exponents
     python benchmarks/math_accuracy.py --all sin   all 2**32 inputs of one (1 to 4 minutes)
-    python benchmarks/math_accuracy.py --stale     what has changed since it was measured, all inputs
+    python benchmarks/math_accuracy.py --stale     all inputs of what changed since it was measured
 
 The reference is float64: NumPy's, or the C library's (by way of `math`, and of gcc for many
 inputs). It writes docs/math_accuracy.json, from which docs/generate.py makes the table of

@@ -1,8 +1,19 @@
 """The operations that kernels have beyond Python's own, one typed declaration each.
 
-`workitem` ids and extents; `sync` barriers and fences; `wave` lane exchange; `lds` arrays on the
-compute unit; `atomic`; `memory` bounds and caches; `convert`; `arithmetic`; `asm` inline assembly;
-`math`; `amdgcn` the machine's instructions under clang's builtin names.
+The modules here are the namespaces that kernels import: `workitem` ids and extents; `sync` barriers
+and fences; `wave` lane exchange; `lds` arrays on the compute unit; `atomic`; `memory` bounds and
+caches; `convert`; `arithmetic`; `math`; `matrix` fragments; `asm` inline assembly; `amdgcn` the
+machine's instructions under clang's builtin names. `python_builtins` says what Python's and NumPy's
+own functions become.
+
+The rooms below hold what the namespaces are made of: `numbers` (of `arithmetic`), `maths` (of
+`math`), `lanes` (of `wave`), `atomics`, `buffers` (of `memory` and `atomic`), `builtins` (of
+`amdgcn`), and `models`, the reference models in NumPy that several of them share. Rooms do not
+import namespaces; contracts in pyproject.toml fix the order of all of them.
+
+To add an intrinsic, declare it in the module where it belongs. That is one edit in one place: type
+check, lowering, tests and reference page follow from the declaration. `numbers/integers.py` has
+short examples, and CONTRIBUTING.md explains them.
 """
 
 from __future__ import annotations
@@ -41,13 +52,9 @@ __all__ = [
 ]
 
 
-# What users' modules load when a kernel needs it.
-_OTHERS = ("buffer_atomics", "buffers")
-
-
 def __getattr__(name: str) -> ModuleType:
-    """Load a module when it is first asked for: most programs use few of them, and imports are to
-    be fast."""
-    if name not in (*__all__, *_OTHERS):
+    """Load a module when it is first used: most programs use few of them, and imports must be
+    fast."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.{name}")

@@ -95,10 +95,10 @@ def atomic_inc64(a0: _Pointer, a1: _u64, a2: int, a3: str) -> _u64:
     """clang's `__builtin_amdgcn_atomic_inc64` (`flat_atomic_inc_u64`)."""
 
 def ballot_w32(predicate: _boolean) -> _u32:
-    """Return a bit a lane: set where the lane is active and the predicate true."""
+    """Return one bit per lane, set where the lane is active and the predicate true."""
 
 def ballot_w64(predicate: _boolean) -> _u64:
-    """Return a bit a lane; wave32 leaves the upper half 0."""
+    """Return one bit per lane; wave32 leaves the upper half 0."""
 
 def bitop3_b16(a0: _i16, a1: _i16, a2: _i16, a3: int) -> _i16:
     """clang's `__builtin_amdgcn_bitop3_b16` (`v_bitop3_b16`)."""
@@ -1352,7 +1352,7 @@ def make_buffer_rsrc(a0: _Pointer, a1: _i16, a2: _i64, a3: _i32) -> _Pointer:
     """clang's `__builtin_amdgcn_make_buffer_rsrc` (`v_lshlrev_b32`, `v_and_or_b32`)."""
 
 def mbcnt_hi(mask: _u32, base: _u32) -> _u32:
-    """Return base + the bits of the mask below this lane's, of lanes 32..63 (wave32 has none: base itself)."""
+    """Return base + the bits of the mask below this lane's, of lanes 32..63 (wave32 has none and returns base)."""
 
 def mbcnt_lo(mask: _u32, base: _u32) -> _u32:
     """Return base + the bits of the mask below this lane's, of lanes 0..31."""
@@ -1823,7 +1823,7 @@ def sbfe(x: _u32, y: _u32, z: _u32) -> _u32:
     """Return z bits of x from bit y on, sign-extended."""
 
 def sched_barrier(mask: int) -> None:
-    """Keep the scheduler from moving instructions across, but for the kinds in the mask."""
+    """Keep the scheduler from moving instructions across, except the kinds in the mask."""
 
 def sched_group_barrier(mask: int, size: int, group: int) -> None:
     """Ask the scheduler for a group of `size` instructions of the kinds in the mask."""
@@ -2366,7 +2366,7 @@ def wmma_i32_16x16x16_iu8_w64_gfx12(a0: bool, a1: _i32, a2: bool, a3: _i32, a4: 
     """clang's `__builtin_amdgcn_wmma_i32_16x16x16_iu8_w64_gfx12` (`v_wmma_i32_16x16x16_iu8`)."""
 
 def wmma_i32_16x16x32_iu4_w32_gfx12(a_signed: bool, a: _i32x2, b_signed: bool, b: _i32x2, c: _i32x8, clamp: bool) -> _i32x8:
-    """Multiply 4-bit integer matrices, 32 of them a dot product, add in i32 (`v_wmma_i32_16x16x32_iu4`)."""
+    """Multiply 4-bit integer matrices in dot products of 32, add in i32 (`v_wmma_i32_16x16x32_iu4`)."""
 
 def wmma_i32_16x16x32_iu4_w64_gfx12(a0: bool, a1: _i32, a2: bool, a3: _i32, a4: _i32x4, a5: bool) -> _i32x4:
     """clang's `__builtin_amdgcn_wmma_i32_16x16x32_iu4_w64_gfx12` (`v_wmma_i32_16x16x32_iu4`)."""

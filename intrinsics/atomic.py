@@ -9,8 +9,8 @@ compare-and-swap loop. `atomic.load` and `atomic.store` take all numbers. A loop
 another wave's write must read with `load`: a plain read may be hoisted out of the loop.
 
 `array` may also be a resource made by `memory.buffer` or `memory.records`. Its elements then have
-the value's type (`dtype` for a load). Operations outside the buffer do nothing and return 0. Buffers
-have the operations that are a single instruction.
+the value's type (`dtype` for a load). Operations outside the buffer do nothing and return 0.
+Buffers have the operations that are a single instruction.
 
 Sources: LLVM AMDGPU guide, "Memory Model GFX12", "Memory Scopes"; RDNA4 ISA, `global_atomic_*` and
 `ds_*_rtn_*`.
@@ -70,8 +70,8 @@ def _is_updated_resource(compilation: Compilation, target: Any) -> bool:
 
 @device_function
 def load(array, index, order="relaxed", scope="agent", dtype=None):
-    """Read an element at once, as other waves wrote it, anew in each round of a loop. dtype: of a
-    buffer's elements."""
+    """Read an element in one piece, as other waves wrote it, afresh in every iteration of a loop.
+    dtype: the type of a buffer's elements."""
     if _is_resource(array):
         return atomics.on_buffers.load(array, index, dtype, order, scope)
     return on_arrays.load(address_of(array, index), order, scope)
@@ -79,7 +79,7 @@ def load(array, index, order="relaxed", scope="agent", dtype=None):
 
 @device_function
 def store(array, index, value, order="relaxed", scope="agent"):
-    """Write an element at once, for other waves to read."""
+    """Write an element in one piece, for other waves to read."""
     if _is_resource(array):
         atomics.on_buffers.store(array, index, value, order, scope)
         return
@@ -96,10 +96,9 @@ def add(array, index, value, order="relaxed", scope="agent"):
 
 @device_function
 def add_pair(array, index, value, order="relaxed", scope="agent"):
-    """Add an f16x2 or bf16x2 to an element and its successor; return the old pair. The element's
-    address: even.
+    """Add an f16x2 or bf16x2 to an element and its successor; return the old pair.
 
-    index: of the first of the two, a multiple of 2 in an array whose rows are.
+    index: of the first element, whose address must be a multiple of the pair's size.
     """
     if _is_resource(array):
         return atomics.on_buffers.update(
@@ -120,7 +119,7 @@ def sub(array, index, value, order="relaxed", scope="agent"):
 
 @device_function
 def sub_clamp(array, index, value, order="relaxed", scope="agent"):
-    """Subtract a u32 from an element, which becomes 0 where it is less; return the old value."""
+    """Subtract a u32 from an element, which becomes 0 if it is less; return the old value."""
     if _is_updated_resource(array):
         return atomics.on_buffers.update(
             atomics.on_buffers.sub_clamp, array, index, value, order, scope
@@ -130,7 +129,7 @@ def sub_clamp(array, index, value, order="relaxed", scope="agent"):
 
 @device_function
 def cond_sub(array, index, value, order="relaxed", scope="agent"):
-    """Subtract a u32 from an element that is at least as large, else leave it; return the old
+    """Subtract a u32 from an element that is at least as large, otherwise leave it; return the old
     value."""
     if _is_updated_resource(array):
         return atomics.on_buffers.update(
@@ -205,8 +204,8 @@ def dec(array, index, value, order="relaxed", scope="agent"):
 
 @device_function
 def cas(array, index, expected, desired, order="relaxed", scope="agent"):
-    """Write `desired` if the element is `expected`, floats: of the same bits; return the old value
-    in any case."""
+    """Write `desired` if the element equals `expected` (floats: has the same bits); return the old
+    value in either case."""
     if _is_updated_resource(array):
         return atomics.on_buffers.cas(array, index, expected, desired, order, scope)
     return on_arrays.cas(address_of(array, index), expected, desired, order, scope)

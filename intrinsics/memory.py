@@ -1,11 +1,11 @@
-"""Accesses to global memory that say more than `a[i]`: bounds that hardware checks, cache policies,
+"""Accesses to global memory that say more than `a[i]`: bounds checked by hardware, cache policies,
 formats, prefetch.
 
-`buffer(array)` is a resource over an array that lies in one piece: loads beyond its end give 0,
-stores beyond it do nothing, and neither costs an instruction. `records(array, n)` is one over
-records of n elements: what is beyond a record's end is outside, too. policy: what the caches are
-told of the access, "temporal" (it will be used again), "non_temporal" (it will not),
-"high_temporal" (keep it longest), "last_use" (loads: this is the last).
+`buffer(array)` is a resource over an array that lies in one piece: loads beyond its end return 0,
+stores beyond it do nothing, and neither costs an instruction. `records(array, n)` is a resource
+over records of n elements, where places beyond a record's end are outside too. policy: what the
+caches are told about the access: "temporal" (the data will be used again), "non_temporal" (it will
+not), "high_temporal" (keep it longest), "last_use" (for loads: this is the last).
 
 Sources: LLVM AMDGPU guide, "Buffer Resources" and "Memory Model GFX12"; RDNA4 ISA, 9.3 to 9.6
 (buffers), 10.7 (formats), 11.6.2 (transposing loads), `s_prefetch_data`; LLVM language reference,
@@ -78,7 +78,7 @@ __all__ = [
     "store_nontemporal",
 ]
 
-# LLVM has marks for these on plain accesses, and none for the rest: a buffer takes all policies.
+# LLVM can mark plain accesses with these policies only; buffers take all of them.
 _PLAIN_LOADS, _PLAIN_STORES = ("temporal", "non_temporal", "last_use"), ("temporal", "non_temporal")
 PlainLoad, PlainStore = (
     Annotated[str, Choice(*_PLAIN_LOADS)],
@@ -118,10 +118,10 @@ def _emit_store(context: EmitContext, pointer: Any, value: Any, policy: str) -> 
 
 @device_function
 def buffer(array):
-    """Return a buffer resource over an array that lies in one piece; array: less than 4 GiB, in
-    global memory.
+    """Return a buffer resource over an array that lies in one piece in global memory, of less than
+    4 GiB.
 
-    Byte offsets into it are unsigned and have 32 bits: what is beyond that counts from 0 again.
+    Byte offsets into it are unsigned 32-bit integers, and wrap.
     """
     if is_one_piece(array):
         return make_buffer(
@@ -133,8 +133,8 @@ def buffer(array):
 def records(array, count):
     """Return a buffer resource over records of `count` elements of an array that lies in one piece.
 
-    count: known when the kernel is compiled, at most 16383 bytes. What is left over at the end is
-    outside. Its places are (record, element): both are checked, so that nothing reaches into the
+    count: known when the kernel is compiled, at most 16383 bytes. Elements left over at the end are
+    outside. Indices are (record, element); both are checked, so that no access reaches into the
     next record.
     """
     if is_one_piece(array):
@@ -144,11 +144,11 @@ def records(array, count):
 
 @device_function
 def buffer_load(resource, index, dtype, policy="temporal"):
-    """Return element `index` of a buffer read as elements of a type of 8 to 128 bits; 0 if it is
+    """Return element `index` of a buffer, read as elements of a type of 8 to 128 bits; 0 if it is
     out of bounds.
 
-    Of what is partly out of bounds, the words that are inside are loaded. index: an int, (record,
-    element) of records.
+    If an element is partly out of bounds, its words that are inside are loaded. index: an int;
+    (record, element) for records.
     """
     kind = element_type(dtype)
     record, offset = place_of(resource, index, kind.nbytes)
@@ -157,8 +157,8 @@ def buffer_load(resource, index, dtype, policy="temporal"):
 
 @device_function
 def buffer_store(resource, index, value, policy="temporal"):
-    """Write element `index` of a buffer read as elements of the value's type; nothing happens out
-    of bounds."""
+    """Write element `index` of a buffer, seen as elements of the value's type; out of bounds
+    nothing happens."""
     record, offset = place_of(resource, index, value_bytes(value))
     access.store(resource, record, offset, value, policy, has_records(resource, index))
 
@@ -172,12 +172,13 @@ def buffer_atomic_add(resource, index, value):
 
 @device_function
 def buffer_load_format(resource, index, format, narrow=False, policy="temporal"):
-    """Return element `index` of a buffer of a format, such as "8_8_8_8_UNORM", as f32, or as u32 or
-    i32 for integers.
+    """Return element `index` of a buffer in a format such as "8_8_8_8_UNORM", as f32, or for
+    integers as u32 or i32.
 
-    A format of several components gives a vector, X first, which has the lowest bits (the last of
-    the name). narrow: f16 instead of f32. UNORM and SNORM are numbers in 0..1 and -1..1. The
-    address: a multiple of the element's size, up to 4. Out of bounds all of it is 0.
+    A format of several components yields a vector that starts with X, the component in the lowest
+    bits (the last in the name). narrow: f16 instead of f32. UNORM and SNORM are numbers in 0..1 and
+    -1..1. The address must be a multiple of the element's size, up to 4. Out of bounds the whole
+    element is 0.
     """
     record, offset = place_of(resource, index, format_bytes(format))
     like = format_type(format, narrow)(0)
@@ -187,11 +188,11 @@ def buffer_load_format(resource, index, format, narrow=False, policy="temporal")
 
 @device_function
 def buffer_store_format(resource, index, value, format, policy="temporal"):
-    """Write element `index` of a buffer of a format from f32, f16, u32 or i32, or a vector of them:
-    see the load.
+    """Write element `index` of a buffer in a format from f32, f16, u32 or i32, or a vector of
+    these: see `buffer_load_format`.
 
-    UNORM and SNORM clamp and round to the nearest. Other values must fit: nothing says how they are
-    rounded.
+    UNORM and SNORM clamp and round to the nearest. Other values must be representable: no document
+    says how they are rounded.
     """
     check_stored(format, value)
     record, offset = place_of(resource, index, format_bytes(format))
@@ -201,20 +202,20 @@ def buffer_store_format(resource, index, value, format, policy="temporal"):
 
 @device_function
 def buffer_prefetch(resource, offset, lines=1):
-    """Bring 1 to 32 lines of 128 bytes, from a constant byte offset of a buffer on, into the
-    cache."""
+    """Bring 1 to 32 lines of 128 bytes into the cache, starting at a constant byte offset of a
+    buffer."""
     access.prefetch(resource, offset, lines)
 
 
 @intrinsic(Emit(_emit_prefetch), isa="s_prefetch_data", targets=row_of("s_prefetch_data").targets)
 def _prefetch(pointer: ANY_GLOBAL, lines: Lines) -> VOID:
-    """Bring lines of 128 bytes from a uniform address on into the cache."""
+    """Bring lines of 128 bytes into the cache, starting at a uniform address."""
 
 
 @device_function
 def prefetch(array, index, lines=1):
-    """Bring 1 to 32 lines of 128 bytes, from an element on, into the cache; the index is the same
-    in all lanes."""
+    """Bring 1 to 32 lines of 128 bytes into the cache, starting at an element; the index is the
+    same in all lanes."""
     _prefetch(address_of(array, index), lines)
 
 
@@ -222,8 +223,8 @@ def prefetch(array, index, lines=1):
 def _prefetch_code(
     offset: Annotated[int, Immediate(0, (1 << 23) - 1)], last: Annotated[int, Immediate(0, 31)]
 ) -> VOID:
-    """Bring lines of the program, from a byte offset behind this instruction on, into the
-    instruction cache."""
+    """Bring lines of the program into the instruction cache, starting at a byte offset after this
+    instruction."""
 
 
 @device_function
@@ -247,7 +248,7 @@ def _load_wide(pointer: ANY_GLOBAL, like: WIDE, policy: PlainLoad) -> WIDE:
 
 @compile_time
 def _vector_type(compilation: Compilation, array: Any, count: Any) -> Any:
-    """Return the vector of `count` elements; Refused if no access has its size."""
+    """Return the vector of `count` elements. Refused if no access has its size."""
     element = getattr(array, "element", None)
     if (
         not isinstance(element, Scalar)
@@ -263,7 +264,7 @@ def _vector_type(compilation: Compilation, array: Any, count: Any) -> Any:
 
 @compile_time
 def _is_wide(compilation: Compilation, array: Any, value: Any) -> bool:
-    """Tell whether a vector is stored; Refused if it is of other elements than the array's."""
+    """Return whether a vector is stored. Refused if its elements are not of the array's type."""
     if isinstance(value, Vector) and value.element != getattr(array, "element", None):
         raise Refused(f"{value} does not go into {array}", "convert its elements first")
     return isinstance(value, Vector)
@@ -274,8 +275,8 @@ def load(array, index, policy="temporal", count=1):
     """Return an element of an array in global memory; policy: "temporal", "non_temporal" or
     "last_use".
 
-    count: so many neighbours along the last axis, as a vector of 4, 8 or 16 bytes, at a multiple of
-    that.
+    count: how many neighbours along the last axis to return, as a vector of 4, 8 or 16 bytes whose
+    address is a multiple of its size.
     """
     if count == 1:
         return _load(address_of(array, index), policy)
@@ -284,7 +285,7 @@ def load(array, index, policy="temporal", count=1):
 
 @device_function
 def load_nontemporal(array, index):
-    """Return an element that will not be used again soon: it does not drive others out of the
+    """Return an element that will not be used again soon, without evicting others from the
     caches."""
     return _load(address_of(array, index), "non_temporal")
 
@@ -303,8 +304,8 @@ def _store_wide(pointer: ANY_GLOBAL, value: WIDE, policy: PlainStore) -> VOID:
 def store(array, index, value, policy="temporal"):
     """Write an element of an array in global memory; policy: "temporal" or "non_temporal".
 
-    value: or a vector for so many neighbours along the last axis, of 4, 8 or 16 bytes, at a
-    multiple of that.
+    value: may also be a vector for neighbours along the last axis, of 4, 8 or 16 bytes, whose
+    address is a multiple of its size.
     """
     if _is_wide(array, value):
         _store_wide(address_of(array, index), value, policy)
@@ -314,7 +315,7 @@ def store(array, index, value, policy="temporal"):
 
 @device_function
 def store_nontemporal(array, index, value):
-    """Write an element that will not be used again soon: it does not drive others out of the
+    """Write an element that will not be used again soon, without evicting others from the
     caches."""
     _store(address_of(array, index), array.dtype(value), "non_temporal")
 
@@ -326,15 +327,15 @@ def _in_wave64(compilation: Compilation) -> bool:
 
 @device_function
 def load_transposed(array, row, column):
-    """Return the 16 by 16 tile at (row, column) of a row-major matrix as the fragment that WMMA
-    takes for B.
+    """Return the 16 by 16 tile at (row, column) of a row-major matrix in the layout that WMMA takes
+    for B.
 
-    array: two axes, f16, bf16 or i16 (8 values a lane) or one-byte elements (i32x2), in global
-    memory, rows a multiple of 16 (8) bytes apart. Lane l gets column l % 16, of rows 8 * (l // 16)
-    on. All lanes must be active.
+    array: in global memory, with two axes and elements of f16, bf16 or i16 (8 values per lane) or
+    of one byte (i32x2); rows are a multiple of 16 (one-byte elements: 8) bytes apart. Lane l gets
+    column l % 16, from row 8 * (l // 16) on. All lanes must be active.
 
-    In waves of 64 lanes half as many: 4 values or an i32, of rows 4 * (l // 16) on, of bytes those
-    from 8 * (l // 16 % 2) + 4 * (l // 32) on.
+    In waves of 64 lanes each lane gets half as many: 4 values from row 4 * (l // 16) on; or, of
+    one-byte elements, an i32 from row 8 * (l // 16 % 2) + 4 * (l // 32) on.
     """
     if _in_wave64():
         return _load_transposed_wave64(array, row, column, lane_id() % 32)

@@ -51,18 +51,17 @@ def workgroup_barrier() -> VOID:
 
 @intrinsic(LlvmCall("llvm.amdgcn.wave.barrier"), name="wave_barrier")
 def _keep_wave_together() -> VOID:
-    """Keep the compiler from moving other operations of the whole wave across, but not memory
-    accesses."""
+    """Keep the compiler from moving operations of the whole wave across, except memory accesses."""
 
 
 @device_function
 def wave_barrier():
-    """Order the wave's memory accesses: what its lanes wrote before, to LDS or global memory, all
-    of them see after.
+    """Order the wave's memory accesses: after it, all lanes see what any of them wrote before, to
+    LDS or global memory.
 
-    CUDA's `__syncwarp()`. The lanes of a wave run in step and memory keeps the order of one wave's
-    accesses, so that it is no instruction: it keeps the compiler from moving accesses across, and
-    from taking a value of before.
+    CUDA's `__syncwarp()`. It is no instruction, because the lanes of a wave run in step and memory
+    keeps the order of one wave's accesses. It keeps the compiler from moving accesses across it and
+    from reusing values read before.
     """
     fence("release", "wavefront", "all")
     _keep_wave_together()
@@ -76,7 +75,7 @@ def wave_barrier():
     alternative=_WHOLE,
 )
 def _signal() -> VOID:
-    """Say that this wave has reached the workgroup's barrier, without any fence."""
+    """Signal that this wave has reached the workgroup's barrier, without any fence."""
 
 
 @intrinsic(
@@ -91,11 +90,11 @@ def _wait(barrier: Annotated[int, Immediate(-1, -1)] = -1) -> VOID:
 
 @device_function
 def barrier_signal():
-    """Reach the workgroup's barrier without waiting: `barrier_wait()` waits; work in between hides
-    the time.
+    """Signal the workgroup's barrier without waiting: `barrier_wait()` waits, and work in between
+    hides the latency.
 
-    What this wave wrote before it is what all see behind their wait. Each wave does both, once, in
-    this order.
+    All waves see after their wait what this wave wrote before its signal. Each wave does both,
+    once, in this order.
     """
     fence("release", "workgroup", "all")
     _signal()
@@ -103,8 +102,8 @@ def barrier_signal():
 
 @device_function
 def barrier_wait():
-    """Wait until all waves of the workgroup have done `barrier_signal()`; see what they wrote
-    before."""
+    """Wait until all waves of the workgroup have called `barrier_signal()`; their earlier writes
+    are then visible."""
     _wait()
     fence("acquire", "workgroup", "all")
 
@@ -116,14 +115,14 @@ def barrier_wait():
     alternative=_WHOLE,
 )
 def _signal_isfirst() -> boolean:
-    """Say that this wave has reached the workgroup's barrier, and tell whether it is the first,
-    without any fence."""
+    """Signal that this wave has reached the workgroup's barrier, without any fence; return whether
+    it is the first."""
 
 
 @device_function
 def barrier_signal_isfirst():
-    """Like `barrier_signal()`, and tell one wave of the workgroup, the first to come, that it is:
-    for work that any one may do for all. `barrier_wait()` waits."""
+    """Do `barrier_signal()` and return True in the first wave of the workgroup to arrive: for work
+    that any one wave may do for all. `barrier_wait()` waits."""
     fence("release", "workgroup", "all")
     return _signal_isfirst()
 
@@ -136,16 +135,16 @@ def sleep(duration: Annotated[int, Immediate(0, 127)]) -> VOID:
 
 @intrinsic(LlvmCall("llvm.amdgcn.s.setprio", (As("priority", i16),)), isa="s_setprio")
 def setprio(priority: Annotated[int, Immediate(0, 3)]) -> VOID:
-    """Set the wave's priority among those of its SIMD; 0 is what it starts with
+    """Set the wave's priority among those of its SIMD; waves start with 0
     (`__builtin_amdgcn_s_setprio`)."""
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.sched.barrier"))
 def sched_barrier(mask: Annotated[int, Immediate(0, 0x7FF)] = 0) -> VOID:
-    """Keep the scheduler from moving instructions across, but for kinds in the mask; no
+    """Keep the scheduler from moving instructions across, except kinds in the mask; emits no
     instruction.
 
-    mask: 1 all without memory, 2 VALU, 4 SALU, 8 matrix, 16 VMEM, 32 VMEM loads, 64 VMEM stores,
+    mask: 1 everything but memory, 2 VALU, 4 SALU, 8 matrix, 16 VMEM, 32 VMEM loads, 64 VMEM stores,
     128 LDS, 256 LDS loads, 512 LDS stores, 1024 transcendental.
     """
 
@@ -156,10 +155,10 @@ def sched_group_barrier(
     size: Annotated[int, Immediate(0, 255)],
     group: Annotated[int, Immediate(0, 255)] = 0,
 ) -> VOID:
-    """Ask the scheduler for `size` instructions of the kinds in the mask next: see `sched_barrier`;
-    no instruction.
+    """Ask the scheduler to place `size` instructions of the kinds in the mask next (see
+    `sched_barrier`); emits no instruction.
 
-    Calls with the same `group` in one block give the pipeline's order.
+    Calls with the same `group` in a block define the order of the pipeline.
     """
 
 
@@ -169,7 +168,7 @@ def sched_group_barrier(
     targets=_GFX12,
 )
 def wait_loads(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
-    """Wait until at most `count` of the wave's loads of global memory are under way
+    """Wait until at most `count` of the wave's loads from global memory are in flight
     (`s_wait_loadcnt`).
 
     The compiler inserts the waits that correctness needs; this one is for timing.
@@ -182,7 +181,7 @@ def wait_loads(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
     targets=_GFX12,
 )
 def wait_stores(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
-    """Wait until at most `count` of the wave's stores to global memory are under way
+    """Wait until at most `count` of the wave's stores to global memory are in flight
     (`s_wait_storecnt`)."""
 
 
@@ -190,7 +189,7 @@ def wait_stores(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
     LlvmCall("llvm.amdgcn.s.wait.kmcnt", (As("count", i16),)), isa="s_wait_kmcnt", targets=_GFX12
 )
 def wait_scalars(count: Annotated[int, Immediate(0, 31)] = 0) -> VOID:
-    """Wait until at most `count` of the wave's scalar loads and messages are under way
+    """Wait until at most `count` of the wave's scalar loads and messages are in flight
     (`s_wait_kmcnt`)."""
 
 
@@ -198,13 +197,13 @@ def wait_scalars(count: Annotated[int, Immediate(0, 31)] = 0) -> VOID:
     LlvmCall("llvm.amdgcn.s.wait.dscnt", (As("count", i16),)), isa="s_wait_dscnt", targets=_GFX12
 )
 def wait_lds(count: Annotated[int, Immediate(0, 63)] = 0) -> VOID:
-    """Wait until at most `count` of the wave's LDS operations are under way (`s_wait_dscnt`)."""
+    """Wait until at most `count` of the wave's LDS operations are in flight (`s_wait_dscnt`)."""
 
 
 @device_function
 def syncthreads():
-    """Wait for all work-items of the workgroup; what each wrote before, to LDS or global memory,
-    all see after.
+    """Wait for all work-items of the workgroup; all then see what any of them wrote before, to LDS
+    or global memory.
 
     CUDA's `__syncthreads()`. All work-items of the workgroup must reach the same call.
     """
@@ -215,8 +214,7 @@ def syncthreads():
 
 @device_function
 def syncthreads_count(predicate):
-    """Like `syncthreads()`; return of how many work-items of the workgroup the predicate is
-    true."""
+    """Do `syncthreads()`; return for how many work-items of the workgroup the predicate is true."""
     counts = shared.array(_MOST_WAVES, i32)
     true = i32(popcount(modules.wave.ballot64(bool(predicate))))
     if lane_id() == 0:
@@ -227,29 +225,29 @@ def syncthreads_count(predicate):
         (blockDim.x * blockDim.y * blockDim.z + wavefront_size - 1) // wavefront_size
     ):
         total += counts[wave]
-    # The next call writes where others may read still.
+    # The next call writes where others may still read.
     syncthreads()
     return total
 
 
 @device_function
 def syncthreads_and(predicate):
-    """Like `syncthreads()`; return whether the predicate is true of all work-items of the
+    """Do `syncthreads()`; return whether the predicate is true for all work-items of the
     workgroup."""
     return syncthreads_count(predicate) == blockDim.x * blockDim.y * blockDim.z
 
 
 @device_function
 def syncthreads_or(predicate):
-    """Like `syncthreads()`; return whether the predicate is true of any work-item of the
+    """Do `syncthreads()`; return whether the predicate is true for any work-item of the
     workgroup."""
     return syncthreads_count(predicate) != 0
 
 
 @device_function
 def lds_barrier():
-    """Like `syncthreads`, for LDS only: loads and stores of global memory stay in flight across it,
-    which is faster."""
+    """Like `syncthreads()`, for LDS only: accesses to global memory stay in flight across it, which
+    is faster."""
     fence("release", "workgroup", "lds")
     workgroup_barrier()
     fence("acquire", "workgroup", "lds")
@@ -275,10 +273,10 @@ def threadfence_system():
     fence("acq_rel", "system", "all")
 
 
-# Barriers of some waves of a workgroup. The hardware has such objects from GFX12.5 on only (LLVM,
-# "AMDGPU Execution Synchronization", "s_barrier IDs GFX12"), so that these are a counter in LDS,
-# which all processors have: how many waves have arrived since it was made. Each round of a barrier
-# is `waves` arrivals.
+# Barriers for some waves of a workgroup. Hardware has such objects only from GFX12.5 on (LLVM,
+# "AMDGPU Execution Synchronization", "s_barrier IDs GFX12"), so these barriers are counters in LDS,
+# which all processors have: how many waves have arrived since the barrier was made. Each round of a
+# barrier is `waves` arrivals.
 _COUNTER = Pointer(i32, AddressSpace.LDS)
 
 
@@ -297,7 +295,7 @@ def _count(counter: _COUNTER, arrivals: i32) -> i32:
 
 @intrinsic(Emit(_emit_arrivals), isa="ds_load_b32")
 def _counted(counter: _COUNTER) -> i32:
-    """Read a counter in LDS anew."""
+    """Read a counter in LDS, afresh each time."""
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.readfirstlane.i32"))
@@ -316,11 +314,11 @@ def named_barrier_init(barrier):
 
 @device_function
 def named_barrier_arrive(barrier, waves):
-    """Say that this wave has come to a barrier of `waves` waves; return what `named_barrier_wait`
-    takes.
+    """Signal that this wave has arrived at a barrier of `waves` waves; return the round for
+    `named_barrier_wait`.
 
-    It does not wait: work in between hides the time, and a wave that only hands something over
-    never waits. What it wrote before is what those see that wait. All lanes of the wave must call
+    It does not wait: work in between hides the latency, and a wave that only hands something over
+    never waits. Waves that wait see what this wave wrote before. All lanes of the wave must call
     it. waves: the same in all calls.
     """
     fence("release", "workgroup", "all")
@@ -333,10 +331,10 @@ def named_barrier_arrive(barrier, waves):
 
 @device_function
 def named_barrier_wait(barrier, round):
-    """Wait until as many waves have come as the arrival's round needs; see what they wrote before.
+    """Wait until a round is complete; the writes of the waves that arrived are then visible.
 
-    round: what `named_barrier_arrive` has returned; or, for a wave that waits and never arrives,
-    waves, 2 * waves, ...
+    round: the result of `named_barrier_arrive`; for a wave that waits and never arrives, waves, 2 *
+    waves, ...
     """
     while _counted(address_of(barrier, 0)) - round < 0:
         sleep(1)
@@ -345,10 +343,10 @@ def named_barrier_wait(barrier, round):
 
 @device_function
 def named_barrier(barrier, waves):
-    """Wait for `waves` waves of the workgroup, of which this is one; the others go on. See
+    """Wait for `waves` waves of the workgroup, including this one; the others go on. See
     `named_barrier_init`.
 
-    What each wrote before, to LDS or global memory, all of them see after. All lanes of the wave
-    must call it.
+    All of them then see what any of them wrote before, to LDS or global memory. All lanes of the
+    wave must call it.
     """
     named_barrier_wait(barrier, named_barrier_arrive(barrier, waves))

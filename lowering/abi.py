@@ -1,10 +1,12 @@
-"""How values of the kernel language are passed: kernels, device functions, and what an array is
-made of.
+"""How values are passed to kernels and device functions, and what an array consists of.
+
+before: a parameter `a: f32[:, ::1]` with 32-bit offsets
+after:  `ptr addrspace(1) %a, i32 %a.extent0, i32 %a.extent1`
 
 A scalar, vector or pointer is one LLVM value. An array is a pointer to its first element, then its
-extents, then (where the layout has them) its strides, both in elements and of the array's index
-type; a known shape needs no extents. A tuple is its items, one after another. A kernel's arguments
-are in the order of `amdjit.abi.kernarg`; a boolean argument of a kernel is one byte.
+extents, then its strides if the layout has them, both in elements and of the array's index type; a
+known shape needs no extents. A tuple is its items, one after another. A kernel's arguments are in
+the order of `amdjit.abi.kernarg`; a boolean argument of a kernel is one byte.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ArrayValue:
-    """An array in registers. strides is None where they follow from the extents (C-contiguous)."""
+    """An array in registers. strides is None if they follow from the extents (C-contiguous)."""
 
     type: Array
     pointer: Any

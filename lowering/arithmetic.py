@@ -1,4 +1,8 @@
-"""Operators on values of one type, elementwise on vectors. Division is in division.py."""
+"""Operators on values of one type, elementwise on vectors; division is in division.py.
+
+before: `(x << n)` of u32
+after:  `shl` of the count modulo 32, then `select` 0 for counts of 32 or more
+"""
 
 from __future__ import annotations
 
@@ -144,7 +148,8 @@ def _extreme(
 
 
 def _shift_left(builder: Builder, scalar: Scalar, value: Any, count: Any) -> Any:
-    """Shift; LLVM leaves counts of the width or more undefined, the kernel language gives 0."""
+    """Shift left. LLVM leaves counts of the width or more undefined; in the kernel language the
+    result is 0."""
     if _in_range(count, scalar.bits):
         return builder.operation("shl", value, count)
     shifted = builder.operation(
@@ -207,7 +212,7 @@ def _power(builder: Builder, base: Any, exponent: Any) -> Any:
 
 
 def _any_bits(builder: Builder, value: Any) -> Any:
-    """Return a scalar that is 0 only if the value, or all its elements, are."""
+    """Return a scalar that is 0 only if the value, or each of its elements, is 0."""
     if value.type == element_type(value.type):
         return value
     return builder.invoke_name(

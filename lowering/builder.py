@@ -1,7 +1,7 @@
-"""The IR builder: llvmlite's, with what the AMDGPU target needs and llvmlite's layer lacks.
+"""The IR builder: llvmlite's, extended by what the AMDGPU target needs.
 
-That is instructions with sync scopes, address spaces and new flags, free-form attributes, and calls
-by name.
+These are instructions with sync scopes, address spaces and new flags, free-form attributes, and
+calls by name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class TextInstruction(ir.Instruction):  # type: ignore[misc]
         self.tail = tail
 
     def _to_string(self) -> str:
-        # llvmlite's goes through four more calls, and half of a module's instructions are these.
+        # llvmlite's own version makes four more calls, and half of a module's instructions are of
+        # this class.
         result = "" if self.type is VOID else f"{self.get_reference()} = "
         operands = ", ".join(
             [f"{operand.type} {operand.get_reference()}" for operand in self.operands]
@@ -63,7 +64,7 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
     """Builds one function.
 
     fast_math: the flags of every floating-point instruction. allocas: the builder of the entry
-    block, which holds nothing but allocas, so that SROA takes them all.
+    block, which contains nothing but allocas, so that SROA promotes them all.
     """
 
     def __init__(self, function: Any, fast_math: tuple[str, ...]) -> None:
@@ -119,13 +120,13 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
     def offset(
         self, pointer: Any, count: Any, unit: Any = I8, no_wrap: str = "inbounds nuw"
     ) -> Any:
-        """Return the pointer that many units (bytes unless told) further on."""
+        """Return the pointer advanced by that many units (bytes by default)."""
         return self.text(pointer.type, f"getelementptr {no_wrap} {unit},", (pointer, count))
 
     def invoke_name(
         self, name: str, result: Any, arguments: Sequence[Any], *, fast: bool = False
     ) -> Any:
-        """Call a function by name, declaring it where it is new.
+        """Call a function by name; declare it if it is new.
 
         Declarations carry no attributes: LLVM attaches those of its intrinsics when it parses the
         name.

@@ -1,5 +1,8 @@
-"""Conversions between scalar types (elementwise between vectors), and between registers and
-memory."""
+"""Conversions between scalar types, elementwise between vectors, and between registers and memory.
+
+before: `i32(x)` of f32
+after:  `call i32 @llvm.fptosi.sat.i32.f32(float %x)`
+"""
 
 from __future__ import annotations
 
@@ -64,8 +67,7 @@ def convert(builder: Builder, value: Any, source: Type, target: Type) -> Any:
 
 
 def resize(builder: Builder, value: Any, scalar: Scalar, llvm: Any) -> Any:
-    """Bring an integer of type `scalar` to another width, keeping its value where it fits and
-    wrapping where not."""
+    """Convert an integer of type `scalar` to another width; a value that does not fit wraps."""
     if isinstance(value, Literal) and value.text.lstrip("-").isdecimal():
         return _resize_constant(int(value.text), scalar, llvm)
     old, new = element_type(value.type).width, element_type(llvm).width
@@ -81,18 +83,18 @@ def _resize_constant(value: int, scalar: Scalar, llvm: Any) -> Any:
 
 
 def to_memory(builder: Builder, value: Any, type: Type) -> Any:
-    """Return the value as it lies in memory: a boolean is a byte, 0 or 1."""
+    """Return the representation of a value in memory: a boolean is a byte, 0 or 1."""
     return builder.zext(value, I8) if type == boolean else value
 
 
 def from_memory(builder: Builder, value: Any, type: Type) -> Any:
-    """Return the value of what lies in memory: a boolean is true if its byte is not 0."""
+    """Return the value of its representation in memory: a boolean is true if its byte is not 0."""
     return builder.icmp_unsigned("!=", value, literal(I8, 0)) if type == boolean else value
 
 
 def bitcast(builder: Builder, value: Any, llvm: Any) -> Any:
-    """Return the same bits as another type of the same size; a pointer in another address space is
-    the same place."""
+    """Return the same bits as another type of the same size, or the same place as a pointer in
+    another address space."""
     if value.type == llvm:
         return value
     if isinstance(llvm, ir.PointerType):
@@ -134,7 +136,7 @@ def _float_to_float(builder: Builder, value: Any, old: Scalar, new: Scalar) -> A
 
 
 def _widened(builder: Builder, value: Any, old: Scalar) -> Any:
-    """Return bf16, fp8 and bf8 as f32, which holds them exactly; all others as they are."""
+    """Return bf16, fp8 and bf8 as f32, which represents them exactly; others unchanged."""
     if old.storage_only:
         return _from_eight_bits(builder, value, old)
     return builder.fpext(value, like(value.type, FLOAT)) if old.name == "bf16" else value
@@ -153,7 +155,7 @@ def _narrowed(builder: Builder, value: Any, new: Scalar) -> Any:
     if value.type == llvm:
         return value
     if old_width == new_width:
-        # f16 to bf16, and bf16 (already f32 here) never: through f32, which holds every f16.
+        # f16 to bf16, through f32, which represents every f16; a bf16 is already an f32 here.
         return builder.fptrunc(builder.fpext(value, like(value.type, FLOAT)), llvm)
     return builder.fptrunc(value, llvm) if new_width < old_width else builder.fpext(value, llvm)
 

@@ -1,7 +1,10 @@
-"""The line table: which Python line every instruction comes from.
+"""The line table: the line of Python that each instruction comes from.
 
-Only what a line table needs is written: a compile unit, a subprogram a function and a location a
-node. LLVM adds `inlinedAt` itself when it inlines device functions.
+before: a node with the span `kernel.py:12:5`
+after:  `!dbg !7` with `!7 = !DILocation(line: 12, column: 5, scope: !4)`
+
+Only what a line table needs is emitted: a compile unit, one subprogram per function and one
+location per node. LLVM itself adds `inlinedAt` when it inlines device functions.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ class DebugInfo:
         _flag(module, 2, "Debug Info Version", 3)
 
     def function(self, function: Any, name: str, span: Span) -> FunctionLocations:
-        """Attach a subprogram to an llvmlite function and return the maker of its locations."""
+        """Attach a subprogram to an llvmlite function and return its `FunctionLocations`."""
         file = self._file(span.file)
         subprogram = self._node(
             "DISubprogram",
@@ -97,8 +100,8 @@ class FunctionLocations:
 
 
 class _Location(ir.DIValue):  # type: ignore[misc]
-    """A DILocation: most nodes of a module are these, and llvmlite's way to print one asks what
-    each part is."""
+    """A DILocation. Most metadata nodes are of this kind, and llvmlite's generic printer is
+    slow."""
 
     def __init__(self, module: Any, line: int, column: int, scope: Any) -> None:
         operands = (("line", line), ("column", column), ("scope", scope))

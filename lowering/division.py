@@ -1,8 +1,11 @@
 """Division and modulo with Python's meaning: both round toward minus infinity.
 
-Where the machine has no answer the kernel language has NumPy's: x // 0 and x % 0 are 0 for
+before: `(x // 3)` of i32
+after:  `sdiv` by 3, then 1 less (`icmp slt`, `sext`, `add`) if the remainder is negative
+
+Where the machine has no result the kernel language follows NumPy: x // 0 and x % 0 are 0 for
 integers, and the least integer divided by -1 wraps; x // 0.0 is an infinity or NaN, x % 0.0 is NaN.
-LLVM calls the integer cases undefined behaviour, so they never reach its division instructions.
+The integer cases are undefined behaviour in LLVM, so they never reach its division instructions.
 """
 
 from __future__ import annotations
@@ -36,8 +39,8 @@ def floor_divide(builder: Builder, scalar: Scalar, left: Any, right: Any) -> Any
         quotient = builder.udiv(left, _at_least_one(builder, right))
         return _unless_zero(builder, right, quotient)
     quotient, remainder = _magnitudes(builder, left, right)
-    # -(q + 1) is ~q: the quotient of operands of different signs, rounded away from zero where
-    # there is a remainder.
+    # -(q + 1) is ~q: the quotient of operands of different signs, rounded away from zero if there
+    # is a remainder.
     down = builder.select(
         builder.is_zero(remainder), _negated(builder, quotient), builder.not_(quotient)
     )
@@ -46,8 +49,8 @@ def floor_divide(builder: Builder, scalar: Scalar, left: Any, right: Any) -> Any
 
 
 def modulo(builder: Builder, scalar: Scalar, left: Any, right: Any) -> Any:
-    """Return left % right of integers; it has the sign of right. Dividing by 1 instead of 0 leaves
-    0."""
+    """Return left % right of integers, which has the sign of right. A divisor of 0 is replaced by
+    1, so the result is 0."""
     divisor = constant_value(right)
     if divisor:
         return _modulo_of_constant(builder, scalar, left, divisor)
@@ -134,12 +137,13 @@ def _modulo_of_constant(builder: Builder, scalar: Scalar, left: Any, divisor: in
 
 
 def _exponent_of(divisor: int) -> int | None:
-    """Return n where the divisor is 2 ** n, else None."""
+    """Return n if the divisor is 2 ** n, else None."""
     return divisor.bit_length() - 1 if divisor > 0 and divisor & (divisor - 1) == 0 else None
 
 
 def _magnitudes(builder: Builder, left: Any, right: Any) -> tuple[Any, Any]:
-    """Divide the absolute values as unsigned numbers, in which even the least integer's fits."""
+    """Divide the absolute values as unsigned numbers, which can represent even that of the least
+    integer."""
     dividend = _absolute(builder, left)
     divisor = _at_least_one(builder, _absolute(builder, right))
     quotient = builder.udiv(dividend, divisor)
@@ -169,8 +173,8 @@ def _negated(builder: Builder, value: Any) -> Any:
 
 
 def _rounded_other_way(builder: Builder, remainder: Any, divisor: Any) -> Any:
-    """Tell where fmod's remainder, which has the dividend's sign, is not 0 and has not the
-    divisor's sign."""
+    """Whether fmod's remainder, which has the dividend's sign, is not 0 and differs in sign from
+    the divisor."""
     zero = _real(remainder.type, "0.0")
     present = builder.fcmp_unordered("!=", remainder, zero)
     remainder_negative = builder.fcmp_ordered("<", remainder, zero)
@@ -179,8 +183,8 @@ def _rounded_other_way(builder: Builder, remainder: Any, divisor: Any) -> Any:
 
 
 def _in_working_type(builder: Builder, value: Any) -> Any:
-    """f16 and bf16 are divided in f32, as NumPy does: their remainders are exact there. LLVM
-    selects no bf16 frem."""
+    """Return f16 and bf16 as f32, in which NumPy divides them too: remainders are exact, and LLVM
+    has no bf16 frem."""
     return (
         builder.fpext(value, like(value.type, FLOAT))
         if element_type(value.type) in (HALF, BFLOAT)
@@ -193,6 +197,6 @@ def _from_working_type(builder: Builder, value: Any, llvm: Any) -> Any:
 
 
 def _real(llvm: Any, text: str) -> Any:
-    """Return a float constant that every float type holds exactly."""
+    """Return a float constant that every float type represents exactly."""
     element = element_type(llvm)
     return Literal(llvm, text if element == llvm else f"splat ({element} {text})")

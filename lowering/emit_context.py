@@ -1,4 +1,5 @@
-"""What an `Emit` intrinsic gets: `declarations.EmitContext` for one call."""
+"""The implementation of `declarations.EmitContext`, which an `Emit` intrinsic gets for each
+call."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ class LoweringContext:
 
     @property
     def block(self) -> tuple[int, int, int] | None:
-        """The workgroup's shape where it is compiled in."""
+        """The shape of a workgroup if it is compiled in."""
         return self._options.required_workgroup_size
 
     def llvm_type(self, type: Type) -> Any:
@@ -161,11 +162,11 @@ class LoweringContext:
     def atomic_update(
         self, operation: str, pointer: Any, value: Any, ordering: str, scope: str
     ) -> Any:
-        """Do LLVM's `atomicrmw operation`; return the old value.
+        """Emit LLVM's `atomicrmw operation`; return the old value.
 
-        The metadata allow the hardware's float atomics and wrapping counters, which fine-grained
-        host memory would not take (LLVM AMDGPU guide, "amdgpu.no.fine.grained.memory"): kernels get
-        device memory.
+        The metadata allow the hardware's float atomics and wrapping counters. Fine-grained host
+        memory does not support them (LLVM AMDGPU guide, "amdgpu.no.fine.grained.memory"), but
+        kernels get device memory.
         """
         head, tail = f"atomicrmw {operation}", f" {_scope(scope)}{ordering}"
         instruction = self.builder.text(value.type, head, (pointer, value), tail)
@@ -179,8 +180,8 @@ class LoweringContext:
     def atomic_compare_exchange(
         self, pointer: Any, expected: Any, desired: Any, ordering: str, scope: str
     ) -> Any:
-        """Write `desired` if the integer at the pointer is `expected`; return the old value in any
-        case."""
+        """Write `desired` if the integer at the pointer is `expected`; always return the old
+        value."""
         failure = {"release": "monotonic", "acq_rel": "acquire"}.get(ordering, ordering)
         pair = ir.LiteralStructType([expected.type, I1])
         tail = f" {_scope(scope)}{ordering} {failure}"
@@ -189,7 +190,7 @@ class LoweringContext:
         )
 
     def fence(self, ordering: str, scope: str, address_spaces: tuple[str, ...] = ()) -> None:
-        """Order memory accesses, those to the given address spaces if any are given."""
+        """Order memory accesses; with address spaces given, only accesses to those."""
         instruction = self.builder.text(VOID, f"fence {_scope(scope)}{ordering}")
         if address_spaces:
             # LLVM AMDGPU guide, "Memory Model Relaxation Annotations": an LDS fence waits for no
@@ -202,12 +203,12 @@ class LoweringContext:
             instruction.set_metadata("mmra", node)
 
     def implicit_argument(self, offset: int, bits: int) -> Any:
-        """Return an integer of the launch's implicit arguments."""
+        """Return one of the launch's implicit arguments as an integer."""
         return implicit_argument(self.builder, self._options, offset, bits)
 
 
 def implicit_argument(builder: Builder, options: CompileOptions, offset: int, bits: int) -> Any:
-    """Return an implicit argument; the workgroup's size is a constant where it is compiled in."""
+    """Return an implicit argument; the workgroup's size is a constant if it is compiled in."""
     llvm = {8: I8, 16: I16, 32: I32, 64: I64}.get(bits)
     if llvm is None:
         raise InternalError(f"no implicit argument of {bits} bits")
@@ -216,7 +217,8 @@ def implicit_argument(builder: Builder, options: CompileOptions, offset: int, bi
         return literal(llvm, shape[_GROUP_SIZES[offset]])
     base = builder.invoke_name("llvm.amdgcn.implicitarg.ptr", CONSTANT_SPACE, [])
     address = builder.offset(base, literal(I64, offset)) if offset else base
-    # No more than the natural alignment: LLVM would read 32 bits where gfx12 can read the 16 alone.
+    # Not more than the natural alignment, or LLVM would read 32 bits although gfx12 can read just
+    # the 16.
     value = builder.read(llvm, address, bits // 8)
     value.set_metadata("invariant.load", builder.module.add_metadata([]))
     if offset in _GROUP_SIZES:

@@ -1,4 +1,8 @@
-"""Expressions to values: one short function a node."""
+"""Expressions to values, with one short function for each kind of node.
+
+before: `f32(x) if c else f32(0)`
+after:  a branch on `c` to two blocks, then `phi float` of their values
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ from amdjit.lowering.memory import (
     stride_of,
     view,
 )
-from amdjit.lowering.reports import calls_behind, check_index
+from amdjit.lowering.reports import calls_to_callee, check_index
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
 from amdjit.tree import nodes as tree
@@ -41,8 +45,8 @@ _HIDDEN_DYNAMIC_LDS_SIZE = 120
 
 
 def evaluate(state: FunctionState, node: tree.Expression) -> Any:
-    """Return the value of an expression: an LLVM value, an ArrayValue, a tuple of values, or None
-    for nothing."""
+    """Return the value of an expression: an LLVM value, an ArrayValue, a tuple of values, or
+    None."""
     builder = state.builder
     outer = builder.debug_metadata
     builder.debug_metadata = state.location(node.span)
@@ -59,7 +63,7 @@ def address(
     array: ArrayValue,
     node: tree.Load | tree.Store | tree.AddressOf | RecordView,
 ) -> Any:
-    """Return the address of the element that a node is about."""
+    """Return the address of the element that a node accesses."""
     indices = node.indices
     if not indices:
         return array.pointer
@@ -221,7 +225,7 @@ def _view(state: FunctionState, node: tree.View) -> Any:
 
 
 def _allocate_array(state: FunctionState, node: tree.AllocateArray) -> Any:
-    """Reserve the array once, however often the expression is evaluated."""
+    """Reserve the array once, no matter how often the expression is evaluated."""
     if not isinstance(node.type, Array):
         raise InternalError(f"an allocation of {node.type}")
     if node.dynamic:
@@ -267,7 +271,7 @@ def _call(state: FunctionState, node: tree.Call) -> Any:
     builder = state.builder
     values = [part for argument in node.arguments for part in flatten(evaluate(state, argument))]
     if node.function.reports:
-        calls = calls_behind(state, node.site)
+        calls = calls_to_callee(state, node.site)
         values += [state.record, literal(I64, 0) if calls is None else calls]
     called = builder.call(state.module.functions[node.function], values)
     count = len(components(node.type))

@@ -1,4 +1,8 @@
-"""One function: its LLVM declaration, its parameters, its body."""
+"""One function: its LLVM declaration, its parameters and its body.
+
+before: `kernel scale(x: f32[:] (written), factor: f32) -> None`
+after:  `define protected amdgpu_kernel void @scale(ptr addrspace(1) %x, i32 ..., float ...)`
+"""
 
 from __future__ import annotations
 
@@ -27,8 +31,8 @@ _RECORD = pointer_to(AddressSpace.GLOBAL)
 
 
 class _KernelFunction(ir.Function):  # type: ignore[misc]
-    """llvmlite puts commas between a function's metadata; LLVM's grammar has none there, unlike on
-    instructions."""
+    """A function whose metadata are printed without commas, as LLVM's grammar demands; llvmlite
+    adds commas."""
 
     def _stringify_metadata(self, leading_comma: bool = False) -> str:
         return " ".join(f"!{kind} {node.get_reference()}" for kind, node in self.metadata.items())
@@ -40,8 +44,8 @@ def declare_kernel(
     written: frozenset[str],
     promises: Mapping[str, Array],
 ) -> Any:
-    """Declare the kernel: arguments flattened as abi.py says, and what the launch promises as
-    attributes."""
+    """Declare the kernel: its arguments are flattened as in abi.py, and promises of the launch
+    become attributes."""
     options = state.options
     in_order = [
         llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)
@@ -77,8 +81,8 @@ def declare_kernel(
 
 
 def kernel_arguments(kernel: tree.Function, arguments: Sequence[Any]) -> list[Any]:
-    """Return the kernel's LLVM arguments parameter by parameter, whatever their order in the
-    kernarg segment."""
+    """Return the kernel's LLVM arguments in the order of its parameters, not that of the kernarg
+    segment."""
     order = kernarg_order([parameter.type for parameter in kernel.parameters])
     arguments = arguments[: len(order)]
     return [
@@ -88,8 +92,8 @@ def kernel_arguments(kernel: tree.Function, arguments: Sequence[Any]) -> list[An
 
 
 def declare_device_function(state: ModuleState, function: tree.Function) -> Any:
-    """Declare a function that the kernel calls; LLVM chooses how its arguments travel, since nobody
-    else calls it."""
+    """Declare a function that the kernel calls. It is internal, so LLVM chooses how its arguments
+    are passed."""
     types = [llvm for parameter in function.parameters for llvm in components(parameter.type)]
     if function.reports:
         types += [_RECORD, I64]
@@ -125,13 +129,13 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
         if isinstance(function.result, Void):
             builder.ret_void()
         else:
-            # The verifier has checked that the end is not reached.
+            # The verifier has checked that the end cannot be reached.
             builder.unreachable()
     builder.finish()
 
 
 def _bind_record(state: FunctionState, arguments: Sequence[Any], is_kernel: bool) -> None:
-    """The record is a kernel's last argument; behind it, device functions have the calls that led
+    """Bind the record, a kernel's last argument. Device functions have one more: the calls that led
     to them."""
     state.record = arguments[-1 if is_kernel else -2]
     if state.module.reports is not None and state.module.reports.base:
@@ -159,18 +163,18 @@ def _common_attributes(options: CompileOptions) -> list[str]:
         f'"target-features"="+wavefrontsize{options.wave_size}"',
     ]
     if options.exact_lines:
-        # A clause is a bundle, and the assembly printer gives a bundle one line (LLVM:
+        # A clause is a bundle, and the assembly printer gives a whole bundle one line (LLVM:
         # SIInsertHardClauses).
         attributes.append('"amdgpu-hard-clause-length-limit"="1"')
     if options.denormals == "flush":
-        # The mode of f32 alone, as clang's -fgpu-flush-denormals-to-zero: that of f16 and f64 is
-        # one for both.
+        # The mode of f32 only, like clang's -fgpu-flush-denormals-to-zero: f16 and f64 share
+        # another one.
         attributes.append('"denormal-fp-math-f32"="preserve-sign,preserve-sign"')
     return attributes
 
 
 def _launch_attributes(options: CompileOptions) -> list[str]:
-    """Return what the launch keeps to (LLVM AMDGPU guide, "LLVM IR Attributes")."""
+    """Return attributes for what every launch obeys (LLVM AMDGPU guide, "LLVM IR Attributes")."""
     most = options.max_workgroup_size
     least = most if options.required_workgroup_size is not None else 1
     attributes = [
@@ -183,10 +187,10 @@ def _launch_attributes(options: CompileOptions) -> list[str]:
 
 
 def _argument_names(parameter: tree.Variable) -> list[str]:
-    """Name a kernel's arguments: the code object's metadata carry the names.
+    """Return the names of a kernel's arguments, which the code object's metadata contain.
 
-    A number that the launch computes is named by its expression, of which assemblers take `//` for
-    a comment.
+    A number that the launch computes is named after its expression; assemblers would read `//` in
+    it as a comment.
     """
     count = len(components(parameter.type))
     name = _NO_NAME.sub("_", parameter.name)

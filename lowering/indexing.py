@@ -1,4 +1,8 @@
-"""Subscripts in the order that LLVM merges neighbouring accesses in: constants last."""
+"""Subscripts with their constants last, so that LLVM merges neighbouring accesses.
+
+before: `m * (a + 1) + b`
+after:  `m * a + b` and the constant `m`, which is added last
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,18 @@ from amdjit.types import Scalar
 
 __all__ = ["split_constant"]
 
-# Sums of more terms keep their order: the constant's place says nothing of their partial sums.
+# Sums of more terms keep their order, since moving the constant could make their partial sums wrap.
 _MAX_TERMS = 2
 
 
 def split_constant(index: tree.Expression) -> tuple[tree.Expression, int]:
-    """Split an index such as `m * (a + constant) + b` into `m * a + b` and a constant, 0 where none
-    can be split off.
+    """Split an index such as `m * (a + constant) + b` into `m * a + b` and a constant, 0 if there
+    is none.
 
-    Neighbouring accesses then differ in the last addition only. The index is in 0..maximum and the
-    constant positive, so that the rest, which is the index less the constant, is in the type's
-    range. A sum of two terms does not wrap on the way there either; a product that a constant left
-    might, which does no harm but may not be promised.
+    Neighbouring accesses then differ only in the last addition. The index is in 0..maximum and the
+    constant is positive, so the rest, the index minus the constant, is in the type's range. A sum
+    of two terms does not wrap in between either. A product that lost a constant might wrap, which
+    is harmless but rules out the no-wrap flag.
     """
     if (
         not isinstance(index.type, Scalar)
@@ -41,7 +45,7 @@ def split_constant(index: tree.Expression) -> tuple[tree.Expression, int]:
 
 
 class _Parts:
-    """The terms and constants that a sum consists of. has_reduced: whether a constant left a
+    """The terms and constants of a sum. has_reduced: whether a constant was moved out of a
     product."""
 
     def __init__(self) -> None:
@@ -50,7 +54,7 @@ class _Parts:
         self.has_reduced = False
 
     def collect(self, node: tree.Expression) -> None:
-        """Add what a sum consists of."""
+        """Collect the terms and constants of a sum."""
         if isinstance(node, tree.Constant):
             self.constants.append(int(node.value))
         elif isinstance(node, tree.Binary) and _is(node, tree.BinaryOperator.ADD):

@@ -1,4 +1,8 @@
-"""Calls of intrinsics: each has exactly one lowering, written in its declaration."""
+"""Calls of intrinsics: each has exactly one lowering, given in its declaration.
+
+before: `ballot(p): u32`
+after:  `call i32 @llvm.amdgcn.ballot.i32(i1 %p)`
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from amdjit.types import Pointer, Scalar, Type, Vector, Void
 __all__ = ["DECLARED_OUTSIDE", "Argument", "call_intrinsic"]
 
 DECLARED_OUTSIDE = "amdjit.declared_outside"
-"""The named metadata of a module that names the intrinsics in it that are not amdjit's own."""
+"""The named metadata that lists the intrinsics in a module that are not amdjit's own."""
 
 _OWN = "amdjit."
 
@@ -37,7 +41,7 @@ def call_intrinsic(
 ) -> Any:
     """Lower one call; the arguments are in the order of the intrinsic's parameters."""
     lowering = intrinsic.lowering
-    # The functions of an `exec` are in no module.
+    # A function made by `exec` has no module.
     if not (getattr(intrinsic.reference, "__module__", None) or "").startswith(_OWN):
         _note_declared(builder, intrinsic)
     if isinstance(lowering, LlvmCall):
@@ -55,8 +59,8 @@ def call_intrinsic(
 
 
 def _check_emitted(intrinsic: Intrinsic, value: Any, result: Type) -> None:
-    """Refuse what an emit function returns where it is not the declared type: nothing behind it
-    would notice."""
+    """Check that an emit function returned the declared type, since nothing after it would
+    notice."""
     if not isinstance(result, (Scalar, Vector, Pointer)):
         return
     wanted, found = llvm_type(result), getattr(value, "type", None)
@@ -69,8 +73,8 @@ def _check_emitted(intrinsic: Intrinsic, value: Any, result: Type) -> None:
 
 
 def _note_declared(builder: Builder, intrinsic: Intrinsic) -> None:
-    """Name, in the module, what is declared outside amdjit: the backend checks such a module before
-    LLVM ends on it."""
+    """List an intrinsic that is declared outside amdjit: the backend checks such a module before
+    LLVM could abort on it."""
     module = builder.module
     noted = module.namedmetadata.get(DECLARED_OUTSIDE) or module.add_named_metadata(
         DECLARED_OUTSIDE
@@ -123,8 +127,7 @@ def _operand(
 
 
 def _immediate(parameter: Parameter, value: Any, wanted: Any) -> Any:
-    """Return an immediate as a constant; a string's place among its choices has no meaning to
-    LLVM."""
+    """Return an immediate as a constant; a string means nothing to LLVM."""
     if not isinstance(value, int):
         raise InternalError(f"the immediate {parameter.name}={value!r} cannot be an operand")
     if wanted is not None:

@@ -1,5 +1,5 @@
-"""The kernel's static LDS arrays, listed in its IR: `amdjit.backend.lds` fixes their addresses
-behind the optimiser."""
+"""The list of the kernel's static LDS arrays in its IR. `amdjit.backend.lds` fixes their addresses
+after the optimiser."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["list_lds_arrays"]
 
 
 def list_lds_arrays(state: ModuleState, program: Program) -> None:
-    """Add the metadata `!amdjit.lds`: for each array the variable's name, its first byte and how
-    many it has."""
+    """Add the metadata `!amdjit.lds`: for each array the variable's name, its offset and its size
+    in bytes."""
     names = {variable.get_reference(): name for name, variable in state.module.globals.items()}
     for array in lds_arrays(program):
         if id(array.allocation) in state.lds:

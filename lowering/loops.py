@@ -1,8 +1,11 @@
-"""Loops, in the forms that LLVM's loop passes know.
+"""Loops, in the forms that LLVM's loop passes recognise.
 
-A range loop is exact for any bounds, also where the next value would leave the variable's type: it
-goes on only if another step stays before `stop`. Its increment therefore never wraps, which is what
-lets LLVM count the rounds.
+before: `for i: i32 in range(i32(0), n, i32(1)): ...`
+after:  `icmp slt i32 0, %n`, a block with `%i = phi i32`, and `add nsw` before the branch back
+
+A range loop is exact for all bounds, even if the next value would leave the variable's type: it
+continues only if another step stays before `stop`. Its increment therefore never wraps, so LLVM can
+count the rounds.
 """
 
 from __future__ import annotations
@@ -31,8 +34,8 @@ def while_loop(
     is_unconditional: bool = False,
     is_endless: bool = False,
 ) -> None:
-    """Lower a while loop. is_unconditional: its condition is true; is_endless: nothing leaves
-    it."""
+    """Lower a while loop. is_unconditional: the condition is True; is_endless: nothing leaves the
+    loop."""
     builder = state.builder
     line = builder.debug_metadata
     header, inside, following, done, after = (
@@ -41,20 +44,20 @@ def while_loop(
     builder.branch(header)
     builder.position_at_end(header)
     if is_unconditional:
-        # Where the body begins with a branch that is the same in every round (lane 0 fetches work
-        # for all), SimplifyCFG would lead the other lanes past the loop's head, into a loop of
-        # their own: they would meet at barriers and `readfirstlane` without lane 0, for ever. It
-        # threads no path through this call, and no code comes of it.
+        # If the body begins with a branch that is the same in every round (lane 0 fetches work for
+        # all), SimplifyCFG would lead the other lanes past the loop's header into a loop of their
+        # own: they would meet at barriers and `readfirstlane` without lane 0, forever. It does not
+        # thread a path through this call, which emits no code.
         builder.invoke_name("llvm.amdgcn.wave.barrier", VOID, [])
     builder.cbranch(condition(), inside, done)
     _body(state, inside, Loop(following, after), body)
     builder.position_at_end(following)
-    # The way back is the loop's, whatever the body ended with: a loop without end has no other
-    # code.
+    # The branch back has the loop's line, not that of the last statement: an endless loop may have
+    # no other code.
     builder.debug_metadata = line
     if is_endless:
-        # LLVM's branch of an endless loop has no line (AMDGPUUnifyDivergentExitNodes): an
-        # instruction gives it one.
+        # LLVM's branch of an endless loop has no line (AMDGPUUnifyDivergentExitNodes); this
+        # instruction has one.
         builder.invoke_name("llvm.amdgcn.s.nop", VOID, [literal(I16, 0)])
     _mark(builder, builder.branch(header), unroll)
     _leave(state, done, after, otherwise)
@@ -68,7 +71,7 @@ def range_loop(
     otherwise: Part,
     unroll: int,
 ) -> None:
-    """Lower a loop over range(*limits); the three limits are of the variable's type."""
+    """Lower a loop over range(*limits); the three limits have the variable's type."""
     scalar, builder = variable.type, state.builder
     if not isinstance(scalar, Scalar) or not scalar.is_integer:
         raise InternalError(f"a range of {scalar}")
@@ -94,8 +97,8 @@ def range_loop(
 
 
 class _Bounds:
-    """The tests of one range loop. forward: whether the step is positive, None where that is known
-    at run time only."""
+    """The tests of one range loop. forward: whether the step is positive, None if that is known
+    only at run time."""
 
     def __init__(self, builder: Builder, scalar: Scalar, start: Any, stop: Any, step: Any) -> None:
         self._builder = builder
@@ -112,8 +115,9 @@ class _Bounds:
     def _before_last(self, step: Any) -> Any:
         """Return the bound of the values that have a round after them.
 
-        A value goes on if value + step < stop, that is if value < stop - step. Where that
-        difference would leave the type the bound is the type's end, and no value is beyond that.
+        The loop continues if value + step < stop, that is, if value < stop - step. If that
+        difference would leave the type, the bound is the end of the type, and no value is beyond
+        it.
         """
         builder, scalar = self._builder, self._scalar
         flags = ("nsw" if scalar.is_signed else "nuw",)
@@ -135,8 +139,8 @@ class _Bounds:
         return builder.operation("sub", builder.select(self._is_forward, *kept), step, flags)
 
     def enter(self) -> Any:
-        """Return whether there is a first round: a step of 0 has none, since it would have no last
-        one."""
+        """Return whether there is a first round. With a step of 0 there is none, since there would
+        be no last one."""
         some = self._before(self._start, self._stop)
         if self._known(self._step) is not None:
             return some
@@ -145,24 +149,24 @@ class _Bounds:
         )
 
     def increase(self, value: Any) -> Any:
-        """Return the next value; if it wraps it is not used."""
+        """Return the next value, which is not used if it wraps."""
         return self._builder.operation(
             "add", value, self._step, ("nsw" if self._scalar.is_signed else "nuw",)
         )
 
     def goes_on(self, value: Any, increased: Any) -> Any:
-        """Tell whether there is a round after that of `value`."""
+        """Return whether there is a round after that of `value`."""
         if self._cannot_wrap:
             return self._before(increased, self._stop)
         return self._before(value, self._limit)
 
     def _known(self, value: Any) -> int | None:
-        """Return the number of a constant bound, read with the variable's sign."""
+        """Return the number of a constant bound, read as signed if the variable is."""
         number = constant_value(value)
         return number if number is None or self._scalar.is_signed else number & self._scalar.maximum
 
     def _stays_inside(self, step: int) -> bool:
-        """Tell whether any value before `stop`, plus the step, surely stays in the type."""
+        """Whether every value before `stop`, plus the step, certainly stays in the type."""
         if abs(step) == 1:
             return True
         stop = self._known(self._stop)
@@ -191,7 +195,7 @@ def _body(state: FunctionState, inside: Any, loop: Loop, body: Part) -> None:
 
 
 def _leave(state: FunctionState, done: Any, after: Any, otherwise: Part) -> None:
-    """Run the loop's `else`, which a break passes by."""
+    """Lower the loop's `else`, which a break skips."""
     builder = state.builder
     builder.position_at_end(done)
     otherwise()
@@ -201,7 +205,7 @@ def _leave(state: FunctionState, done: Any, after: Any, otherwise: Part) -> None
 
 
 def _mark(builder: Builder, branch: Any, unroll: int) -> None:
-    """Say how far to unroll (LLVM language reference, "llvm.loop.unroll")."""
+    """Add the metadata for unrolling (LLVM language reference, "llvm.loop.unroll")."""
     if unroll == 0:
         return
     module = builder.module

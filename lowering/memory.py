@@ -1,4 +1,8 @@
-"""Arrays in memory: addresses, loads, stores, and where LDS and private arrays live."""
+"""Arrays in memory: addresses, loads, stores, and the allocation of LDS and private arrays.
+
+before: a load of `a[i, j]` from `a: f32[:, ::1]` with 32-bit offsets
+after:  `zext` of (i * extent1 + j) << 2, `getelementptr inbounds nuw i8`, `load float`
+"""
 
 from __future__ import annotations
 
@@ -38,10 +42,10 @@ __all__ = [
 
 Index = tuple[Any, Scalar]
 
-# The widest access of one instruction (RDNA4 ISA, "Vector Memory Instructions": 128 bits), so also
-# the alignment of LDS and private arrays.
+# The widest access of one instruction (RDNA4 ISA, "Vector Memory Instructions": 128 bits), which is
+# also the alignment of LDS and private arrays.
 _MAX_ALIGNMENT = 16
-# Of sums and products that stay in the signed range; and of those that are not negative besides.
+# Flags of sums and products that stay in the signed range, and of those that are also not negative.
 _SIGNED = ("nsw",)
 _UNSIGNED = ("nuw", "nsw")
 _DYNAMIC_LDS = "amdjit.dynamic_lds"
@@ -54,23 +58,24 @@ def element_address(
     constant: int = 0,
     keeps_apart: bool = False,
 ) -> Any:
-    """Return the address of the element that is `constant` behind the indices; each index comes
-    with its type.
+    """Return the address of the element `constant` after the indices; each index comes with its
+    type.
 
-    No index is negative, the last one together with the constant. A strided array without rows
-    takes no constant. keeps_apart: whether the array's address is not to be mixed with the indices.
+    No index is negative; the last one may be, but not its sum with the constant. A strided array
+    without rows takes no constant. keeps_apart: whether LLVM must not mix the array's address with
+    the indices.
 
-    Where offsets fit 32 bits, the byte offset is an unsigned 32-bit number added to the array's
+    If offsets fit 32 bits, the byte offset is an unsigned 32-bit number added to the array's
     address: the form that LLVM selects as `global_load v, v_offset, s[base:base+1]`, without 64-bit
-    arithmetic. Elsewhere the offset counts elements: LLVM's SeparateConstOffsetFromGEP finds
-    constants in it then, which become the instruction's offset. Strides may be negative, but not
-    those of rows, so other strided arrays have signed offsets.
+    arithmetic. Otherwise the offset counts elements, so that LLVM's SeparateConstOffsetFromGEP
+    finds constants in it, which become the instruction's offset. Strides may be negative except
+    those of rows, so arrays without rows have signed offsets.
     """
     kind = array.type
     short_pointer = kind.address_space in (AddressSpace.LDS, AddressSpace.PRIVATE)
     narrow = short_pointer or kind.offset_bits == 32
     width = I32 if narrow else I64
-    # A 64-bit index of a narrow array fits 32 bits, as every valid index does.
+    # A 64-bit index of an array with 32-bit offsets fits 32 bits, as every valid index does.
     resized = [resize(builder, value, scalar, width) for value, scalar in indices]
     signed = kind.layout is Layout.STRIDED
     unit: Any = memory_type(kind.element) if isinstance(kind.element, Scalar) else I8
@@ -89,12 +94,12 @@ def element_address(
 
 
 def base_address(builder: Builder, array: ArrayValue, starts: Sequence[Index]) -> Any:
-    """Return the address of an element, which LLVM does not mix with what is added to it: see
-    `keeps_apart`.
+    """Return the address of an element that LLVM does not mix with offsets that are added to it
+    (`keeps_apart`).
 
-    LLVM's loop passes would add what does not change in a loop first, that is the lanes' part, and
-    then each base with 64-bit vector additions. LLVM language reference,
-    "llvm.strip.invariant.group": another name of the same address.
+    LLVM's loop passes would first add what does not change in a loop, the part that differs between
+    lanes, and then each base with 64-bit vector additions. LLVM language reference,
+    "llvm.strip.invariant.group": the result is another name of the same address.
     """
     pointer = element_address(builder, array, starts)
     if array.type.address_space is not AddressSpace.GLOBAL:
@@ -105,12 +110,12 @@ def base_address(builder: Builder, array: ArrayValue, starts: Sequence[Index]) -
 
 
 def _kept_apart(builder: Builder, offset: Any) -> Any:
-    """Return an offset that LLVM's passes take for another one each time, down to instruction
+    """Return an offset that LLVM's passes treat as a new value at each use, up to instruction
     selection.
 
-    They would extend one that a loop does not change before the loop, where instruction selection
-    does not see that it has 32 bits. LLVM language reference, "llvm.annotation": the call is its
-    first operand.
+    They would extend an offset that a loop does not change before the loop, where instruction
+    selection cannot see that it has 32 bits. LLVM language reference, "llvm.annotation": the call
+    returns its first operand.
     """
     nothing = Literal(pointer_to(AddressSpace.GLOBAL), "null")
     return builder.invoke_name(
@@ -119,7 +124,7 @@ def _kept_apart(builder: Builder, offset: Any) -> Any:
 
 
 def stride_of(builder: Builder, array: ArrayValue, axis: int) -> Any:
-    """Return the distance of neighbours along an axis, in elements."""
+    """Return the distance between neighbours along an axis, in elements."""
     if array.strides is not None:
         return array.strides[axis]
     stride = literal(array.extents[axis].type, 1)
@@ -138,7 +143,7 @@ def view(
 ) -> ArrayValue:
     """Return a part of an array; axes without an extent are dropped.
 
-    A stride may wrap where the extent is 1 or 0: only the multiple 0 of it is used then.
+    A stride may wrap if the extent is 1 or 0, since only its multiple 0 is used then.
     """
     pointer = element_address(builder, array, starts)
     kept = tuple(extent for extent in extents if extent is not None)
@@ -185,8 +190,8 @@ def store(
 def record_view(
     builder: Builder, array: ArrayValue, address: Any, offset: int, type: Array
 ) -> ArrayValue:
-    """Return what lies `offset` bytes behind an address: a field of the array's elements, or one of
-    them."""
+    """Return the view at `offset` bytes from an address: a field of the array's elements, or one
+    element."""
     if offset:
         address = builder.offset(address, literal(I32, offset), I8, "inbounds nuw")
     if type.ndim == 0 or type.shape is not None:
@@ -217,11 +222,10 @@ def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
 
 
 def allocate_dynamic(builder: Builder, type: Array, launch_bytes: Any, offset: Any) -> ArrayValue:
-    """Return an array `offset` bytes into the launch's dynamic LDS of `launch_bytes`, which lies
-    behind all static LDS.
+    """Return an array `offset` bytes into the dynamic LDS, which has `launch_bytes` and follows all
+    static LDS.
 
-    LLVM gives every zero-sized external LDS variable that one address (LLVM AMDGPU guide, "Module
-    LDS").
+    LLVM places every zero-sized external LDS variable there (LLVM AMDGPU guide, "Module LDS").
     """
     variable = builder.module.globals.get(_DYNAMIC_LDS)
     if variable is None:
@@ -250,8 +254,8 @@ def _flat_offset(
     """Return sum(index * stride); every partial sum is an offset inside the array, so nothing
     wraps.
 
-    last_is_signed: there is a constant to come, so that the last index may be negative: then only
-    the signed sums do not wrap.
+    last_is_signed: whether a constant will be added, so that the last index may be negative and
+    only signed sums do not wrap.
     """
     if array.strides is None:
         offset = indices[0]
@@ -277,8 +281,8 @@ def _flat_offset(
 
 
 def _byte_offset(builder: Builder, array: ArrayValue, indices: list[Any], constant: int) -> Any:
-    """Return the offset in bytes. The constant comes last, where LLVM finds it however many
-    accesses use the rest."""
+    """Return the offset in bytes. The constant comes last, where LLVM finds it even if other
+    accesses share the rest."""
     nbytes = array.type.pitch or array.type.element.nbytes
     offset = _flat_offset(builder, array, indices, constant != 0)
     if constant * nbytes > i32.maximum:
@@ -307,7 +311,7 @@ def _extend(builder: Builder, offset: Any, signed: bool) -> Any:
 
 
 def _fit(builder: Builder, size: Any, index: Any) -> Any:
-    """Bring an extent or stride to the width of the index."""
+    """Convert an extent or stride to the width of the index."""
     if size.type == index.type:
         return size
     if isinstance(size, Literal):
@@ -345,19 +349,18 @@ def _wide_type(element: Element, width: int) -> Vector:
 
 
 def _wide_alignment(type: Array, wide: Vector) -> int:
-    """Return what a wide access's address is a multiple of.
+    """Return the alignment of a wide access.
 
-    In global memory arrays and their parts begin at any element, and gfx12 reads 128 bits from
-    there. More would let LLVM make a scalar load of it, which drops the address's lowest bits
-    (RDNA4 ISA, "Scalar Memory Instructions").
+    In global memory, arrays and their parts begin at any element, and gfx12 reads 128 bits from
+    there. A larger alignment would let LLVM select a scalar load, which ignores the lowest bits of
+    the address (RDNA4 ISA, "Scalar Memory Instructions").
     """
     is_global = type.address_space is AddressSpace.GLOBAL
     return _element_alignment(type) if is_global else _power_of_two(wide.nbytes)
 
 
 def _element_alignment(type: Array) -> int:
-    """Return what every element's address is a multiple of, in bytes; arrays start at a multiple of
-    it."""
+    """Return the alignment of every element, in bytes; arrays start at a multiple of it."""
     return type.packing or _power_of_two(type.element.nbytes)
 
 

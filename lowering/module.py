@@ -1,4 +1,8 @@
-"""A program to the text of an LLVM module."""
+"""From a program to the text of an LLVM module.
+
+before: a `tree.Program`, as `tree.printer` shows it
+after:  the module's IR: metadata, the kernel's definition, and those of its device functions
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from amdjit.types import Array
 
 __all__ = ["lower"]
 
-# LLVM 22's own for this triple; LLVM refuses another one.
+# LLVM 22's own layout for this triple; LLVM refuses any other.
 _DATA_LAYOUT = (
     "e-m:e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48"
     "-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048"
@@ -35,10 +39,10 @@ _NOTHING: Mapping[str, Array] = MappingProxyType({})
 def lower(
     program: Program, options: CompileOptions, promises: Mapping[str, Array] = _NOTHING
 ) -> str:
-    """Return the LLVM IR of a verified program for the target and options; InternalError for what
-    has no lowering.
+    """Return the LLVM IR of a verified program; raise InternalError for a node that has no
+    lowering.
 
-    promises: array parameters' types with what every launch promises of them.
+    promises: the types of array parameters with what every launch promises about them.
     """
     module = ir.Module(program.kernel.name, context=ir.Context())
     module.triple = TRIPLE

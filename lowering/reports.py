@@ -1,10 +1,13 @@
-"""What a kernel tells the host: code that writes to the record whose layout is in
+"""Reports of a kernel to the host: code that writes to the record whose layout is in
 `amdjit.abi.reports`.
 
-A failing work-item claims the record, writes what failed and where, and ends its wave. The end is
-inline assembly, not `llvm.amdgcn.endpgm`: behind that LLVM sees no way on, makes the place an exit
-of every loop around it, and turns these loops into divergent ones, in which all others go on until
-the loop's end before anything is reported.
+before: `fault 3: i, n`
+after:  `atomicrmw xchg` to claim the record, stores of number, place and values, `s_endpgm`
+
+A failing work-item claims the record, writes what failed and where, and ends its wave. It ends with
+inline assembly, not with `llvm.amdgcn.endpgm`: after the latter LLVM sees no path, makes it an exit
+of every loop around it, and turns these loops into divergent ones, in which all other lanes run to
+the end of the loop before anything is reported.
 """
 
 from __future__ import annotations
@@ -23,17 +26,17 @@ from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, VOID, constant_value, literal
 from amdjit.types import Scalar, Type, boolean, i64
 
-__all__ = ["calls_behind", "check_index", "fault", "print_line"]
+__all__ = ["calls_to_callee", "check_index", "fault", "print_line"]
 
-# (LLVM AMDGPU guide, "Memory Scopes": agent is the whole device.)
+# LLVM AMDGPU guide, "Memory Scopes": agent is the whole device.
 _ATOMIC = ' syncscope("agent") monotonic'
-# LLVM language reference, "branch_weights": a failure is as good as never.
+# LLVM language reference, "branch_weights": a failure almost never happens.
 _RARE = (1, 2000)
 
 
 def fault(state: FunctionState, number: int, values: Sequence[tuple[Any, Type]]) -> None:
-    """Report a fault of the table (-1: none) and end the wave. Control goes on behind it as far as
-    LLVM knows."""
+    """Report a fault of the table (-1: none) and end the wave. As far as LLVM knows, control
+    continues after it."""
     builder = state.builder
     if number >= 0:
         old = builder.text(
@@ -52,9 +55,9 @@ def fault(state: FunctionState, number: int, values: Sequence[tuple[Any, Type]])
         )
         builder.branch(end)
         builder.position_at_end(end)
-    # RDNA4 ISA, "S_ENDPGM": the wave ends, whatever its EXEC; barriers count the waves that are
-    # left. It touches no memory that LLVM knows, so that values which were loaded before need not
-    # be loaded again behind it.
+    # RDNA4 ISA, "S_ENDPGM": the wave ends regardless of EXEC; barriers count the remaining waves.
+    # It touches no memory that LLVM knows of, so values that were loaded before need not be loaded
+    # again after it.
     ended = builder.asm(ir.FunctionType(VOID, []), "s_endpgm", "", [], True)
     ended.attributes = TextAttributes(["nounwind", "memory(inaccessiblemem: readwrite)"])
 
@@ -67,7 +70,7 @@ def check_index(
     width: int,
 ) -> None:
     """Report a fault unless every index is in 0..extent-1, the last one together with the elements
-    behind it."""
+    after it."""
     builder = state.builder
     inside: Any = None
     for axis, (value, scalar) in enumerate(indices):
@@ -90,12 +93,12 @@ def check_index(
 
 
 def _less(state: FunctionState, extent: Any, number: int) -> Any:
-    """Subtract, 0 at least: a short array holds no wide element."""
+    """Subtract, with 0 as the minimum: an array that is too short holds no wide element."""
     return state.builder.intrinsic("llvm.usub.sat", extent, literal(extent.type, number))
 
 
 def print_line(state: FunctionState, number: int, values: Sequence[tuple[Any, Type]]) -> None:
-    """Report a line: the wave takes room for all of its lanes at once, which fill it in their
+    """Report a line: the wave reserves room for all of its lanes at once, and they fill it in
     order."""
     builder = state.builder
     words = [word for value, type in values for word in _words(state, value, type)]
@@ -121,7 +124,7 @@ def print_line(state: FunctionState, number: int, values: Sequence[tuple[Any, Ty
 
 
 def _lanes(state: FunctionState) -> tuple[Any, Any]:
-    """Return how many active lanes are before this one, and how many there are."""
+    """Return the number of active lanes before this one, and the number of all active lanes."""
     builder, is_wide = state.builder, state.module.options.wave_size == 64
     word = I64 if is_wide else I32
     mask = builder.invoke_name(f"llvm.amdgcn.ballot.i{word.width}", word, [literal(I1, True)])
@@ -135,7 +138,7 @@ def _lanes(state: FunctionState) -> tuple[Any, Any]:
 
 
 def _take(state: FunctionState, rank: Any, nbytes: Any) -> Any:
-    """Advance the cursor once for the wave; return where it stood, in all lanes."""
+    """Advance the cursor once for the wave; return its old value in all lanes."""
     builder = state.builder
     first, after, before = (
         builder.append_basic_block("first"),
@@ -153,9 +156,9 @@ def _take(state: FunctionState, rank: Any, nbytes: Any) -> Any:
     return builder.invoke_name("llvm.amdgcn.readfirstlane.i64", I64, [phi])
 
 
-def calls_behind(state: FunctionState, site: int) -> Any:
-    """Return the calls that a called function reports as those before it: this function's own and
-    the call itself."""
+def calls_to_callee(state: FunctionState, site: int) -> Any:
+    """Return the calls that lead to a called function: those that lead to this function, and the
+    call itself."""
     reports = state.module.reports
     if reports is None or state.calls is None:
         return None
@@ -181,7 +184,7 @@ def _write_at(state: FunctionState, pointer: Any, words: Sequence[Any]) -> None:
 
 
 def _words(state: FunctionState, value: Any, type: Type) -> list[Any]:
-    """Return a value's bits in words of 32 bits, the lowest first."""
+    """Return a value's bits in words of 32 bits, the lowest word first."""
     builder = state.builder
     if not isinstance(type, Scalar):
         raise InternalError(f"a report of {type}")

@@ -1,4 +1,4 @@
-"""What is known while a module, and a function in it, is being lowered."""
+"""The state of lowering a module, and a function in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["FunctionState", "Loop", "ModuleState"]
 @dataclass(slots=True)
 class ModuleState:
     """One module. functions: the LLVM function of each lowered function. lds: the LDS array of each
-    allocation."""
+    allocation, by its identity."""
 
     module: Any
     options: CompileOptions
@@ -31,16 +31,15 @@ class ModuleState:
 
     @property
     def fast_math(self) -> tuple[str, ...]:
-        """The flags of floating-point instructions, in LLVM's words."""
+        """The flags of floating-point instructions, as LLVM names them."""
         return ("fast",) if self.options.fastmath is True else self.options.fast_math_flags
 
     @property
     def library_fast_math(self) -> tuple[str, ...]:
-        """Likewise within functions of `amdjit.intrinsics`: cheaper instructions, but the
-        arithmetic as it is written.
+        """The flags within functions of `amdjit.intrinsics`, which allow cheaper instructions but
+        keep the arithmetic as it is written.
 
-        `x - ((1 + x) - 1)`, what a rounding has lost, would be 0 if it were simplified as the flags
-        allow.
+        With all flags LLVM could simplify `x - ((1 + x) - 1)`, a rounding error, to 0.
         """
         return tuple(flag for flag in self.options.fast_math_flags if flag in ("afn", "arcp"))
 
@@ -57,10 +56,10 @@ class Loop:
 class FunctionState:
     """One function.
 
-    in_memory: the variables that need memory (variables.py); slots: their allocas, one for each
-    LLVM value that a variable consists of. bound: the values that the others have now. loops: the
-    loops around the current statement, innermost last. record, calls: of functions that report to
-    the host, the record's address and, where they fit, the calls that led here as one number (see
+    in_memory: the variables that need memory (variables.py). slots: their allocas, one for each
+    LLVM value that a variable consists of. bound: the current values of the other variables. loops:
+    the loops around the current statement, innermost last. record, calls: in functions that report
+    to the host, the record's address and, if they fit, the calls that led here as one number (see
     `ReportTable.calls_of`).
     """
 
@@ -90,7 +89,7 @@ class FunctionState:
         return unflatten(variable.type, [self.builder.read(llvm, slot) for llvm, slot in slots])
 
     def declare(self, variable: Variable) -> list[tuple[Any, Any]]:
-        """Return a variable's slots, made where it has none yet."""
+        """Return a variable's slots; make them if it has none yet."""
         slots = self.slots.get(variable)
         if slots is None:
             slots = [(llvm, self.builder.allocate(llvm)) for llvm in components(variable.type)]

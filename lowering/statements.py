@@ -1,4 +1,8 @@
-"""Statements, except loops, to instructions and blocks."""
+"""Statements, except loops, to instructions and basic blocks.
+
+before: `if c: x = f32(1)`
+after:  `br i1 %c, label %then, label %endif`, and a store or a new value for `x` in `then`
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ __all__ = ["lower_block"]
 
 
 def lower_block(state: FunctionState, statements: Sequence[tree.Statement]) -> None:
-    """Lower statements in order; those behind a break, continue or return cannot run and are left
+    """Lower statements in order; those after a break, continue or return cannot run and are left
     out."""
     builder = state.builder
     for statement in statements:
@@ -39,7 +43,7 @@ def _assign(state: FunctionState, node: tree.Assign) -> None:
 
 
 def _store(state: FunctionState, node: tree.Store) -> None:
-    """Python evaluates the value before the place that it goes to."""
+    """Lower a store; Python evaluates the value before the target."""
     value = evaluate(state, node.value)
     array = evaluate(state, node.array)
     place = address(state, array, node)
@@ -65,7 +69,7 @@ def _if(state: FunctionState, node: tree.If) -> None:
 
 
 def branch_unless_ended(state: FunctionState, block: Any) -> None:
-    """Go on at a block unless a break, continue or return has left already."""
+    """Branch to a block unless a break, continue or return has left already."""
     if not state.builder.block.is_terminated:
         state.builder.branch(block)
 
@@ -87,8 +91,8 @@ def _is_true(condition: tree.Expression) -> bool:
 
 
 def _leaves(statements: Sequence[tree.Statement], is_inner: bool = False) -> bool:
-    """Tell whether statements of a loop's body may leave the loop. is_inner: they stand in a loop
-    inside of it."""
+    """Whether statements of a loop's body may leave the loop. is_inner: whether they are in a loop
+    inside it."""
     for statement in statements:
         if isinstance(statement, tree.Return) or (
             isinstance(statement, tree.Break) and not is_inner

@@ -1,4 +1,4 @@
-"""Types and constants of the kernel language as llvmlite's."""
+"""LLVM types and constants for those of the kernel language."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class BFloatType(ir.Type):  # type: ignore[misc]
 
 
 class Literal(Value):  # type: ignore[misc]
-    """A constant by its text."""
+    """A constant, given by its text."""
 
     __slots__ = ("text", "type")
 
@@ -70,7 +70,7 @@ class Literal(Value):  # type: ignore[misc]
         self.text = text
 
     def get_reference(self) -> str:
-        """Return how instructions name the value."""
+        """Return the text by which instructions refer to the value."""
         return self.text
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ PRIVATE_SPACE = _POINTERS[AddressSpace.PRIVATE]
 CONSTANT_SPACE = _POINTERS[AddressSpace.CONSTANT]
 GENERIC = _POINTERS[AddressSpace.GENERIC]
 
-# fp8 and bf8 have no LLVM type: they are held as their bytes.
+# LLVM has no types for fp8 and bf8: they are represented by their bytes.
 _FLOATS: Mapping[str, Any] = MappingProxyType(
     {"f16": HALF, "bf16": BFLOAT, "f32": FLOAT, "f64": DOUBLE, "fp8": I8, "bf8": I8}
 )
@@ -101,7 +101,7 @@ def pointer_to(space: AddressSpace) -> Any:
 
 @lru_cache(maxsize=512)
 def llvm_type(type: Type) -> Any:
-    """Return the type of a value in registers: a boolean is i1. Arrays and tuples are several
+    """Return the type of a value in registers; a boolean is an i1. Arrays and tuples are several
     values (abi.py)."""
     if isinstance(type, Scalar):
         return _FLOATS[type.name] if type.is_float else ir.IntType(type.bits)
@@ -111,7 +111,7 @@ def llvm_type(type: Type) -> Any:
         return _POINTERS[type.address_space]
     if isinstance(type, Void):
         return VOID
-    raise InternalError(f"{type} is no single LLVM value")
+    raise InternalError(f"{type} is not a single LLVM value")
 
 
 def memory_type(type: Type) -> Any:
@@ -167,8 +167,7 @@ def constant(type: Type, value: float | int | bool) -> Any:
 
 
 def constant_value(value: Any) -> int | None:
-    """Return the integer of a constant (a vector's, if it is the same in every element), else
-    None."""
+    """Return the integer of a constant, or of a vector that has it in every element, else None."""
     if not isinstance(value, Literal):
         return None
     text = value.text.removeprefix("splat (").removesuffix(")").split(" ")[-1]
@@ -177,7 +176,7 @@ def constant_value(value: Any) -> int | None:
 
 def _as_integer(scalar: Scalar, value: float | int | bool) -> int:
     if int(value) != value:
-        raise InternalError(f"{value!r} is no constant of {scalar}")
+        raise InternalError(f"{value!r} is not a constant of {scalar}")
     return int(value) if scalar.is_integer else int(bool(value))
 
 

@@ -1,8 +1,11 @@
-"""Which variables need memory: those with a read that several assignments may reach.
+"""The variables that need memory: those with a read that several assignments may reach.
 
-The others, nearly all of the variables of unrolled loops and small device functions, are the value
-of the assignment before. LLVM would find that out too, but only after it has read and inlined three
-instructions for each of them.
+before: `x = a + 1; if c: x = 2; y = x`
+after:  `x` gets an alloca, `y` is the value that was loaded from it
+
+A read of any other variable, such as nearly all in unrolled loops and small device functions, is
+the value of the assignment before it. LLVM would find that out too, but only after parsing and
+inlining three instructions for each of them.
 """
 
 from __future__ import annotations
@@ -18,10 +21,10 @@ __all__ = ["variables_in_memory"]
 def variables_in_memory(
     function: tree.Function, for_debugging: bool = False
 ) -> frozenset[tree.Variable]:
-    """Return the variables for which it takes control flow to tell what a read gives.
+    """Return the variables whose reads depend on control flow.
 
-    Of all others, the last assignment before a read, in the order of the text, is the one that it
-    gives. for_debugging: every variable that is assigned, so that there is an instruction for each
+    A read of any other variable returns the last assignment before it in source order.
+    for_debugging: return every variable that is assigned, so that there is an instruction for each
     line.
     """
     if for_debugging:
@@ -32,7 +35,7 @@ def variables_in_memory(
 
 
 class _Search:
-    """Goes through a function. known: the variables whose last assignment is that of every way to
+    """Searches a function. known: the variables whose last assignment is the same on every path to
     this place."""
 
     def __init__(self, known: set[tree.Variable]) -> None:
@@ -53,8 +56,8 @@ class _Search:
                 self.reads(statement)
 
     def branches(self, branches: Sequence[Sequence[tree.Statement]]) -> None:
-        """What a branch assigns is unclear in the text behind it: in the other branch, too, and
-        behind both."""
+        """Search branches. What one of them assigns is unclear afterwards, also in the other
+        branch."""
         before = self.known
         for branch in branches:
             self.known = set(before)
@@ -63,7 +66,8 @@ class _Search:
         self.known = before
 
     def loop(self, loop: tree.While | tree.ForRange) -> None:
-        """What a round assigns is unclear in the next one, until it is assigned there."""
+        """Search a loop. What a round assigns is unclear in the next one until it is assigned
+        there."""
         if isinstance(loop, tree.ForRange):
             for bound in (loop.start, loop.stop, loop.step):
                 self.reads(bound)
@@ -80,8 +84,8 @@ class _Search:
         self.known = after
 
     def reads(self, node: object) -> None:
-        """Note the unclear variables that an expression reads, or a statement without others in
-        it."""
+        """Record the unclear variables that an expression, or a statement without inner blocks,
+        reads."""
         for part in walk(node):
             if isinstance(part, tree.Read) and part.variable not in self.known:
                 self.unclear.add(part.variable)

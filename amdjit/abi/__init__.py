@@ -1,1 +1,6 @@
-"""abi."""
+"""What compiled kernels and those who run them agree on: data without code for either side.
+
+`kernarg` is the order of a kernel's arguments in memory, `reports` the record through which kernels
+tell the host of assertions and printed lines, `buffer_formats` the formats that buffer instructions
+convert. Lowering, launches and the emulator import it; it may import types.
+"""

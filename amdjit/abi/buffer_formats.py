@@ -1,7 +1,6 @@
-"""The formats that buffer instructions convert: numbers, names, components (RDNA 4 ISA document,
-9.3 and 10.7).
+"""The formats that buffer instructions convert (RDNA 4 ISA document, 9.3 and 10.7).
 
-A format's name lists its components from the highest bits down: X of 10_11_11 has the lowest 11
+A format's name lists its components from the highest bits down: X of 10_11_11 is in the lowest 11
 bits.
 """
 
@@ -9,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Unified formats; LLVM calls them so in assembly (SIDefines.h, UfmtGFX11).
+# Unified formats, with LLVM's names in assembly (SIDefines.h, UfmtGFX11).
 BUFFER_FORMATS = {
     0: "BUF_FMT_INVALID",
     1: "BUF_FMT_8_UNORM",
@@ -82,7 +81,7 @@ KINDS = ("UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT")
 
 @dataclass(frozen=True, slots=True)
 class BufferFormat:
-    """A format. widths: bits of the components from X on, the lowest bits."""
+    """A format. widths: bits of the components, from X in the lowest bits upwards."""
 
     number: int
     kind: str
@@ -95,12 +94,12 @@ class BufferFormat:
 
     @property
     def is_integer(self) -> bool:
-        """Whether registers have integers, not floats."""
+        """Whether registers hold integers, not floats."""
         return self.kind in ("UINT", "SINT")
 
 
 def format_of(number: int) -> BufferFormat | None:
-    """Return a format by its number, None for INVALID and for those that only images have."""
+    """Return the format of a number, None for INVALID and for formats of images only."""
     words = BUFFER_FORMATS.get(number, "INVALID").removeprefix("BUF_FMT_").split("_")
     if words[-1] not in KINDS:
         return None
@@ -108,8 +107,7 @@ def format_of(number: int) -> BufferFormat | None:
 
 
 def format_named(name: str) -> BufferFormat | None:
-    """Return a format by the name in AMD's documents: `8_8_8_8_UNORM`; None if buffers have none of
-    that name."""
+    """Return the format with this name in AMD's documents, such as `8_8_8_8_UNORM`, or None."""
     return next(
         (format_of(number) for number, full in BUFFER_FORMATS.items() if full == f"BUF_FMT_{name}"),
         None,

@@ -1,9 +1,8 @@
-"""What kernels tell the host while they run: failed assertions, exceptions, bad indices, and what
-they print.
+"""What kernels tell the host while they run: failed assertions, exceptions, bad indices, output.
 
-A kernel that does any of this gets one more argument behind its own: the address of a record in
-global memory. This module is the record's layout, and the tables that turn its numbers into text
-again.
+A kernel that does any of this gets one more argument after its own: the address of a record in
+global memory. This module holds the layout of the record, and the tables that turn its numbers into
+text again.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from amdjit.types import Scalar, boolean
 
 
 class Word(IntEnum):
-    """The record's head, in words of 32 bits; what is printed follows behind HEAD_BYTES."""
+    """The record's head, in words of 32 bits. Printed lines follow after HEAD_BYTES."""
 
     CLAIMED = 0  # 1 once a work-item has reported a fault: the first one stays
     SITE = 1
@@ -28,9 +27,8 @@ class Word(IntEnum):
     THREAD = 5  # and the next two
     CALLS = 8  # 64 bits: the calls that led to the fault, see `ReportTable.calls_of`
     CURSOR = 10  # 64 bits: bytes that prints have asked for
-    CAPACITY = 12  # 64 bits: bytes that there are; written by the host
-    # 64 bits: where the first line stood that did not fit, the capacity until then; the host starts
-    # it
+    CAPACITY = 12  # 64 bits: bytes for lines; written by the host
+    # 64 bits: where the first line that did not fit would be; the host writes the capacity
     END = 14
     LOST = 16  # lines that did not fit
     VALUES = 18  # of the fault's text, MAX_VALUE_WORDS at most
@@ -44,7 +42,7 @@ LINE_HEAD_WORDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A place in a text for a value of the run: an f-string's `{value!conversion:spec}`."""
+    """A place for a value in a text, an f-string's `{value!conversion:spec}`."""
 
     type: Scalar
     spec: str = ""
@@ -52,15 +50,15 @@ class Field:
 
     @property
     def words(self) -> int:
-        """The 32-bit words that the value takes in a record."""
+        """The 32-bit words of the value in a record."""
         return -(-self.type.bits // 32)
 
     def text(self, words: Sequence[int]) -> str:
-        """Return the value, given by its words, as Python writes it."""
+        """Return the value of these words as Python writes it."""
         return format_value(self.value(words), self.spec, self.conversion)
 
     def value(self, words: Sequence[int]) -> Any:
-        """Return the value: Python's own bool or int, NumPy's scalar for a float."""
+        """Return the value of these words: a Python bool or int, or a NumPy scalar for a float."""
         bits = sum(word << 32 * position for position, word in enumerate(words))
         if self.type is boolean:
             return bool(bits & 1)
@@ -70,9 +68,10 @@ class Field:
 
 
 def format_value(value: Any, spec: str, conversion: str) -> str:
-    """Format as an f-string does; ValueError for a specification that the value does not take."""
+    """Format as an f-string does; ValueError for a specification that does not fit the value."""
     if conversion or not spec:
-        return format(str(value), spec)  # a NumPy scalar writes 0.1 where Python's float would not
+        # As NumPy's scalar: as a Python float, an f32 of 0.1 has more digits.
+        return format(str(value), spec)
     if isinstance(value, np.integer):
         value = int(value)
     return format(value if isinstance(value, (bool, int)) else float(value), spec)
@@ -91,11 +90,11 @@ class Text:
 
     @property
     def words(self) -> int:
-        """The 32-bit words that all values take."""
+        """The 32-bit words of all values."""
         return sum(field.words for field in self.fields)
 
     def fill(self, words: Sequence[int]) -> str:
-        """Return the text with the values, given by their words, in their places."""
+        """Return the text with the values of these words in their places."""
         filled, at = [], 0
         for part in self.parts:
             if isinstance(part, str):
@@ -118,8 +117,8 @@ class Text:
 class FaultSite:
     """A statement that may stop the kernel. kind: "assert", "raise" or "index".
 
-    array: for an index, the array's name; the values are `indices` indices, then the extents.
-    is_library: in amdjit itself.
+    array: the name of the array that is indexed; the text's values are then `indices` indices and
+    as many extents. is_library: whether it is in amdjit itself.
     """
 
     kind: str
@@ -146,8 +145,8 @@ class CallSite:
 class ReportTable:
     """What the numbers in a kernel's records mean.
 
-    faults, prints: by number from 0. calls: by number from 1. depth: functions on the longest way
-    from the kernel to a report, both counted.
+    faults, prints: numbered from 0. calls: numbered from 1. depth: functions on the longest way
+    from the kernel to a report, including both ends.
     """
 
     faults: tuple[FaultSite, ...]
@@ -157,8 +156,10 @@ class ReportTable:
 
     @property
     def base(self) -> int:
-        """What a call multiplies the number of the calls before it with; 0 where that would not fit
-        63 bits."""
+        """The factor by which each call multiplies the number of the calls before it.
+
+        0 if the numbers would not fit 63 bits.
+        """
         base = len(self.calls) + 1
         return base if base ** (self.depth - 1) < 2**63 else 0
 
@@ -172,8 +173,7 @@ class ReportTable:
 
 
 def fresh_head(capacity: int) -> bytearray:
-    """Return the head of a record into which no work-item has written, with room for `capacity`
-    bytes of lines."""
+    """Return the head of a new record that has room for `capacity` bytes of lines."""
     head = bytearray(HEAD_BYTES)
     struct.pack_into("<QQ", head, 4 * Word.CAPACITY, capacity, capacity)
     return head

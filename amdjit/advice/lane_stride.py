@@ -1,9 +1,8 @@
-"""Finds accesses in which neighbouring lanes provably touch different rows of an array, so that
-none of them are wide.
+"""Find accesses in which neighbouring lanes provably touch different rows of an array.
 
-Values are followed through the kernel as far as they are the same in all lanes along x, or grow by
-a constant from one lane to the next; whatever else happens to a value makes it unknown, and an
-access with it is not reported.
+A value is followed through the kernel as long as it is the same in all lanes along x, or grows by a
+constant from one lane to the next. Any other value is unknown, and an access with an unknown index
+is not reported.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from amdjit.types import AddressSpace, Array, Layout
 
 
 class _Lanes(Enum):
-    """How a value goes with the lanes along x."""
+    """How a value depends on the lane along x."""
 
     SAME = 0
     GROWING = 1
@@ -28,14 +27,14 @@ class _Lanes(Enum):
 
 _Known = _Lanes | tuple["_Known", ...]
 _GROWING = frozenset({"threadIdx.x", "lane_id", "flat_work_item_id"})
-_SAME = frozenset(f"{name}.{axis}" for name in ("blockIdx", "blockDim", "gridDim") for axis in "xyz") | {
-    "threadIdx.y", "threadIdx.z", "wave_id", "global_size", "wavefront_size",
-}  # fmt: skip
+_SAME = frozenset(
+    {f"{name}.{axis}" for name in ("blockIdx", "blockDim", "gridDim") for axis in "xyz"}
+    | {"threadIdx.y", "threadIdx.z", "wave_id", "global_size", "wavefront_size"}
+)
 
 
 def strided_accesses(program: tree.Program) -> Iterator[Finding]:
-    """Yield the kernel's accesses whose last index is the same in all lanes, while an earlier one
-    grows with them."""
+    """Yield accesses whose last index is the same in all lanes while an earlier one grows."""
     # A kernel's arguments are the same in all lanes.
     values = _Values({parameter: _Lanes.SAME for parameter in program.kernel.parameters})
     values.run(program.kernel.body)
@@ -55,25 +54,25 @@ def strided_accesses(program: tree.Program) -> Iterator[Finding]:
             yield Finding(
                 "strided",
                 node.span,
-                "neighbouring lanes along x go to different rows of an array: each of them needs "
-                "a memory access of "
-                "its own",
+                "neighbouring lanes along x access different rows of an array: each of them needs "
+                "a memory access of its own",
                 "the last index is the same in all lanes along x",
                 "let the last index grow along x, such as `row, column = ..., "
-                "amdjit.global_id(0)`, or stage a tile "
-                "in LDS",
+                "amdjit.global_id(0)`, or stage a tile in LDS",
             )
 
 
 class _Values:
-    """What is known of one function's variables."""
+    """What is known about the variables of a function."""
 
     def __init__(self, known: dict[tree.Variable, _Known]) -> None:
         self._known = known
 
     def run(self, statements: Sequence[tree.Statement], is_uniform: bool = True) -> None:
-        """Follow assignments in order. is_uniform: all lanes go the same number of rounds through
-        loops around."""
+        """Follow assignments in order.
+
+        is_uniform: whether all lanes run the same rounds of the surrounding loops.
+        """
         for node in statements:
             if isinstance(node, tree.Assign):
                 self._assign(node.variable, self.of(node.value) if is_uniform else _Lanes.UNKNOWN)
@@ -101,7 +100,7 @@ class _Values:
         self.run(node.otherwise, whole)
 
     def _forget(self, body: Sequence[tree.Statement]) -> None:
-        """Values that go round a loop are not followed."""
+        """Forget values that a loop changes: they are not followed from round to round."""
         for node in walk(body):
             if isinstance(node, tree.Assign) and node.variable in self._known:
                 self._known[node.variable] = _Lanes.UNKNOWN
@@ -111,7 +110,7 @@ class _Values:
         self._known[variable] = _Lanes.UNKNOWN if again else value
 
     def of(self, node: object) -> _Known:
-        """Return what is known of an expression."""
+        """Return what is known about an expression."""
         if isinstance(node, tree.Read):
             return self._known.get(node.variable, _Lanes.UNKNOWN)
         if isinstance(node, tree.MakeTuple):

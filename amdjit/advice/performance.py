@@ -1,5 +1,4 @@
-"""What is slow in a compiled kernel by accident, found in its typed tree and in what LLVM says of
-its code."""
+"""What is slow by accident in a compiled kernel, by its typed tree and its resources."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def slow_parts(
     program: tree.Program, metadata: KernelMetadata, optimized_llvm: str
 ) -> tuple[Finding, ...]:
-    """Return what to warn about, each kind at most once a line."""
+    """Return what to warn about, each kind at most once per line."""
     found = [*_doubles(program), *_scratch(program, metadata, optimized_llvm)]
     block = metadata.required_workgroup_size
     if block is None or block[0] > 1:
@@ -38,7 +37,7 @@ def _scalar(type: Type) -> Scalar | None:
 
 
 def _doubles(program: tree.Program) -> Iterator[Finding]:
-    """Find f64 arithmetic whose operands are all of other types, in a kernel that gets no f64."""
+    """Find f64 arithmetic on operands of other types, in a kernel without f64 parameters."""
     if any(_scalar(parameter.type) is f64 for parameter in program.kernel.parameters):
         return
     for function in (program.kernel, *program.functions):
@@ -59,12 +58,12 @@ def _doubles(program: tree.Program) -> Iterator[Finding]:
                 )
 
 
-# RDNA4 ISA, "VALU": one f64 lane for many f32 lanes.
+# They have one lane for f64 where they have many for f32 (RDNA4 ISA, "VALU").
 _SLOW_DOUBLES = "these processors compute f64 many times slower than f32"
 
 
 def _promoted(node: tree.Node) -> list[Type]:
-    """Return the types that an f64 operation's operands had, if the promotion alone made it one."""
+    """Return the types of an operation's operands before promotion, if that alone made it f64."""
     if isinstance(node, tree.Call):
         return _promoted_by_library(node)
     operands: list[object] = []
@@ -92,8 +91,10 @@ def _promoted(node: tree.Node) -> list[Type]:
 
 
 def _promoted_by_library(call: tree.Call) -> list[Type]:
-    """Return the types of the arguments if a function of amdjit's own makes f64 of 64-bit integers:
-    `math.sqrt(n)`."""
+    """Return the types of the arguments if a library function computes 64-bit integers in f64.
+
+    Such a call is `math.sqrt(n)`.
+    """
     sources = [argument.type for argument in call.arguments]
     is_made = (
         call.function.transparent
@@ -104,8 +105,7 @@ def _promoted_by_library(call: tree.Call) -> list[Type]:
 
 
 def _is_implicit(conversion: tree.Convert, consumer: tree.Node) -> bool:
-    """Whether a promotion made it: an explicit `f64(x)` has a place of its own, not that of the
-    operation or of x."""
+    """Whether a conversion is a promotion: an explicit `f64(x)` has a place of its own."""
     return conversion.span in (consumer.span, conversion.operand.span)
 
 
@@ -124,8 +124,8 @@ def _scratch(
             "keep fewer values at once, unroll less, or allow more registers: a smaller block= or "
             "waves_per_eu=",
         )
-    # Spilled registers lie in scratch as well: then it is the optimiser's result that tells of
-    # arrays.
+    # Spilled registers lie in scratch as well: then only the optimiser's result shows whether
+    # arrays do.
     if not metadata.private_segment_bytes or (spilled and " = alloca " not in optimized_llvm):
         return
     for name, allocation in _local_arrays(program).items():
@@ -141,7 +141,7 @@ def _scratch(
 
 
 def _local_arrays(program: tree.Program) -> Mapping[str, tree.AllocateArray]:
-    """Return the local arrays by the names that the source gives them."""
+    """Return the local arrays by their names in the source."""
     found: dict[str, tree.AllocateArray] = {}
     for function in (program.kernel, *program.functions):
         made: dict[tree.Variable, tree.AllocateArray] = {}
@@ -163,7 +163,7 @@ def _is_private(allocation: tree.AllocateArray) -> bool:
 
 
 def _assigned_name(allocation: tree.AllocateArray) -> str:
-    """Return the name before the `=` of the line that makes an array, else what makes it."""
+    """Return the name to which an array is assigned, else the text of the call that makes it."""
     span = allocation.span
     text = span.source.line(span.line)
     target, is_assigned, _ = text[: span.column].partition("=")

@@ -1,9 +1,18 @@
-"""LLVM IR to code objects: optimise, emit, link; and assembly text to read."""
+"""LLVM IR to code objects: optimise, emit, link; and assembly text to read.
+
+`llvm` runs LLVM's own stages and amdjit's passes over their text, whose docstrings show what they
+change: `signed_zeros`, `scalar_loads`, `meeting_values`, `blocks`, `lds`, `libraries`. `guarded`
+runs these stages in a process of its own (`process`, `worker`, `early`), because a mistake in LLVM
+ends the process. `link`, `assembler` and `tools` call LLVM's programs. The backend knows IR,
+targets and options; it reads neither Python nor the tree. Start reading at `llvm.optimise`.
+"""
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
+
+import llvmlite
 
 from amdjit.backend.link import link
 from amdjit.backend.ocml import find_ocml, read_library
@@ -15,6 +24,7 @@ if TYPE_CHECKING:
     from amdjit.backend.guarded import emit_assembly, optimise
 
 __all__ = [
+    "LLVM_VERSION",
     "Linker",
     "annotate_assembly",
     "emit_assembly",
@@ -26,6 +36,9 @@ __all__ = [
     "read_library",
 ]
 
+LLVM_VERSION = f"llvmlite {llvmlite.__version__}"
+"""Which LLVM compiles: part of the key of cached code."""
+
 _MODULES = {
     "annotate_assembly": "amdjit.backend.assembly",
     "emit_assembly": "amdjit.backend.guarded",
@@ -35,7 +48,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    # LLVM is loaded at the first use of these names: what the disk cache holds is launched without
+    # LLVM is loaded when one of these names is first used: code from the disk cache runs without
     # it.
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

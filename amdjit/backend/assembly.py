@@ -1,4 +1,4 @@
-"""LLVM's assembly text made readable: the source lines in it, the debugger's tables out of it."""
+"""LLVM's assembly text made readable: with source lines, without tables for debuggers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"((?:[^"\\]|\\.)*)"\s+)?"((?:[^"\\]|
 _LOCATION = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 _SECTION = re.compile(r'\s*\.section\s+"?([^\s,"]+)|\s*(\.text|\.data|\.bss)\b')
 
-# Tables for debuggers and the linker. `.AMDGPU.csdata` holds only LLVM's resource summary, which is
-# a comment.
+# Tables for debuggers and the linker. `.AMDGPU.csdata` holds LLVM's resource summary, which is a
+# comment, and nothing else.
 _DROPPED_SECTIONS = (".debug", ".note", ".eh_frame", ".comment", ".AMDGPU.gpr_maximums")
 _COMMENT_SECTION = ".AMDGPU.csdata"
 
-# Directives, labels and comments that only those tables and the padding behind the code need.
+# Directives, labels and comments that only those tables and the padding after the code need.
 _NOISE = re.compile(
     r"\s*(?:\.cfi_\w+|\.file\b|\.addrsig\w*|\.ident\b|\.size\s|\.p2alignl\b|\.fill\s|\.set\s"
     r"|\.Ltmp\d+:|\.Lfunc_(?:begin|end)\d+:|;DEBUG_(?:VALUE|LABEL):|; -- End function)"
@@ -26,19 +26,18 @@ _ESCAPE = re.compile(r"\\([0-7]{1,3}|.)")
 
 
 def annotate_assembly(text: str, source_lines: Mapping[str, Sequence[str]]) -> str:
-    """Return the assembly with a comment `; saxpy.py:12  out[i] = ...` before the code of each source line.
+    """Return the assembly with a comment `; saxpy.py:12  out[i] = ...` before each line's code.
 
-    source_lines: the lines of each source file, line 1 first, by the path that the debug
-    information has. A line of a file that is not given is named without its text. Kernel
-    descriptors, metadata and LLVM's resource summary stay, so that the text still assembles to the
-    same code; `.debug_*` sections, CFI and temporary labels go.
+    source_lines: the lines of each source file, line 1 first, by its path in the debug information.
+    Lines of other files are named without their text. Kernel descriptors, metadata and LLVM's
+    resource summary stay, so that the text still assembles to the same code; `.debug_*` sections,
+    CFI and temporary labels are left out.
     """
     return "\n".join(_annotated(_wanted_sections(text.splitlines()), source_lines)) + "\n"
 
 
 def _wanted_sections(lines: Iterable[str]) -> Iterator[str]:
-    """Drop the unwanted sections' lines, and section directives that change nothing; `.file` lines
-    pass."""
+    """Drop the lines of unwanted sections and redundant section directives; keep `.file` lines."""
     current = written = directive = ""
     for line in lines:
         section = _SECTION.match(line)
@@ -46,7 +45,7 @@ def _wanted_sections(lines: Iterable[str]) -> Iterator[str]:
             current, directive = section.group(1) or section.group(2), line
             continue
         if line.strip() == ".amdgpu_metadata":
-            current = written  # it is no part of the section that happens to be before it
+            current = written  # it is not part of the section that happens to precede it
         if _FILE.match(line):
             yield line
         elif not current.startswith(_DROPPED_SECTIONS) and not _NOISE.match(line):
@@ -82,7 +81,7 @@ def _is_instruction(line: str) -> bool:
 
 
 def _comment(path: str, number: int, source_lines: Mapping[str, Sequence[str]]) -> str:
-    """Return the comment for a line, or nothing for line 0, which stands for code of no line."""
+    """Return the comment for a line; nothing for line 0, which is code that belongs to no line."""
     if number == 0:
         return ""
     lines = source_lines.get(path, ())
@@ -92,7 +91,7 @@ def _comment(path: str, number: int, source_lines: Mapping[str, Sequence[str]]) 
 
 
 def _path(directory: str | None, name: str) -> str:
-    """Return the path of a `.file` directive as the line table of the code object has it."""
+    """Return the path of a `.file` directive as it stands in the code object's line table."""
     plain, folder = _unescape(name), _unescape(directory or "")
     absolute = plain.startswith(("/", "\\")) or plain[1:3] in (":\\", ":/")
     return plain if absolute or not folder else f"{folder.rstrip('/')}/{plain}"

@@ -1,9 +1,14 @@
-"""Long basic blocks, cut so that compile time stays linear in their length.
+"""Cut long blocks, so that compile time stays linear in their length.
 
-LLVM schedules a block without barriers as one region, and parts of that are worse than linear in
-the region's length: on wave32 of gfx11 and later, VOPDPairingMutation compares each instruction
-with all that follow. A region that long has no better order to offer than pieces of it, while
-values kept for its end cost registers.
+      %a1 = ...                          %a1 = ...
+      ... 1,023 instructions             ... 1,023 instructions
+      %a1025 = ...                ->     tail call void @llvm.amdgcn.sched.barrier(i32 0)
+                                         %a1025 = ...
+
+LLVM schedules a block without barriers as one region, and parts of that work grow faster than the
+region: on wave32 of gfx11 and later, VOPDPairingMutation compares each instruction with all that
+follow. The order found for a region of this length is no better than that of its pieces, and values
+kept until its end cost registers.
 """
 
 from __future__ import annotations
@@ -14,18 +19,20 @@ from collections.abc import Iterator, Sequence
 __all__ = ["LONGEST_REGION", "cut_long_blocks"]
 
 LONGEST_REGION = 1024
-"""How many instructions of optimised IR are scheduled as one region at most."""
+"""The most instructions of optimised IR that are scheduled as one region."""
 
 _BARRIER = "void @llvm.amdgcn.sched.barrier(i32"
-# Blocks in which the author has ordered the instructions are left whole.
+# Blocks whose author has ordered the instructions are left whole.
 _ORDERED = ("@llvm.amdgcn.sched.group.barrier(", "@llvm.amdgcn.iglp.opt(")
 # Instructions are indented by two; debug records and the cases of a switch by four.
 _INSTRUCTION = re.compile(r"  [^ \]]")
 
 
 def cut_long_blocks(llvm_text: str) -> str:
-    """Return IR, as LLVM prints it, with a scheduling barrier (no machine code) in each long
-    stretch of a block."""
+    """Return IR, as LLVM prints it, with scheduling barriers in long blocks.
+
+    They become no machine code.
+    """
     lines = llvm_text.splitlines(keepends=True)
     if len(lines) <= LONGEST_REGION:
         return llvm_text
@@ -40,7 +47,7 @@ def cut_long_blocks(llvm_text: str) -> str:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Split a module between blocks: each part holds the instructions of one block at most."""
+    """Split a module into parts, each with the instructions of one block at most."""
     start = 0
     for number, line in enumerate(lines):
         if not line.startswith("  "):

@@ -1,5 +1,5 @@
-"""What is checked in a module before LLVM would end the process or make code that cannot be
-loaded."""
+"""Checks of a module that LLVM would end the process for, or compile to code that no device
+loads."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _INLINE_ASSEMBLY = re.compile(
     r"^module asm |\b(?:call|callbr|invoke)\b[^\n\"]*\basm\b", re.MULTILINE
 )
 
-# LLVM ends the process with "stack frame size exceeds limit" above it: a wave's scratch is 2**18
-# granules of 256 bytes less one (GCNSubtarget::getMaxWaveScratchSize, gfx12), shared by its lanes.
+# The scratch of a wave, shared by its lanes: 2**18 - 1 granules of 256 bytes
+# (GCNSubtarget::getMaxWaveScratchSize, gfx12). Above it LLVM ends the process with "stack frame
+# size exceeds limit".
 _WAVE_SCRATCH = ((1 << 18) - 1) * 256
 _ALLOCA = re.compile(
     r"= alloca ([^%\n]+?)(?:, align \d+)?(?:, addrspace\(5\))?(?:, ![^\n]*)?$", re.MULTILINE
@@ -27,16 +28,16 @@ _ALLOCA = re.compile(
 
 
 def has_inline_assembly(llvm_text: str) -> bool:
-    """Say whether the IR holds machine instructions as text."""
+    """Return whether the IR holds machine instructions as text."""
     return _INLINE_ASSEMBLY.search(llvm_text) is not None
 
 
 def check_calls(module: llvm.ModuleRef) -> None:
     """Raise BackendError if the module declares a function that nothing defines.
 
-    A misspelt intrinsic is such a function: the verifier accepts it and the linker would find it
-    missing. LLVM marks it where it prints it; and one whose types are not those of its name lacks
-    the attributes that LLVM gives each intrinsic when it parses the declaration.
+    A misspelt intrinsic is one: the verifier accepts it, and the linker would find it missing. LLVM
+    marks it when it prints it. An intrinsic whose types do not fit its name lacks the attributes
+    that LLVM gives each intrinsic when it parses the declaration.
     """
     for function in module.functions:
         if not function.is_declaration:
@@ -52,8 +53,10 @@ def check_calls(module: llvm.ModuleRef) -> None:
 
 
 def check_lds(module: llvm.ModuleRef, layout: llvm.TargetData, target: Target) -> None:
-    """Raise BackendError if a kernel has more static LDS than a workgroup may have; LLVM would end
-    the process."""
+    """Raise BackendError if a kernel has more static LDS than a workgroup may have.
+
+    LLVM would end the process.
+    """
     sizes = _lds_sizes(module, layout)
     if sum(sizes.values()) <= target.lds_per_workgroup:
         return
@@ -70,8 +73,10 @@ def check_lds(module: llvm.ModuleRef, layout: llvm.TargetData, target: Target) -
 
 
 def check_scratch(llvm_text: str, layout: llvm.TargetData, wave_size: int) -> None:
-    """Raise BackendError if one function's local arrays exceed a lane's scratch; LLVM would end the
-    process."""
+    """Raise BackendError if a function's local arrays exceed a lane's scratch.
+
+    LLVM would end the process.
+    """
     limit = _WAVE_SCRATCH // wave_size
     for text in re.split(r"^define ", llvm_text, flags=re.MULTILINE)[1:]:
         total = sum(_type_size(kind, layout) for kind in _ALLOCA.findall(text) if "[" in kind)
@@ -102,7 +107,7 @@ def _lds_sizes(module: llvm.ModuleRef, layout: llvm.TargetData) -> dict[str, int
 
 
 def _references(module: llvm.ModuleRef) -> dict[str, frozenset[str]]:
-    """Return which global names each function's and variable's text mentions."""
+    """Return the global names that the text of each function and variable mentions."""
     symbols = [*module.functions, *module.global_variables]
     return {
         symbol.name: frozenset(name.strip('"') for name in _GLOBAL_NAME.findall(str(symbol)))

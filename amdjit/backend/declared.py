@@ -1,4 +1,4 @@
-"""What is checked of intrinsics that are declared outside amdjit, before LLVM would end the
+"""Checks of intrinsics that are declared outside amdjit, whose mistakes would end LLVM's
 process."""
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from amdjit.target import Target
 
 __all__ = ["check_declared"]
 
-# What makes LLVM take a module for one with debug information, and what points to it.
+# What marks a module as one with debug information, and what refers to that information.
 _DEBUG_INFORMATION = re.compile(
     r",? !dbg !\d+|^!llvm\.(?:dbg\.cu|module\.flags) = .*$", re.MULTILINE
 )
 
 
 def check_declared(llvm_text: str, target: Target, _options: CompileOptions) -> None:
-    """Raise BackendError for wrong IR of intrinsics that are declared outside amdjit, or for what
-    the target lacks.
+    """Raise BackendError if such an intrinsic's IR is wrong or the target lacks it.
 
-    LLVM verifies a module that has debug information while it parses it, and ends the process if it
-    is wrong. Without, `verify` says what is.
+    LLVM verifies a module with debug information while parsing it, and ends the process if it is
+    wrong. Without debug information, `verify` returns what is wrong.
     """
     bare = _DEBUG_INFORMATION.sub("", llvm_text)
     with llvm.create_context() as context:
@@ -49,7 +48,7 @@ def check_declared(llvm_text: str, target: Target, _options: CompileOptions) -> 
 
 
 def _processors_of(llvm_name: str) -> frozenset[str]:
-    """Return where clang has builtins that are this LLVM function; none if it is no builtin's."""
+    """Return the processors on which clang has a builtin for this function; none for others."""
     alike = [
         row for row in rows().values() if row.llvm and f"{llvm_name}.".startswith(f"{row.llvm}.")
     ]

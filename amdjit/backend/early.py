@@ -1,4 +1,4 @@
-"""LLVM's process, started before the compiler is loaded, where the disk cache most likely lacks the
+"""LLVM's process, started before the compiler is loaded if the disk cache seems to lack the
 code."""
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ def start(
     options: CompileOptions,
     environment: Environment,
 ) -> None:
-    """Start the process, so that it is there when the front end is done; why there is none is said
-    then."""
+    """Start the process, so that it is ready when the front end is done.
+
+    If it cannot be started, LLVM's first stage says why.
+    """
     cache = code_cache(environment)
     if (
         environment.compile_guard
@@ -43,8 +45,10 @@ def sign_of(
     arguments: Sequence[object],
     options: CompileOptions,
 ) -> str:
-    """Return the key of a sign that this was compiled before: what it reads from elsewhere may have
-    changed since."""
+    """Return the key of a sign that this was compiled before.
+
+    It is a guess: what the kernel reads from elsewhere may have changed since.
+    """
     code = function.__code__
     place = f"{code.co_filename} {code.co_firstlineno} {function.__qualname__}"
     level = f"{options.target.name} {options.wave_size} {options.opt_level}"

@@ -1,4 +1,4 @@
-"""Optimised IR to an unlinked object, whichever way that takes."""
+"""Optimised IR to an unlinked object, by way of an assembler where LLVM alone cannot make one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ __all__ = ["emit_object"]
 def emit_object(
     llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
 ) -> bytes:
-    """Return the relocatable ELF of optimised IR; BackendError in the words of LLVM or the
-    assembler.
+    """Return the relocatable ELF of optimised IR; BackendError in LLVM's or the assembler's words.
 
-    Inline assembly goes through an assembler (looked for in `environment` too), everything else
+    IR with inline assembly goes through an assembler, which `environment` may name; all other IR
     through LLVM alone.
     """
     emitted = emit_object_or_assembly(llvm_text, target, options, environment)

@@ -1,5 +1,4 @@
-"""LLVM's stages as the compiler calls them: in a process of their own, or in this one where there
-can be none."""
+"""LLVM's stages as the compiler calls them: in a process of their own, if one can be started."""
 
 from __future__ import annotations
 
@@ -35,10 +34,10 @@ def optimise(
     libraries: tuple[bytes, ...] = (),
     environment: Environment | None = None,
 ) -> str:
-    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's
-    words.
+    """Return the IR after the passes that clang runs at the options' level.
 
-    libraries: bitcode or IR, of which the functions that are called become part of the module.
+    libraries: bitcode or IR; the functions that are called become part of the module. BackendError
+    in LLVM's words.
     """
     if f"!{DECLARED_OUTSIDE} = " in llvm_text:
         _run("check_declared", llvm_text, target, options, environment)
@@ -49,8 +48,7 @@ def optimise(
 def emit_assembly(
     llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
 ) -> str:
-    """Return LLVM's assembly text of optimised IR, with LLVM's comments; BackendError in LLVM's
-    words."""
+    """Return LLVM's assembly text of optimised IR, with comments; BackendError in LLVM's words."""
     text: str = _run("emit_assembly", llvm_text, target, options, environment)
     return text
 
@@ -58,8 +56,7 @@ def emit_assembly(
 def emit_object_or_assembly(
     llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
 ) -> bytes | str:
-    """Return the unlinked object of optimised IR, or its assembly text if the IR holds inline
-    assembly."""
+    """Return the unlinked object of optimised IR, or assembly text if it has inline assembly."""
     emitted: bytes | str = _run("emit_object_or_assembly", llvm_text, target, options, environment)
     return emitted
 
@@ -116,7 +113,7 @@ def _refusal(
 
 
 def _kernel(llvm_text: str) -> str:
-    """Return the kernel's name, and its line as the debug information has it."""
+    """Return the kernel's name, with its file and line from the debug information."""
     found = _KERNEL.search(llvm_text)
     if found is None:
         return "a module without a kernel"
@@ -140,7 +137,7 @@ def _node(llvm_text: str, number: str) -> str:
 
 
 def _dump(text: str, environment: Environment) -> str:
-    """Write what it takes to see the failure again, and return where it is."""
+    """Write a file that reproduces the failure, and return a sentence that names it."""
     name = f"amdjit-llvm-failure-{hashlib.sha256(text.encode()).hexdigest()[:16]}.ll"
     for folder in (environment.cache_dir, Path(tempfile.gettempdir())):
         try:

@@ -1,11 +1,17 @@
-"""Where the workgroup's static LDS arrays lie: fixed in optimised IR, so that reports can name an
-address's element.
+"""Give static LDS arrays fixed addresses, so that reports can name an address's element.
+
+    @tile = internal addrspace(3) global [256 x float] poison, align 16
+    define amdgpu_kernel void @k(...) #0 {
+->
+    @tile = internal addrspace(3) global [256 x float] poison, align 16, !absolute_symbol !9
+    define amdgpu_kernel void @k(...) #0 "amdgpu-lds-size"="1024" {
+    !9 = !{i32 0, i32 1}
 
 The lowering lists its arrays in the metadata `!amdjit.lds`: name, first byte, number of bytes. The
-optimiser may split an array into its elements, as `name.0`, and drop what is not used; so addresses
-are given behind it. LLVM takes either no address or all of them from the IR (its pass
-AMDGPULowerModuleLDS, which ends the process at a mixture), and numbers named barriers, which are
-LDS variables too, only where it places all.
+optimiser may split an array into elements, as `name.0`, and drop those that are not used, so the
+addresses are given after it. LLVM takes either all addresses from the IR or none (its pass
+AMDGPULowerModuleLDS ends the process for a mixture). It numbers named barriers, which are LDS
+variables too, only where it places all variables itself.
 """
 
 from __future__ import annotations
@@ -32,8 +38,10 @@ class _Place(NamedTuple):
 
 
 def place_lds_arrays(llvm_text: str, module: llvm.ModuleRef, layout: llvm.TargetData) -> str:
-    """Return the text of optimised IR with an address for every static LDS variable; as it is if
-    one has no place."""
+    """Return the text of optimised IR with an address for every static LDS variable.
+
+    It is returned unchanged if a variable has no place in the lowering's list.
+    """
     if "!amdjit.lds" not in llvm_text:
         return llvm_text
     arrays = {name: (int(start), int(nbytes)) for name, start, nbytes in _ROW.findall(llvm_text)}
@@ -58,8 +66,7 @@ def _place(
     arrays: Mapping[str, tuple[int, int]],
     layout: llvm.TargetData,
 ) -> _Place | None:
-    """Return the bytes of an array, or of one element that the optimiser made a variable of its
-    own."""
+    """Return the place of an array, or of an element that the optimiser made a variable."""
     whole, _, number = variable.name.rpartition(".")
     if 'target("' in line or (
         variable.name not in arrays and (whole not in arrays or not number.isdigit())
@@ -84,7 +91,7 @@ def _with_addresses(llvm_text: str, places: list[_Place]) -> str:
         )
         nodes.append(f"!{number} = !{{i32 {place.offset}, i32 {place.offset + 1}}}\n")
         number += 1
-    # Read by LLVM where the addresses are given: what the kernel's descriptor asks for.
+    # Where addresses are given, LLVM takes the size for the kernel's descriptor from here.
     end = max(place.offset + place.nbytes for place in places)
     llvm_text = _KERNEL.sub(rf'\1 "amdgpu-lds-size"="{end}"', llvm_text)
     return llvm_text.rstrip("\n") + "\n" + "".join(nodes)

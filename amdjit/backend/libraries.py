@@ -1,5 +1,9 @@
-"""Libraries of bitcode: how the functions of ROCm's OCML and of users' files become part of a
-kernel.
+"""Make functions of ROCm's OCML and of users' bitcode part of a kernel.
+
+    declare double @__ocml_sin_f64(double)
+->
+    define internal double @__ocml_sin_f64(double %x) { ... }
+    @__oclc_wavefrontsize64 = internal addrspace(4) constant i8 0
 
 OCML reads what it must know of the target from constants that its user defines. Source:
 ROCm-Device-Libs, README, "Using BitCode Libraries", and doc/OCLC.md.
@@ -24,11 +28,10 @@ _PROCESSOR = re.compile(r'"target-cpu"="(\w+)"')
 def with_libraries(
     llvm_text: str, libraries: tuple[bytes, ...], layout: str, target: Target, wave_size: int
 ) -> str:
-    """Return IR with what it calls out of libraries of bitcode or IR; nothing of them is visible
-    outside it.
+    """Return IR with the functions that it calls from libraries of bitcode or IR.
 
-    layout: the target's data layout. BackendError in LLVM's words, or if a library is of another
-    processor.
+    They are visible only inside the module. layout: the target's data layout. BackendError in
+    LLVM's words, or if a library is for another processor.
     """
     try:
         with llvm.create_context() as context, llvm.parse_assembly(llvm_text, context) as module:
@@ -47,8 +50,8 @@ def with_libraries(
 
 
 def _link(module: llvm.ModuleRef, content: bytes, context: llvm.ContextRef, target: Target) -> None:
-    # Leaving the block closes what has not become part of the module; it has to go before its
-    # context.
+    # Leaving the block closes what has not become part of the module, which must happen before
+    # the context is closed.
     with _parsed(content, context) as library:
         _check_platform(library, target)
         library.data_layout, library.triple = module.data_layout, module.triple
@@ -56,7 +59,8 @@ def _link(module: llvm.ModuleRef, content: bytes, context: llvm.ContextRef, targ
 
 
 def _check_types(module: llvm.ModuleRef, declared: dict[str, str]) -> None:
-    """A call by another type than the function's is undefined, and LLVM accepts it."""
+    """Refuse declarations of another type than the function's: LLVM accepts such a call, whose
+    behaviour is undefined."""
     for function in module.functions:
         found = str(function.global_value_type)
         if declared.get(function.name, found) != found:
@@ -95,8 +99,7 @@ def _hide(module: llvm.ModuleRef, own: set[str]) -> None:
 
 
 def _constants(target: Target, wave_size: int) -> str:
-    """Return the definitions of what OCML asks: IEEE arithmetic with denormals, and the
-    processor."""
+    """Return the constants that OCML reads: IEEE arithmetic with denormals, and the processor."""
     major, minor, stepping = target.isa
     values = {
         "finite_only_opt": ("i8", 0),

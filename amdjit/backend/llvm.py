@@ -1,9 +1,8 @@
 """LLVM, by way of llvmlite: verify, optimise and emit the IR of a kernel.
 
-llvmlite's LLVM is built with assertions and ends the process on many mistakes, so what can be
-checked is checked before a stage that would. Each call parses its own module in its own context: a
-module that has been emitted once must not be emitted again, and contexts keep calls from several
-threads apart.
+llvmlite's LLVM is built with assertions and ends the process on many mistakes, so whatever can be
+checked is checked before the stage that would fail. Each call parses its own module in its own
+context: a module must not be emitted twice, and contexts keep calls from several threads apart.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ _LOCK = threading.RLock()
 def optimise(
     llvm_text: str, target: Target, options: CompileOptions, libraries: tuple[bytes, ...] = ()
 ) -> str:
-    """Return the IR after the passes that clang runs at the options' level; BackendError in LLVM's
-    words.
+    """Return the IR after the passes that clang runs at the options' level.
 
-    libraries: bitcode or IR, of which the functions that are called become part of the module.
+    libraries: bitcode or IR; the functions that are called become part of the module. BackendError
+    in LLVM's words.
     """
     with _LOCK:
         machine = _machine(target.name, options.wave_size, options.opt_level)
@@ -64,15 +63,14 @@ def _run_pipeline(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
     try:
         manager.run(module, builder)
     finally:
-        # llvmlite's own `close` frees nothing of the 68 KiB: the order of the class's bases hides
-        # the method that does.
+        # llvmlite's own `close` leaks 68 KiB: the order of the class's bases hides the method that
+        # frees them.
         NewPassManager._dispose(manager)
         manager.detach()
 
 
 def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:
-    """Return LLVM's assembly text of optimised IR, with LLVM's comments; BackendError in LLVM's
-    words."""
+    """Return LLVM's assembly text of optimised IR, with comments; BackendError in LLVM's words."""
     with _LOCK:
         machine = _machine(target.name, options.wave_size, options.opt_level)
         with _checked_for_emission(llvm_text, machine, target, options) as module:
@@ -81,12 +79,11 @@ def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> st
 
 
 def emit_object_or_assembly(llvm_text: str, target: Target, options: CompileOptions) -> bytes | str:
-    """Return the unlinked object of optimised IR, or its assembly text if the IR holds inline
-    assembly.
+    """Return the unlinked object of optimised IR, or assembly text if it has inline assembly.
 
-    llvmlite's LLVM has no AMDGPU assembly parser and ends the process when it has to make an object
-    of inline assembly; printing it as text works, and `amdjit.backend.assembler` makes the object
-    of that.
+    llvmlite's LLVM has no AMDGPU assembly parser, and ends the process when it has to make an
+    object of inline assembly. It can print it as text, from which `amdjit.backend.assembler` makes
+    the object.
     """
     with _LOCK:
         machine = _machine(target.name, options.wave_size, options.opt_level)
@@ -127,7 +124,7 @@ def _checked_for_emission(
 
 @contextmanager
 def _parsed(llvm_text: str, machine: llvm.TargetMachine) -> Iterator[llvm.ModuleRef]:
-    """Parse and verify a module for amdhsa; RuntimeErrors of llvmlite leave as BackendErrors."""
+    """Parse and verify a module for amdhsa; llvmlite's RuntimeErrors become BackendErrors."""
     if "\0" in llvm_text:
         raise BackendError("the LLVM IR holds a NUL character")
     context = llvm.create_context()

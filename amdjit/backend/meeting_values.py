@@ -1,16 +1,26 @@
-"""Values that meet after branches, kept from being mixed up where LLVM gives control flow its
-structure.
+"""Keep values that meet after branches where they are computed.
+
+    taken:                              taken:
+      %n = fneg float %x                  %n = fneg float %x
+      br label %end                       %b = bitcast float %n to i32
+                                          %k = call i32 @llvm.annotation.i32.p0(i32 %b, ...)
+                                 ->       %m = bitcast i32 %k to float
+                                          br label %end
+    end:                                end:
+      %r = phi float [ %n, %taken ],      %r = phi float [ %m, %taken ],
+                     [ %y, %second ],                    [ %y, %second ],
+                     [ %y, %entry ]                      [ %y, %entry ]
 
 LLVM's pass StructurizeCFG moves what costs nothing (a part of the kernel's arguments, a negation, a
-change of type) out of a block that runs on one side of a branch, and then lets it stand for the
-undefined value on the ways around that block. That is right for one `if` with one `else`. Where a
-block is reached in two ways, as in `x if a and b else y`, it replaces values that are needed (LLVM
-21 and 22, StructurizeCFG.cpp: hoistZeroCostElseBlockPhiValues and simplifyHoistedPhis; LLVM 23
-keeps to simple branches).
+change of type) out of a block on one side of a branch, and lets it stand for the undefined value on
+the ways around that block. That is right for one `if` with one `else`. Where a block is reached in
+two ways, as in `x if a and b else y`, it replaces values that are needed (LLVM 21 and 22,
+StructurizeCFG.cpp: hoistZeroCostElseBlockPhiValues and simplifyHoistedPhis; LLVM 23 does this for
+simple branches only).
 
-It moves nothing whose operand is computed in the same block. So each value that may come out of
-such a block goes through `llvm.annotation` twice there. Instruction selection takes an annotation
-for its operand, and it costs no instruction.
+It moves nothing whose operand is computed in the same block. So each value that it could move goes
+through two instructions there, the last of them `llvm.annotation`. Instruction selection replaces
+an annotation by its operand: it costs no instruction.
 """
 
 from __future__ import annotations
@@ -30,32 +40,18 @@ _PHI = re.compile(
 )
 _INCOMING = re.compile(rf"\[ (%{_NAME}), %({_NAME}) \]")
 _DEFINED = re.compile(rf"^  (%{_NAME}) = (?:(?:tail|musttail|notail) )?(\w+)")
-# Instructions that cost something whatever their operands are: LLVM leaves them where they are.
-_COSTLY = frozenset(
-    {"load", "atomicrmw", "cmpxchg", "add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor"}
-    | {
-        "udiv",
-        "sdiv",
-        "urem",
-        "srem",
-        "fadd",
-        "fsub",
-        "fmul",
-        "fdiv",
-        "frem",
-        "icmp",
-        "fcmp",
-        "select",
-    }
-    | {"sitofp", "uitofp", "fptosi", "fptoui"}
-)
+# Instructions that cost something whatever their operands are. LLVM does not move them.
+_COSTLY = frozenset({
+    "load", "atomicrmw", "cmpxchg", "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl",
+    "lshr", "ashr", "and", "or", "xor", "icmp", "select", "fadd", "fsub", "fmul", "fdiv", "frem",
+    "fcmp", "sitofp", "uitofp", "fptosi", "fptoui",
+})  # fmt: skip
 _BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 
 @dataclass
 class _Block:
-    """One block of a function: its lines by number, the last one of its terminator, and its
-    neighbours."""
+    """A block of a function: the numbers of its lines and its neighbours."""
 
     label: str
     start: int
@@ -66,8 +62,7 @@ class _Block:
 
 
 def keep_meeting_values(llvm_text: str) -> str:
-    """Return optimised IR in which StructurizeCFG moves no value that a phi takes, but out of
-    simple branches."""
+    """Return optimised IR in which StructurizeCFG moves values out of simple branches only."""
     if " = phi " not in llvm_text:
         return llvm_text
     lines = llvm_text.splitlines(keepends=True)
@@ -130,8 +125,7 @@ def _keep_in_function(
 
 
 def _blocks(lines: Sequence[str], start: int, end: int) -> dict[str, _Block]:
-    """Return a function's blocks by label. One without a label is the function's first, to which
-    nothing branches."""
+    """Return a function's blocks by label. The first may have none: nothing branches to it."""
     current = _Block("", start + 1)
     blocks = {"": current}
     for number in range(start + 1, end):
@@ -151,10 +145,9 @@ def _blocks(lines: Sequence[str], start: int, end: int) -> dict[str, _Block]:
 
 
 def _may_be_moved(source: _Block, here: _Block, blocks: dict[str, _Block]) -> bool:
-    """Return whether LLVM may move values out of `source`, which ends in a branch to `here`, and
-    mix them up.
+    """Return whether LLVM may wrongly move values out of `source`, which branches to `here`.
 
-    It moves them out of a block that has one successor and that a conditional branch leads to.
+    It moves values out of blocks with one successor to which a conditional branch leads.
     """
     if len(source.successors) != 1 or all(
         len(blocks[name].successors) == 1 for name in source.predecessors
@@ -164,10 +157,10 @@ def _may_be_moved(source: _Block, here: _Block, blocks: dict[str, _Block]) -> bo
 
 
 def _is_simple(source: _Block, here: _Block, blocks: dict[str, _Block]) -> bool:
-    """Return whether `source` is one side of an `if` with `else`, whose sides are one block each
-    and meet in `here`.
+    """Return whether `source` is one side of an `if` with `else` whose sides meet in `here`.
 
-    `here` does more than meet and branch, so that no pass makes it one with the block after it.
+    Each side is one block, and `here` does more than branch, so that no pass merges it with the
+    block after it.
     """
     if (
         len(here.predecessors) != 2
@@ -187,7 +180,7 @@ def _stays(value: str, type: str, source: _Block, operations: dict[str, tuple[st
     """Return whether a value stays where it is, because it costs something or is a phi."""
     operation, number = operations.get(value, ("", 0))
     if type.startswith("<"):
-        # LLVM takes vectors apart where they leave a block, and moves the parts
+        # LLVM takes vectors apart where they leave a block and moves their elements
         # (AMDGPUCodeGenPrepare, visitPHINode).
         return operation in _COSTLY and source.start <= number <= source.end
     return operation in _COSTLY or operation == "phi"

@@ -1,4 +1,4 @@
-"""Files of bitcode: where ROCm's OCML is, and what a file holds."""
+"""Files of bitcode: find ROCm's OCML, and read libraries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["find_ocml", "read_library"]
 _FILE = "ocml.bc"
 _DEFAULT_ROCM = Path("/opt/rocm")
 _DEBIAN = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
-# Python packages that carry it, and where.
+# Python packages that contain it, and where.
 _PACKAGES = (
     ("triton", "backends/amd/lib"),
     ("iree", "compiler/_mlir_libs/iree_platform_libs/rocm"),
@@ -23,10 +23,10 @@ _PACKAGES = (
 
 @cache
 def find_ocml(environment: Environment) -> Path | None:
-    """Return the file of OCML's bitcode, None if there is none.
+    """Return the file of OCML's bitcode, None if it is not installed.
 
-    In this order: AMDJIT_DEVICE_LIBS, ROCm (ROCM_PATH, then /opt/rocm), Debian's rocm-device-libs,
-    a Python package that carries it (triton, iree-base-compiler).
+    Looked for in this order: AMDJIT_DEVICE_LIBS, ROCm (ROCM_PATH, then /opt/rocm), Debian's
+    rocm-device-libs, a Python package that contains it (triton, iree-base-compiler).
     """
     if environment.device_libraries is not None:
         file = environment.device_libraries / _FILE

@@ -1,8 +1,8 @@
-"""The process that LLVM runs in, so that a mistake of LLVM ends that process and not the user's.
+"""The process that LLVM runs in, so that a mistake in LLVM ends that process and not the user's.
 
-It is started with the first compilation, while the front end works, and compiles one thing at a
-time. If it dies or takes too long, the compilation is refused with what LLVM said, and the next one
-starts another process.
+It is started with the first compilation, while the front end works, and handles one request at a
+time. If it dies or takes too long, the compilation is refused with what LLVM printed, and the next
+compilation starts another process.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from amdjit.diagnostics.errors import AmdjitError, BackendError, InternalError
 
 __all__ = ["CompilerDied", "CompilerProcess", "NoProcess", "compiler_process"]
 
-# Packages without what their `__init__` imports: the process needs few of their modules, and is to
-# start quickly.
+# Packages whose `__init__` is not run: the process needs few of their modules and should start
+# quickly.
 _START = """
 import sys, types
 sys.path[:0] = {paths!r}
@@ -45,8 +45,10 @@ _PACKAGES = (
 
 
 class CompilerDied(AmdjitError):
-    """The process ended, or was ended, in the middle of a compilation. how: in what way; said: what
-    LLVM printed."""
+    """The process ended, or was ended, in the middle of a compilation.
+
+    how: the way in which it ended. said: what LLVM printed.
+    """
 
     def __init__(self, how: str, said: str) -> None:
         super().__init__(how)
@@ -59,7 +61,7 @@ class NoProcess(AmdjitError):
 
 
 class CompilerProcess:
-    """One process after the other, each until it dies. Threads take turns."""
+    """A process, replaced by another one when it dies. Threads take turns."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -69,7 +71,7 @@ class CompilerProcess:
         self._why_none = ""
 
     def start(self) -> None:
-        """Start the process, without waiting for it; NoProcess if that cannot be done."""
+        """Start the process without waiting for it; NoProcess if it cannot be started."""
         with self._lock:
             if self._why_none:
                 raise NoProcess(self._why_none)
@@ -105,16 +107,16 @@ class CompilerProcess:
     def run(self, time_limit: float, *request: Any) -> Any:
         """Return what `worker.compile_in_process` returns for the request.
 
-        BackendError as it raises it; CompilerDied if the process ended, or took more seconds than
-        the limit; NoProcess if it does not start.
+        BackendError if that raises one; CompilerDied if the process ended, or took more than
+        `time_limit` seconds; NoProcess if it does not start.
         """
         with self._lock:
             self.start()
             try:
                 kind, value = self._exchange(time_limit, request)
             except BaseException as error:
-                # Ctrl-C too: what comes out of the process next would be the answer to this
-                # request.
+                # Also at Ctrl-C: the process would answer the next request with the result of
+                # this one.
                 self.stop()
                 if isinstance(error, NoProcess):
                     self._why_none = str(error)
@@ -170,7 +172,7 @@ class CompilerProcess:
         """Return what the process printed since the last time."""
         if self._errors is None or os.fstat(self._errors.fileno()).st_size == 0:
             return ""
-        # The file's position is the process's too.
+        # The process shares the file's position.
         self._errors.seek(0)
         text = self._errors.read().decode("utf-8", "replace")
         self._errors.seek(0)
@@ -178,8 +180,8 @@ class CompilerProcess:
         return text
 
     def forget(self) -> None:
-        """Let go of a process that belongs to the process that this one was forked from, and of a
-        lock held there."""
+        """Let go of the process and the lock, which belong to the process that this one was forked
+        from."""
         process, errors = self._process, self._errors
         self._lock = threading.RLock()
         self._process = self._errors = None
@@ -188,17 +190,17 @@ class CompilerProcess:
             return
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                # What waits to be written is the other process's to write.
+                # The other process writes what is still in the buffer.
                 os.close(pipe.fileno())
                 pipe.detach()  # type: ignore[attr-defined]
-        # It is no child of this process, and not to be waited for.
+        # It is not a child of this process, which cannot wait for it.
         process.returncode = 0
         if errors is not None:
             errors.close()
 
 
 def compiler_process() -> CompilerProcess:
-    """Return this process's one."""
+    """Return the compiler process of this process."""
     return _PROCESS
 
 
@@ -214,8 +216,7 @@ def _start_text() -> str:
 
 
 def _is_python(executable: str | None) -> bool:
-    """Return whether a program is Python by its name: another one that contains Python is not
-    started."""
+    """Return whether a program is Python, by its name, and not a program that embeds Python."""
     return (
         bool(executable)
         and not getattr(sys, "frozen", False)

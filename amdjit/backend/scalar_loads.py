@@ -1,8 +1,12 @@
-"""A load of 16 bits from constant memory, which gfx12 does at once, kept as it is.
+"""Keep a scalar load of 16 bits as narrow as it is.
 
-LLVM's passes find out that a workgroup's size lies at a multiple of 4 bytes, and its instruction
-selection then reads 32 bits and cuts off half of them, as older processors need it (RDNA4 ISA,
-"S_LOAD_U16", is new).
+    %size = load i16, ptr addrspace(4) %p, align 4
+->
+    %size = load i16, ptr addrspace(4) %p, align 2
+
+LLVM's passes find out that the size of a workgroup lies at a multiple of 4 bytes. Its instruction
+selection then loads 32 bits and cuts off half of them, as processors before gfx12 need it; gfx12
+loads 16 bits directly (RDNA4 ISA, "S_LOAD_U16").
 """
 
 from __future__ import annotations
@@ -17,10 +21,10 @@ _CONSTANT_I16 = re.compile(r"(= load i16, ptr addrspace\(4\) [^,\n]+, align )(?:
 
 
 def keep_narrow_loads(llvm_text: str, target: Target) -> str:
-    """Return optimised IR in which a 16-bit load promises no more than the alignment that it needs.
+    """Return optimised IR in which a 16-bit load promises no more alignment than it needs.
 
-    Where there are several, LLVM reads neighbours as one 32-bit value, and needs the alignment for
-    that.
+    Several such loads are left alone: LLVM loads neighbours as one 32-bit value, for which it needs
+    the alignment.
     """
     if target.isa < (12, 0, 0) or llvm_text.count("= load i16, ptr addrspace(4)") != 1:
         return llvm_text

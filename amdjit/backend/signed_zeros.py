@@ -1,14 +1,23 @@
-"""Zeros with their signs, where LLVM's instruction selection alone would lose them.
+"""Keep the signs of zeros that LLVM's instruction selection would lose.
 
-It takes `0.0 - x`, which is 0.0 where x is 0.0, for `-x` where the instruction that uses it can
-negate its operand (AMDGPUISelDAGToDAG.cpp, SelectVOP3ModsImpl), whether or not the signs of zeros
-matter. A canonical form in between hides the subtraction, and is a copy at most, since the
-subtraction's result is canonical.
+    %d = fsub float 0.0, %x
+    %p = fmul float %x, %y
+    %h = fptrunc float %p to half
+->
+    %e = fsub float 0.0, %x
+    %d = call float @llvm.canonicalize.f32(float %e)
+    %p = call float @llvm.fma.f32(float %x, float %y, float -0.0)
+    %h = fptrunc float %p to half
 
-It makes one instruction of a product of f32 that is rounded to f16 (and bf16, where there is one
-for that), and that instruction adds 0.0: `v_fma_mixlo_f16 a, b, 0` turns -0.0 into 0.0
-(VOP3PInstructions.td, MadFmaMixFP16Pats; LLVM 23 adds -0.0 instead). The product plus -0.0 is the
-product, and is selected as that instruction with -0.0.
+`0.0 - x` is 0.0 for x = 0.0, and `-x` is -0.0. Instruction selection takes the one for the other
+where the instruction that uses the difference can negate its operand (AMDGPUISelDAGToDAG.cpp,
+SelectVOP3ModsImpl). The canonical form hides the subtraction; it costs a copy at most, because the
+difference is canonical already.
+
+A product of f32 that is rounded to f16 (or bf16, on processors with an instruction for that)
+becomes one instruction, which adds 0.0: `v_fma_mixlo_f16 a, b, 0` turns -0.0 into 0.0
+(VOP3PInstructions.td, MadFmaMixFP16Pats; LLVM 23 adds -0.0). With -0.0 written as the addend, the
+same instruction is selected and the sign stays.
 """
 
 from __future__ import annotations
@@ -24,7 +33,7 @@ __all__ = ["keep_signs_of_zeros"]
 _MIXES_BF16 = (12, 5, 0)
 
 _OPERAND = r"%[^\s,]+|<[^>\n]*>|splat \([^)\n]*\)|[^\s,]+"
-# f64 is subtracted by an addition, which is not taken so; bf16 by way of f32, whose bits are used.
+# Not f64, which is subtracted by adding, nor bf16, which is computed as f32.
 _SUM = re.compile(
     r"^  (?P<name>%\S+) = (?P<what>(?P<operation>fsub|fadd) (?P<flags>(?:[a-z]+ )*)"
     rf"(?P<type>float|half|<\d+ x (?:float|half)>) (?P<left>{_OPERAND}), (?P<right>{_OPERAND}))"
@@ -32,12 +41,14 @@ _SUM = re.compile(
     re.MULTILINE,
 )
 _PRODUCT = re.compile(
-    rf"^  (?P<name>%\S+) = (?P<what>(?P<operation>fmul|fdiv) (?P<flags>(?:[a-z]+ )*)(?P<type>float|<\d+ x float>) "
-    rf"(?P<left>{_OPERAND}), (?P<right>{_OPERAND}))(?P<metadata>(?:, ![^\n]*)?)$",
+    r"^  (?P<name>%\S+) = (?P<what>(?P<operation>fmul|fdiv) (?P<flags>(?:[a-z]+ )*)"
+    rf"(?P<type>float|<\d+ x float>) (?P<left>{_OPERAND}), (?P<right>{_OPERAND}))"
+    r"(?P<metadata>(?:, ![^\n]*)?)$",
     re.MULTILINE,
 )
 _ROUNDED = re.compile(
-    r"= fptrunc (?P<flags>(?:[a-z]+ )*)(?:float|<\d+ x float>) (?P<value>%\S+) to (?:<\d+ x )?(?P<to>half|bfloat)\b"
+    r"= fptrunc (?P<flags>(?:[a-z]+ )*)(?:float|<\d+ x float>) (?P<value>%\S+) "
+    r"to (?:<\d+ x )?(?P<to>half|bfloat)\b"
 )
 # Instruction selection sees a product through these.
 _TRANSPARENT = re.compile(
@@ -53,8 +64,7 @@ _MANGLED = {"float": "f32", "half": "f16"}
 
 
 def keep_signs_of_zeros(llvm_text: str, target: Target) -> str:
-    """Return optimised IR whose subtractions from zero stay subtractions, and whose rounded
-    products keep signs."""
+    """Return optimised IR in which differences from zero and rounded products keep their signs."""
     declarations: dict[str, None] = {}
     text = _keep_subtractions(llvm_text, declarations)
     if "= fptrunc " in text:
@@ -76,7 +86,7 @@ def _canonical(found: re.Match[str], declarations: dict[str, None]) -> str:
     type = found["type"]
     function = _intrinsic("canonicalize", type)
     declarations[f"declare {type} {function}({type})"] = None
-    # Only the result keeps its name, since LLVM wants names that are numbers in order.
+    # The result keeps the name: LLVM wants names that are numbers to be in order.
     exact = f"%amdjit.exact.{found.start()}"
     return (
         f"  {exact} = {found['what']}{found['metadata']}\n"
@@ -85,7 +95,8 @@ def _canonical(found: re.Match[str], declarations: dict[str, None]) -> str:
 
 
 def _is_from_zero(found: re.Match[str], llvm_text: str) -> bool:
-    """Tell `0.0 - x` and, as it stands where nothing is optimised, `-x + 0.0`."""
+    """Return whether this is `0.0 - x`, or `-x + 0.0` as it is written where nothing is
+    optimised."""
     left, right = found["left"], found["right"]
     if found["operation"] == "fsub":
         return bool(_ZERO.search(left))
@@ -101,7 +112,7 @@ def _keep_products(function: str, to_bf16: bool, declarations: dict[str, None]) 
         if found["name"] not in rounded or _ignores_signs(found):
             return found[0]
         if found["operation"] == "fdiv":
-            # By a power of two it becomes a product.
+            # LLVM multiplies instead of dividing by a power of two.
             return found[0] if "%" in found["right"] else _canonical(found, declarations)
         type = found["type"]
         called = _intrinsic("fma", type)
@@ -119,8 +130,7 @@ def _keep_products(function: str, to_bf16: bool, declarations: dict[str, None]) 
 
 
 def _rounded(function: str, to_bf16: bool) -> Iterator[str]:
-    """Yield the names of f32 values that are rounded to 16 bits, directly or through what only
-    moves them."""
+    """Yield the names of f32 values that are rounded to 16 bits, directly or after being moved."""
     through = {found["name"]: found["operands"] for found in _TRANSPARENT.finditer(function)}
     roundings = [one for one in _ROUNDED.finditer(function) if to_bf16 or one["to"] == "half"]
     found = [rounding["value"] for rounding in roundings if not _ignores_signs(rounding)]

@@ -1,5 +1,4 @@
-"""The programs of LLVM that llvmlite does not contain: lld, and an assembler for inline
-assembly."""
+"""LLVM's programs that llvmlite does not contain: lld, and an assembler for inline assembly."""
 
 from __future__ import annotations
 
@@ -44,10 +43,10 @@ class Assembler:
 
 
 def find_linker(environment: Environment, choice: str | None = None) -> Linker:
-    """Return the linker to use; BackendError with the remedy if there is none.
+    """Return the linker to use; BackendError with the remedy if none is found.
 
-    In this order: `choice`, AMDJIT_LINKER (each a program, or `zig` for the one in the ziglang
-    package), ROCm's ld.lld, the ziglang package's, ld.lld on PATH.
+    Looked for in this order: `choice`, AMDJIT_LINKER (each a program, or `zig` for the one in the
+    ziglang package), ROCm's ld.lld, the ziglang package's, ld.lld on PATH.
     """
     chosen = choice or environment.linker
     if chosen:
@@ -70,10 +69,10 @@ def find_linker(environment: Environment, choice: str | None = None) -> Linker:
 
 
 def find_assembler(environment: Environment) -> Assembler:
-    """Return clang's assembler, of ROCm or of the ziglang package; BackendError with the remedy if
-    there is none.
+    """Return clang's assembler; BackendError with the remedy if none is found.
 
-    ziglang's comes first: it is of the LLVM release whose text llvmlite prints.
+    The one in the ziglang package comes first, because it belongs to the same LLVM release as
+    llvmlite, which prints the text. Then ROCm's and that on PATH.
     """
     zig = _zig()
     if zig is not None:
@@ -93,11 +92,10 @@ def find_assembler(environment: Environment) -> Assembler:
 
 
 def run_tool(command: Sequence[str], purpose: str, content: bytes, suffix: str) -> bytes:
-    """Run `command` with `-o OUTPUT INPUT` behind it on `content` and return the output file's
-    bytes.
+    """Run `command -o OUTPUT INPUT` on `content` and return the bytes of the output file.
 
-    `suffix` is the input file's. BackendError, saying what `purpose` failed and what the program
-    printed.
+    purpose: what the program is run for, such as "linking". suffix: the input file's. BackendError
+    with the purpose and what the program printed.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="amdjit-") as directory:

@@ -1,7 +1,7 @@
-"""LLVM in a process of its own: what `amdjit.backend.process` starts. It compiles what comes in
-until that ends.
+"""LLVM in a process of its own, which `amdjit.backend.process` starts: it compiles until its input
+ends.
 
-A message is its length in 8 bytes, and Python values as `marshal` writes them: both ends are the
+A message is its length in 8 bytes, then Python values as `marshal` writes them: both ends run the
 same Python.
 """
 
@@ -17,20 +17,29 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from amdjit.diagnostics.errors import BackendError
+from amdjit.late import late
 from amdjit.options import CompileOptions
 from amdjit.target import find_target
+
+if TYPE_CHECKING:
+    from amdjit.backend import declared, llvm
+else:
+    declared, llvm = late("amdjit.backend.declared"), late("amdjit.backend.llvm")
 
 __all__ = ["DONE", "FAILED", "LENGTH", "READY", "REFUSED", "compile_in_process", "main", "message"]
 
 LENGTH = struct.Struct("<Q")
 READY, DONE, REFUSED, FAILED = "ready", "done", "refused", "failed"
+# All stages but this one are LLVM's. It loads every declared intrinsic, which most compilations do
+# not need.
+_MODULES = {"check_declared": declared}
 
 
 def message(values: tuple[Any, ...]) -> bytes:
-    """Return values as they travel."""
+    """Return values as a message."""
     content = marshal.dumps(values)
     return LENGTH.pack(len(content)) + content
 
@@ -38,29 +47,25 @@ def message(values: tuple[Any, ...]) -> bytes:
 def compile_in_process(
     stage: str, llvm_text: str, target: str, wave_size: int, opt_level: int, *more: Any
 ) -> Any:
-    """Do one stage of a compilation in this process."""
+    """Run one stage of a compilation in this process."""
     found = find_target(target)
     if found is None:
         raise BackendError(f"unknown target {target!r}")
     options = CompileOptions(found, wave_size=wave_size, opt_level=opt_level)
-    # The check loads all that kernels can declare; most compilations do without.
-    module = importlib.import_module(
-        f"amdjit.backend.{'declared' if stage == 'check_declared' else 'llvm'}"
-    )
-    function: Callable[..., Any] = getattr(module, stage)
+    function: Callable[..., Any] = getattr(_MODULES.get(stage, llvm), stage)
     return function(llvm_text, found, options, *more)
 
 
 def main() -> None:
     """Compile until there is nothing more to read."""
-    # Ctrl-C is for the process that waits for this one.
+    # Ctrl-C is meant for the process that waits for this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    # What LLVM prints is no answer.
+    # What LLVM prints must not get between the answers.
     os.dup2(2, 1)
     requests: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
-    # Reading in a thread: where the other process ends, so does this one, also in the middle of a
-    # compilation.
+    # Input is read in a thread, so that this process ends with the other one even in the middle of
+    # a compilation.
     threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
     importlib.import_module("amdjit.backend.llvm")
     _write(answers, (READY,))

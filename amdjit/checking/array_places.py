@@ -10,12 +10,10 @@ _BELOW_4_GIB = 1 << 32
 
 
 class ArrayArgument(NamedTuple):
-    """An array that a launch was given: its parameter, address, shape, strides in bytes, bytes and
-    type of an element.
+    """An array of a launch. strides: in bytes. itemsize, dtype: of an element.
 
-    written: whether the kernel may write it; where it may not, a store there comes from another
-    array's index. in_lds: it is one of the kernel's own, and the address counts from the beginning
-    of the workgroup's LDS.
+    written: whether the kernel may write it; if not, a store to it comes from an index of another
+    array. in_lds: whether it is the kernel's own array in LDS, and the address an offset there.
     """
 
     name: str
@@ -40,8 +38,7 @@ class ArrayArgument(NamedTuple):
 
 
 class Place(NamedTuple):
-    """An element: the array's name, its index there (which may be none of the array's), the array's
-    shape."""
+    """An element: the array's name and shape, and an index, which may be out of bounds."""
 
     array: str
     indices: tuple[int, ...]
@@ -49,7 +46,7 @@ class Place(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As Python writes it, such as `x[3, 7]`."""
+        """The element as Python writes it, such as `x[3, 7]`."""
         return f"{self.array}[{', '.join(map(str, self.indices))}]"
 
     @property
@@ -59,12 +56,11 @@ class Place(NamedTuple):
 
 
 def place_of(arguments: Iterable[ArrayArgument], address: int, base: int = 0) -> Place | None:
-    """Return the element at an address, or what an index out of bounds would call it; None if no
-    array is near.
+    """Return the element at an address, by an index out of bounds if it is outside the array.
 
-    base: the address that the instruction adds an unsigned 32-bit offset to, 0 if there is none.
-    The machine code of an index -1 adds 4 GiB - 4 to it: the offset is taken as signed where that
-    leads nearer to the array of the base.
+    None if no array is near. base: the address to which the instruction adds an unsigned 32-bit
+    offset, 0 if it adds none. For an index of -1 the machine code adds 4 GiB - 4: an offset of
+    2 GiB or more is taken as negative.
     """
     known = [argument for argument in arguments if not argument.in_lds]
     home = _nearest(known, base) if base else None
@@ -75,19 +71,18 @@ def place_of(arguments: Iterable[ArrayArgument], address: int, base: int = 0) ->
 
 
 def place_in_lds(arguments: Iterable[ArrayArgument], address: int) -> Place | None:
-    """Return the element at a byte of the workgroup's LDS, or what an index out of bounds would
-    call it."""
+    """Return the element at a byte of the workgroup's LDS, as `place_of` does."""
     known = [argument for argument in arguments if argument.in_lds]
     array = _containing(known, address) or _nearest(known, address)
     return None if array is None else Place(array.name, _index(array, address), array.shape)
 
 
 def signed_offset(address: int) -> int:
-    """An LDS or private address is 32 bits: one below 0 looks like a large one."""
+    """Return an LDS or private address, which has 32 bits, as a signed number."""
     return address - (1 << 32) if 1 << 31 <= address < 1 << 32 else address
 
 
-# Allocations are this much apart on the emulator: what is farther away is no neighbour.
+# The distance between allocations of the emulator: addresses farther away are not near an array.
 _NEAR = 4096
 
 
@@ -106,8 +101,10 @@ def _nearest(arguments: Sequence[ArrayArgument], address: int) -> ArrayArgument 
 
 
 def _index(array: ArrayArgument, address: int) -> tuple[int, ...]:
-    """Return the index of the element that holds a byte; the axis of the longest stride takes what
-    is too far."""
+    """Return the index of the element that holds a byte.
+
+    Outside the array, the index along the axis of the longest stride is out of bounds.
+    """
     rest = address - array.address
     strides = array.strides
     order = sorted(range(len(strides)), key=lambda axis: -abs(strides[axis]))

@@ -1,7 +1,7 @@
-"""Which checks are on: `with amdjit.sanitize("memory", "race") as found:`. `check_settings.py` puts
-them together.
+"""Turn checks on: `with amdjit.sanitize("memory", "race") as found:`.
 
-The emulator makes the checks. What they found is collected by all enclosing `sanitize` blocks.
+The emulator makes the checks. All enclosing `sanitize` blocks collect what they find;
+`settings.py` combines what the blocks, the kernel and the environment ask for.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["ACTIVE", "is_on", "sanitize"]
 class sanitize:  # noqa: N801
     """Check the launches of a `with` block: memory, race, init, sync; all of them if none is named.
 
-    limit: the most reports of one launch (20). raises: raise `amdjit.SanitizerError` at the end of
-    a launch that has errors (warnings are given as `amdjit.SanitizerWarning`); False only collects.
-    json: a file that each report is appended to, one object a line. `reports` holds what was found
-    so far, at the end of the block also what memory of devices it leaves behind. Blocks nest: their
-    checks add up, the innermost that says something of the rest counts. OptionError for a name that
-    is no check. On devices other than the emulator a launch inside is refused with LaunchError.
+    limit: the most reports of one launch (20). raises: whether a launch with errors raises
+    `amdjit.SanitizerError` at its end and warnings are given as `amdjit.SanitizerWarning`; False
+    only collects. json: a file to which each report is appended, one object per line. `reports`
+    holds what was found so far, and after the block also memory that was not freed. Blocks nest:
+    their checks add up, and the innermost block that sets another option decides it. OptionError
+    for an unknown check. A launch on a device other than the emulator raises LaunchError.
     """
 
     def __init__(

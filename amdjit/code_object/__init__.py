@@ -1,4 +1,10 @@
-"""Code objects: what the linker makes and devices load, read back from their bytes."""
+"""Code objects, which the linker makes and devices load, read back from their bytes.
+
+`code_object` puts the parts together: `elf` the container, `descriptor` and `metadata` what a
+kernel needs, `line_table` its source lines, `resources` registers and occupancy. Bytes are not
+trusted: damage raises `MalformedCodeObject`. This room imports errors and targets only, neither
+LLVM nor the compiler. Start reading at `code_object`.
+"""
 
 from __future__ import annotations
 

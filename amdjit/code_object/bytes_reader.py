@@ -9,14 +9,13 @@ from amdjit.code_object.errors import MalformedCodeObject
 
 __all__ = ["BytesReader", "slice_exactly", "string_at", "unpack_at"]
 
-# Longer symbol, section and file names than any compiler makes; bounds the work a hostile string
-# table can cause.
+# No compiler makes longer names of symbols, sections and files. The limit bounds the work that a
+# hostile string table can cause.
 _LONGEST_STRING = 65536
 
 
 def slice_exactly(data: bytes, offset: int, size: int, what: str) -> bytes:
-    """Return `size` bytes at `offset`; MalformedCodeObject naming `what` if they are not all
-    there."""
+    """Return `size` bytes at `offset`; MalformedCodeObject with `what` if the data end before."""
     if offset < 0 or size < 0 or offset + size > len(data):
         raise MalformedCodeObject(
             f"{what}: bytes {offset:#x}..{offset + size:#x} lie outside the {len(data):#x} bytes "
@@ -26,8 +25,8 @@ def slice_exactly(data: bytes, offset: int, size: int, what: str) -> bytes:
 
 
 def unpack_at(layout: struct.Struct, data: bytes, offset: int, what: str) -> tuple[int, ...]:
-    """Return the integers of `layout` at `offset`; MalformedCodeObject naming `what` if the bytes
-    end before."""
+    """Return the integers of `layout` at `offset`; MalformedCodeObject with `what` if the data end
+    before."""
     return layout.unpack(slice_exactly(data, offset, layout.size, what))
 
 

@@ -1,4 +1,4 @@
-"""A code object as the rest of amdjit sees it: kernels, loadable memory, source lines."""
+"""A code object as the rest of amdjit uses it: kernels, loadable memory, source lines."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ _MACHINE_MASK = 0xFF  # EF_AMDGPU_MACH
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel of a code object. Addresses are virtual ones of the code object; code_size is in
-    bytes."""
+    """One kernel of a code object. Addresses are virtual ones; code_size is in bytes."""
 
     metadata: KernelMetadata
     descriptor: KernelDescriptor
@@ -41,18 +40,17 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """The name to look the kernel up by."""
+        """The name by which the kernel is looked up."""
         return self.metadata.name
 
 
 @dataclass(frozen=True)
 class CodeObject:
-    """A linked AMDGPU code object, read from its bytes and nothing else. Two are equal if their
-    bytes are.
+    """A linked AMDGPU code object, read from its bytes alone. Two are equal if their bytes are.
 
     target_name: such as "gfx1201". kernels: by name. segments: what a loader puts in memory, by
-    address. symbols: the full symbol table. relocations: what a loader has to patch (usually none).
-    undefined_symbols: names that the loader would have to find elsewhere.
+    address. symbols: the full symbol table. relocations: places that a loader has to patch, usually
+    none. undefined_symbols: names that a loader would have to find elsewhere.
     """
 
     data: bytes = field(repr=False)
@@ -66,8 +64,8 @@ class CodeObject:
 
     @staticmethod
     def read(data: bytes) -> CodeObject:
-        """Read a linked code object; MalformedCodeObject if it is none or is for a processor amdjit
-        has no row for."""
+        """Read a linked code object; MalformedCodeObject if it is damaged or for an unknown
+        processor."""
         elf = read_elf(bytes(data))
         target = _target(elf)
         symbols = elf.symbols()
@@ -93,8 +91,8 @@ class CodeObject:
         )
 
     def text(self, address: int, nbytes: int) -> bytes:
-        """Return the bytes at virtual addresses `address`..; MalformedCodeObject if no segment has
-        them all."""
+        """Return the bytes from a virtual address on; MalformedCodeObject if no segment has them
+        all."""
         return _bytes_at(self.segments, address, nbytes)
 
     def code(self, kernel: Kernel) -> bytes:
@@ -108,8 +106,7 @@ class CodeObject:
         return read_line_table(self.elf)
 
     def line_of(self, pc: int) -> tuple[str, int] | None:
-        """Return file and line of the instruction at `pc`, or None if the code object does not
-        say."""
+        """Return the file and line of the instruction at `pc`, or None if they are not known."""
         try:
             return self.line_table.line_of(pc)
         except MalformedCodeObject:

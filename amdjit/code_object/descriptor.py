@@ -51,9 +51,9 @@ class KernelDescriptor:
     even, 1 up, 2 down, 3 towards zero. float_denorm_mode_*: bit 0 keeps denormal sources, bit 1
     keeps denormal results. user_sgpr_count: SGPRs loaded before the system ones.
     workitem_id_components: 1 x, 2 x and y, 3 all. wgp_mode: a workgroup's waves spread over both
-    CUs of a workgroup processor. ieee_mode, dx10_clamp: None where the processor has no such bit
-    (GFX12). kernarg_preload_dwords, kernarg_preload_offset: dwords of kernarg put in SGPRs behind
-    the user SGPRs.
+    CUs of a workgroup processor. ieee_mode, dx10_clamp: None on processors without such a bit
+    (GFX12). kernarg_preload_dwords, kernarg_preload_offset: dwords of kernarg that are loaded into
+    SGPRs after the user SGPRs.
     """
 
     group_segment_bytes: int
@@ -79,7 +79,7 @@ class KernelDescriptor:
 
     @property
     def user_sgprs(self) -> tuple[UserSgpr, ...]:
-        """The user SGPRs that are on, each with its place; kernarg preload comes behind them."""
+        """The user SGPRs that are enabled, each with its place; kernarg preload follows them."""
         placed: list[UserSgpr] = []
         first = 0
         for name, dwords, bit in _USER_SGPRS:
@@ -102,7 +102,7 @@ class KernelDescriptor:
 
     @property
     def vgpr_count(self) -> int:
-        """VGPRs of a wave, rounded up to the unit they are given in
+        """VGPRs of a wave, rounded up to the unit of allocation
         (GRANULATED_WORKITEM_VGPR_COUNT)."""
         return ((self.compute_pgm_rsrc1 & 0x3F) + 1) * _VGPR_ENCODING_GRANULE[self.wave_size]
 
@@ -166,7 +166,7 @@ class KernelDescriptor:
 
     @property
     def user_sgpr_count(self) -> int:
-        """User SGPRs that are on (USER_SGPR_COUNT)."""
+        """User SGPRs that are enabled (USER_SGPR_COUNT)."""
         return self.compute_pgm_rsrc2 >> 1 & 0x1F
 
     @property

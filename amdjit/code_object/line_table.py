@@ -37,8 +37,8 @@ _END_SEQUENCE, _SET_ADDRESS = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class LineRow:
-    """From `address` up to the next row's address the code comes from `file`:`line` (line 0: from
-    no line)."""
+    """From `address` to the next row's address, the code comes from `file`:`line`; line 0 means no
+    line."""
 
     address: int
     file: str
@@ -57,8 +57,7 @@ class LineTable:
         object.__setattr__(self, "_addresses", tuple(row.address for row in self.rows))
 
     def line_of(self, pc: int) -> tuple[str, int] | None:
-        """Return the file and line of the instruction at `pc`, or None where the compiler gave
-        none.
+        """Return the file and line of the instruction at `pc`, or None if the compiler gave none.
 
         Code that belongs to no line (line 0) takes the line before it in the same sequence.
         """
@@ -102,8 +101,8 @@ class _Strings:
 
 
 def read_line_table(elf: ElfFile) -> LineTable:
-    """Return the file's line table, empty if it has no debug information; MalformedCodeObject if it
-    is broken."""
+    """Return the file's line table, empty without debug information; MalformedCodeObject if
+    broken."""
     data = _section(elf, ".debug_line")
     strings = _Strings(_section(elf, ".debug_line_str"), _section(elf, ".debug_str"))
     reader = BytesReader(data, 0, len(data), ".debug_line")
@@ -117,8 +116,8 @@ def read_line_table(elf: ElfFile) -> LineTable:
 
 
 def _by_address(rows: list[LineRow]) -> tuple[LineRow, ...]:
-    """Order whole sequences: inside one the program's order counts, rows of equal address
-    included."""
+    """Order whole sequences by address. Inside one the rows keep their order, also at equal
+    addresses."""
     sequences: list[list[LineRow]] = [[]]
     for row in rows:
         sequences[-1].append(row)
@@ -159,7 +158,7 @@ def _read_unit(
 def _read_header(reader: BytesReader, version: int, offset_size: int, strings: _Strings) -> _Unit:
     instruction_length = reader.unsigned(1)
     if version >= 4:
-        reader.take(1)  # maximum operations per instruction: 1 but for VLIW
+        reader.take(1)  # maximum operations per instruction: 1 except for VLIW
     reader.take(1)  # default_is_stmt
     line_base, line_range, opcode_base = reader.signed(1), reader.unsigned(1), reader.unsigned(1)
     if line_range == 0 or opcode_base == 0:

@@ -18,7 +18,8 @@ __all__ = ["KernelArgument", "KernelMetadata", "read_metadata"]
 _NOTE_OWNER = "AMDGPU"
 _NOTE_TYPE_METADATA = 32
 
-# msgpack allocates what an array's header claims: nested liars must not add up to much memory.
+# msgpack allocates what the header of an array claims: nested false claims must not add up to much
+# memory.
 _LONGEST_ARRAY = 16384
 _LARGEST_NUMBER = 1 << 32
 
@@ -39,13 +40,13 @@ class KernelArgument:
 
     @property
     def is_hidden(self) -> bool:
-        """Whether the device fills the argument in, not the caller."""
+        """Whether the device fills in the argument, and not the caller."""
         return self.value_kind.startswith("hidden_")
 
 
 @dataclass(frozen=True, slots=True)
 class KernelMetadata:
-    """What the compiler says of one kernel. Sizes are in bytes, spills in registers.
+    """The compiler's facts about one kernel. Sizes are in bytes, spills in registers.
 
     group_segment_bytes: static LDS. private_segment_bytes: scratch of one work-item.
     required_workgroup_size: x, y, z if the kernel fixes them.
@@ -69,13 +70,13 @@ class KernelMetadata:
 
     @property
     def explicit_arguments(self) -> tuple[KernelArgument, ...]:
-        """The arguments that the caller gives, in the kernel's order."""
+        """The arguments that the caller passes, in the kernel's order."""
         return tuple(argument for argument in self.arguments if not argument.is_hidden)
 
 
 def read_metadata(elf: ElfFile) -> tuple[KernelMetadata, ...]:
-    """Return the metadata of all kernels, in the order of the note; MalformedCodeObject if there is
-    none."""
+    """Return the metadata of all kernels, in the order of the note; MalformedCodeObject without
+    it."""
     notes = [
         note
         for note in elf.notes()

@@ -1,4 +1,4 @@
-"""What a kernel takes of the processor, and how many waves a SIMD can therefore hold."""
+"""The resources that a kernel needs, and how many waves a SIMD can therefore hold."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Resources:
     vgprs, sgprs: registers of a wave. vgpr_spills, sgpr_spills: registers spilled. lds_bytes:
     static LDS of a workgroup. scratch_bytes: private memory of a work-item. code_bytes: machine
     code. instructions: machine instructions. waves_per_simd: the most waves of this kernel that one
-    SIMD can hold. limiter: what keeps it from holding more: "none" (all wave slots are filled),
-    "vgprs", "lds" or "workgroup size".
+    SIMD can hold. limiter: what keeps a SIMD from holding more: "vgprs", "lds", "workgroup size",
+    or "none" if all wave slots are filled.
     """
 
     vgprs: int
@@ -40,10 +40,10 @@ class Resources:
 def read_resources(
     code_object: CodeObject, kernel: Kernel | str, target: Target, instructions: int
 ) -> Resources:
-    """Return the resources of one kernel (KeyError if there is none of that name).
+    """Return the resources of the kernel of this name; KeyError if there is none.
 
-    `instructions` is given because counting them takes a decoder. Occupancy is for the largest
-    workgroup the kernel allows and for static LDS only: LDS asked for at launch can lower it.
+    instructions: passed in, because counting them needs a decoder. Occupancy is that of the largest
+    workgroup that the kernel allows, with static LDS only: dynamic LDS can lower it.
     """
     entry = code_object.kernels[kernel] if isinstance(kernel, str) else kernel
     metadata = entry.metadata
@@ -64,8 +64,8 @@ def read_resources(
 
 
 def waves_by_vgprs(vgprs: int, wave_size: int, target: Target) -> int:
-    """Return how many waves with that many VGPRs fit a SIMD's register file (0: none does)."""
-    # A wave64 takes two rows of the file for each register and is allocated half as many at a time.
+    """Return how many waves with this many VGPRs fit the register file of a SIMD."""
+    # A wave64 takes two rows of the file for each register, in units of half as many registers.
     rows = wave_size // 32
     granule = target.vgpr_granule // rows
     allocated = max(1, -(-vgprs // granule)) * granule
@@ -77,8 +77,8 @@ def waves_by_vgprs(vgprs: int, wave_size: int, target: Target) -> int:
 def waves_by_lds(
     lds_bytes: int, waves_per_workgroup: int, target: Target, wgp_mode: bool = True
 ) -> int:
-    """Return how many waves a SIMD holds when only LDS, wave slots and barriers limit the
-    workgroups (0: none)."""
+    """Return how many waves a SIMD holds if only LDS, wave slots and barriers limit the
+    workgroups."""
     # In CU mode a workgroup has one CU: half of the workgroup processor's SIMDs and LDS.
     share = 1 if wgp_mode or not target.has_workgroup_processors else 2
     simds = target.simds_per_workgroup_processor // share
@@ -98,7 +98,7 @@ def waves_by_lds(
 
 
 def _wave_limits(kernel: Kernel, target: Target) -> dict[str, int]:
-    """Waves a SIMD by what limits them; the first of equal ones is the one to name."""
+    """Return the waves of a SIMD by what limits them; the first of equal limits is named."""
     metadata = kernel.metadata
     waves = max(1, -(-metadata.max_flat_workgroup_size // metadata.wave_size))
     wgp_mode = kernel.descriptor.wgp_mode

@@ -1,4 +1,9 @@
-"""Errors as values, their places in the source, and the exceptions that carry them."""
+"""Errors as values, their places in the source, and the exceptions that carry them.
+
+`codes` is the table of errors in kernels, `diagnostic` one of them at a place, rendered as text;
+`errors` the exceptions that users catch; `sanitizer` and `performance` what checks and advice
+report. This room imports nothing of amdjit. Start reading at `codes`.
+"""
 
 from amdjit.diagnostics.diagnostic import Diagnostic, ErrorKind, in_source_order, raise_all
 from amdjit.diagnostics.errors import (

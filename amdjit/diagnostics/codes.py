@@ -1,5 +1,4 @@
-"""The table of error codes: one row each, from which the reference page and the tests that look for
-goldens are made.
+"""The table of error codes, one row each: the source of the reference page and of the golden tests.
 
 AJ01 syntax, AJ02 types, AJ03 names and compile-time values, AJ04 intrinsics and targets.
 """
@@ -20,14 +19,12 @@ UNSUPPORTED_STATEMENT = ErrorKind(
     UnsupportedSyntaxError,
     "`{statement}` cannot be used in a kernel",
     "not part of the kernel language",
-    "{remedy}",
 )
 UNSUPPORTED_EXPRESSION = ErrorKind(
     "AJ0102",
     UnsupportedSyntaxError,
     "{expression} cannot be used in a kernel",
     "not part of the kernel language",
-    "{remedy}",
 )
 NO_SOURCE = ErrorKind(
     "AJ0103",
@@ -40,9 +37,9 @@ NO_SOURCE = ErrorKind(
 LAMBDA = ErrorKind(
     "AJ0104",
     UnsupportedSyntaxError,
-    "this lambda cannot be told from others on its line",
+    "this lambda cannot be distinguished from others on its line",
     "a lambda",
-    "write one lambda to a line, or a `def` with a name",
+    "write one lambda per line, or a `def` with a name",
 )
 UNSUPPORTED_PARAMETER = ErrorKind(
     "AJ0105",
@@ -56,7 +53,6 @@ UNSUPPORTED_TARGET = ErrorKind(
     UnsupportedSyntaxError,
     "{what} cannot be assigned to in a kernel",
     "cannot be assigned to",
-    "{remedy}",
 )
 RECURSION = ErrorKind(
     "AJ0108",
@@ -69,8 +65,7 @@ LOOP_OVER = ErrorKind(
     "AJ0109",
     UnsupportedSyntaxError,
     "a kernel cannot loop over {what}",
-    "cannot be gone over",
-    "{remedy}",
+    "cannot be looped over",
 )
 KERNEL_RETURNS = ErrorKind(
     "AJ0110",
@@ -107,35 +102,30 @@ OPERAND_TYPES = ErrorKind(
     TypeCheckError,
     "`{operator}` does not work on {left} and {right}",
     "{left} {operator} {right}",
-    "{remedy}",
 )
 UNARY_TYPE = ErrorKind(
     "AJ0202",
     TypeCheckError,
     "`{operator}` does not work on {type}",
     "is {type}",
-    "{remedy}",
 )
 LITERAL_RANGE = ErrorKind(
     "AJ0203",
     TypeCheckError,
     "the constant {value} does not fit {type}",
     "does not fit {type}",
-    "{remedy}",
 )
 NO_CONVERSION = ErrorKind(
     "AJ0204",
     TypeCheckError,
-    "{source} does not become {target} by itself",
+    "{source} is not converted to {target} implicitly",
     "is {source}",
-    "{remedy}",
 )
 NOT_CONVERTIBLE = ErrorKind(
     "AJ0205",
     TypeCheckError,
     "{source} cannot be converted to {target}",
     "is {source}",
-    "{remedy}",
 )
 ARGUMENT_COUNT = ErrorKind(
     "AJ0206",
@@ -149,7 +139,6 @@ ARGUMENT_TYPE = ErrorKind(
     TypeCheckError,
     "argument `{parameter}` of `{function}` is {expected}, but {found} was given",
     "is {found}",
-    "{remedy}",
 )
 IMMEDIATE = ErrorKind(
     "AJ0208",
@@ -157,7 +146,6 @@ IMMEDIATE = ErrorKind(
     "argument `{parameter}` of `{function}` is part of the instruction and must be {expected}, "
     "known when compiling",
     "{found}",
-    "{remedy}",
 )
 NOT_INDEXABLE = ErrorKind(
     "AJ0209",
@@ -178,7 +166,6 @@ INDEX_TYPE = ErrorKind(
     TypeCheckError,
     "an index must be an integer, not {type}",
     "is {type}",
-    "{remedy}",
 )
 INDEX_RANGE = ErrorKind(
     "AJ0212",
@@ -192,22 +179,20 @@ NOT_CALLABLE = ErrorKind(
     TypeCheckError,
     "{what} cannot be called in a kernel",
     "cannot be called",
-    "{remedy}",
 )
 NO_ATTRIBUTE = ErrorKind(
     "AJ0214",
     TypeCheckError,
     "{type} has no attribute `{attribute}` in a kernel",
     "no `{attribute}`",
-    "{remedy}",
 )
 JOIN_TYPES = ErrorKind(
     "AJ0215",
     TypeCheckError,
-    "{name} would be {left} on one way here and {right} on another",
+    "{name} would be {left} on one path here and {right} on another",
     "{left} meets {right}",
-    "give it one type on both ways, for example by a conversion such as `f32(...)`; "
-    "in place of None or a string use a number",
+    "give it one type on both paths, for example by a conversion such as `f32(...)`; use a number "
+    "in place of None or a string",
 )
 CONDITION_TYPE = ErrorKind(
     "AJ0216",
@@ -229,12 +214,11 @@ VECTOR_LENGTH = ErrorKind(
     TypeCheckError,
     "{type} takes {expected}, but {given} were given",
     "{given} given",
-    "{remedy}",
 )
 ANNOTATION = ErrorKind(
     "AJ0219",
     TypeCheckError,
-    "the annotation of `{name}` is no type of the kernel language",
+    "the annotation of `{name}` is not a type of the kernel language",
     "{found}",
     "write a type such as amdjit.f32, amdjit.f32[:], amdjit.vector(f16, 8) or amdjit.Const",
 )
@@ -257,7 +241,7 @@ MISSING_RETURN = ErrorKind(
     TypeCheckError,
     "`{function}` returns {type} in one place but can also end without a value",
     "may end without a return",
-    "return a value on every way through the function",
+    "return a value on every path through the function",
 )
 UNPACK = ErrorKind(
     "AJ0223",
@@ -269,10 +253,9 @@ UNPACK = ErrorKind(
 WIDE_ACCESS = ErrorKind(
     "AJ0224",
     TypeCheckError,
-    "{width} at once cannot be loaded from or stored to {type}",
+    "{width} cannot be loaded from or stored to {type} at once",
     "{width} of {type}",
-    "one access has 1 element, or more that have 16, 32, 64, 96, 128, 256, 512 or 1024 bits "
-    "together",
+    "an access has 1 element, or several with 16, 32, 64, 96, 128, 256, 512 or 1024 bits in total",
 )
 RANGE_TYPES = ErrorKind(
     "AJ0225",
@@ -286,7 +269,6 @@ PART_ASSIGNMENT = ErrorKind(
     TypeCheckError,
     "{source} cannot be assigned to the elements of {target}",
     "{reason}",
-    "{remedy}",
 )
 
 UNKNOWN_NAME = ErrorKind(
@@ -294,15 +276,14 @@ UNKNOWN_NAME = ErrorKind(
     CompileError,
     "`{name}` is not defined",
     "not defined",
-    "{remedy}",
 )
 UNDEFINED_NAME = ErrorKind(
     "AJ0302",
     CompileError,
     "`{name}` {reason}",
     "no single value here",
-    "assign it before the branch or loop; in place of None or a string, which have no run-time "
-    "form, use a number",
+    "assign it before the branch or loop; use a number in place of None or a string, which have "
+    "no run-time form",
 )
 UNSUPPORTED_GLOBAL = ErrorKind(
     "AJ0303",
@@ -329,7 +310,7 @@ CONSTANT_FAILS = ErrorKind(
 BAD_SHAPE = ErrorKind(
     "AJ0306",
     CompileError,
-    "the shape of an array is made of positive constants, but this one is {found}",
+    "the shape of an array must consist of positive constants, but this one is {found}",
     "not a shape",
     "write positive integers that are known when compiling, such as `shared.array((16, 16), f32)`",
 )
@@ -338,21 +319,19 @@ NO_OPERATION = ErrorKind(
     CompileError,
     "{what} cannot be used as a value in a kernel",
     "has no value at run time",
-    "{remedy}",
 )
 LDS_OFFSET = ErrorKind(
     "AJ0316",
     CompileError,
-    "an array begins at a multiple of 16 bytes of dynamic LDS, but this offset is {found}",
+    "an array must begin at a multiple of 16 bytes of dynamic LDS, but this offset is {found}",
     "not such an offset",
-    "give the bytes in front of the array as an integer, rounded up to a multiple of 16",
+    "pass the number of bytes before the array as an integer, rounded up to a multiple of 16",
 )
 REFUSED = ErrorKind(
     "AJ0317",
     TypeCheckError,
     "{problem}",
     "refused",
-    "{remedy}",
 )
 
 TARGET_LACKS = ErrorKind(
@@ -360,14 +339,12 @@ TARGET_LACKS = ErrorKind(
     TargetError,
     "`{intrinsic}` does not exist on {target}",
     "not on {target}",
-    "{remedy}",
 )
 WAVE_SIZE = ErrorKind(
     "AJ0402",
     TargetError,
-    "`{intrinsic}` exists in wave{sizes} only, but this kernel is compiled for wave{wave_size}",
+    "`{intrinsic}` exists only in wave{sizes}, but this kernel is compiled for wave{wave_size}",
     "not in wave{wave_size}",
-    "{remedy}",
 )
 LDS_SIZE = ErrorKind(
     "AJ0403",
@@ -386,9 +363,8 @@ PRIVATE_SIZE = ErrorKind(
 NO_LIBRARY = ErrorKind(
     "AJ0405",
     TargetError,
-    "`{intrinsic}` is a function of {library}, which is not there",
+    "`{intrinsic}` is a function of {library}, which was not found",
     "needs {library}",
-    "{remedy}",
 )
 
 ALL: tuple[ErrorKind, ...] = tuple(
@@ -397,5 +373,5 @@ ALL: tuple[ErrorKind, ...] = tuple(
 
 
 def error(kind: ErrorKind, span: Span | None, **fields: object) -> CompileError:
-    """Make the exception of a kind for a place."""
+    """Return the exception for an error of this kind at a place."""
     return kind.exception(kind.at(span, **fields))

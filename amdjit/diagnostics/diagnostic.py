@@ -16,27 +16,26 @@ _LIBRARY = Path(__file__).parent.parent / "intrinsics"
 class ErrorKind:
     """One row of the table of error codes.
 
-    title, label and help are templates over the fields that the place of the error gives: the title
-    says what is wrong in one line, the label stands beside the caret, the help says what to write
-    instead.
+    title, label and help are templates, filled with the fields that are given with each error. The
+    title says in one line what is wrong, the label stands beside the caret, and the help says what
+    to write instead.
     """
 
     code: str
     exception: type[CompileError]
     title: str
     label: str
-    help: str
+    help: str = "{remedy}"
 
     def at(self, span: Span | None, **fields: object) -> Diagnostic:
-        """Make the diagnostic of this kind for a place."""
+        """Return a diagnostic of this kind for a place."""
         texts = {name: str(value) for name, value in fields.items()}
         return Diagnostic(self, span, tuple(sorted(texts.items())))
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """An error in a kernel. `calls` holds the call sites from the kernel inwards, outermost
-    first."""
+    """An error in a kernel. calls: the call sites that lead to it, beginning in the kernel."""
 
     kind: ErrorKind
     span: Span | None
@@ -64,7 +63,7 @@ class Diagnostic:
         return self.kind.help.format_map(dict(self.fields))
 
     def render(self) -> str:
-        """Return the text that people read."""
+        """Return the error as text for people."""
         lines = [f"error[{self.code}]: {self.title}"]
         own = self._calls_of_the_user()
         if own == len(self.calls):
@@ -79,8 +78,8 @@ class Diagnostic:
         return "\n".join(lines)
 
     def _calls_of_the_user(self) -> int:
-        """Count the calls that lead to the place to show: that of a call of amdjit's library, not
-        one inside of it."""
+        """Count the calls outside amdjit's library: an error inside it is shown where it is
+        called."""
         spans = (*(span for _, span in self.calls), self.span)
         own = len(self.calls)
         while (
@@ -97,10 +96,9 @@ def _line_at(span: Span) -> str:
 
 
 def in_source_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Return errors in the order of the kernel's lines, of those of one kind at one place the
-    first.
+    """Return errors in the order of the kernel's lines, one for each kind and place.
 
-    Those of helpers stand where the kernel calls them.
+    Errors in helpers are ordered by the kernel's calls of them.
     """
     unique: dict[tuple[str, Span | None], Diagnostic] = {}
     for diagnostic in sorted(diagnostics, key=_position):
@@ -114,7 +112,8 @@ def _position(diagnostic: Diagnostic) -> list[tuple[int, int]]:
 
 
 def raise_all(diagnostics: list[Diagnostic]) -> None:
-    """Raise the exception of the first diagnostic with all of them; return if there is none."""
+    """Raise the exception of the first diagnostic with all of them; do nothing if there are
+    none."""
     if diagnostics:
         raise diagnostics[0].kind.exception(*diagnostics)
 

@@ -1,4 +1,4 @@
-"""The exceptions that users catch. Each carries values; its text is the rendered form of them."""
+"""The exceptions that users catch. Each carries values and has a text that is made from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class AmdjitError(Exception):
-    """Root of all exceptions that amdjit raises on purpose."""
+    """The base of all exceptions that amdjit raises on purpose."""
 
 
 _MOST_SHOWN = 20
@@ -19,7 +19,7 @@ _MOST_SHOWN = 20
 class CompileError(AmdjitError):
     """The kernel cannot be compiled as written. `diagnostics` says where and what to write instead.
 
-    It holds every error, in the order of the source; the text shows the first 20.
+    It has all errors in the order of the source; the text shows the first 20.
     """
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
@@ -47,7 +47,7 @@ class TargetError(CompileError):
 
 
 class BackendError(AmdjitError):
-    """LLVM, the linker or the driver refused; the message says what they said."""
+    """LLVM, the linker or the driver refused; the message quotes them."""
 
 
 class LaunchError(AmdjitError):
@@ -60,8 +60,7 @@ class InternalError(AmdjitError):
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """A device allocation as a fault reports it. `distance` is in bytes from the end (>= 0) or
-    start (< 0)."""
+    """A device allocation in a fault. distance: bytes from its end (>= 0) or its start (< 0)."""
 
     address: int
     nbytes: int
@@ -70,16 +69,15 @@ class Allocation:
 
 
 class KernelFault(AmdjitError):
-    """A kernel did at run time what no device allows; the launch was stopped, all other memory is
-    intact.
+    """A kernel did something that devices do not allow. The launch was stopped; memory outside the
+    faulting access is intact.
 
     kind: "assert", "raise", "index", "out-of-bounds", "misaligned", "trap", "time-limit",
-    "barrier", ... block, thread: x, y, z indices; lane: 0..31 (63); address: of the access in
-    bytes, None where there is none. instruction: the machine instruction as text, with its pc.
-    detail: of "assert", "raise" and "index", the message alone, as the kernel wrote it. array,
-    index, shape: of "index", and of "out-of-bounds" where the array can be told: its name, the
-    indices and its shape. offset_base: what the instruction adds an unsigned 32-bit offset to, or
-    0.
+    "barrier", ... block, thread: x, y, z indices; lane: 0..31 (63). address: that of the access in
+    bytes, or None. instruction: the machine instruction as text, with its pc. detail: for "assert",
+    "raise" and "index", the message alone, as the kernel wrote it. array, index, shape: for
+    "index", and for "out-of-bounds" if the array is known: its name, the indices and its shape.
+    offset_base: the address to which the instruction adds an unsigned 32-bit offset, or 0.
     """
 
     def __init__(

@@ -1,5 +1,4 @@
-"""Warnings about what compiles: what works and is slow by accident, and what is likely to be a
-mistake."""
+"""Warnings about kernels that compile: slow by accident, or likely to be a mistake."""
 
 from __future__ import annotations
 
@@ -11,13 +10,14 @@ from amdjit.diagnostics.span import Span
 
 
 class PerformanceWarning(UserWarning):
-    """A kernel works, and something in it or in its launches makes it slow. See docs/language.md,
+    """A kernel works, but something makes it or its launches slow. See docs/language.md,
     "Warnings"."""
 
 
 class CompileWarning(UserWarning):
-    """A kernel compiles, and a line of it is unlikely to mean what it says. See docs/language.md,
-    "Warnings"."""
+    """A kernel compiles, but a line of it is unlikely to do what was meant.
+
+    See docs/language.md, "Warnings"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Finding:
     category: type[Warning] = PerformanceWarning
 
     def render(self) -> str:
-        """Return the text that people read."""
+        """Return the finding as text for people."""
         lines = [
             f"{self.title} [{self.name}]",
             *excerpt(self.span, self.label),
@@ -41,5 +41,5 @@ class Finding:
         return "\n".join(lines)
 
     def warn(self) -> None:
-        """Give Python's warning, at the line that it is about."""
+        """Issue a Python warning at the line of the finding."""
         warnings.warn_explicit(self.render(), self.category, self.span.file, self.span.line)

@@ -1,4 +1,4 @@
-"""What the emulator's checks find, as values, and how they reach the user."""
+"""The findings of the emulator's checks as values, and the exceptions and warnings for them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _WIDTH = 118
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A second place that a report is about: what happened there (`store`, `freed`, ...), its line,
-    who did it.
+    """A second place in a report: what happened there (`store`, `freed`, ...), where and by whom.
 
-    block, thread: x, y, z indices, None where they are not known.
+    block, thread: x, y, z indices, None if they are not known.
     """
 
     what: str
@@ -36,16 +35,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class SanitizerReport:
-    """One thing that a check found, at one line (and one other line, where there is a second
-    place).
+    """One finding of a check, at a line of the kernel.
 
-    check: memory, race, init or sync. kind: what of it, such as "use-after-free". severity: "error"
-    or "warning". message: one line. kernel: its name, empty for memory that leaks. file, line: of
-    the Python source. block, thread: x, y, z indices; lane: 0..31. address: in bytes, of LDS from
-    its start; nbytes: of the access. array, index, shape: the element, where it is one of a known
-    array. other: the other access of a race, where memory was freed, where a value came from.
-    count: how often it was seen. instruction: the machine instruction, with its pc. notes: more
-    lines; help: what to do about it.
+    check: memory, race, init or sync. kind: such as "use-after-free". severity: "error" or
+    "warning". message: one line. kernel: its name, empty for memory that leaks. file, line: of the
+    Python source. block, thread: x, y, z indices; lane: 0..31. address: in bytes, of LDS from its
+    start; nbytes: of the access. array, index, shape: the element, if the array is known. other:
+    the other access of a race, or where memory was freed or a value came from. count: how often it
+    was found. instruction: the machine instruction, with its pc. notes: more lines; help: what to
+    do about it.
     """
 
     check: str
@@ -71,7 +69,7 @@ class SanitizerReport:
 
     @property
     def is_error(self) -> bool:
-        """Whether a launch with it raises SanitizerError; else it is a warning."""
+        """Whether it makes a launch raise SanitizerError; otherwise it is a warning."""
         return self.severity == "error"
 
     def as_json(self) -> str:
@@ -79,7 +77,7 @@ class SanitizerReport:
         return json.dumps(asdict(self))
 
     def render(self) -> str:
-        """Return the text that people read."""
+        """Return the report as text for people."""
         subject = f"{self.kernel}: " if self.kernel else ""
         lines = [f"{self.severity}[{self.check}/{self.kind}]: {subject}{self.message}"]
         lines += _excerpt(self.file, self.line, "")
@@ -106,16 +104,15 @@ class SanitizerReport:
 
 
 class SanitizerWarning(UserWarning):
-    """A check of the emulator found a hazard: something that may be meant, and that hardware need
-    not do as it was."""
+    """A check of the emulator found a hazard: code that may be intended, but that hardware need not
+    execute as the emulator did."""
 
 
 class SanitizerError(KernelFault):
-    """The checks of a launch found errors; `reports` holds all reports of the launch, the first
-    error is the fault's.
+    """The checks of a launch found errors. reports: all reports of the launch.
 
-    kind and all places are those of the first error. The launch has ended; wrong accesses were left
-    out.
+    The kind and the places are those of the first error. The launch has ended; wrong accesses were
+    not executed.
     """
 
     def __init__(self, reports: Sequence[SanitizerReport]) -> None:
@@ -150,8 +147,7 @@ def _who(block: Coordinates | None, thread: Coordinates | None) -> list[str]:
 
 
 def _excerpt(file: str | None, line: int | None, label: str) -> list[str]:
-    """Return a line of a file with its text underlined; just the place if the file cannot be
-    read."""
+    """Return a line of a file with its text underlined; only the place if it cannot be read."""
     if file is None or line is None:
         return []
     gutter = " " * len(str(line))

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A file's lines as Python read them. `lines[0]` is line 1."""
+    """The lines of a file as Python read them. `lines[0]` is line 1."""
 
     file: str
     lines: tuple[str, ...] = field(repr=False)
 
     def line(self, number: int) -> str:
-        """Return line `number` (from 1) without its end, empty if there is none."""
+        """Return line `number`, counted from 1, without its end; empty if the file has no such
+        line."""
         return self.lines[number - 1].rstrip("\r\n") if 0 < number <= len(self.lines) else ""
 
 

@@ -1,4 +1,4 @@
-"""The emulated device's memory: host memory with a table of allocations and room between them.
+"""The emulated device's memory: host memory with a table of allocations, and gaps between them.
 
 A device address is the host's. Every allocation ends with a gap that belongs to no allocation, so
 that running over its end is noticed even if the next allocation is near.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import struct
+import threading
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -29,7 +30,7 @@ Piece = tuple[int, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An allocation: [start, end), and its name in faults, which the user's own do not have.
+    """An allocation: [start, end), and a label for faults, which only amdjit's own have.
 
     rows: its rows of the table, which say what kernels may write. content: the memory, which lies
     in `storage`.
@@ -44,7 +45,7 @@ class Range:
 
 
 class MemoryObserver:
-    """What a check knows of a device's memory; `DeviceMemory.observer` attaches one.
+    """What a check knows about a device's memory; `DeviceMemory.observer` attaches one.
 
     The methods are called after the fact, from any thread and from finalizers: like
     `DeviceMemory`, an observer has no lock. By default they do nothing.
@@ -84,8 +85,8 @@ def _rows(start: int, pieces: tuple[Piece, ...]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All allocations at one time: `rows` are start, end, writable, sorted. `storages` keeps the
-    memory alive."""
+    """All allocations at one time. rows: start, end, writable, sorted. storages: keep the memory
+    alive."""
 
     rows: NDArray[np.uint64]
     storages: tuple[NDArray[np.uint8], ...]
@@ -94,10 +95,10 @@ class Table:
 class DeviceMemory:
     """Allocations by address. Safe to use from several threads.
 
-    There is no lock. Finalizers free arrays, and the garbage collector may run them in the middle
-    of any method here: they would wait forever for a lock that this thread already holds. Instead,
-    each step is one operation of a dict, which neither another thread nor a collection can
-    interrupt (docs.python.org/3/faq/library.html, thread-safe operations).
+    Allocating and freeing takes no lock. Finalizers free arrays, and the garbage collector may run
+    them in the middle of any method here: they would wait forever for a lock that this thread
+    already holds. Instead, each step is one operation of a dict, which neither another thread nor a
+    collection can interrupt (docs.python.org/3/faq/library.html, thread-safe operations).
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -107,20 +108,19 @@ class DeviceMemory:
         self._ranges: dict[int, Range] = {}
         self._change = object()  # replaced after each change of `_ranges`
         self._table: tuple[object, Table] | None = None  # with its `_change`
-        self._by_kind: dict[type[MemoryObserver], MemoryObserver] = {}
+        self._observers: tuple[MemoryObserver, ...] = ()
+        self._attaching = threading.Lock()  # no finalizer attaches an observer
 
     def observer(self, kind: type[_Observer]) -> _Observer:
         """Return the observer of a kind; the first call attaches it, and it knows nothing of what
         happened before."""
-        found = self._by_kind.get(kind)
-        if found is None:
-            found = self._by_kind.setdefault(kind, kind())
-        assert isinstance(found, kind)
-        return found
-
-    @property
-    def _observers(self) -> tuple[MemoryObserver, ...]:
-        return tuple(self._by_kind.values())
+        with self._attaching:
+            for known in self._observers:
+                if isinstance(known, kind):
+                    return known
+            made = kind()
+            self._observers = (*self._observers, made)
+            return made
 
     def allocate(
         self,
@@ -204,7 +204,7 @@ class DeviceMemory:
         change, known = self._change, self._table
         if known is not None and known[0] is change:
             return known[1]
-        # There may be thousands of allocations: sort and join in C; rows are made with allocations.
+        # There may be thousands: sort and join in C, from rows made with each allocation.
         found = self._ranges.copy()
         ranges = [found[start] for start in sorted(found)]
         rows = np.frombuffer(

@@ -23,7 +23,7 @@ from amdjit.frontend.expressions.records import Getter, record_attribute
 from amdjit.frontend.expressions.subscripts import subscript
 from amdjit.frontend.expressions.views import slice_value
 from amdjit.frontend.iteration.comprehensions import comprehension
-from amdjit.frontend.names.scope import bind, outside_value, read_name
+from amdjit.frontend.names.scope import bind, read_name, value_of_object
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.frontend.values.structures import is_own_value
 from amdjit.tree import nodes as tree
@@ -208,7 +208,7 @@ def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribu
         raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
     if not isinstance(owner, (Type, Coordinates)) and not is_own_value(owner):
         builder.session.note_read(owner, node.attr, value)
-    return _read_property(builder, outside_value(builder, value, node.attr, node), node)
+    return _read_property(builder, value_of_object(builder, value, node.attr, node), node)
 
 
 def _similar(owner: object, name: str) -> str:

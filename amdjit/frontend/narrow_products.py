@@ -54,7 +54,7 @@ def _finding(consumer: tree.Node, operand: object) -> Finding | None:
         f"wraps around beyond {made.type}",
         f"convert an operand, `{to}(a) {made.operator.value} b`, or write `{to}(a "
         f"{made.operator.value} b)` "
-        "to say that it is meant",
+        "if this is intended",
         CompileWarning,
     )
 

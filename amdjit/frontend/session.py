@@ -28,13 +28,13 @@ from amdjit.frontend.names.dependencies import Dependency
 from amdjit.frontend.names.parameters import (
     argument_key,
     arguments_of,
-    beside_others,
     bind_arguments,
     bind_captured,
     bind_parameters,
     match_arguments,
     passed,
     run_time_parts,
+    typed_like_others,
 )
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
@@ -117,7 +117,7 @@ class TypingSession:
             any(map(self.weak_types.number, arguments.values()))
             and function in self.builtins.values()
         ):
-            arguments = beside_others(builder, arguments, node)
+            arguments = typed_like_others(builder, arguments, node)
         keys = (
             argument_key(builder, value, node, is_library(python)) for value in arguments.values()
         )

@@ -65,8 +65,10 @@ class Compilation:
 
 
 class Refused(Exception):
-    """What a compile-time function raises about its arguments. problem: what is wrong; remedy: what
-    to write."""
+    """Raised by a compile-time function that refuses its arguments.
+
+    problem: what is wrong. remedy: what to write instead.
+    """
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(problem)
@@ -75,12 +77,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True, eq=False)
 class CompileTimeFunction:
-    """A Python function that is run when a kernel that calls it is compiled; its result is a
-    compile-time value.
+    """A Python function that runs when a kernel that calls it is compiled.
 
-    It gets the `Compilation` and the arguments: values that are known, and the types of others.
-    What it refuses is an error at the line of the kernel, or of the function outside amdjit, that
-    called for it.
+    It gets the `Compilation` and the arguments: values if they are known, else types. Its result is
+    a compile-time value. If it raises `Refused`, the error is reported at the call in the kernel,
+    or in the innermost calling function outside amdjit.
     """
 
     function: Callable[..., Any]
@@ -91,5 +92,5 @@ class CompileTimeFunction:
 
 
 def compile_time(function: Callable[..., Any]) -> CompileTimeFunction:
-    """Mark a function that is run when kernels are compiled."""
+    """Mark a function that runs when kernels are compiled."""
     return CompileTimeFunction(function)

@@ -16,7 +16,7 @@ class ComplexElement(Record):
     __slots__ = ()
 
     def __getitem__(self, axes: Any) -> Array:
-        """Return an array type: `complex64[:]`, with one `:` an axis as for `f32[:]`."""
+        """Return an array type: `complex64[:]`, with one `:` per axis as in `f32[:]`."""
         named = Scalar(self.title, ScalarKind.FLOAT, 8 * self.nbytes)
         return replace(named[axes], element=self)
 
@@ -45,6 +45,6 @@ def _complex(part: Scalar) -> ComplexElement:
 complex64 = _complex(f32)
 complex128 = _complex(f64)
 
-# What a kernel computes with: both parts in registers.
+# The values that a kernel computes with: both parts, in registers.
 COMPLEX64 = Tuple((f32, f32), Structure("complex64", ("real", "imag")))
 COMPLEX128 = Tuple((f64, f64), Structure("complex128", ("real", "imag")))

@@ -1,5 +1,4 @@
-"""What is wrong with a declaration of an intrinsic, told where it is declared and not when a kernel
-first uses it."""
+"""Checks of a declaration of an intrinsic, made where it is declared and not at its first use."""
 
 from __future__ import annotations
 
@@ -16,8 +15,7 @@ _PROCESSORS = tuple(target.name for target in TARGETS)
 def check_names(
     function: str, llvm_name: str, operands: Iterable[str], parameters: Iterable[str]
 ) -> None:
-    """Raise TypeError where an LLVM name, `llvm.fma.{x}`, or its operands name what is no
-    parameter."""
+    """Raise TypeError if an LLVM name, such as `llvm.fma.{x}`, or an operand names no parameter."""
     known = tuple(parameters)
     if "{" in llvm_name:
         for _, name, _, _ in string.Formatter().parse(llvm_name):
@@ -34,8 +32,7 @@ def check_names(
 
 
 def check_targets(function: str, targets: object) -> None:
-    """Raise TypeError for targets that are no tuple of names of processors; None stands for all of
-    them."""
+    """Raise TypeError unless targets is a tuple of names of processors, or None for all."""
     if targets is None:
         return
     if not isinstance(targets, tuple):
@@ -50,7 +47,7 @@ def check_targets(function: str, targets: object) -> None:
 
 
 def check_wave_sizes(function: str, wave_sizes: object) -> None:
-    """Raise TypeError for wave sizes other than a tuple of 32 and 64."""
+    """Raise TypeError unless wave_sizes is a tuple of 32 and 64."""
     if (
         not isinstance(wave_sizes, tuple)
         or not wave_sizes

@@ -11,7 +11,7 @@ __all__ = ["EmitContext"]
 
 
 class EmitContext(Protocol):
-    """What an `Emit` function gets: the llvmlite IR builder and the lowering's own helpers."""
+    """What an `Emit` function gets: llvmlite's IR builder and helpers of the lowering."""
 
     builder: Any
 
@@ -24,11 +24,11 @@ class EmitContext(Protocol):
         ...
 
     def call(self, name: str, result: Any, arguments: list[Any]) -> Any:
-        """Call the LLVM function `name` (declared if it is not yet) with llvmlite values."""
+        """Call the LLVM function `name` with llvmlite values; it is declared if it is not yet."""
         ...
 
     def call_structure(self, name: str, parts: tuple[Any, ...], arguments: list[Any]) -> list[Any]:
-        """Call an LLVM function that returns a structure of these llvmlite types; return its
+        """Call an LLVM function that returns a structure of these llvmlite types; return the
         parts."""
         ...
 
@@ -57,7 +57,9 @@ class EmitContext(Protocol):
         volatile: bool = False,
         policy: str = "temporal",
     ) -> Any:
-        """Return the scalar or vector at an LLVM pointer; alignment in bytes, 0: the type's own.
+        """Return the scalar or vector at an LLVM pointer.
+
+        alignment: in bytes, 0 for that of the type.
 
         policy: temporal, non_temporal (the caches may forget it first) or, for loads, last_use.
         """
@@ -87,8 +89,7 @@ class EmitContext(Protocol):
     def atomic_update(
         self, operation: str, pointer: Any, value: Any, ordering: str, scope: str
     ) -> Any:
-        """Do LLVM's `atomicrmw operation` ("add", "umax", "fadd", "xchg", "uinc_wrap", ...); return
-        the old value.
+        """Do LLVM's `atomicrmw operation`, such as "add", "umax" or "xchg"; return the old value.
 
         scope: LLVM's sync scope (AMDGPU guide, "Memory Scopes"): "" (system), "agent", "workgroup",
         "wavefront", "singlethread", or one of them with "-one-as". ordering: "monotonic",
@@ -99,19 +100,18 @@ class EmitContext(Protocol):
     def atomic_compare_exchange(
         self, pointer: Any, expected: Any, desired: Any, ordering: str, scope: str
     ) -> Any:
-        """Write `desired` if the integer at the pointer is `expected`; return the old value in any
-        case."""
+        """Write `desired` if the integer at the pointer is `expected`; return the old value."""
         ...
 
     def fence(self, ordering: str, scope: str, address_spaces: tuple[str, ...] = ()) -> None:
         """Order memory accesses: "acquire", "release", "acq_rel" or "seq_cst".
 
-        address_spaces: "global", "local" (LDS): those that the fence is about; () all of them.
+        address_spaces: those that the fence orders, "global" and "local" (LDS); () for all.
         """
         ...
 
     def implicit_argument(self, offset: int, bits: int) -> Any:
-        """Return an integer of the launch's implicit arguments (LLVM AMDGPU guide, "Code Object V5
+        """Return an integer of the implicit arguments (LLVM AMDGPU guide, "Code Object V5
         Metadata").
 
         offset: in bytes from `llvm.amdgcn.implicitarg.ptr`: 0, 4, 8 hidden_block_count_x/y/z (32
@@ -142,5 +142,5 @@ class EmitContext(Protocol):
 
     @property
     def block(self) -> tuple[int, int, int] | None:
-        """The workgroup's shape where it is compiled in."""
+        """The workgroup's shape if it is compiled in, else None."""
         ...

@@ -1,4 +1,4 @@
-"""What an intrinsic's compile-time parameters may be."""
+"""What declarations write for the compile-time parameters of an intrinsic."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Immediate:
-    """Marks an intrinsic's parameter as a compile-time integer in lo..hi: `Annotated[int,
-    Immediate(0, 7)]`.
+    """Marks a parameter as a compile-time integer in lo..hi: `Annotated[int, Immediate(0, 7)]`.
 
-    only: the values in lo..hi that there are, where that is not all of them. elsewhere: processors
-    that have others.
+    only: the allowed values, if these are not all in lo..hi. elsewhere: processors with other
+    values, and these.
     """
 
     lo: int
@@ -20,7 +19,7 @@ class Immediate:
     elsewhere: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = ()
 
     def on(self, target: str) -> Immediate:
-        """Return the values that a processor has."""
+        """Return the values that are allowed on a processor."""
         for processors, values in self.elsewhere:
             if target in processors:
                 return Immediate(min(values), max(values), values)
@@ -37,7 +36,7 @@ class Immediate:
 
 
 def _runs(values: tuple[int, ...]) -> list[str]:
-    """Return numbers in ascending order as text, neighbours from four on as `first..last`."""
+    """Return ascending numbers as texts, four or more neighbours as `first..last`."""
     runs: list[list[int]] = []
     for value in values:
         if runs and value == runs[-1][-1] + 1:
@@ -52,8 +51,8 @@ def _runs(values: tuple[int, ...]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Marks an intrinsic's parameter as one of some compile-time strings: `Annotated[str,
-    Choice("a", "b")]`."""
+    """Marks a parameter as one of these compile-time strings: `Annotated[str, Choice("a",
+    "b")]`."""
 
     values: tuple[str, ...] = field()
 

@@ -1,9 +1,9 @@
-"""Python numbers among the arguments of a launch, and what is computed from them alone.
+"""Python's numbers among the arguments of a launch, and what is computed from them alone.
 
-Python's int and float have no width: like a literal such a number takes the other operand's type at
-each use. Its value is known when the kernel is launched, so that the host computes what depends on
-it alone, exactly as Python does, checks that each result fits the type in which the kernel uses it,
-and passes it as that type: as a parameter of its own.
+Python's int and float have no width: like a literal, such a number takes the type of the other
+operand at each use. Its value is known when the kernel is launched. So the host computes what
+depends on such numbers alone, exactly as Python does, checks that each result fits the type in
+which the kernel uses it, and passes it as a parameter of that type.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class PythonNumber(Type):
-    """The type of an argument that is Python's own float, or an int that an i32 holds."""
+    """The type of an argument that is a Python float, or a Python int that fits an i32."""
 
     kind: type[int] | type[float]
 
@@ -42,15 +42,15 @@ PYTHON_INT, PYTHON_FLOAT = PythonNumber(int), PythonNumber(float)
 
 
 def python_number(kind: object) -> PythonNumber | None:
-    """Return the type that Python's `int` or `float` names, None for anything else."""
+    """Return the type that Python's `int` or `float` stands for, None for anything else."""
     return PYTHON_INT if kind is int else PYTHON_FLOAT if kind is float else None
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchNumber:
-    """A number that the launch knows: an argument, a constant, or what Python makes of others.
+    """A number that is known at the launch: an argument, a constant, or computed from others.
 
-    text: the number as it is written, which tells it from others. kind: bool, int or float.
+    text: the number as it is written, which identifies it. kind: bool, int or float.
     """
 
     text: str
@@ -60,12 +60,12 @@ class LaunchNumber:
 
     @property
     def alone(self) -> Scalar:
-        """The type that it has where nothing else decides."""
+        """The type that the number has where no operand decides it."""
         return boolean if self.kind is bool else i32 if self.kind is int else f32
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names of the arguments that it depends on."""
+        """The names of the arguments that the number depends on."""
         if self.compute is None:
             return frozenset({self.text})
         return frozenset(name for operand in self.operands for name in operand.parameters)
@@ -78,20 +78,22 @@ class LaunchNumber:
 
 
 class TooWideError(LaunchError):
-    """An integer that no i32 holds, where the kernel uses it as one: i64 can take its place."""
+    """An integer that the kernel uses as an i32 does not fit one: it could be an i64."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchUse:
-    """A launch's number as the kernel's parameter of some type. span: where the kernel first uses
-    it so."""
+    """A number of the launch that is passed as a parameter of this type.
+
+    span: where the kernel first uses the number as this type.
+    """
 
     number: LaunchNumber
     type: Scalar
     span: Span = field(compare=False)
 
     def argument(self, kernel: str, arguments: Mapping[str, Any]) -> Any:
-        """Return the value to pass. LaunchError where the type cannot hold it."""
+        """Return the value to pass. LaunchError if it does not fit the type."""
         value = self.number.value(arguments)
         if self.type.is_float:
             return self._float(kernel, value)
@@ -133,27 +135,27 @@ class LaunchUse:
         )
 
 
-# Significant bits, the hidden one included, and the largest exponent.
+# Significant bits, with the hidden one, and the largest exponent.
 _FLOATS = {"f16": (11, 15), "bf16": (8, 127), "f32": (24, 127), "fp8": (4, 8), "bf8": (3, 15)}
 
 
 def _largest(type: Scalar) -> float:
     precision, exponent = _FLOATS[type.name]
-    # e4m3fn: its last code is NaN.
+    # The last code of e4m3fn is NaN.
     return 448.0 if type.name == "fp8" else math.ldexp(2 - 2.0 ** (1 - precision), exponent)
 
 
 def _ends_of(type: Scalar) -> float:
-    """Return the least number that rounds to infinity (of fp8: to NaN), half a unit beyond the
-    largest one."""
+    """Return the least number that rounds to infinity (for fp8 to NaN): half a unit above the
+    largest."""
     precision, _ = _FLOATS[type.name]
     largest = _largest(type)
     return largest + math.ldexp(1.0, math.frexp(largest)[1] - precision - 1)
 
 
 def _truncated(value: float, type: Scalar) -> int:
-    """Convert toward zero as kernels do: NaN gives 0, and what is too large the nearest integer
-    that there is."""
+    """Convert toward zero as kernels do: NaN becomes 0, and a number out of range the nearest
+    integer of the type."""
     if math.isnan(value):
         return 0
     if math.isinf(value):

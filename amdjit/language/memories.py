@@ -1,4 +1,4 @@
-"""Where arrays lie: memories of the device, and layouts in them."""
+"""Where arrays lie: the memories of a device, and the layouts of arrays."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from enum import Enum
 
 
 class AddressSpace(Enum):
-    """Memories of the device, with the number that the LLVM AMDGPU guide gives them ("Address
-    Spaces")."""
+    """The memories of a device, numbered as in the LLVM AMDGPU guide, "Address Spaces"."""
 
     GENERIC = 0
     GLOBAL = 1
     LDS = 3
     CONSTANT = 4
     PRIVATE = 5
-    BUFFER = (
-        8  # not memory: a buffer resource, the 128-bit descriptor that buffer instructions take
-    )
+    # Not memory but a buffer resource, the 128-bit descriptor that buffer instructions take.
+    BUFFER = 8
 
 
 class Layout(Enum):
@@ -32,5 +30,5 @@ class Layout(Enum):
 
     @property
     def has_strides(self) -> bool:
-        """Whether strides are passed along, since they do not follow from the shape."""
+        """Whether strides are passed to the kernel because they do not follow from the shape."""
         return self in (Layout.ROWS, Layout.STRIDED)

@@ -11,8 +11,10 @@ __all__ = ["VOID", "Known", "Structure", "Tuple", "Void"]
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """What names a tuple's items. python: the class, a named tuple or frozen dataclass, whose
-    methods they have."""
+    """The names of a tuple's items.
+
+    python: the named tuple or frozen dataclass whose methods the tuple has.
+    """
 
     name: str
     fields: tuple[str, ...]
@@ -21,7 +23,7 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class Tuple(Type):
-    """Several values of any types; with a structure they have names."""
+    """Several values of any types, which have names if there is a structure."""
 
     elements: tuple[Type, ...]
     structure: Structure | None = None
@@ -37,8 +39,7 @@ class Tuple(Type):
 
 @dataclass(frozen=True, slots=True)
 class Known(Type):
-    """An item of a tuple that is known when compiling, such as None or an enum's member; it takes
-    no room."""
+    """An item of a tuple that is known when compiling, such as None. It takes no register."""
 
     value: object
 
@@ -48,7 +49,7 @@ class Known(Type):
 
 @dataclass(frozen=True, slots=True)
 class Void(Type):
-    """What a function returns that returns nothing."""
+    """The type of the result of a function that returns nothing."""
 
     def __str__(self) -> str:
         return "None"

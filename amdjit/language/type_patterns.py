@@ -16,8 +16,7 @@ _SHOWN_CONSTRAINTS = 13
 
 @dataclass(frozen=True, slots=True)
 class TypeVariable(Type):
-    """A parameter's type that may be any one of `constraints`; the same variable means the same
-    type."""
+    """A parameter's type that may be any of `constraints`; one variable is one type in a call."""
 
     name: str
     constraints: tuple[Type, ...]
@@ -30,8 +29,10 @@ class TypeVariable(Type):
 
 @dataclass(frozen=True, slots=True)
 class PointerPattern(Type):
-    """A parameter that takes a pointer to `element` (None: to anything) in any of
-    `address_spaces`."""
+    """A parameter that takes a pointer to `element` in any of `address_spaces`.
+
+    element: None for a pointer to anything.
+    """
 
     element: Type | None
     address_spaces: tuple[AddressSpace, ...]

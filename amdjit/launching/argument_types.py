@@ -1,5 +1,4 @@
-"""Which code a launch needs: the types of its arguments, and the facts about arrays that the code
-relies on."""
+"""The types of a launch's arguments, with the facts about arrays that code may rely on."""
 
 from __future__ import annotations
 
@@ -47,11 +46,11 @@ _SMALL_ARRAY_BYTES = 2**31
 
 
 def argument_types(kernel: str, leaves: Leaves, values: Sequence[Any]) -> tuple[Argument, ...]:
-    """Return the types of a launch's single values, or compile-time values: of `Const`, None and
-    members of enums.
+    """Return the type of each single value of a launch, or the value if it is compiled in.
 
-    values: scalars, vectors as sequences, and DeviceArrays. TypeCheckError where an annotation does
-    not fit, LaunchError for what a kernel cannot take.
+    Compiled in are `Const` arguments, None and members of enums. values: scalars, vectors as
+    sequences, and DeviceArrays. TypeCheckError where an annotation does not fit, LaunchError for a
+    value that no kernel can take.
     """
     shared = _sharing(values)
     types = []
@@ -70,8 +69,7 @@ def argument_types(kernel: str, leaves: Leaves, values: Sequence[Any]) -> tuple[
 
 
 def _sharing(values: Sequence[Any]) -> set[int]:
-    """Return the ids of the arrays that share memory with another argument, a second mention of the
-    same included."""
+    """Return the ids of the arrays that share memory with another argument, or are given twice."""
     spans = []
     for value in values:
         if isinstance(value, DeviceArray):
@@ -89,7 +87,7 @@ def _sharing(values: Sequence[Any]) -> set[int]:
     return sharing
 
 
-# What is compiled in where it stands in a record.
+# Values of these types are compiled in if they are items of a record.
 _COMPILED_IN = (str, type, Type, np.dtype, types.FunctionType, DeviceFunction)
 
 
@@ -135,8 +133,7 @@ def _argument_type(
 
 
 def _scalar_type(value: Any) -> Scalar | PythonNumber | None:
-    """Return the type of a number. A Python int that no i32 holds has a type as NumPy's scalars
-    have one."""
+    """Return the type of a number. A Python int that does not fit an i32 is an i64 or a u64."""
     if isinstance(value, (bool, np.bool_)):
         return boolean
     if isinstance(value, np.generic):
@@ -149,7 +146,7 @@ def _scalar_type(value: Any) -> Scalar | PythonNumber | None:
 
 
 def _annotated_scalar(kernel: str, name: str, annotation: Scalar, value: Any) -> Scalar:
-    """Python's own numbers take the annotated type; NumPy's scalars must have it."""
+    """Return the annotated type, which Python's numbers take and NumPy's scalars must have."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, np.generic)
     if is_number and (annotation.is_float or isinstance(value, int)):
         if annotation.is_integer and not annotation.minimum <= value <= annotation.maximum:
@@ -165,9 +162,8 @@ def _array_type(kernel: str, name: str, annotation: Annotation, value: DeviceArr
     element = element_of_dtype(value.dtype)
     if element is None:
         raise LaunchError(
-            f"argument {name} of {kernel} is an array of {value.dtype}, which the kernel language "
-            "has no type for. "
-            "Convert it, for example with .astype(numpy.float32)."
+            f"argument {name} of {kernel} is an array of {value.dtype}, for which the kernel "
+            "language has no type. Convert it, for example with .astype(numpy.float32)."
         )
     if value.ndim == 0:
         raise LaunchError(
@@ -186,7 +182,7 @@ def _array_type(kernel: str, name: str, annotation: Annotation, value: DeviceArr
 
 @functools.cache
 def _distinct_array(element: Scalar, ndim: int, layout: Layout) -> Array:
-    # Most arrays are: making types, and the same ones again, would take a third of a launch.
+    # Most arrays are distinct. Making their types anew would take a third of a launch.
     return Array(element, ndim, layout, distinct=True)
 
 
@@ -197,8 +193,7 @@ def _layout(value: DeviceArray) -> Layout:
 
 
 def widened(kinds: Sequence[Argument]) -> tuple[Argument, ...] | None:
-    """Return the types with i64 for Python's integers, as larger ones have it; None if there are
-    none."""
+    """Return the types with i64 for Python's integers; None if there are no such integers."""
     wider = tuple(i64 if kind == PYTHON_INT else kind for kind in kinds)
     return wider if wider != tuple(kinds) else None
 

@@ -1,4 +1,4 @@
-"""What changed between two compilations of a kernel."""
+"""Why a kernel was compiled again: what changed since an earlier compilation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from amdjit.options import CompileOptions
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is different: `what` it is, and what it was and is now, as text."""
+    """One difference: what has changed, with its old and new value as text."""
 
     what: str
     old: str
@@ -28,8 +28,7 @@ def changes(
     arguments: Sequence[object],
     names: Sequence[str],
 ) -> tuple[Change, ...]:
-    """Return what a new compilation differs in from the nearest earlier one; nothing if it is the
-    first."""
+    """Return how a new compilation differs from the nearest earlier one; nothing for the first."""
     candidates = [
         tuple(_differences(kernel, options, arguments, names)) for kernel in reversed(earlier)
     ]
@@ -58,7 +57,7 @@ def _differences(
 
 
 def _distinct(texts: tuple[str, str], old: object, new: object) -> tuple[str, str]:
-    """Two that look alike are told apart by what they are."""
+    """Return two texts, with their types where they are the same."""
     if texts[0] != texts[1]:
         return texts
     return f"{texts[0]} ({type(old).__name__})", f"another {texts[1]} ({type(new).__name__})"

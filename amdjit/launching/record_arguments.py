@@ -1,5 +1,4 @@
-"""Tuples and records among a launch's arguments: taken apart into values that a kernel gets one by
-one."""
+"""Tuples and records among a launch's arguments, taken apart into the single values to pass."""
 
 from __future__ import annotations
 
@@ -52,8 +51,8 @@ class Leaves:
 def leaves_of(
     kernel: str, names: Sequence[str], annotations: Sequence[Annotation], values: Sequence[Any]
 ) -> Leaves:
-    """Take the arguments of a launch apart. TypeCheckError where a record is not of the annotated
-    class."""
+    """Take the arguments of a launch apart. TypeCheckError for a record of another class than
+    annotated."""
     if not any(map(_is_record, values)):
         return Leaves(
             list(names),
@@ -135,20 +134,21 @@ def _check_class(
 
 
 def _has_shape(value: Any, structure: Structure | None, annotation: Tuple) -> bool:
-    """Whether a value is the complex number, or the tuple of as many items, that a parameter is
-    annotated with."""
+    """Whether a value is the complex number, or a tuple of the length, that is annotated."""
     if annotation.structure is not None or structure is not None:
         return structure == annotation.structure
     return isinstance(value, tuple) and len(value) == len(annotation.elements)
 
 
 def _items(value: Any, annotation: Annotation = None) -> tuple[Structure | None, Sequence[Any]]:
-    """Return what names a record's items, and the items. Python's own complex numbers have the
-    annotated width."""
+    """Return the structure that names a record's items, and the items.
+
+    Python's complex numbers take the annotated width.
+    """
     structure = structure_of(type(value))
     if isinstance(value, (complex, np.complexfloating)):
         if isinstance(value, complex) and not isinstance(value, np.generic) and annotation is None:
-            # Python's own parts take the width of what they meet; alone they are a complex64.
+            # Python's floats take the width of the other operand; alone they make a complex64.
             return COMPLEX64.structure, (value.real, value.imag)
         is_wide = isinstance(value, np.complex128) or (
             not isinstance(value, np.generic) and annotation == COMPLEX128
@@ -171,12 +171,12 @@ def _items(value: Any, annotation: Annotation = None) -> tuple[Structure | None,
 
 
 def _plain(value: Any) -> Any:
-    """A field that is itself an array is part of the record: a tuple of its elements."""
+    """Return a field that is an array as a tuple of its elements."""
     return tuple(map(_plain, value)) if isinstance(value, np.ndarray) else value
 
 
 def assembled(shapes: Sequence[Shape | None], kinds: Sequence[Argument]) -> tuple[Argument, ...]:
-    """Return a type, or a compile-time value, for each argument from those of the single values."""
+    """Return the type or compile-time value of each argument from those of its single values."""
     remaining = iter(kinds)
     return tuple(
         next(remaining) if shape is None else _tuple_type(shape, remaining) for shape in shapes
@@ -203,8 +203,7 @@ def single_kinds(arguments: Sequence[Argument]) -> Iterator[Argument]:
 
 
 def type_of_record(value: Any) -> Type | None:
-    """Return the type that a record of types stands for, as `Kernel.compile` takes it; None if it
-    is none.
+    """Return the type that `Kernel.compile` means by a record of types; None for other values.
 
     value: a tuple, named tuple or frozen dataclass whose items are types, or a class whose fields
     are all annotated.

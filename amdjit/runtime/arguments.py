@@ -2,8 +2,8 @@
 
 scalar   its value, naturally aligned; a boolean is one byte
 vector   its elements, aligned to its size rounded up to a power of two, as LLVM does
-array    the address, then an extent for each axis, then for strided arrays a stride in elements for each axis;
-         extents and strides have the array type's `index_type`
+array    the address, then an extent for each axis, then a stride in elements for each axis of a
+         strided array; extents and strides have the array type's `index_type`
 
 Their order in the segment is that of `amdjit.abi.kernarg`.
 """
@@ -31,22 +31,20 @@ _CODES = {
     "bf16": "H", "fp8": "B", "bf8": "B",
 }  # fmt: skip
 _ADDRESS = "Q"
-# What the `struct` module raises for a value of the wrong type, out of range, or that cannot be
-# read as a number.
+# What the `struct` module raises for a value that is of the wrong type, out of range or no number.
 _PACK_ERRORS = (struct.error, OverflowError, TypeError, ValueError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
 class KernargField:
-    """One machine value: where it lies in the kernarg segment, in bytes, and its code of the
-    `struct` module."""
+    """One machine value: its offset in the kernarg segment, in bytes, and its code for `struct`."""
 
     offset: int
     code: str
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the value."""
+        """The bytes of the value."""
         return struct.calcsize("<" + self.code)
 
 
@@ -77,8 +75,8 @@ def _pieces(type: Type) -> list[_Piece]:
     if isinstance(type, Scalar):
         return [_Piece(_CODES[type.name], type.nbytes, type.nbytes)]
     if isinstance(type, Vector):
-        # LLVM: a vector's allocation size and ABI alignment are its size rounded up to a power of
-        # two.
+        # In LLVM, a vector's allocation size and ABI alignment are its size rounded up to a power
+        # of two.
         rounded = 1 << (type.nbytes - 1).bit_length()
         return [_Piece(f"{type.nbytes}s", rounded, rounded)]
     if isinstance(type, Array):
@@ -91,8 +89,8 @@ def _pieces(type: Type) -> list[_Piece]:
 class ArgumentPacker:
     """Packs the arguments of one specialisation of a kernel.
 
-    nbytes: of the explicit part of the kernarg segment. fields: for each argument its machine
-    values.
+    nbytes: size of the explicit part of the kernarg segment. fields: the machine values of each
+    argument.
     """
 
     def __init__(self, names: Sequence[str], types: Sequence[Type]) -> None:
@@ -186,7 +184,7 @@ def _vector_flattener(type: Vector) -> Flatten:
 
 
 def _bits_flattener(type: Scalar) -> Flatten:
-    """For floats that the `struct` module does not know: pass their bits."""
+    """Return a function that passes the bits of floats that the `struct` module does not know."""
     bits = np.dtype(f"u{type.nbytes}")
 
     def flatten(value: Any) -> Sequence[Any]:

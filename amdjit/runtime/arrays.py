@@ -30,21 +30,19 @@ _LOGGER = logging.getLogger("amdjit")
 
 
 class Memory:
-    """A device allocation; it is freed when the last array over it goes."""
+    """A device allocation, which is freed with the last array over it."""
 
     def __init__(self, device: Device, nbytes: int) -> None:
         self.device = device
         self.nbytes = nbytes
         self.address = device.allocate(max(nbytes, 1))
         finalizer = weakref.finalize(self, _release, device, self.address)
-        # When the process ends its device memory goes anyway, and the driver may be gone before
-        # Python is.
+        # The end of the process frees its device memory, and the driver may end before Python does.
         finalizer.atexit = False
 
 
 def _release(device: Device, address: int) -> None:
-    # No one can catch what a finalizer raises; work that failed tells it again to whoever waits for
-    # it.
+    # Nobody can catch what a finalizer raises. Waiting for work that failed raises its error again.
     try:
         device.free(address)
     except AmdjitError as error:
@@ -52,11 +50,11 @@ def _release(device: Device, address: int) -> None:
 
 
 class DeviceArray:
-    """An n-dimensional array in a device's memory, shaped as a NumPy array is.
+    """An n-dimensional array in a device's memory, shaped like a NumPy array.
 
-    Indexing with integers, slices, None and ... gives views of the same memory; an integer for
-    every axis gives a view of no axes. `strides` are in bytes. `address` is the device address of
-    the first element.
+    Indexing with integers, slices, None and ... returns views of the same memory; an integer for
+    every axis returns a view without axes. `strides` are in bytes. `address` is the device address
+    of the first element.
     """
 
     def __init__(
@@ -97,8 +95,8 @@ class DeviceArray:
 
     @functools.cached_property
     def byte_span(self) -> tuple[int, int]:
-        """The bytes that the elements cover, as (low, high) from `address`; (0, 0) for no
-        elements."""
+        """The bytes that the elements cover, as (low, high) from `address`; (0, 0) if there are
+        none."""
         return byte_span(self.shape, self.strides, self.dtype.itemsize)
 
     @functools.cached_property
@@ -108,7 +106,7 @@ class DeviceArray:
 
     @property
     def has_rows(self) -> bool:
-        """Whether neighbours along the last axis lie side by side, and no stride is negative."""
+        """Whether neighbours along the last axis are adjacent and no stride is negative."""
         return has_rows(self.shape, self.strides, self.dtype.itemsize)
 
     @property
@@ -126,8 +124,9 @@ class DeviceArray:
         return self._view(view.offset, view.shape, view.strides)
 
     def reshape(self, *shape: int | Shape) -> DeviceArray:
-        """Return a view of another shape with as many elements; one extent may be -1. Needs a
-        contiguous array."""
+        """Return a view of another shape with as many elements; one extent may be -1.
+
+        The array must be C-contiguous."""
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         if not self.is_contiguous:
             raise ValueError(
@@ -141,9 +140,9 @@ class DeviceArray:
     def copy_to_host(
         self, out: NDArray[Any] | None = None, stream: Stream | None = None
     ) -> NDArray[Any]:
-        """Copy to a NumPy array, a new one or `out` (same shape and type), and return it.
+        """Copy to a NumPy array, a new one or `out` of the same shape and type, and return it.
 
-        Waits for the work of `stream` (None: the default stream) first.
+        First waits for the work of `stream`, None for the default stream.
         """
         refuse_masked(out, "out")
         if out is None:
@@ -164,8 +163,8 @@ class DeviceArray:
     def copy_from_host(self, source: ArrayLike, stream: Stream | None = None) -> None:
         """Copy a host array of the same shape and type into this one.
 
-        For a strided view, the memory that it spans is read and written back, so nothing else may
-        change the elements in between meanwhile.
+        The memory that a strided view spans is read and written back: meanwhile nothing else may
+        change the elements between.
         """
         refuse_masked(source, "the source")
         array = np.asarray(source, self.dtype if not isinstance(source, np.ndarray) else None)
@@ -184,7 +183,7 @@ class DeviceArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """The CUDA array interface, version 3, which ROCm builds of CuPy and PyTorch read too.
 
-        AttributeError where the memory is no GPU's, and for types that the interface cannot name.
+        AttributeError for memory that is not a GPU's, and for types that the interface cannot name.
         """
         if self.device.dlpack_device[0] == dlpack.CPU:
             raise AttributeError(
@@ -214,8 +213,9 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> object:
-        """Return a DLPack capsule over this memory, after waiting for the device: any consumer's
-        stream may read it."""
+        """Return a DLPack capsule over this memory.
+
+        Waits for the device first, so that a consumer may read it on any stream."""
         if copy:
             raise BufferError(
                 "a DeviceArray is exported without a copy; copy it on the consumer's side"
@@ -271,13 +271,13 @@ class DeviceArray:
 
 
 def bytes_of(array: NDArray[Any]) -> memoryview:
-    """Return the memory of a C-contiguous, non-empty array as bytes, whatever its type."""
+    """Return the memory of a C-contiguous, non-empty array of any type as bytes."""
     # Through uint8, because ml_dtypes' types are unknown to the buffer protocol.
     return array.reshape(-1).view(np.uint8).data
 
 
 def empty(device: Device, shape: int | Shape, dtype: DTypeLike = np.float32) -> DeviceArray:
-    """Return a new C-contiguous array with any contents."""
+    """Return a new C-contiguous array of arbitrary contents."""
     extents = _extents(shape)
     if any(extent < 0 for extent in extents):
         raise ValueError(f"a shape has no negative extents: {extents}")
@@ -291,8 +291,7 @@ def empty(device: Device, shape: int | Shape, dtype: DTypeLike = np.float32) -> 
 
 
 def _extents(shape: object) -> Shape:
-    """Return a shape as NumPy takes it: an integer or a sequence of integers, of any type that is
-    one."""
+    """Return a shape, which is an integer or a sequence of integers, as a tuple."""
     is_several = isinstance(shape, Sequence) or (isinstance(shape, np.ndarray) and shape.ndim > 0)
     try:
         return tuple(map(operator.index, shape)) if is_several else (operator.index(shape),)  # type: ignore[call-overload,arg-type]
@@ -317,8 +316,7 @@ def full(
     dtype: DTypeLike | None = None,
     stream: Stream | None = None,
 ) -> DeviceArray:
-    """Return a new array with `value` in every element; the type is NumPy's for `value` unless
-    given."""
+    """Return a new array with `value` in every element; by default of NumPy's type for it."""
     array = empty(device, shape, np.asarray(value).dtype if dtype is None else dtype)
     array.copy_from_host(np.full(array.shape, value, array.dtype), stream)
     return array
@@ -332,8 +330,7 @@ def zeros(
 
 
 def to_device(device: Device, array: ArrayLike, stream: Stream | None = None) -> DeviceArray:
-    """Return a C-contiguous copy of a host array. A DeviceArray of the same device is returned as
-    it is."""
+    """Return a C-contiguous copy of a host array, or a DeviceArray of the same device as it is."""
     if isinstance(array, DeviceArray):
         if array.device is device:
             return array
@@ -346,10 +343,10 @@ def to_device(device: Device, array: ArrayLike, stream: Stream | None = None) ->
 
 
 def from_dlpack(device: Device, tensor: Any, copy: bool | None = None) -> DeviceArray:
-    """Return a DeviceArray over another library's tensor, or of its contents.
+    """Return a DeviceArray over another library's tensor, or with its contents.
 
-    Memory of the same GPU is shared. Host memory is copied to the device (the emulator too runs
-    only on memory of its own allocations). BufferError with `copy=False` if that needs a copy, and
+    Memory of the same GPU is shared. Host memory is copied to the device, also to the emulator,
+    which runs only on its own allocations. BufferError if `copy=False` and a copy is needed, and
     for memory of another device.
     """
     refuse_masked(tensor, "the tensor")
@@ -364,7 +361,7 @@ def from_dlpack(device: Device, tensor: Any, copy: bool | None = None) -> Device
         raise BufferError(
             f"the tensor is on DLPack device {place}, {device.name} is {device.dlpack_device}"
         )
-    # -1: the producer need not order itself behind a stream of ours, it is waited for below.
+    # -1: the producer need not wait for a stream of ours; this waits for the producer below.
     shared = dlpack.consume(tensor.__dlpack__(stream=-1))
     device.synchronize()
     strides = shared.strides or contiguous_strides(shared.shape, shared.dtype.itemsize)

@@ -1,5 +1,4 @@
-"""What a device can do. The emulator and HIP are two of them; nothing above knows which one it
-has."""
+"""What a device can do. The emulator is a device and HIP's are: no caller knows which it has."""
 
 from __future__ import annotations
 
@@ -26,10 +25,10 @@ class Function(Protocol):
 
 
 class Module(Protocol):
-    """A code object that a device has loaded. It is unloaded when the last reference goes."""
+    """A code object that a device has loaded. It is unloaded with its last reference."""
 
     def function(self, name: str) -> Function:
-        """Look up a kernel by its name; BackendError if there is none."""
+        """Return the kernel of this name; BackendError if there is none."""
         ...
 
 
@@ -37,13 +36,13 @@ class Device(Protocol):
     """A device that holds memory and runs code objects.
 
     Addresses are the device's own, in bytes. A `stream` is an opaque handle from `create_stream`,
-    None the default stream. Work on one stream is done in order; `synchronize*` raises what
-    asynchronous work failed with (KernelFault on the emulator, BackendError from HIP).
+    or None for the default stream. The work of a stream is done in order. `synchronize*` raises the
+    error of asynchronous work that failed: KernelFault on the emulator, BackendError from HIP.
     """
 
     @property
     def name(self) -> str:
-        """How users select it: `emulator:gfx1201`, `hip:0`."""
+        """The name by which users select it: `emulator:gfx1201`, `hip:0`."""
         ...
 
     @property
@@ -63,16 +62,17 @@ class Device(Protocol):
         ...
 
     def allocate(self, nbytes: int) -> int:
-        """Allocate device memory, at least 256-byte aligned; never address 0. BackendError when out
-        of memory."""
+        """Allocate device memory with an alignment of at least 256 bytes, never at address 0.
+
+        BackendError when out of memory."""
         ...
 
     def share(self, address: int) -> None:
-        """Called before others get an allocation's address and may write to it by themselves."""
+        """Called before an allocation's address is given to others, who may then write to it."""
         ...
 
     def free(self, address: int) -> None:
-        """Give an allocation back. Waits for work that may use it."""
+        """Free an allocation, after waiting for work that may use it."""
         ...
 
     def copy_to_device(self, address: int, source: memoryview, stream: Any = None) -> None:
@@ -116,18 +116,17 @@ class Device(Protocol):
         request: Request,
         stream: Any = None,
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
-        """Run a kernel to its end with checks; return their reports, and what stopped the launch if
-        something did.
+        """Run a kernel to its end with checks; return their reports, and the fault that stopped it.
 
-        LaunchError on devices that cannot check, which is all but the emulator.
+        LaunchError on devices other than the emulator, which cannot check.
         """
         ...
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
-        """Call `tell` once the work is done that the stream has now: at the next wait for it at the
-        latest.
+        """Call `tell` when the work that the stream has now is done, at the latest at the next
+        wait.
 
-        What `tell` raises is raised there; what stands behind it is called at the next wait.
+        That wait raises what `tell` raises; calls after it are left to the next wait.
         """
         ...
 
@@ -136,7 +135,7 @@ class Device(Protocol):
         ...
 
     def create_stream(self) -> Any:
-        """Make a stream; it is destroyed when the last reference goes."""
+        """Make a stream, which is destroyed with its last reference."""
         ...
 
     def synchronize_stream(self, stream: Any) -> None:
@@ -148,13 +147,13 @@ class Device(Protocol):
         ...
 
     def record_event(self, event: Any, stream: Any = None) -> None:
-        """Put the event behind the work that the stream has now."""
+        """Put the event after the work that the stream has now."""
         ...
 
     def synchronize_event(self, event: Any) -> None:
-        """Wait until the event has been reached."""
+        """Wait until the event is reached."""
         ...
 
     def elapsed_milliseconds(self, start: Any, end: Any) -> float:
-        """The time between two recorded, reached events."""
+        """Return the time between two events that have been reached."""
         ...

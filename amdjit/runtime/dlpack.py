@@ -1,5 +1,4 @@
-"""The C structures of DLPack (dmlc/dlpack, dlpack.h) and the capsules that carry them between
-libraries."""
+"""The C structures of DLPack (dmlc/dlpack, dlpack.h) and the capsules that hold them."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ CPU = 1
 ROCM = 10
 
 _KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
-# dlpack.h, DLDataTypeCode: the kinds that NumPy itself does not have.
+# dlpack.h, DLDataTypeCode: the types that NumPy itself does not have.
 _SPECIAL: dict[np.dtype[Any], int] = {
     np.dtype(ml_dtypes.bfloat16): 4,
     np.dtype(ml_dtypes.float8_e4m3fn): 10,
@@ -60,8 +59,8 @@ _new_capsule = ctypes.PYFUNCTYPE(
 _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
-# The destructor gets a capsule that is being deallocated: as a bare address, because a reference
-# would revive it.
+# The destructor gets a capsule that is being deallocated, as an address: a reference would revive
+# it.
 _raw_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
@@ -76,7 +75,7 @@ _NEW, _USED = b"dltensor", b"used_dltensor"
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """What a capsule describes. Strides are in bytes; `owner` keeps the memory alive."""
+    """The tensor that a capsule describes. Strides are in bytes; `owner` keeps the memory alive."""
 
     address: int
     device: tuple[int, int]
@@ -86,8 +85,8 @@ class Tensor:
     owner: object
 
 
-# DLPack frees a tensor through a C callback, perhaps long after Python's last reference: the
-# counted reference that keeps the memory is the one that `manager` holds.
+# DLPack frees a tensor through a C callback, perhaps long after Python's last reference. Until then
+# the reference in `manager` keeps the memory alive.
 _increase_references = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
 _decrease_references = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
 
@@ -140,7 +139,7 @@ def export(tensor: Tensor) -> object:
 
 
 class _Consumed:
-    """Calls the producer's deleter when the last array over its memory goes."""
+    """Calls the producer's deleter with the last array over its memory."""
 
     def __init__(self, capsule: object, address: int) -> None:
         self._address = address

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 # hip_runtime_api.h: the tags of hipModuleLaunchKernel's `extra` array.
 _BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 3
-# A launch packet: the kernarg size, the five words of `extra` (two of them addresses of parts of
-# the packet), kernarg.
+# A launch packet: the size of kernarg, the five words of `extra`, two of which are addresses in the
+# packet, and kernarg.
 _HEADER = struct.Struct("<Q5Q")
 # Each holds a record in device memory.
 _MOST_PENDING = 64
@@ -37,9 +37,9 @@ _BYTES = re.compile(r"b'([^']*)'")
 @functools.cache
 def _hip() -> Any:
     """Return hip-python's module of HIP functions; HipUnavailableError if it is not installed."""
-    # Importing hip-python takes 45 ms, a third of what `import amdjit` may take, and most processes
-    # on machines without an AMD GPU never need it: so it is loaded at the first question about HIP
-    # devices.
+    # hip-python is loaded when HIP devices are first asked for: importing it takes 45 ms, a third
+    # of the time that `import amdjit` may take, and most processes on machines without an AMD GPU
+    # never need it.
     try:
         package = importlib.import_module("hip")
         return package.hip
@@ -50,14 +50,14 @@ def _hip() -> Any:
 
 
 def _call(doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a HIP function and return what it gives beside the error code; HipError says what could
-    not be done."""
+    """Call a HIP function and return its results other than the error code; HipError if it
+    fails."""
     try:
         code, *values = function(*arguments)
     except RuntimeError as error:
         if not str(error).startswith(
             "failed to dl"
-        ):  # hip-python's words where dlopen or dlsym found nothing
+        ):  # hip-python's error if dlopen or dlsym found nothing
             raise
         words = _BYTES.sub(r"\1", str(error))
         raise HipUnavailableError(
@@ -98,12 +98,13 @@ class _Handle:
     def __init__(self, native: Any, destroy: Callable[[Any], Any]) -> None:
         self.native = native
         finalizer = weakref.finalize(self, destroy, native)
-        # At exit the process's HIP objects go with it, and the runtime may have gone first.
+        # The end of the process destroys its HIP objects, and the HIP runtime may end before Python
+        # does.
         finalizer.atexit = False
 
 
 class _Event(_Handle):
-    """A HIP event, and what is to be told of the work in front of it."""
+    """A HIP event, and what to report when the work before it is done."""
 
     told_by: tuple[Any, ...] = ()
 
@@ -125,8 +126,7 @@ class HipFunction:
         self._address = 0
 
     def fill_packet(self, kernarg: bytearray) -> int:
-        """Return the address of `extra` with the kernarg in it. Hold `lock` until HIP has read
-        it."""
+        """Return the address of `extra` for this kernarg. Hold `lock` until HIP has read it."""
         if len(self._packet) != _HEADER.size + len(kernarg):
             self._make_packet(len(kernarg))
         self._packet[_HEADER.size :] = kernarg
@@ -149,13 +149,13 @@ class HipModule:
 
     def __init__(self, code_object: bytes, call: Callable[..., Any]) -> None:
         hip = _hip()
-        # HIP does not copy the image and may read it as late as the first look-up of a kernel.
+        # HIP does not copy the image, and may read it when a kernel is first looked up.
         self._image = code_object
         doing = f"load a code object of {len(code_object)} bytes"
         self._handle = _Handle(call(doing, hip.hipModuleLoadData, code_object), hip.hipModuleUnload)
 
     def function(self, name: str) -> HipFunction:
-        """Look up a kernel by its symbol name; HipError if there is none."""
+        """Return the kernel of this symbol name; HipError if there is none."""
         doing = f"find the kernel {name} in its code object"
         native = _call(doing, _hip().hipModuleGetFunction, self._handle.native, name.encode())
         return HipFunction(name, self, native)
@@ -185,7 +185,7 @@ class HipDevice:
         return f"<HipDevice {self.name}: {self.description}>"
 
     def allocate(self, nbytes: int) -> int:
-        """Allocate device memory; HipError when out of memory, with what is free."""
+        """Allocate device memory; HipError with the free memory if there is not enough."""
         try:
             return int(
                 self._here(
@@ -198,10 +198,10 @@ class HipDevice:
             raise
 
     def share(self, address: int) -> None:
-        """Nothing to do: nobody here asks who writes to memory."""
+        """Do nothing: this device does not track who writes to memory."""
 
     def free(self, address: int) -> None:
-        """Give an allocation back. HIP waits for the work of the device first."""
+        """Free an allocation. HIP waits for the work of the device first."""
         _call("free memory", self._hip.hipFree, address)
 
     def copy_to_device(self, address: int, source: memoryview, stream: Any = None) -> None:
@@ -243,7 +243,7 @@ class HipDevice:
         kernarg: bytearray,
         stream: Any = None,
     ) -> None:
-        """Start a kernel. HIP fills in the hidden arguments and has copied `kernarg` when this
+        """Start a kernel. HIP fills in the hidden arguments, and copies `kernarg` before this
         returns."""
         assert isinstance(function, HipFunction)
         shape = (*grid, *block, dynamic_lds)
@@ -271,7 +271,7 @@ class HipDevice:
         request: Request,
         stream: Any = None,
     ) -> NoReturn:
-        """LaunchError: the checks are the emulator's."""
+        """Raise LaunchError: only the emulator checks launches."""
         checks = ", ".join(sorted(request.checks))
         raise LaunchError(
             f"{function.name}: {self.name} cannot check launches ({checks}); the emulator can: "
@@ -281,13 +281,12 @@ class HipDevice:
         )
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
-        """Call `tell` at the next wait for the stream; many calls that wait are worth a wait of
-        their own."""
+        """Call `tell` at the next wait for the stream; too many pending calls cause a wait."""
         if self._pending.add(tell, stream) >= _MOST_PENDING:
             self.synchronize()
 
     def synchronize(self) -> None:
-        """Wait for all work of this device; HipError if some of it failed, KernelFault if a kernel
+        """Wait for all work of this device; HipError if some failed, KernelFault if a kernel
         reports one."""
         self._here(f"finish the work on {self.name}", self._hip.hipDeviceSynchronize)
         self._pending.tell_all()
@@ -298,8 +297,8 @@ class HipDevice:
         return _Handle(native, self._hip.hipStreamDestroy)
 
     def synchronize_stream(self, stream: Any) -> None:
-        """Wait for all work of one stream; HipError if some of it failed, KernelFault if a kernel
-        reports one."""
+        """Wait for all work of a stream; HipError if some failed, KernelFault if a kernel reports
+        one."""
         self._wait_for(stream)
         self._pending.tell_stream(stream)
 
@@ -316,17 +315,17 @@ class HipDevice:
         return _Event(native, self._hip.hipEventDestroy)
 
     def record_event(self, event: Any, stream: Any = None) -> None:
-        """Put the event behind the work that the stream has now."""
+        """Put the event after the work that the stream has now."""
         event.told_by = self._pending.of(stream)
         self._here("record an event", self._hip.hipEventRecord, event.native, _native(stream))
 
     def synchronize_event(self, event: Any) -> None:
-        """Wait until the event has been reached."""
+        """Wait until the event is reached."""
         _call("wait for an event", self._hip.hipEventSynchronize, event.native)
         self._pending.tell(event.told_by)
 
     def elapsed_milliseconds(self, start: Any, end: Any) -> float:
-        """Return the time between two recorded, reached events, to about 1 us."""
+        """Return the time between two events that have been reached, to about 1 us."""
         return float(
             _call("time two events", self._hip.hipEventElapsedTime, start.native, end.native)
         )
@@ -380,10 +379,9 @@ def _version(number: int) -> str:
 
 
 def discover() -> tuple[list[HipDevice], str]:
-    """Return the GPUs that can be used, and why there are not more: empty only if all of them can
-    be used.
+    """Return the GPUs that can be used, and why others cannot; empty if all of them can.
 
-    Never raises for a machine without ROCm, without a GPU or with GPUs that amdjit does not know.
+    Never raises on a machine without ROCm, without a GPU or with GPUs that amdjit does not know.
     """
     try:
         count = _call("count the devices", _hip().hipGetDeviceCount)

@@ -1,4 +1,4 @@
-"""HIP's error codes as exceptions: what failed, what HIP calls it, and what can be done about
+"""HIP's error codes as exceptions: what failed, HIP's name for it, and what can be done about
 it."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _RUN_EMULATED = (
     "Run it with AMDJIT_DEVICE=emulator:gfx1201, which names the line, the thread and the address."
 )
 
-# hip_runtime_api.h, hipError_t. Only codes where a user can do something.
+# hip_runtime_api.h, hipError_t. Only codes about which a user can do something.
 _REMEDIES: dict[int, str] = {
     1: "This is likely a mistake of amdjit's or a mismatch of HIP versions.",
     2: "Free arrays that are not needed any more, or work on smaller parts.",
@@ -71,4 +71,4 @@ class HipError(BackendError):
 
 
 class HipUnavailableError(BackendError):
-    """There is no HIP on this machine, or none that works; the message says what is missing."""
+    """HIP is not installed on this machine or does not work; the message says what is missing."""

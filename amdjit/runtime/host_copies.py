@@ -1,4 +1,4 @@
-"""Notices arrays that one launch after the other copies to the device and back."""
+"""Notice arrays that one launch after another copies to the device and back."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 from amdjit.diagnostics.performance import PerformanceWarning
 
-# So many launches in a row with the same memory are a loop, and so many bytes cost more than a
-# launch itself does.
+# This many launches in a row with the same memory are a loop, and copying this many bytes costs
+# more than a launch.
 _LAUNCHES = 10
 _BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class HostPlace:
-    """A NumPy argument: the parameter's name, and the memory."""
+    """The memory of a NumPy argument, with the name of its parameter."""
 
     name: str
     address: int
@@ -25,15 +25,14 @@ class HostPlace:
 
 @dataclass(slots=True)
 class HostCopies:
-    """Counts, for one kernel, in how many launches up to now each array was copied without a break;
-    warns once."""
+    """Counts for one kernel how many launches in a row copied each array; warns once."""
 
     kernel: str
     _counts: dict[HostPlace, int] = field(default_factory=dict)
     _has_warned: bool = False
 
     def note(self, places: Iterable[HostPlace], callers: int) -> None:
-        """Count a launch. The warning stands at the line `callers` calls above this one."""
+        """Count a launch. The warning names the line `callers` calls above this one."""
         if self._has_warned:
             return
         self._counts = {
@@ -45,11 +44,9 @@ class HostCopies:
         self._has_warned = True
         warnings.warn(
             f"{_LAUNCHES} launches of `{self.kernel}` in a row copied the NumPy array "
-            f"`{often.name}` "
-            f"({often.nbytes} bytes) to the device [host-copies]\n"
+            f"`{often.name}` ({often.nbytes} bytes) to the device [host-copies]\n"
             f"  = help: copy it once, before the loop: {often.name} = "
-            f"amdjit.to_device({often.name}), and back behind "
-            f"it: {often.name}.copy_to_host()",
+            f"amdjit.to_device({often.name}), and back after it: {often.name}.copy_to_host()",
             PerformanceWarning,
             stacklevel=callers + 1,
         )

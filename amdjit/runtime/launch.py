@@ -1,4 +1,4 @@
-"""What a launch may ask for, checked before anything runs."""
+"""The shape of a launch, checked before anything runs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from amdjit.target import Target
 AXES = "xyz"
 # HIP's hipDeviceProp_t::maxGridSize on AMD devices, in workgroups.
 GRID_LIMITS: Extent = (2**31 - 1, 65535, 65535)
-# `amdjit.grid` is an i32 that is known not to wrap. (The dispatch packet could count twice as
-# many.)
+# `amdjit.grid` is an i32 that must not wrap. The dispatch packet could count twice as many.
 WORK_ITEM_LIMIT = 2**31 - 1
-# So few workgroups are within every limit, whatever their shape.
+# A grid of this many workgroups is within every limit, whatever its shape.
 _SMALL_GRID = 65535
 
 
 class LaunchShape(NamedTuple):
-    """A launch that can be made: workgroups, and work-items of a workgroup, along x, y, z."""
+    """The workgroups of a launch, and the work-items of a workgroup, along x, y, z."""
 
     grid: Extent
     block: Extent
@@ -38,9 +37,9 @@ def check_launch(
 ) -> LaunchShape:
     """Check a launch against the target and the kernel, and return it with three axes each.
 
-    grid, block: an int or up to three. dynamic_lds, static_lds: bytes. max_flat_workgroup_size:
-    what the kernel was compiled for (`block=`); required_block: its exact shape if one was compiled
-    in. LaunchError says what to change.
+    grid, block: an int or up to three. dynamic_lds, static_lds: bytes. max_flat_workgroup_size: the
+    most work-items that the kernel was compiled for. required_block: the exact shape, if one was
+    compiled in. LaunchError says what to change.
     """
     shape = LaunchShape(extent_of(grid, "grid"), extent_of(block, "block"))
     _check_block(shape.block, target, max_flat_workgroup_size, required_block)
@@ -51,8 +50,9 @@ def check_launch(
 
 
 def extent_of(value: object, what: str) -> Extent:
-    """Return a grid or block given as an int or as one to three ints with three axes; LaunchError
-    if it is none."""
+    """Return a grid or block with three axes, given as an int or one to three ints.
+
+    LaunchError for anything else."""
     if type(value) is int and value > 0:
         return value, 1, 1
     entries = value if isinstance(value, (tuple, list)) else (value,)

@@ -1,5 +1,4 @@
-"""What is to be told to the user once asynchronous work is done: printed lines and faults of
-launches."""
+"""What to tell the user when asynchronous work is done: printed lines and faults of launches."""
 
 from __future__ import annotations
 
@@ -17,39 +16,40 @@ class _Entry:
 
 @dataclass(slots=True)
 class Pending:
-    """What is to be told of one device's work, in the order of the launches. Safe to use from
-    several threads."""
+    """The calls that wait for the work of a device, in the order of the launches.
+
+    Several threads may use it."""
 
     _entries: list[_Entry] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _telling: threading.local = field(default_factory=threading.local)
 
     def add(self, tell: Callable[[], None], stream: Any) -> int:
-        """Remember to call `tell` when the work is done that `stream` has now; return how many
-        calls wait."""
+        """Call `tell` when the work that `stream` has now is done; return how many calls wait."""
         with self._lock:
             self._entries.append(_Entry(stream, tell))
             return len(self._entries)
 
     def of(self, stream: Any) -> tuple[_Entry, ...]:
-        """Return what waits for a stream now."""
+        """Return the calls that wait for a stream."""
         with self._lock:
             return tuple(entry for entry in self._entries if entry.stream is stream)
 
     def tell_stream(self, stream: Any) -> None:
-        """A stream's work is done: tell it."""
+        """Make the calls for a stream, whose work is done."""
         if self._entries:
             self.tell(self.of(stream))
 
     def tell_all(self) -> None:
-        """All work is done: tell it."""
+        """Make all calls: all work is done."""
         if self._entries:
             self.tell(tuple(self._entries))
 
     def tell(self, entries: Sequence[_Entry]) -> None:
-        """Tell some of what still waits. What is behind one that raises waits for the next time."""
+        """Make some of the waiting calls. Those after one that raises are left for the next
+        time."""
         if getattr(self._telling, "active", False):
-            return  # telling copies from the device, which tells what is done
+            return  # such a call copies from the device, which makes waiting calls
         self._telling.active = True
         try:
             for entry in entries:

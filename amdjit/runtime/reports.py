@@ -1,5 +1,4 @@
-"""The records of launches whose kernels report to the host: made before, read after, told to the
-user."""
+"""The records of launches whose kernels report to the host: made before, read and shown after."""
 
 from __future__ import annotations
 
@@ -37,12 +36,12 @@ class LaunchRecord:
 
     @property
     def argument(self) -> bytes:
-        """What the kernel gets behind its own arguments."""
+        """The bytes that the kernel gets after its own arguments."""
         return self.memory.address.to_bytes(8, "little")
 
     def tell(self, stream: Any = None) -> None:
-        """Print what the launch printed, to sys.stdout, and raise its fault as KernelFault. The
-        launch has ended."""
+        """Print the lines of a launch that has ended to sys.stdout; raise its fault as
+        KernelFault."""
         head = self._read(0, HEAD_BYTES, stream)
         cursor, _, end = unpack_from("<QQQ", head, 4 * Word.CURSOR)
         if cursor:
@@ -68,8 +67,7 @@ def make_record(
     print_buffer: int,
     stream: Any,
 ) -> LaunchRecord:
-    """Reserve the record of a launch. print_buffer: bytes for what the kernel prints, if it
-    does."""
+    """Make the record of a launch. print_buffer: bytes for printed lines, if the kernel prints."""
     capacity = print_buffer if table.prints else 0
     memory = Memory(device, HEAD_BYTES + capacity)
     device.copy_to_device(memory.address, memoryview(fresh_head(capacity)), stream)
@@ -77,14 +75,13 @@ def make_record(
 
 
 def with_record(kernarg: bytearray, record: LaunchRecord) -> bytearray:
-    """Return a kernel's arguments with the record's address behind them, at the next multiple of 8
+    """Return a kernel's arguments followed by the record's address at the next multiple of 8
     bytes."""
     return kernarg + bytes(-len(kernarg) % 8) + record.argument
 
 
 def _printed(record: LaunchRecord, lines: bytearray) -> str:
-    """Return the lines by block and wave; those of a wave lie in the order in which it printed
-    them."""
+    """Return the lines by block and wave, for each wave in the order in which it printed them."""
     found: list[tuple[tuple[int, int, int, int], str]] = []
     at = 0
     while at < len(lines):

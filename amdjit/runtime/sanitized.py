@@ -1,5 +1,4 @@
-"""Launches with the emulator's checks: run them, hand out what they found. Also: which element a
-fault was about."""
+"""Launches with the emulator's checks, and the element of an array that a fault was about."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ def launch(
     arrays: list[ArrayArgument],
     handle: Any,
 ) -> None:
-    """Run a kernel with checks. SanitizerError if they find errors, KernelFault for what stopped
-    the launch."""
+    """Run a kernel with checks. SanitizerError if they find errors, KernelFault if it was
+    stopped."""
     launch_checked(
         lambda request: device.launch_sanitized(*call, request, handle), option, environment, arrays
     )
@@ -51,12 +50,11 @@ def array_arguments(
 
 @lru_cache(256)
 def _text(dtype: object) -> str:
-    return str(dtype)  # NumPy takes 10 us to find the name
+    return str(dtype)  # NumPy takes 10 us for the name
 
 
 def shared_arrays(program: Program, llvm: str) -> list[ArrayArgument]:
-    """Return a kernel's static LDS arrays; none where its IR leaves their places to LLVM (see
-    `lowering.lds`)."""
+    """Return a kernel's static LDS arrays; none if its IR leaves their places to LLVM."""
     if "!absolute_symbol" not in llvm:
         return []
     found = []
@@ -71,8 +69,7 @@ def shared_arrays(program: Program, llvm: str) -> list[ArrayArgument]:
 
 
 def locate(fault: KernelFault, arrays: Sequence[ArrayArgument]) -> None:
-    """Name the element of the launch's arrays that a wrong access of memory was for, where it can
-    be told."""
+    """Add to a fault the element of the launch's arrays that it was about, if that can be found."""
     if fault.array is not None or fault.address is None:
         return
     if fault.nearest_allocation is not None:

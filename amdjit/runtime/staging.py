@@ -24,14 +24,13 @@ from amdjit.runtime.host_copies import HostPlace
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.runtime.strides import byte_span, contiguous_strides, may_overlap_itself
 
-# Allocations are at least this much aligned: memory staged as it lies keeps its host address modulo
-# this.
+# The alignment of allocations: memory that is staged as it lies keeps its host address modulo this.
 _ALIGNMENT = 256
 
 
 @dataclass(slots=True)
 class _Group:
-    """Host arrays staged together: argument positions, and the host bytes low..high that they
+    """Host arrays that are staged together: their positions and the host bytes low..high they
     span."""
 
     low: int
@@ -44,10 +43,9 @@ class _Group:
 class Staging:
     """The arguments of one launch with DeviceArrays in place of NumPy arrays.
 
-    `arguments` is complete when made (addresses, shapes and strides hold still); contents arrive
-    with `upload`. `names` holds the name of each. `by_value` holds the positions whose NumPy arrays
-    stay as they are: vectors and compile-time values. LaunchError for a DeviceArray of another
-    device.
+    `arguments` has the final addresses, shapes and strides from the start; `upload` copies the
+    contents. names: one for each value. by_value: the positions of NumPy arrays that stay as they
+    are: vectors and compile-time values. LaunchError for a DeviceArray of another device.
     """
 
     def __init__(
@@ -76,7 +74,7 @@ class Staging:
 
     @property
     def has_host_arrays(self) -> bool:
-        """Whether any argument is a NumPy array, so that the launch must wait for its results."""
+        """Whether any argument is a NumPy array: the launch must then wait for its results."""
         return bool(self._hosts)
 
     @property
@@ -87,8 +85,9 @@ class Staging:
         ]
 
     def check_writable(self, written: Sequence[bool]) -> None:
-        """LaunchError if the kernel writes a read-only NumPy array. `written` has a flag for each
-        argument."""
+        """Raise LaunchError if the kernel writes a read-only NumPy array.
+
+        written: a flag for each argument."""
         for position, host in self._hosts.items():
             if written[position] and not host.flags.writeable:
                 name = self.names[position]
@@ -113,8 +112,8 @@ class Staging:
                 )
 
     def download(self, written: Sequence[bool], stream: Stream | None = None) -> None:
-        """Wait for the stream and copy what the kernel wrote back; nothing but the arrays' own
-        elements changes."""
+        """Wait for the stream and copy back what the kernel wrote, to the arrays' own elements
+        only."""
         for group in self._groups:
             positions = [p for p in group.positions if written[p]]
             if not positions or group.high == group.low:
@@ -123,8 +122,7 @@ class Staging:
                 self._download_span(group, positions, stream)
             else:
                 host = self._hosts[positions[0]]
-                # The array itself as base class: a subclass's own assignment may do more than to
-                # store.
+                # As an ndarray: the assignment of a subclass may do more than store.
                 self.arguments[positions[0]].copy_to_host(host.view(np.ndarray), stream)
 
     def _download_span(
@@ -155,8 +153,9 @@ class Staging:
             raise LaunchError(str(problem)) from None
 
     def _refuse_shared_device_memory(self) -> None:
-        """A NumPy view of device memory (from_dlpack) beside the DeviceArray itself would be staged
-        as a copy."""
+        """Raise LaunchError for a NumPy view of device memory beside a DeviceArray over it.
+
+        The view, made by from_dlpack, would be staged as a copy."""
         spans = [(p, _span(a)) for p, a in enumerate(self.arguments) if isinstance(a, DeviceArray)]
         for group in self._groups:
             for position, (low, high) in spans:

@@ -1,5 +1,4 @@
-"""Streams and events: queues of work on one device, and marks in them that can be waited for and
-timed."""
+"""Streams and events: queues of work on a device, and marks in them to wait for and to time."""
 
 from __future__ import annotations
 
@@ -10,20 +9,20 @@ from amdjit.runtime.device import Device
 
 
 class Stream:
-    """A queue of work on one device. Work in one stream runs in order; it is destroyed with its
-    last reference."""
+    """A queue of work on one device, which runs in order. It is destroyed with its last
+    reference."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.handle: Any = device.create_stream()
 
     def synchronize(self) -> None:
-        """Wait for all work put into this stream so far; raises what that work failed with."""
+        """Wait for all work of this stream; raises the error of work that failed."""
         self.device.synchronize_stream(self.handle)
 
     def record(self, event: Event | None = None) -> Event:
-        """Put an event (a new one if none is given) behind the work that this stream has now, and
-        return it."""
+        """Put an event, by default a new one, after the work that this stream has now; return
+        it."""
         event = Event(self.device) if event is None else event
         event.record(self)
         return event
@@ -40,7 +39,7 @@ class Event:
         self.handle: Any = device.create_event()
 
     def record(self, stream: Stream | None = None) -> None:
-        """Put this event behind the work that the stream (None: the default one) has now."""
+        """Put this event after the work that the stream has now, None for the default stream."""
         self.device.record_event(self.handle, handle_of(stream, self.device))
 
     def synchronize(self) -> None:
@@ -48,7 +47,7 @@ class Event:
         self.device.synchronize_event(self.handle)
 
     def elapsed_milliseconds(self, end: Event) -> float:
-        """Return the time from this event to `end`; both must have been recorded and reached."""
+        """Return the time from this event to `end`; both must have been reached."""
         return self.device.elapsed_milliseconds(self.handle, end.handle)
 
     def __repr__(self) -> str:
@@ -56,10 +55,10 @@ class Event:
 
 
 def handle_of(stream: Stream | None, device: Device) -> Any:
-    """Return the device's handle of a stream, None for the default one; LaunchError if it is no
-    stream of the device.
+    """Return the device's handle of a stream, None for the default one.
 
-    0 also means the default stream, as HIP and Numba users write it.
+    0 also means the default stream, as in HIP and Numba. LaunchError for anything that is not a
+    stream of the device.
     """
     if stream is None or (isinstance(stream, int) and stream == 0):
         return None

@@ -11,7 +11,8 @@ Shape = tuple[int, ...]
 
 
 class View(NamedTuple):
-    """Where basic indexing leads: bytes from the array's first element, shape, strides in bytes."""
+    """The result of basic indexing. offset: bytes from the array's first element. strides:
+    bytes."""
 
     offset: int
     shape: Shape
@@ -28,8 +29,7 @@ def contiguous_strides(shape: Shape, itemsize: int) -> Shape:
 
 
 def is_c_contiguous(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """Whether the elements lie one after another in C order; axes of extent 1 may have any
-    stride."""
+    """Whether the elements lie in C order without gaps; axes of extent 1 may have any stride."""
     step = itemsize
     if 0 in shape:
         return True
@@ -42,7 +42,7 @@ def is_c_contiguous(shape: Shape, strides: Shape, itemsize: int) -> bool:
 
 
 def has_rows(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """Whether neighbours along the last axis lie side by side and no stride is negative.
+    """Whether neighbours along the last axis are adjacent and no stride is negative.
 
     Axes of extent 1 may have any stride.
     """
@@ -52,8 +52,9 @@ def has_rows(shape: Shape, strides: Shape, itemsize: int) -> bool:
 
 
 def byte_span(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
-    """Return the bytes that the elements cover, as (low, high) from the first element; (0, 0) for
-    no elements."""
+    """Return the bytes that the elements cover, as (low, high) from the first element.
+
+    (0, 0) if there are none."""
     low, high = 0, itemsize
     for extent, stride in zip(shape, strides, strict=True):
         if extent == 0:
@@ -66,8 +67,8 @@ def byte_span(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
 
 
 def may_overlap_itself(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """Whether two indices may share a byte. False is certain; True may be a false alarm for odd
-    interleavings."""
+    """Whether two indices may share a byte. True may be wrong for odd interleavings, False is
+    certain."""
     if math.prod(shape) == 0:
         return False
     covered = itemsize
@@ -79,7 +80,7 @@ def may_overlap_itself(shape: Shape, strides: Shape, itemsize: int) -> bool:
 
 
 def basic_view(key: object, shape: Shape, strides: Shape) -> View:
-    """Return what `array[key]` shows, for ints, slices, None and Ellipsis (NumPy's basic indexing).
+    """Return the view `array[key]` for ints, slices, None and Ellipsis (NumPy's basic indexing).
 
     Raises TypeError for other keys and IndexError for an index out of range or too many of them.
     """

@@ -1,4 +1,4 @@
-"""Arrays seen from an element on that is the same in all lanes of a wave."""
+"""Arrays whose indices count from an element that is the same in all lanes of a wave."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from amdjit.types import Array, Scalar, Type
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Based(Expression):
-    """An array whose indices count from one of its elements on: loads and stores add what differs
-    between lanes.
+    """An array whose indices count from one of its elements; loads and stores add the part that
+    differs between lanes.
 
-    The type is the array's, extents included: nothing but the address of an access is taken from
-    it.
+    The type is the array's, extents included; only the addresses of accesses depend on the base.
     """
 
     array: Expression
@@ -23,7 +22,7 @@ class Based(Expression):
 
 
 def without_base(array: Expression) -> Expression:
-    """Return the array that an access is to."""
+    """Return the array that is accessed."""
     return array.array if isinstance(array, Based) else array
 
 

@@ -1,4 +1,4 @@
-"""What rules of the verifier are made of."""
+"""Building blocks for the rules of the verifier."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def fail(node: Any, message: str) -> NoReturn:
 
 
 def check(holds: bool, node: Any, message: str) -> None:
-    """Raise InternalError where something does not hold."""
+    """Raise InternalError if a rule does not hold."""
     if not holds:
         fail(node, message)
 
 
 def same(node: Any, expected: Type, found: Type) -> None:
-    """Raise InternalError where two types differ."""
+    """Raise InternalError if two types differ."""
     if expected != found:
         fail(node, f"{expected} expected, {found} found")
 
@@ -39,7 +39,7 @@ def check_view(node: tree.View, array: Array) -> None:
         "not one extent and step for each axis",
     )
     if not isinstance(node.type, Array):
-        fail(node, f"{node.type} is no array")
+        fail(node, f"{node.type} is not an array")
     kept = [extent for extent in node.extents if extent is not None]
     for extent in kept:
         same(node, array.index_type, extent.type)

@@ -1,4 +1,4 @@
-"""What the verifier asks of each expression of the typed tree."""
+"""The verifier's rules for expressions of the typed tree."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _numeric(type: Type) -> Scalar | None:
 
 
 class ExpressionChecker:
-    """Checks expressions. functions: those that may be called."""
+    """Checks expressions. functions: the functions that may be called."""
 
     def __init__(self, functions: frozenset[tree.Function]) -> None:
         self._functions = functions
@@ -222,7 +222,7 @@ class ExpressionChecker:
         same(node, self.accessed(node), node.type)
 
     def accessed(self, node: tree.Load | tree.Store) -> Type:
-        """Return the type of what an access reads or writes."""
+        """Return the type of the value that an access reads or writes."""
         array = self._indexed(node, node.array, node.indices)
         if node.width == 0:
             return array.element

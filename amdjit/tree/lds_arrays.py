@@ -1,5 +1,5 @@
-"""Static LDS arrays: which a program has, where in the workgroup's LDS they lie, and what the
-program calls them."""
+"""The static LDS arrays of a program: their offsets in the workgroup's LDS, and their names in the
+source."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from amdjit.types import AddressSpace, Array, Type
 
 __all__ = ["LdsArray", "has_own_lds_arrays", "lds_arrays"]
 
-# Wide loads and stores want it: RDNA4 ISA, "LDS Access Alignment".
+# The alignment that wide loads and stores want: RDNA4 ISA, "LDS Access Alignment".
 _ALIGNMENT = 16
 
 
 @dataclass(frozen=True, slots=True)
 class LdsArray:
-    """An array of the workgroup's LDS: `offset` bytes from its beginning, under the name of its
-    first variable."""
+    """An array at `offset` bytes from the start of the workgroup's LDS, with the name of its first
+    variable."""
 
     allocation: tree.AllocateArray
     type: Array
@@ -28,12 +28,12 @@ class LdsArray:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that it takes, with those up to where the next one may begin."""
+        """The bytes that it takes, including the padding before the next array."""
         return -(-self.type.size * self.type.element.nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
 def lds_arrays(program: tree.Program) -> tuple[LdsArray, ...]:
-    """Return the static LDS arrays of all functions of a program, one behind the other."""
+    """Return the static LDS arrays of all functions of a program, one after the other."""
     found: list[LdsArray] = []
     end = 0
     for function in (*program.functions, program.kernel):
@@ -50,10 +50,10 @@ def lds_arrays(program: tree.Program) -> tuple[LdsArray, ...]:
 
 
 def has_own_lds_arrays(function: tree.Function) -> bool:
-    """Whether each call of a function has static LDS arrays of its own: here, or in functions that
-    it calls.
+    """Whether each call of a function has its own static LDS arrays, in it or in functions that it
+    calls.
 
-    The calls of a library's function share what it has: it ends with a barrier, and keeps nothing.
+    Calls of a library function share its arrays: it ends with a barrier and keeps nothing in them.
     """
     if function.transparent:
         return False
@@ -69,8 +69,7 @@ def _is_lds(type: Type) -> bool:
     return isinstance(type, Array) and type.address_space is AddressSpace.LDS
 
 
-# What the front end calls the variables of its own that hold a value between an expression and its
-# use.
+# Names of the front end's own variables, which hold a value between an expression and its use.
 _UNNAMED = ("shared", "value")
 
 

@@ -1,7 +1,7 @@
-"""The typed tree: what the front end makes and the lowering takes.
+"""The nodes of the typed tree.
 
-Every expression has a type; every node has the span of the Python code it came from. Control flow
-is Python's own, structured. Operands of arithmetic have been converted to one type already: the
+Every expression has a type, and every node has the span of the Python code that it comes from.
+Control flow is structured, as in Python. The operands of arithmetic already have one type: the
 lowering never infers types.
 """
 
@@ -48,22 +48,22 @@ class Expression(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Constant(Expression):
-    """A number or boolean (int, float, bool); of a vector type: that value in every element."""
+    """A number or boolean; for a vector type, that value in every element."""
 
     value: int | float | bool
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Read(Expression):
-    """The value that a variable has now."""
+    """The current value of a variable."""
 
     variable: Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Binary(Expression):
-    """left and right have the node's own type. no_wrap: the result is known not to leave a signed
-    type's range."""
+    """Operands of the node's type. no_wrap: the result is known to stay in a signed type's
+    range."""
 
     operator: BinaryOperator
     left: Expression
@@ -73,7 +73,7 @@ class Binary(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unary(Expression):
-    """operand has the node's own type."""
+    """An operand of the node's type."""
 
     operator: UnaryOperator
     operand: Expression
@@ -81,7 +81,7 @@ class Unary(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compare(Expression):
-    """Boolean; left and right are scalars of one type."""
+    """A boolean; left and right are scalars of one type."""
 
     operator: Comparison
     left: Expression
@@ -90,7 +90,7 @@ class Compare(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Logical(Expression):
-    """Boolean `and`/`or`: right is evaluated only if left has not decided."""
+    """Boolean `and` or `or`: right is evaluated only if left does not decide."""
 
     is_and: bool
     left: Expression
@@ -108,10 +108,10 @@ class Conditional(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Convert(Expression):
-    """A scalar (or vector, elementwise) to another type.
+    """A scalar, or a vector elementwise, converted to another type.
 
-    Float to integer truncates toward zero and saturates, NaN gives 0; float to float rounds to
-    nearest even; integer to integer wraps; to boolean: != 0.
+    Float to integer truncates toward zero and saturates, and NaN becomes 0; float to float rounds
+    to nearest even; integer to integer wraps; a boolean is the test `!= 0`.
     """
 
     operand: Expression
@@ -126,7 +126,7 @@ class Bitcast(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MakeVector(Expression):
-    """A vector from its elements (as many as the type has)."""
+    """A vector made of its elements, as many as the type has."""
 
     elements: tuple[Expression, ...]
 
@@ -140,7 +140,7 @@ class Splat(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExtractElement(Expression):
-    """One element of a vector; index is an i32 expression and may be variable."""
+    """One element of a vector; the index is an i32 expression."""
 
     vector: Expression
     index: Expression
@@ -148,7 +148,7 @@ class ExtractElement(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class InsertElement(Expression):
-    """The vector with one element replaced."""
+    """A vector with one element replaced."""
 
     vector: Expression
     index: Expression
@@ -197,12 +197,12 @@ class Stride(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class View(Expression):
-    """A part of an array, in the same memory: for each axis of `array` where it starts, its extent,
-    and its step.
+    """A part of an array in the same memory, with a start, an extent and a step for each axis of
+    `array`.
 
-    Axes whose extent is None are dropped: `starts` has their index. Starts, extents and steps are
-    integers of the array's index_type; steps may be negative. No extent is negative; of an empty
-    part no element is ever accessed.
+    Axes whose extent is None are dropped; their start is the index. Starts, extents and steps are
+    integers of the array's index_type. Steps may be negative, extents may not; no element of an
+    empty part is ever accessed.
     """
 
     array: Expression
@@ -213,11 +213,10 @@ class View(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AllocateArray(Expression):
-    """A new LDS (one for the workgroup) or private (one a lane) array; type is an Array with a
-    shape.
+    """A new array of known shape: in LDS, one for the workgroup, or private, one for each lane.
 
-    dynamic: the array starts `offset` bytes (an i32, a multiple of 16; None: 0) behind all static
-    LDS. Where its type has no shape it reaches to the end of what the launch adds.
+    dynamic: the array starts `offset` bytes (an i32, a multiple of 16; None: 0) after all static
+    LDS. Without a shape it extends to the end of the LDS that the launch adds.
     """
 
     name: str
@@ -227,11 +226,11 @@ class AllocateArray(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Load(Expression):
-    """An element of an array; one integer index an axis.
+    """An element of an array, with one integer index for each axis.
 
     width > 0: that many elements along the last axis, as a vector whose address is a multiple of
-    `alignment` bytes (0: of the vector's size). check: here and below, the number of the fault of
-    an index outside of the array, plus 1.
+    `alignment` bytes (0: of the vector's size). check, here and below: the number of the fault for
+    an index outside the array, plus 1; 0 for no check.
     """
 
     array: Expression
@@ -252,8 +251,7 @@ class AddressOf(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CallIntrinsic(Expression):
-    """arguments: in the order of the intrinsic's parameters; immediates stand as Python values
-    (int, bool, str)."""
+    """arguments: in the order of the intrinsic's parameters; immediates are Python values."""
 
     intrinsic: Intrinsic
     arguments: tuple[Any, ...]
@@ -261,8 +259,7 @@ class CallIntrinsic(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Expression):
-    """A call of another function of the program. site: its number in the table of reports, 0 where
-    it has none."""
+    """A call of another function. site: its number in the table of reports, or 0."""
 
     function: Function
     arguments: tuple[Expression, ...]
@@ -284,8 +281,7 @@ class Assign(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Store(Statement):
-    """Write an element, or with a vector value of width > 0 that many elements along the last
-    axis."""
+    """Write an element, or for width > 0 a vector of that many elements along the last axis."""
 
     array: Expression
     indices: tuple[Expression, ...]
@@ -297,14 +293,14 @@ class Store(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluate(Statement):
-    """An expression for its effect."""
+    """An expression evaluated for its effect."""
 
     expression: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class If(Statement):
-    """Two branches."""
+    """A branch with two sides."""
 
     condition: Expression
     then: Sequence[Statement]
@@ -313,11 +309,9 @@ class If(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class While(Statement):
-    """`condition` is evaluated before each round.
-
-    otherwise: Python's `else` of the loop, run when it ends without a break.
-    unroll: 0 leaves it to LLVM, 1 forbids it, n > 1 asks for n rounds, -1 for all of them.
-    """
+    """`condition` is evaluated before each round. otherwise: the loop's `else`, which runs if the
+    loop ends without a break. unroll: 0 leaves unrolling to LLVM, 1 forbids it, n > 1 asks for n
+    rounds, -1 for all of them."""
 
     condition: Expression
     body: Sequence[Statement]
@@ -327,11 +321,11 @@ class While(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ForRange(Statement):
-    """`for variable in range(start, stop, step)`: the bounds are evaluated once, before the first
+    """`for variable in range(start, stop, step)`; the bounds are evaluated once, before the first
     round.
 
     start, stop and step have the variable's type; step is not 0. The variable keeps its last value
-    afterwards, and is not assigned where there is no round. Assigning to it in the body does not
+    after the loop and is not assigned if there is no round. Assigning to it in the body does not
     change the number of rounds.
     """
 
@@ -351,20 +345,20 @@ class Break(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Continue(Statement):
-    """Go on with the innermost loop's next round."""
+    """Continue with the next round of the innermost loop."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Return(Statement):
-    """Leave the function; value is None where the function returns nothing."""
+    """Leave the function; value is None if the function returns nothing."""
 
     value: Expression | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Fault(Statement):
-    """End the wave and, unless number is -1, report that fault of the program's table with the
-    values of its text."""
+    """End the wave and, unless number is -1, report that fault of the table with the values of its
+    text."""
 
     number: int
     values: tuple[Expression, ...] = ()
@@ -372,7 +366,7 @@ class Fault(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Print(Statement):
-    """Report a line of the program's table with the values of its text."""
+    """Report a printed line of the table with the values of its text."""
 
     number: int
     values: tuple[Expression, ...] = ()
@@ -380,12 +374,9 @@ class Print(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Function:
-    """One typed function. `inline` False keeps it a function of its own in the machine code.
-
-    transparent: its machine instructions carry the source line of the call instead of lines of its
-    own. reports: 0, or functions on the longest way from this one, itself counted, to one that
-    reports to the host.
-    """
+    """One typed function. inline: whether it is inlined. transparent: whether its instructions
+    carry the source line of the call instead of their own. reports: 0, or the number of functions
+    on the longest chain of calls from this one, inclusive, to one that reports to the host."""
 
     name: str
     parameters: tuple[Variable, ...]
@@ -399,10 +390,8 @@ class Function:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
-    """A kernel and the functions that it calls, callees first.
-
-    written: names of the kernel's array parameters that the program may write.
-    """
+    """A kernel and the functions that it calls, callees first. written: the kernel's array
+    parameters that the program may write to."""
 
     kernel: Function
     functions: tuple[Function, ...]

@@ -8,9 +8,8 @@ from enum import Enum
 class BinaryOperator(Enum):
     """Arithmetic on two values of the expression's own type, elementwise on vectors.
 
-    Integers wrap. FLOOR_DIVIDE and MODULO round toward minus infinity as Python does, also on
-    floats; SHIFT_LEFT by the width or more gives 0, SHIFT_RIGHT then gives 0 or, for a negative
-    number, -1.
+    Integers wrap. FLOOR_DIVIDE and MODULO round toward minus infinity as in Python, also on floats.
+    SHIFT_LEFT by the width or more is 0; SHIFT_RIGHT then is 0 or, for a negative number, -1.
     """
 
     ADD = "+"
@@ -39,7 +38,8 @@ class UnaryOperator(Enum):
 
 
 class Comparison(Enum):
-    """Comparisons of two values of one type; floats: ordered, but `!=` is true for NaN."""
+    """Comparisons of two values of one type. On floats they are ordered, but `!=` is true for
+    NaN."""
 
     EQUAL = "=="
     NOT_EQUAL = "!="

@@ -1,5 +1,5 @@
-"""The typed tree as text: one statement a line, with its Python line, and a type wherever a value
-gets one."""
+"""The typed tree as text: one statement per line, with its line of Python, and the types of new
+values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["print_expression", "print_function", "print_program"]
 
 
 def print_program(program: tree.Program) -> str:
-    """Return the kernel's device functions and the kernel, in the order in which they are
-    lowered."""
+    """Return the text of a program: its device functions and its kernel, in the order in which they
+    are lowered."""
     parts = [print_function(function) for function in program.functions]
     return "\n\n".join([*parts, print_function(program.kernel, "kernel", program.written)]) + "\n"
 
@@ -24,7 +24,8 @@ def print_program(program: tree.Program) -> str:
 def print_function(
     function: tree.Function, keyword: str = "function", written: frozenset[str] = frozenset()
 ) -> str:
-    """Return one function. `written` names the array parameters to mark as written to."""
+    """Return the text of one function. written: names of the array parameters to mark as written
+    to."""
     parameters = [
         f"{v}: {v.type}{' (written)' if v.name in written else ''}" for v in function.parameters
     ]
@@ -39,7 +40,8 @@ def print_function(
 
 
 def print_expression(node: Any) -> str:
-    """Return an expression on one line; an immediate of an intrinsic is a Python value."""
+    """Return the text of an expression on one line; an immediate of an intrinsic is a Python
+    value."""
     if not isinstance(node, tree.Expression):
         return repr(node)
     return _EXPRESSIONS[type(node)](node)

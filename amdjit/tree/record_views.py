@@ -1,4 +1,4 @@
-"""Parts of arrays of records as arrays of their own."""
+"""Fields and elements of arrays of records, as arrays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from amdjit.types import Array, Record, Type
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RecordView(Expression):
-    """What lies `offset` bytes behind an array's start, or behind one of its elements where indices
-    are given.
+    """The memory at `offset` bytes from an array's start, or from one of its elements if there are
+    indices.
 
-    Without indices: a field of all the elements, as an array of the same shape. With them: one
-    element, or a field of it, as an array without dimensions, or with those of the field. check: as
-    of a Load.
+    Without indices: a field of all elements, as an array of the same shape. With indices: one
+    element or one of its fields, as an array without dimensions, or with those of the field. check:
+    as for a Load.
     """
 
     array: Expression
@@ -26,7 +26,7 @@ class RecordView(Expression):
 
 
 def fits(node: RecordView, type_of: Callable[[Expression], Type]) -> bool:
-    """Whether a view is one of a part of its array."""
+    """Whether a view lies inside the elements of its array."""
     array, view = type_of(node.array), node.type
     if (
         not isinstance(array, Array)

@@ -1,7 +1,8 @@
-"""Check a program before it is lowered: every node's types, and that every way through a function
-returns.
+"""Check a program before it is lowered: the types of every node, and that every path through a
+function returns.
 
-A broken rule is the front end's mistake, so it is an InternalError that says where."""
+A broken rule is a mistake of the front end, so it raises an InternalError that says where.
+"""
 
 from __future__ import annotations
 
@@ -175,7 +176,7 @@ class _FunctionChecker:
 
 
 def _has_break(statements: Sequence[tree.Statement]) -> bool:
-    """Tell whether a break among the statements leaves the loop that they are the body of."""
+    """Whether a break among the statements leaves the loop whose body they are."""
     for statement in statements:
         if isinstance(statement, tree.Break):
             return True

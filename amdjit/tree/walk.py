@@ -1,4 +1,4 @@
-"""Nodes below a node of the tree."""
+"""Iteration over the nodes of a tree."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from amdjit.tree import nodes as tree
 
 __all__ = ["called_functions", "walk"]
 
-# Types of fields, as they are written, that hold no nodes; called functions are excluded.
+# Annotations of fields that hold no nodes; called functions are excluded.
 _WITHOUT_NODES = frozenset(
     {"Span", "Type", "Variable", "Intrinsic", "Function", "int", "str", "bool"}
 )
 
 
 def walk(node: object) -> Iterator[tree.Node]:
-    """Yield a node and all nodes below it in order, called functions excluded."""
+    """Yield a node and all nodes below it in order, without the bodies of called functions."""
     pending = [node]
     while pending:
         node = pending.pop()
@@ -35,16 +35,14 @@ def walk(node: object) -> Iterator[tree.Node]:
 
 @cache
 def _parts(kind: type[Any]) -> tuple[str, ...] | None:
-    """Return the names of a node's fields that may hold nodes, last first; None for what is no
-    node."""
+    """Return the names of a node's fields that may hold nodes, last first; None for other types."""
     if not issubclass(kind, tree.Node):
         return None
     return tuple(field.name for field in reversed(fields(kind)) if field.type not in _WITHOUT_NODES)
 
 
 def called_functions(function: tree.Function) -> tuple[tree.Function, ...]:
-    """Return the functions that one calls, directly or not, those that are called before those that
-    call them."""
+    """Return the functions that a function calls, directly or indirectly, callees first."""
     found: dict[int, tree.Function] = {}
 
     def visit(caller: tree.Function) -> None:

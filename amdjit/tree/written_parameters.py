@@ -1,4 +1,4 @@
-"""Which array parameters of a kernel its program may write."""
+"""The array parameters of a kernel that its program may write to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Roots = dict[tree.Variable, frozenset[int]]
 
 
 def written_parameters(program: tree.Program) -> frozenset[str]:
-    """Return the names of the kernel's array parameters that the program may write."""
+    """Return the names of the kernel's array parameters that the program may write to."""
     written: dict[tree.Function, frozenset[int]] = {}
     for function in (*program.functions, program.kernel):
         written[function] = _written_by(function, written)
@@ -23,11 +23,11 @@ def written_parameters(program: tree.Program) -> frozenset[str]:
 def _written_by(
     function: tree.Function, callees: dict[tree.Function, frozenset[int]]
 ) -> frozenset[int]:
-    """Follow arrays from parameters through variables, until nothing new is found."""
+    """Follow arrays from parameters through variables until nothing new is found."""
     roots: Roots = {variable: frozenset({i}) for i, variable in enumerate(function.parameters)}
     kinds = (tree.Assign, tree.Store, tree.AddressOf, tree.Call)
     nodes = [node for node in walk(function.body) if isinstance(node, kinds)]
-    # What is no part of memory has no roots.
+    # Scalars and vectors are not in memory, so they have no roots.
     assignments = [
         n
         for n in nodes
@@ -50,7 +50,7 @@ def _written_by(
 
 
 def _roots(expression: tree.Expression, roots: Roots) -> frozenset[int]:
-    """Return the parameters whose memory the value may be: a superset is sound."""
+    """Return the parameters whose memory a value may refer to; a superset is sound."""
     if isinstance(expression.type, (Scalar, Vector)):
         return frozenset()
     if isinstance(expression, tree.Read):

@@ -39,7 +39,7 @@ from amdjit.types import (
     vector,
 )
 
-# The instructions are of gfx12; LLVM makes loops for other processors.
+# These instructions belong to gfx12; LLVM makes loops for other processors.
 _GFX12 = ("gfx1200", "gfx1201")
 
 
@@ -90,7 +90,7 @@ def _emit_update(
     unsigned: str,
     float: str = "",
 ) -> Any:
-    """Emit LLVM's `atomicrmw` under the name that it has for the value's kind of number."""
+    """Emit LLVM's `atomicrmw` with the operation for the value's kind of number."""
     type = context.types[1]
     if not isinstance(type, Scalar):
         raise TypeError(f"atomic operations are on scalars, not on {type}")
@@ -129,12 +129,12 @@ def _emit_store(context: EmitContext, pointer: Any, value: Any, order: str, scop
 
 @intrinsic(Emit(_emit_load), isa="global_load", name="atomic.load")
 def load(pointer: ELEMENT_POINTER, order: LoadOrder, scope: Scope) -> ELEMENT:
-    """Read an element at once, as other waves wrote it (LLVM `load atomic`)."""
+    """Read an element in one piece, as other waves wrote it (LLVM `load atomic`)."""
 
 
 @intrinsic(Emit(_emit_store), isa="global_store", name="atomic.store")
 def store(pointer: ELEMENT_POINTER, value: ELEMENT, order: StoreOrder, scope: Scope) -> VOID:
-    """Write an element at once, for other waves to read (LLVM `store atomic`)."""
+    """Write an element in one piece, for other waves to read (LLVM `store atomic`)."""
 
 
 @intrinsic(_update("add", float="fadd"), isa="global_atomic_add", name="atomic.add")
@@ -169,7 +169,7 @@ def sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> N
     name="atomic.sub_clamp",
 )
 def sub_clamp(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> u32:
-    """Subtract, down to 0; return the old value (LLVM `atomicrmw usub_sat`)."""
+    """Subtract, but not below 0; return the old value (LLVM `atomicrmw usub_sat`)."""
 
 
 @intrinsic(

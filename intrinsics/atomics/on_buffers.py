@@ -122,7 +122,7 @@ def _emit_store(context: EmitContext, *operands: Any) -> None:
 
 @device_function
 def update(operation, resource, index, value, order, scope):
-    """Do one of the operations below that take one value at a place of a buffer; return the old
+    """Apply one of the operations below that take one value to a place in a buffer; return the old
     value."""
     record, offset = place_of(resource, index, value_bytes(value))
     return operation(resource, record, offset, value, order, scope, has_records(resource, index))
@@ -269,7 +269,7 @@ def sub_clamp(
     scope: Scope,
     structured: Flag,
 ) -> u32:
-    """Subtract, to 0 at least; return the old value (`buffer_atomic_sub_clamp_u32*`)."""
+    """Subtract, but not below 0; return the old value (`buffer_atomic_sub_clamp_u32*`)."""
 
 
 @_operation(_update("cond.sub.u32"), isa="buffer_atomic_cond_sub_u32", name="atomic.cond_sub")
@@ -282,7 +282,8 @@ def cond_sub(
     scope: Scope,
     structured: Flag,
 ) -> u32:
-    """Subtract where that is not below 0; return the old value (`buffer_atomic_cond_sub_u32*`)."""
+    """Subtract if the result is not below 0; return the old value
+    (`buffer_atomic_cond_sub_u32*`)."""
 
 
 @_operation(_update("", float="fadd"), isa="buffer_atomic_pk_add_", name="atomic.add_pair")
@@ -314,7 +315,7 @@ def _cas(
 
 @device_function
 def cas(resource, index, expected, desired, order, scope):
-    """Write `desired` over `expected` at a place of a buffer; return the old value."""
+    """Write `desired` over `expected` at a place in a buffer; return the old value."""
     record, offset = place_of(resource, index, value_bytes(desired))
     return _cas(
         resource, record, offset, expected, desired, order, scope, has_records(resource, index)
@@ -331,12 +332,12 @@ def _load(
     scope: Scope,
     structured: Flag,
 ) -> ELEMENT:
-    """Read at once, anew each time."""
+    """Read in one piece, afresh each time."""
 
 
 @device_function
 def load(resource, index, dtype, order, scope):
-    """Read a place of a buffer at once."""
+    """Read a place in a buffer in one piece."""
     kind = element_type(dtype)
     record, offset = place_of(resource, index, kind.nbytes)
     return _load(resource, record, offset, kind(0), order, scope, has_records(resource, index))
@@ -352,11 +353,11 @@ def _store(
     scope: Scope,
     structured: Flag,
 ) -> VOID:
-    """Write at once."""
+    """Write in one piece."""
 
 
 @device_function
 def store(resource, index, value, order, scope):
-    """Write a place of a buffer at once."""
+    """Write a place in a buffer in one piece."""
     record, offset = place_of(resource, index, value_bytes(value))
     _store(resource, record, offset, value, order, scope, has_records(resource, index))

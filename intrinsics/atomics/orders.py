@@ -10,7 +10,7 @@ from typing import Annotated
 
 from amdjit.types import Choice
 
-# How the public scope names are called in LLVM: AMDGPU guide, "Memory Scopes".
+# LLVM's names of the public scopes: AMDGPU guide, "Memory Scopes".
 SYNC_SCOPES = {"system": "", "agent": "agent", "workgroup": "workgroup", "wavefront": "wavefront"}
 
 

@@ -31,7 +31,7 @@ from amdjit.types import (
 
 
 def _words(context: EmitContext, type: Any) -> tuple[str, Any]:
-    """Return the integers, and their name in LLVM, that a buffer instruction moves for a type."""
+    """Return the name and the LLVM type of the words that a buffer instruction moves for a type."""
     bits = type.bits
     if bits < 32:
         return f"i{bits}", context.llvm_type(u8 if bits == 8 else i16)
@@ -89,7 +89,7 @@ def load(
     policy: LoadPolicy,
     structured: Flag,
 ) -> BUFFER_VALUE:
-    """Return what stands at a byte offset of a record."""
+    """Return the value at a byte offset in a record."""
 
 
 @intrinsic(
@@ -106,7 +106,7 @@ def store(
     policy: StorePolicy,
     structured: Flag,
 ) -> VOID:
-    """Write at a byte offset of a record."""
+    """Write at a byte offset in a record."""
 
 
 @intrinsic(
@@ -117,4 +117,4 @@ def prefetch(
     offset: Annotated[int, Immediate(0, (1 << 23) - 1)],
     lines: Annotated[int, Immediate(1, 32)],
 ) -> VOID:
-    """Bring lines of 128 bytes from a byte offset on into the cache."""
+    """Bring lines of 128 bytes into the cache, starting at a byte offset."""

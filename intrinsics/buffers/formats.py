@@ -34,7 +34,7 @@ from amdjit.types import (
     u32,
 )
 
-# Channels of a format, in 32 bits or, as halves, in 16.
+# Channels of a format, in 32 bits or, as f16, in 16.
 TEXEL = TypeVariable(
     "T",
     tuple(
@@ -133,7 +133,7 @@ def format_bytes(compilation: Compilation, name: Any) -> int:
 
 @compile_time
 def format_type(compilation: Compilation, name: Any, narrow: Any) -> Type:
-    """Return what registers hold of a format's elements: a number or a vector."""
+    """Return the type of a format's elements in registers: a scalar or a vector."""
     texel = _format(name)
     if narrow and texel.is_integer:
         raise Refused("integers have no narrow form", "leave narrow=True out")

@@ -40,10 +40,10 @@ from amdjit.types import (
 )
 
 GFX12 = ("gfx1200", "gfx1201")
-# What a resource points to tells its kind: nothing has the type of what it holds.
+# The type that a resource points to tells its kind; it is not the type of the elements.
 RAW, RECORDS = Pointer(u8, AddressSpace.BUFFER), Pointer(i8, AddressSpace.BUFFER)
 # RDNA4 ISA, "Buffer Resource Descriptor", word 3: format 32_UINT, and OOB_SELECT: 3 compares byte
-# offsets, 0 the record's number and the offset in it.
+# offsets, 0 the record's number and the offset within it.
 _RAW_WORD, _RECORDS_WORD = 0x30014000, 0x00014000
 MOST_RECORD_BYTES = (1 << 14) - 1
 # LLVM AMDGPU guide, auxiliary bits 0..2 of gfx12: TH, the temporal hint; 3..4: the scope.
@@ -69,20 +69,20 @@ BUFFER_VALUE = TypeVariable(
 def buffer_operands(
     context: EmitContext, operands: Sequence[Any], structured: bool, auxiliary: int
 ) -> list[Any]:
-    """Return the operands behind the value: resource, record if there are some, offset, scalar
-    offset, policy."""
+    """Return the operands after the value: resource, record if the resource has records, offset,
+    scalar offset, policy."""
     resource, record, offset = operands
     place = [record, offset] if structured else [offset]
     return [resource, *place, context.constant(i32, 0), context.constant(i32, auxiliary)]
 
 
 def family(structured: bool) -> str:
-    """Return the start of the names of LLVM's functions."""
+    """Return the prefix of LLVM's function names."""
     return "llvm.amdgcn.struct.ptr" if structured else "llvm.amdgcn.raw.ptr"
 
 
 def suffix(type: Type) -> str:
-    """Return how LLVM's overloaded names call a type."""
+    """Return a type's suffix in LLVM's overloaded names."""
     if isinstance(type, Vector):
         return f"v{type.length}{suffix(type.element)}"
     assert isinstance(type, Scalar)
@@ -113,7 +113,7 @@ def make_records(
 
 @compile_time
 def has_records(compilation: Compilation, resource: Any, index: Any) -> bool:
-    """Tell whether a resource is of records; Refused where the index does not fit."""
+    """Return whether a resource has records. Refused if the index does not fit."""
     is_pair = isinstance(index, tuple)
     if resource not in (RAW, RECORDS):
         raise Refused(
@@ -132,7 +132,7 @@ def has_records(compilation: Compilation, resource: Any, index: Any) -> bool:
 
 @compile_time
 def is_one_piece(compilation: Compilation, array: Any) -> bool:
-    """Return True; Refused for what is no array in global memory in one piece: a resource is a
+    """Return True. Refused unless the array lies in global memory in one piece: a resource is a
     start and a size."""
     if not isinstance(array, Array) or array.address_space is not AddressSpace.GLOBAL:
         raise Refused(
@@ -151,7 +151,7 @@ def is_one_piece(compilation: Compilation, array: Any) -> bool:
 
 @compile_time
 def element_type(compilation: Compilation, dtype: Any) -> Any:
-    """Return the type of a buffer's elements, of 8 to 128 bits; Refused if it is none."""
+    """Return the type of a buffer's elements, of 8 to 128 bits. Refused if it is not one."""
     if isinstance(dtype, type) and issubclass(dtype, np.generic):
         dtype = from_dtype(np.dtype(dtype))
     if dtype not in BUFFER_VALUE.constraints:
@@ -164,8 +164,8 @@ def element_type(compilation: Compilation, dtype: Any) -> Any:
 
 @compile_time
 def value_bytes(compilation: Compilation, value: Any) -> int:
-    """Return the bytes of a value that goes into a buffer; Refused for a plain number, which may be
-    of any size."""
+    """Return the bytes of a value that goes into a buffer. Refused for a plain number, which has no
+    size of its own."""
     if not isinstance(value, (Scalar, Vector)):
         raise Refused(
             "a buffer has elements of the value's type, and a plain number has none",
@@ -176,7 +176,7 @@ def value_bytes(compilation: Compilation, value: Any) -> int:
 
 @compile_time
 def record_bytes(compilation: Compilation, array: Any, count: Any) -> int:
-    """Return the bytes of records of `count` elements; Refused if no resource has them."""
+    """Return the bytes of records of `count` elements. Refused if no resource can have them."""
     size = (
         count * array.element.nbytes if isinstance(count, int) and hasattr(array, "element") else 0
     )

@@ -244,8 +244,8 @@ def _dpp_source(lane: Any, control: int) -> Any:
         wanted = place + count if kind == _ROW_SHL else place - count
         return np.where((wanted >= 0) & (wanted < 16), lane - place + wanted, -1)
     within = {
-        _ROW_ROR: (place - count) % 16, _MIRROR: place ^ (7 if count else 15), _SHARE: place * 0 + count,
-        _XMASK: place ^ count,
+        _ROW_ROR: (place - count) % 16, _MIRROR: place ^ (7 if count else 15), _SHARE: place * 0 +
+        count, _XMASK: place ^ count,
     }  # fmt: skip
     return lane - place + within[kind]
 

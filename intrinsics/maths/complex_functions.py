@@ -22,8 +22,8 @@ def divide(a, b, c, d):
 
 
 def magnitude(a, b):
-    """Return sqrt(a * a + b * b) without overflow between; infinite if either is, also beside
-    NaN."""
+    """Return sqrt(a * a + b * b) without intermediate overflow; infinite if either part is, even if
+    the other is NaN."""
     high, low = max(abs(a), abs(b)), min(abs(a), abs(b))
     if math.isinf(a) or math.isinf(b):
         return abs(a) if math.isinf(a) else abs(b)

@@ -1,5 +1,5 @@
-"""Functions of f64 that ROCm's device library has: OCML, linked in as bitcode where a kernel calls
-one.
+"""The f64 functions of ROCm's device library, OCML, which is linked in as bitcode where a kernel
+calls one.
 
 Source: OCML's documentation (ROCm-Device-Libs, doc/OCML.md): its errors are at most 1 to 4 units of
 the last place, 16 of `pow`, `tgamma` and `lgamma`. Needs the library: see AMDJIT_DEVICE_LIBS.
@@ -107,7 +107,7 @@ def exp10(x: f64) -> f64:
 
 @intrinsic(LlvmCall("__ocml_expm1_f64", library="OCML"))
 def expm1(x: f64) -> f64:
-    """Return e to the power x, less 1 (`__ocml_expm1_f64`)."""
+    """Return e to the power x, minus 1 (`__ocml_expm1_f64`)."""
     return np.expm1(x)
 
 
@@ -155,7 +155,7 @@ def erf(x: f64) -> f64:
 
 @intrinsic(LlvmCall("__ocml_erfc_f64", library="OCML"))
 def erfc(x: f64) -> f64:
-    """Return 1 less the error function (`__ocml_erfc_f64`)."""
+    """Return 1 minus the error function (`__ocml_erfc_f64`)."""
     return math.erfc(x)
 
 
@@ -191,5 +191,5 @@ def pow(x: f64, y: f64) -> f64:
 
 @intrinsic(LlvmCall("__ocml_remainder_f64", library="OCML"))
 def remainder(x: f64, y: f64) -> f64:
-    """Return x less the nearest multiple of y (`__ocml_remainder_f64`)."""
+    """Return x minus the nearest multiple of y (`__ocml_remainder_f64`)."""
     return math.remainder(x, y)

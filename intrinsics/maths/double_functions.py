@@ -1,5 +1,5 @@
-"""Functions of f64 good to about 1e-11: what results of 16-bit floats close to a tie between two
-are decided by."""
+"""Functions of f64 good to about 1e-11. They decide results of 16-bit floats that are close to a
+tie."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from amdjit.intrinsics.numbers.floats import fma
 from amdjit.types import f64, i32, i64, u32, u64
 
 __all__ = [
-    "acosh", "asinh", "atanh", "cbrt", "cosh", "erf", "erfc", "exp", "exp2", "exp10", "expm1", "hypot",
-    "log", "log1p", "log2", "log10", "rsqrt", "sinh", "tanh",
+    "acosh", "asinh", "atanh", "cbrt", "cosh", "erf", "erfc", "exp", "exp2", "exp10", "expm1",
+    "hypot", "log", "log1p", "log2", "log10", "rsqrt", "sinh", "tanh",
 ]  # fmt: skip
 
 # erf(x) / x over x * x in [0, 1], relative error 3.4e-11: tests/intrinsics/fit_polynomials.py
@@ -31,15 +31,15 @@ _ERROR = (
 # (1 + 2x) exp(x*x) erfc(x) over t = (x - 4) / (x + 4) for x in [1, 10.1], relative error 2.2e-10:
 # the same script
 _COMPLEMENT = (
-    -0.00037777172713062264, 0.004986279901586373, -0.01636359112138462, 0.0371622987794519, -0.06630216771767079,
-    0.0937346278766768, -0.1010411182806742, 0.06809694268266972, 0.015379706170359646, -0.1396211153264261,
-    1.2329951183923338,
+    -0.00037777172713062264, 0.004986279901586373, -0.01636359112138462, 0.0371622987794519,
+    -0.06630216771767079, 0.0937346278766768, -0.1010411182806742, 0.06809694268266972,
+    0.015379706170359646, -0.1396211153264261, 1.2329951183923338,
 )  # fmt: skip
 _MANTISSA = (1 << 52) - 1
 _ONE = 1023 << 52
 _LARGEST = 10.1  # beyond it erfc is 0 in f32
-# Of a double's upper word: two thirds of the exponent's bias, less what makes the error of a guess
-# alike on both sides.
+# For a double's upper word: two thirds of the exponent's bias, less a correction that balances the
+# error of the guess on both sides.
 _GUESS = int((1023 - 1023 / 3 - 0.0331) * 2**20)
 
 
@@ -63,7 +63,7 @@ def exp10(x):
 
 @device_function
 def expm1(x):
-    """Return e to the power x, less 1."""
+    """Return e to the power x, minus 1."""
     return x if x != x else copysign(exponential_less_1(x), x)
 
 
@@ -134,7 +134,7 @@ def asinh(x):
 
 @device_function
 def acosh(x):
-    """Return the number that is not negative whose hyperbolic cosine is x, NaN below 1."""
+    """Return the nonnegative number whose hyperbolic cosine is x; NaN below 1."""
     above = x - 1
     result = logarithm_of_1_plus(above + double_sqrt(above * (above + 2)))
     if isinf(x):
@@ -162,7 +162,7 @@ def erf(x):
 
 @device_function
 def erfc(x):
-    """Return 1 less the error function."""
+    """Return 1 minus the error function."""
     if abs(x) < 1:
         return 1 - x * polynomial(x * x, _ERROR)
     tail = _complement(abs(x))
@@ -191,7 +191,7 @@ def cbrt(x):
     magnitude = abs(x)
     guess = u32(bitcast(magnitude, u64) >> 32) // 3 + _GUESS
     root = bitcast(u64(guess) << 32, f64)
-    # Halley's iteration: from 6 right bits to 16, then to 46.
+    # Halley's iteration: from 6 correct bits to 16, then to 46.
     for _ in range(2):
         cube = root * root * root
         root = root * (cube + 2 * magnitude) / (2 * cube + magnitude)
@@ -202,5 +202,5 @@ def cbrt(x):
 
 @device_function
 def hypot(x, y):
-    """Return sqrt(x * x + y * y); infinite if x or y is, also beside NaN."""
+    """Return sqrt(x * x + y * y); infinite if x or y is, even if the other is NaN."""
     return f64(math.inf) if isinf(x) or isinf(y) else double_sqrt(fma(x, x, y * y))

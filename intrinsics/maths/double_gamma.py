@@ -1,9 +1,9 @@
-"""Gamma functions in f64, for what f32 decides too roughly: 16-bit floats close to a tie, `lgamma`
-below 0.
+"""Gamma functions in f64, for cases where f32 is too rough: 16-bit floats close to a tie, and
+`lgamma` below 0.
 
-Stirling's formula from 3 on, smaller numbers moved there, negative ones reflected. `lgamma` is
-exact to about 1e-14, as its zeros among the negative numbers are differences: at the f32 next to
-them it is 1e-7 and more.
+Stirling's formula serves from 3 on; smaller numbers are moved there, negative ones reflected.
+`lgamma` has an absolute error of about 1e-14, because its zeros among the negative numbers are
+differences; at the f32 next to them it is 1e-7 and more.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ _LARGEST = 60.0  # beyond it the gamma function is infinite, or 0, in f32
 _HALF_LN_2PI = 0.9189385332046728
 _ARTANH = tuple(1 / n for n in range(21, 2, -2))
 _SINE = tuple((-1) ** n / math.factorial(2 * n + 1) for n in range(10, -1, -1))
-# Polynomials: tests/intrinsics/fit_polynomials.py
-# What Stirling's formula lacks, times z, over 1 / (z * z) for z above 3
+# Polynomials: tests/intrinsics/fit_polynomials.py The correction to Stirling's formula, times z,
+# over 1 / (z * z) for z above 3
 _STIRLING = (
     1.4772634411177644e-02, -1.1457367721946578e-02, 4.889557986191583e-03, -1.8292724768879196e-03,
-    8.384287285943276e-04, -5.9516217448575e-04, 7.936498444359221e-04, -2.7777777724593603e-03, 8.33333333333252e-02,
+    8.384287285943276e-04, -5.9516217448575e-04, 7.936498444359221e-04, -2.7777777724593603e-03,
+    8.33333333333252e-02,
 )  # fmt: skip
 # lgamma(x) / ((x - 1) * (x - 2)) over x - 1.5 in [-0.8, 0.8]
 _BETWEEN = (
     -0.00022582254265715067, 0.00033083932018174454, 5.3454216026886375e-05, -1.610281039439163e-05,
     -0.0005857892711541682, 0.0008839483385182667, -0.001110706088251684, 0.0018678248991030506,
-    -0.0032229262090682676, 0.005455828890625455, -0.009424472399230213, 0.01679632471834803, -0.03130854187550309,
-    0.06291142525002677, -0.14595989516705737, 0.483128950417659,
+    -0.0032229262090682676, 0.005455828890625455, -0.009424472399230213, 0.01679632471834803,
+    -0.03130854187550309, 0.06291142525002677, -0.14595989516705737, 0.483128950417659,
 )  # fmt: skip
 
 
@@ -87,14 +88,14 @@ def lgamma_of_negative(x):
 
 @device_function
 def _moved(x):
-    """Return z not below 3, and p with gamma(x) = gamma(z) / p."""
+    """Return z >= 3, and p with gamma(x) = gamma(z) / p."""
     is_low = x < 3
     return x + 3 if is_low else x, x * (x + 1) * (x + 2) if is_low else f64(1)
 
 
 @device_function
 def _stirling(z):
-    """Return lgamma(z) for z not below 3."""
+    """Return lgamma(z) for z >= 3."""
     inverse = _inverse(z)
     rest = fma(inverse, polynomial(inverse * inverse, _STIRLING), _HALF_LN_2PI)
     return fma(z - 0.5, _logarithm(z), rest - z)
@@ -102,7 +103,7 @@ def _stirling(z):
 
 @device_function
 def _sine_of_half_turns(x):
-    """Return sin(pi * x) for x that is not negative."""
+    """Return sin(pi * x) for nonnegative x."""
     turn = x - 2 * rint(0.5 * x)
     nearest = min(abs(turn), 1 - abs(turn)) * math.pi
     return copysign(nearest * polynomial(nearest * nearest, _SINE), turn)
@@ -125,8 +126,8 @@ def _logarithm(x):
 
 @device_function
 def _inverse(x):
-    """Return 1 / x to about 1 unit, for what is neither large nor small: a third of the
-    instructions of a division."""
+    """Return 1 / x to about 1 unit, for x neither large nor small, in a third of the instructions
+    of a division."""
     guess = rcp(x)
     return fma(fma(-x, guess, f64(1)), guess, guess)
 

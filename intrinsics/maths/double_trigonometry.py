@@ -1,9 +1,9 @@
 """Trigonometric functions of 16-bit floats given as f64, good to about 1e-11: see
 double_functions.py.
 
-Angles are reduced to [-pi/4, pi/4]: below 2**24 by subtracting multiples of pi/2 in f64, which is
-exact enough as f32 angles stay 1e-9 away from such multiples; above with as many bits of 2/pi as
-the angle reaches.
+Angles are reduced to [-pi/4, pi/4]. Below 2**24, multiples of pi/2 are subtracted in f64, which is
+exact enough because f32 angles stay 1e-9 away from these multiples; above, the reduction takes as
+many bits of 2/pi as the angle reaches.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["acos", "asin", "atan", "atan2", "cos", "sin", "tan"]
 _HALF_PI = 1.5707963267948966
 _HALF_PI_REST = 6.123233995736766e-17
 _LARGE = 2.0**24
-# 32 zeros, then the bits of 2/pi behind the point.
+# 32 zeros, then the bits of 2/pi after the point.
 _TWO_OVER_PI = (
     0x00000000, 0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,
 )  # fmt: skip
@@ -31,8 +31,8 @@ _TAN_PI_8 = math.sqrt(2) - 1
 # atan(x) / x over x * x in [0, tan(pi/8) ** 2], relative error 2.2e-11:
 # tests/intrinsics/fit_polynomials.py
 _ARCTANGENT = (
-    0.04708685297876085, -0.084568840768983, 0.11040623337228912, -0.14281600781836967, 0.19999884343566351,
-    -0.3333333210485324, 0.9999999999785736,
+    0.04708685297876085, -0.084568840768983, 0.11040623337228912, -0.14281600781836967,
+    0.19999884343566351, -0.3333333210485324, 0.9999999999785736,
 )  # fmt: skip
 
 
@@ -111,9 +111,9 @@ def _reduced(x: f32):
 
 @device_function
 def _reduced_large(x: f32):
-    # x is a mantissa times 2 to the power `exponent`. Of its product with 2/pi the bits above
-    # weight 2 are whole turns and the bits below weight 2**-62 are less than f32 can show: 96 bits
-    # of 2/pi reach from one to the other.
+    # x is a mantissa times 2 to the power `exponent`. In its product with 2/pi, bits above weight 2
+    # are whole turns and bits below weight 2**-62 are less than f32 can represent: 96 bits of 2/pi
+    # reach from one to the other.
     bits = bitcast(x, u32)
     exponent = i32(bits >> 23 & 0xFF) - 150
     mantissa = u64(bits & 0x7FFFFF | 0x800000)
@@ -151,7 +151,7 @@ def _shifted(high, low, shift):
 
 @device_function
 def _angle(y, x):
-    """Return the angle in [0, pi/2] of a point in f64 whose coordinates are not negative."""
+    """Return the angle in [0, pi/2] of a point with nonnegative f64 coordinates."""
     low, high = min(y, x), max(y, x)
     is_steep = low > _TAN_PI_8 * high
     t = (high - low) / (high + low) if is_steep else low / high

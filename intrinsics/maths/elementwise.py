@@ -1,8 +1,8 @@
 """NumPy's functions of single numbers that are not real analysis: signs, neighbours, limits,
 comparisons, choices.
 
-Numbers keep their type, f16 and bf16 too; where NumPy makes f64 of integers, f32 is made of them
-(f64 of 64-bit ones).
+Numbers keep their type, f16 and bf16 too. Where NumPy converts integers to f64, these functions
+convert them to f32 (64-bit integers to f64).
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ _SINGLE: Any = f32
 _DOUBLE: Any = f64
 _UNSIGNED: Any = (u8, u16, u32, u64)
 _LIMITS = {f16: (16, 11), bf16: (128, 8), f32: (128, 24), f64: (1024, 53)}
-"""Of each float: all of its numbers are below 2 to this power, and the bits of its mantissa."""
+"""For each float type: the power of 2 that all its numbers are below, and the bits of its
+mantissa."""
 
 
 @compile_time
@@ -76,7 +77,7 @@ def as_float(x):
 
 @device_function
 def sign(x):
-    """Return -1, 0 or 1 in x's type, NaN for NaN; of both zeros 0."""
+    """Return -1, 0 or 1 in x's type; NaN for NaN, 0 for both zeros."""
     zero, one = type(x)(0), type(x)(1)
     if isinstance(x, _UNSIGNED):
         return one if x > zero else zero
@@ -86,7 +87,7 @@ def sign(x):
 
 @device_function
 def signbit(x):
-    """Return whether the sign is minus, also that of -0.0 and of a NaN."""
+    """Return whether the sign is minus, including that of -0.0 and of a NaN."""
     if isinstance(x, SMALL_FLOATS):
         return bitcast(x, i16) < 0
     if isinstance(x, _SINGLE):
@@ -117,8 +118,8 @@ def spacing(x):
 
 @device_function
 def ulp(x):
-    """Return the value of the last place of x, which is not negative: infinite for infinities, as
-    in Python."""
+    """Return the value of the last place of x, never negative; infinite for infinities, as in
+    Python."""
     value = abs(as_float(x))
     distance = min(_following(value) - value, type(value)(_largest_spacing(value)))
     return distance if isfinite(value) else value
@@ -132,7 +133,7 @@ def square(x):
 
 @device_function
 def reciprocal(x):
-    """Return 1 / x, also of an integer as a float."""
+    """Return 1 / x; of an integer, as a float."""
     return 1 / x
 
 
@@ -146,7 +147,7 @@ def heaviside(x, at_0):
 
 @device_function
 def clip(x, a_min=None, a_max=None):
-    """Return x, but not below a_min and not above a_max; NaN stays."""
+    """Return x limited to a_min..a_max; NaN stays."""
     bounded = x if a_min is None else max(x, a_min)
     return bounded if a_max is None else min(bounded, a_max)
 
@@ -171,7 +172,7 @@ def isneginf(x):
 
 @device_function
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    """Return x, but `nan` for NaN and the largest numbers, or those given, for the infinities."""
+    """Return x, with `nan` for NaN and the largest numbers, or the given ones, for infinities."""
     if not isinstance(x, _FLOATS):
         return x
     above = type(x)(_largest(x) if posinf is None else posinf)
@@ -182,10 +183,10 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 @device_function
 def isclose(a, b, rel_tol=1e-9, abs_tol=0.0):
-    """Return whether a and b differ by at most `abs_tol`, or `rel_tol` times the greater; as
+    """Return whether a and b differ by at most `abs_tol`, or `rel_tol` times the greater, like
     Python's `math.isclose`.
 
-    In f32 the usual `rel_tol` of 1e-9 means equal: its numbers are 6e-8 to 1.2e-7 apart.
+    In f32 the default `rel_tol` of 1e-9 means equality: numbers are 6e-8 to 1.2e-7 apart.
     """
     left, right = (
         single(a) if isinstance(a, SMALL_FLOATS) else a,
@@ -198,7 +199,7 @@ def isclose(a, b, rel_tol=1e-9, abs_tol=0.0):
 
 @device_function
 def numpy_isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Return whether a and b differ by at most atol + rtol * abs(b), as `numpy.isclose`."""
+    """Return whether a and b differ by at most atol + rtol * abs(b), like `numpy.isclose`."""
     is_near = abs(a - b) <= atol + rtol * abs(b) and isfinite(b)
     is_same = a == b or (equal_nan and a != a and b != b)
     return is_near or is_same
@@ -212,7 +213,7 @@ def divmod(x, y):
 
 @device_function
 def bit_count(x):
-    """Return how many bits of the magnitude are 1."""
+    """Return the number of 1 bits in the magnitude."""
     return popcount(x) if isinstance(x, _UNSIGNED) else popcount(abs(x))
 
 
@@ -240,13 +241,13 @@ def _sinc(x):
 
 @device_function
 def logaddexp(x, y):
-    """Return log(exp(x) + exp(y)) without overflow between."""
+    """Return log(exp(x) + exp(y)) without intermediate overflow."""
     return _log_of_sum(x, y, exp, 1.0)
 
 
 @device_function
 def logaddexp2(x, y):
-    """Return log2(exp2(x) + exp2(y)) without overflow between."""
+    """Return log2(exp2(x) + exp2(y)) without intermediate overflow."""
     return _log_of_sum(x, y, exp2, 1 / math.log(2))
 
 
@@ -261,7 +262,7 @@ def _log_of_sum(x, y, power, unit):
 @device_function
 def _log_of_sum_of_floats(x, y, power, unit):
     high, low = max(x, y), min(x, y)
-    # Where both are the same infinity their difference is none.
+    # Two equal infinities have no difference.
     difference = type(high)(0) if x == y else low - high
     return high + log1p(power(difference)) * unit
 

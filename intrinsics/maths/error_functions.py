@@ -33,12 +33,13 @@ _ERROR = (
 )
 # log2(erfc(x)) over x in [1, 3.95]
 _ORDERS = (
-    2.68884e-04, -4.2525483e-03, 3.1505644e-02, -1.4875169e-01, -9.2064816e-01, -1.6260462e+00, -4.9265585e-04,
+    2.68884e-04, -4.2525483e-03, 3.1505644e-02, -1.4875169e-01, -9.2064816e-01, -1.6260462e+00,
+    -4.9265585e-04,
 )  # fmt: skip
 # (1 + 2x) exp(x*x) erfc(x) over t = (x - 2.875) / (x + 2.875) for x in [0.79, 10.1]
 _COMPLEMENT = (
-    1.9915586e-03, -6.57917e-04, -1.700818e-02, 6.0865995e-02, -1.1762157e-01, 1.374682e-01, -5.8954816e-02,
-    -1.3335602e-01, 1.2558708e+00,
+    1.9915586e-03, -6.57917e-04, -1.700818e-02, 6.0865995e-02, -1.1762157e-01, 1.374682e-01,
+    -5.8954816e-02, -1.3335602e-01, 1.2558708e+00,
 )  # fmt: skip
 # exp(r) - 1 - r over r * r, for |r| <= ln(2) / 2
 _EXPONENTIAL = (1.3898117e-03, 8.366172e-03, 4.1666858e-02, 1.6666548e-01, 5.0e-01)
@@ -58,7 +59,7 @@ def erf(x):
 
 @device_function
 def erfc(x):
-    """Return 1 less the error function."""
+    """Return 1 minus the error function."""
     if isinstance(x, DOUBLES):
         return library.erfc(f64(x))
     if isinstance(x, SMALL_FLOATS):
@@ -77,7 +78,7 @@ def _erf(x):
 @device_function
 def _erfc(x):
     magnitude = min(abs(x), f32(_LARGEST))
-    # The quotient of the polynomial, in which an error of t hardly counts, and 1 + 2x as a pair.
+    # The quotient of the polynomial, where an error in t hardly matters, and of 1 + 2x, as a pair.
     polynomial = horner((magnitude - _MIDDLE) * rcp(magnitude + _MIDDLE), _COMPLEMENT)
     inverse = rcp(fma(magnitude, f32(2), f32(1)))
     high = polynomial * inverse

@@ -1,8 +1,8 @@
 """Exponentials and logarithms of f32 and 16-bit floats; f64 by OCML.
 
-`exp` and `exp10` are f32 arithmetic, within 1 unit of the last place; `exp2` and the logarithms are
-`v_exp_f32` and `v_log_f32`, which take and give 0 for denormals (RDNA4 ISA), moved to where neither
-is one.
+`exp` and `exp10` are f32 arithmetic, within 1 unit of the last place. `exp2` and the logarithms are
+`v_exp_f32` and `v_log_f32`; these read and write denormals as 0 (RDNA4 ISA), so numbers are scaled
+to where argument and result are normal.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def exp10(x):
 
 @device_function
 def log(x, base=None):
-    """Return the natural logarithm, or that to a base: -infinity at 0, NaN below."""
+    """Return the natural logarithm, or the logarithm to a base: -infinity at 0, NaN below."""
     return _natural(x) if base is None else _to_base(x, base, type(x + base))
 
 

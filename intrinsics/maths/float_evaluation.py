@@ -1,9 +1,9 @@
-"""How functions of f32 are evaluated: in f64, by series good to about 1e-11, so that they are
-rounded once.
+"""Evaluation of f32 functions in f64, by series good to about 1e-11, so that results are rounded
+once.
 
-That is right to within 0.501 units of the last place without any care for cancellation, overflow
-between or denormals, none of which f32 values reach in f64. The price: a GPU for graphics does f64
-arithmetic at a fraction of its f32 rate.
+Results are within 0.501 units of the last place, without any care for cancellation, intermediate
+overflow or denormals, which f32 values do not reach in f64. The price is speed: a graphics GPU does
+f64 arithmetic at a fraction of its f32 rate.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 
 SMALL_FLOATS: Any = (f16, bf16)
 DOUBLES: Any = (f64, i64, u64)
-"""For `isinstance`: what functions take as a 16-bit float, and what as f64 (64-bit integers are).
+"""For `isinstance`: the types that functions treat as 16-bit floats, and those they treat as f64
+(64-bit integers too).
 """
 
 _MANTISSA = (1 << 52) - 1
@@ -55,7 +56,7 @@ def double_sqrt(x: f64) -> f64:
 
 @compile_time
 def flushes(compilation: Compilation) -> bool:
-    """Return whether f32 denormals are taken and given as 0 (`denormals="flush"`)."""
+    """Return whether f32 denormals are read and written as 0 (`denormals="flush"`)."""
     return compilation.flushes_denormals
 
 
@@ -73,11 +74,11 @@ def single(x):
 
 @device_function
 def rounded(value, x):
-    """Return `value`, a result in f64, as f32, or as the 16-bit float that the argument x is;
-    rounded once."""
+    """Return `value`, a result in f64, rounded once to f32, or to x's type if that is a 16-bit
+    float."""
     if isinstance(x, SMALL_FLOATS):
-        # The bits beyond f32 leave a 1 in its last place, so that a value just beside a tie is not
-        # taken for the tie.
+        # Bits beyond f32 leave a 1 in the last place, so that a value just beside a tie is not
+        # mistaken for the tie.
         bits = bitcast(f64(value), i64)
         sticky = i64(1 << 29) if bits & _BEYOND_F32 else i64(0)
         return type(x)(f32(bitcast(bits & ~_BEYOND_F32 | sticky, f64)))
@@ -86,7 +87,7 @@ def rounded(value, x):
 
 @device_function
 def polynomial(x, coefficients):
-    """Return the polynomial's value at x, coefficients from the highest power down."""
+    """Return the polynomial's value at x; the coefficients start at the highest power."""
     value = fma(f64(coefficients[0]), x, coefficients[1])
     for coefficient in coefficients[2:]:
         value = fma(value, x, coefficient)
@@ -95,15 +96,15 @@ def polynomial(x, coefficients):
 
 @device_function
 def exponential_less_1(x):
-    """Return e to the power x, less 1, for x in f64 that is not NaN; relative error 1e-11, also
-    near 0."""
+    """Return e to the power x, minus 1, for f64 x that is not NaN; relative error 1e-11, near 0
+    too."""
     r, scale = _reduced(x)
     return fma(scale, r * polynomial(r, _EXPONENTIAL), scale - 1)
 
 
 @device_function
 def exponential(x):
-    """Return e to the power x for x in f64 that is not NaN; relative error 1e-11."""
+    """Return e to the power x for f64 x that is not NaN; relative error 1e-11."""
     r, scale = _reduced(x)
     return scale * polynomial(r, (*_EXPONENTIAL, 1.0))
 
@@ -119,7 +120,7 @@ def _reduced(x):
 @device_function
 def logarithm_of_1_plus(x):
     """Return the natural logarithm of 1 + x for finite x above -1 in f64; relative error 1e-11,
-    also near 0."""
+    near 0 too."""
     bits = bitcast(1 + x, i64)
     exponent = i32(bits >> 52) - 1023
     mantissa = bitcast(bits & _MANTISSA | _ONE, f64)

@@ -1,8 +1,8 @@
 """Gamma functions of f32 and 16-bit floats; special cases of C23, F.10.5.
 
-In f32 arithmetic, Stirling's formula with a logarithm that is a pair of f32, from 3 on; smaller
+From 3 on, Stirling's formula in f32 arithmetic, with a logarithm that is a pair of f32; smaller
 numbers are moved there, negative ones reflected. Only `lgamma` of negative numbers is computed in
-f64: it is 0 between each two of its poles, where all that adds up to it would have to be pairs.
+f64: it has a zero between any two of its poles, where every term would have to be a pair.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from amdjit.types import f32, f64
 __all__ = ["lgamma", "tgamma"]
 
 _LARGEST = 60.0  # beyond it the gamma function is infinite, or 0, in f32
-_MARGIN = 2.0**-21  # of the relative errors, for 16-bit floats
-_SCALE = 2.0**30  # makes every number that is divided by a normal one
+_MARGIN = 2.0**-21  # bound of the relative errors, for 16-bit floats
+_SCALE = 2.0**30  # makes every divisor a normal number
 _HUGE = 2.0**100
 _LOG2_E = (1.442695e00, 1.925963e-08)
 _LOG2_ROOT_2PI = (1.3125, 1.3248065e-02)
-# Polynomials: tests/intrinsics/fit_polynomials.py
-# What Stirling's formula lacks of log2(gamma(z)), times z, over 1 / (z * z) for z above 2.2
+# Polynomials: tests/intrinsics/fit_polynomials.py The correction from Stirling's formula to
+# log2(gamma(z)), times z, over 1 / (z * z) for z above 2.2
 _STIRLING = (-5.1520637e-04, 1.099695e-03, -4.0050545e-03, 1.2022455e-01)
 # (sin(pi * r) / (pi * r) - 1) / (r * r) over r * r for r in [0, 1/2]
 _SINE = (-2.21548e-03, 2.6104743e-02, -1.9074538e-01, 8.11742e-01, -1.644934e00)
 # lgamma(x) / ((x - 1) * (x - 2)) over x - _MIDDLE for x in [0.8, 2.2]
 _MIDDLE = 1.484375
 _BETWEEN = (
-    -8.44074e-04, 1.438224e-03, -1.103516e-03, 1.714114e-03, -3.4993498e-03, 5.9064217e-03, -9.950476e-03,
-    1.754391e-02, -3.2381743e-02, 6.4404264e-02, -1.4794907e-01, 4.8542506e-01,
+    -8.44074e-04, 1.438224e-03, -1.103516e-03, 1.714114e-03, -3.4993498e-03, 5.9064217e-03,
+    -9.950476e-03, 1.754391e-02, -3.2381743e-02, 6.4404264e-02, -1.4794907e-01, 4.8542506e-01,
 )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def _tgamma(x):
 
 @device_function
 def _scaled_sine(x):
-    """Return sin(pi * x) / pi times _SCALE; 0 where x is whole, which makes NaN of the quotient."""
+    """Return sin(pi * x) / pi times _SCALE; 0 where x is whole, which makes the quotient NaN."""
     turn = fma(rint(0.5 * x), f32(-2), x)
     distance = min(abs(turn), 1 - abs(turn))
     scaled, square = distance * _SCALE, distance * distance
@@ -101,8 +101,7 @@ def _scaled_sine(x):
 
 @device_function
 def _quotient(x, y, z):
-    """Return x / (y * z), where nothing is a denormal: what the product's rounding loses is not
-    lost."""
+    """Return x / (y * z) without the error of rounding the product; no number may be a denormal."""
     product = y * z
     inverse = rcp(product)
     quotient = x * inverse
@@ -112,10 +111,10 @@ def _quotient(x, y, z):
 
 @device_function
 def _order(z, z_low, factor):
-    """Return log2(gamma(z + z_low)) * factor, less _LOG2_ROOT_2PI[0], as a pair, for z above 2.2.
+    """Return log2(gamma(z + z_low)) * factor, minus _LOG2_ROOT_2PI[0], as a pair, for z above 2.2.
 
-    factor: a power of 2 that keeps products finite; where it is not 1, what does not grow with z is
-    nothing.
+    factor: a power of 2 that keeps products finite; where it is not 1, terms that do not grow with
+    z are negligible.
     """
     high, low = logarithm_pair(z, 0)
     inverse = rcp(z)

@@ -1,8 +1,8 @@
-"""Exponentials less 1, logarithms of 1 + x and hyperbolic functions of f32, in f32 arithmetic;
+"""Exponentials minus 1, logarithms of 1 + x and hyperbolic functions of f32, in f32 arithmetic;
 special cases as in C.
 
-Within 2 units of the last place (docs/reference/math.md), 16-bit floats the nearest. Special cases:
-C23, F.10.2 and F.10.3.
+Results are within 2 units of the last place (docs/reference/math.md); 16-bit floats are the
+nearest. Special cases: C23, F.10.2 and F.10.3.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _SINH = (2.7839255e-06, 1.9842635e-04, 8.333311e-03, 1.6666667e-01)
 _ASINH = (9.044222e-03, -1.9876776e-02, 2.9982144e-02, -4.46095e-02, 7.4998766e-02, -1.6666666e-01)
 _ACOSH = (-4.1335842e-04, 1.7601826e-03, -5.5479e-03, 1.8746603e-02, -8.333322e-02)
 _ATANH = (1.7724265e-01, 5.0945878e-02, 1.1835246e-01, 1.4221294e-01, 2.00026e-01, 3.33333e-01)
-_LARGE = 4096.0  # where 1 is nothing beside the square
+_LARGE = 4096.0  # from here on, 1 is negligible beside the square
 
 
 @device_function
 def expm1(x):
-    """Return e to the power x, less 1."""
+    """Return e to the power x, minus 1."""
     if isinstance(x, DOUBLES):
         return library.expm1(f64(x))
     if isinstance(x, SMALL_FLOATS):
@@ -105,7 +105,7 @@ def asinh(x):
 
 @device_function
 def acosh(x):
-    """Return the number that is not negative whose hyperbolic cosine is x, NaN below 1."""
+    """Return the nonnegative number whose hyperbolic cosine is x; NaN below 1."""
     if isinstance(x, DOUBLES):
         return library.acosh(f64(x))
     if isinstance(x, SMALL_FLOATS):
@@ -130,7 +130,7 @@ def _expm1(x):
     high = fma(whole, -LN2_HIGH, limited)
     r = fma(whole, -LN2_LOW, high)
     small = fma(r * r, horner(r, _LESS_1), whole * -LN2_LOW)
-    # Half of the result, as 2**whole itself is not finite for the largest.
+    # Half of the result, because 2**whole is not finite for the largest arguments.
     scale = ldexp(f32(0.5), n)
     half = fma(small, scale, fma(high, scale, scale - 0.5))
     return x if abs(x) < 2.0**-24 else half + half
@@ -159,7 +159,7 @@ def _cosh(x):
 
 @device_function
 def _half_exponential(x):
-    """Return exp(x) / 2 for x that is not negative."""
+    """Return exp(x) / 2 for nonnegative x."""
     p, n = exponential_parts(min(x, f32(90)))
     return ldexp(p, n - 1)
 

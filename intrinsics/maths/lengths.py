@@ -1,5 +1,5 @@
-"""Lengths of vectors and distances of points, without overflow between; infinite where a part is,
-also beside NaN."""
+"""Lengths of vectors and distances between points, without intermediate overflow; infinite where a
+component is, even if another is NaN."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["dist", "hypot", "sumprod"]
 
 @device_function
 def hypot(x, y=None, z=None, w=None):
-    """Return sqrt(x * x + y * y) of one to four numbers, f64 of two by OCML."""
+    """Return sqrt(x * x + y * y), for one to four numbers; for two f64, OCML's."""
     if y is None:
         return abs(x)
     if z is None:
@@ -36,7 +36,7 @@ def hypot(x, y=None, z=None, w=None):
 
 @device_function
 def dist(p, q):
-    """Return the distance of two points, each a tuple of one to four numbers, or more."""
+    """Return the distance between two points, each a tuple of one or more numbers."""
     parts = tuple(a - b for a, b in zip(p, q, strict=True))
     if len(parts) <= 2:
         return hypot(*parts)
@@ -89,8 +89,7 @@ def _length_of_doubles(parts):
 
 @device_function
 def _square(parts):
-    """Return the sum of the squares as a number that is 0 or not far from 1, and the exponent of
-    its root."""
+    """Return the sum of the squares, scaled to 0 or close to 1, and the exponent of its root."""
     greatest = abs(parts[0])
     for part in parts[1:]:
         greatest = max(greatest, abs(part))

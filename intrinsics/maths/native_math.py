@@ -1,8 +1,8 @@
-"""Functions of real numbers that are instructions of the GPU, each for the types that LLVM selects
-on amdgcn.
+"""Functions of real numbers that are instructions of the GPU, each for the types that LLVM can
+select on amdgcn.
 
-The instructions themselves are in `amdgcn`: `amdgcn.sinf` and `amdgcn.cosf` (the argument counts
-full turns).
+`amdgcn` has the instructions themselves, such as `amdgcn.sinf` and `amdgcn.cosf`, whose argument
+counts full turns.
 
 Sources: LLVM language reference, "Standard C/C++ Library Intrinsics" and "Floating-Point Test
 Intrinsics"; RDNA4 ISA, `v_exp`, `v_log`, `v_rcp`, `v_rsq`, `v_sqrt`.
@@ -39,7 +39,7 @@ def trunc(x: FLOAT) -> FLOAT:
 
 @intrinsic(LlvmCall("llvm.rint.{x}"), isa="v_rndne")
 def rint(x: FLOAT) -> FLOAT:
-    """Return the nearest whole number, the even one of two, as a float (`llvm.rint`)."""
+    """Return the nearest whole number as a float, ties to even (`llvm.rint`)."""
     return np.rint(x)
 
 
@@ -89,14 +89,14 @@ def fast_sqrt(x: NATIVE_FLOAT) -> NATIVE_FLOAT:
 
 @intrinsic(LlvmCall("llvm.sin.{x}"), isa="v_sin")
 def fast_sin(x: HALF_OR_SINGLE) -> HALF_OR_SINGLE:
-    """Return the sine of x radians by one instruction of turns, in f32 within 3e-7 + 1.2e-7 * |x|
-    (`llvm.sin`)."""
+    """Return the sine of x radians by the instruction that counts turns; in f32 within 3e-7 +
+    1.2e-7 * |x| (`llvm.sin`)."""
     return np.sin(x)
 
 
 @intrinsic(LlvmCall("llvm.cos.{x}"), isa="v_cos")
 def fast_cos(x: HALF_OR_SINGLE) -> HALF_OR_SINGLE:
-    """Return the cosine of x radians as exactly as `fast_sin` (`llvm.cos`)."""
+    """Return the cosine of x radians, as accurate as `fast_sin` (`llvm.cos`)."""
     return np.cos(x)
 
 
@@ -114,13 +114,13 @@ def ldexp(x: NATIVE_FLOAT, exponent: i32) -> NATIVE_FLOAT:
 
 @intrinsic(LlvmCall("llvm.minnum.{x}"), isa="v_min_num")
 def fmin(x: NATIVE_FLOAT, y: NATIVE_FLOAT) -> NATIVE_FLOAT:
-    """Return the lesser value; a NaN loses against a number (`llvm.minnum`)."""
+    """Return the lesser value, ignoring a NaN beside a number (`llvm.minnum`)."""
     return np.fmin(x, y)
 
 
 @intrinsic(LlvmCall("llvm.maxnum.{x}"), isa="v_max_num")
 def fmax(x: NATIVE_FLOAT, y: NATIVE_FLOAT) -> NATIVE_FLOAT:
-    """Return the greater value; a NaN loses against a number (`llvm.maxnum`)."""
+    """Return the greater value, ignoring a NaN beside a number (`llvm.maxnum`)."""
     return np.fmax(x, y)
 
 
@@ -148,25 +148,26 @@ def isfinite(x: NATIVE_FLOAT) -> boolean:
 
 @device_function
 def floor_to_int(x):
-    """Return the greatest integer not above x as an i32, as Python's `math.floor` gives an int."""
+    """Return the greatest integer not above x, as an i32 where Python's `math.floor` returns an
+    int."""
     return i32(floor(x))
 
 
 @device_function
 def ceil_to_int(x):
-    """Return the least integer not below x as an i32, as Python's `math.ceil` gives an int."""
+    """Return the least integer not below x, as an i32 where Python's `math.ceil` returns an int."""
     return i32(ceil(x))
 
 
 @device_function
 def trunc_to_int(x):
-    """Return x rounded toward zero as an i32, as Python's `math.trunc` gives an int."""
+    """Return x rounded toward zero, as an i32 where Python's `math.trunc` returns an int."""
     return i32(x)
 
 
 @device_function
 def round_to_int(x):
-    """Return the integer nearest to x, the even one of two, as an i32, as Python's `round` gives an
+    """Return the integer nearest to x, ties to even, as an i32 where Python's `round` returns an
     int."""
     return i32(rint(x))
 

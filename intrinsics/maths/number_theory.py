@@ -1,4 +1,4 @@
-"""Python's functions of integers: greatest common divisors, least common multiples, whole square
+"""Python's functions of integers: greatest common divisors, least common multiples, integer square
 roots."""
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _lcm(a, b):
 
 @device_function
 def isqrt(n):
-    """Return the greatest integer whose square is not above n, which is not negative."""
+    """Return the greatest integer whose square is not above n; n must not be negative."""
     _only_integers("isqrt", n)
     if isinstance(n, _WIDE):
         return type(n)(_root(u64(n), u64(sqrt(f64(n))), u64((1 << 32) - 1)))
@@ -74,8 +74,7 @@ def _gcd(a, b):
 
 @device_function
 def _divisor(a, b):
-    """Return the greatest common divisor by subtractions and shifts (J. Stein, 1967): 2 factors of
-    2 of odd ones."""
+    """Return the greatest common divisor by subtractions and shifts (J. Stein, 1967)."""
     shift = ctz(a | b)
     if a == 0 or b == 0:
         return a | b

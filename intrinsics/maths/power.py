@@ -1,9 +1,8 @@
-"""Powers with exponents that are known at run time only, in f32 arithmetic: `x ** y` and
-`math.pow`.
+"""Powers with exponents known only at run time, in f32 arithmetic: `x ** y` and `math.pow`.
 
-The scheme is the usual one: 2 to the power y * log2(x), the logarithm by the series of artanh over
-[sqrt(1/2), sqrt(2)), as a pair of f32 because its error counts y times. Special cases are those of
-C (C23, F.10.4.5).
+The scheme is the usual one: 2 to the power y * log2(x), with the logarithm from the series of
+artanh over [sqrt(1/2), sqrt(2)), as a pair of f32 because y multiplies its error. Special cases are
+those of C (C23, F.10.4.5).
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ _SMALLEST_NORMAL = 2.0**-126
 # 2 / ln(2), and a third of it, as pairs of f32.
 _LINEAR = (2.88539, 3.851926e-08)
 _CUBIC = (9.617967e-01, -7.028462e-09)
-# Polynomials: tests/intrinsics/fit_polynomials.py
-# What log2((1 + s) / (1 - s)) has beyond the cubic term, over s**5, in s * s.
+# Polynomials: tests/intrinsics/fit_polynomials.py The terms of log2((1 + s) / (1 - s)) beyond the
+# cubic one, over s**5, in s * s.
 _SERIES = (3.3793944e-01, 4.118445e-01, 5.7708025e-01)
 # 2**r for |r| <= 1/2
 POWER_OF_2 = (
@@ -69,7 +68,7 @@ def _power_of_f64(x, y):
 
 @device_function
 def _with_special_cases(x, y, of_positive):
-    """Return x to the power y, given that of x's magnitude for finite numbers that are not 0."""
+    """Return x to the power y, given the power of x's magnitude for finite nonzero numbers."""
     is_whole = rint(y) == y
     is_odd = is_whole and rint(y * 0.5) != y * 0.5
     magnitude = abs(x)

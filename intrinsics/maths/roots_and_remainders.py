@@ -49,7 +49,8 @@ __all__ = [
     "sqrt",
 ]
 
-# Two thirds of the exponent's bias, less what makes the error of a guess alike on both sides.
+# Two thirds of the exponent's bias, less a correction that balances the error of the guess on both
+# sides.
 _GUESS = int((127 - 127 / 3 - 0.0331) * 2**23)
 _SMALLEST_NORMAL = 2.0**-126
 _HALF: Any = f16
@@ -92,7 +93,7 @@ def sqrt(x):
     if isinstance(x, DOUBLES):
         return double_sqrt(f64(x))
     if isinstance(x, _HALF):
-        # The root of a number of 11 bits is never so close to a tie that 1 unit of f32 decides.
+        # The root of an 11-bit number is never so close to a tie that 1 unit of f32 decides.
         return f16(fast_sqrt(f32(x)))
     root = fast_sqrt(single(x)) if approximates() else _sqrt(single(x))
     return _of_type(root, x)
@@ -100,7 +101,8 @@ def sqrt(x):
 
 @device_function
 def fmod(x, y):
-    """Return x - n * y exactly, n the quotient rounded toward zero; it has the sign of x."""
+    """Return x - n * y exactly, where n is the quotient rounded toward zero; the result has the
+    sign of x."""
     if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
         return _double_fmod(f64(x), f64(y))
     return _of_type(_fmod(single(x), single(y)), x + y)
@@ -108,7 +110,7 @@ def fmod(x, y):
 
 @device_function
 def rsqrt(x):
-    """Return 1 / sqrt(x): the instruction `rsq`, made right for denormals."""
+    """Return 1 / sqrt(x): the instruction `rsq`, corrected for denormals."""
     if isinstance(x, DOUBLES):
         return library.rsqrt(f64(x))
     if isinstance(x, SMALL_FLOATS):
@@ -140,8 +142,8 @@ def _root(x, guess):
     reciprocal.
 
     P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990:
-    root and half of the reciprocal in step, then once more the root, whose difference `fma` gives
-    exactly.
+    the root and half of the reciprocal are refined in step, then the root once more, with an exact
+    difference by `fma`.
     """
     root, half = x * guess, 0.5 * guess
     lacking = fma(-half, root, f32(0.5))
@@ -151,11 +153,11 @@ def _root(x, guess):
 
 @device_function
 def _fmod(x, y):
-    """Return C's `fmod`, by division with quotients of 20 bits, as many of them as the exponents
-    are apart.
+    """Return C's `fmod` by long division: quotients of 20 bits, as many as the exponents'
+    difference takes.
 
-    Mantissas are multiples of 2**-24 below 1, so each remainder of theirs, which is less than the
-    divisor, is exact.
+    Mantissas are multiples of 2**-24 below 1, so each remainder, which is less than the divisor, is
+    exact.
     """
     rest, divisor = abs(x), abs(y)
     if not rest < divisor:
@@ -164,7 +166,7 @@ def _fmod(x, y):
         rest, divisor = _mantissa(rest), _mantissa(divisor)
         inverse = rcp(divisor)
         while True:
-            # The quotient is wrong by less than 1, so that the remainder may be negative.
+            # The quotient is off by less than 1, so the remainder may be negative.
             rest = ldexp(rest, min(bits, _STEP))
             rest = fma(-rint(rest * inverse), divisor, rest)
             bits -= _STEP
@@ -185,7 +187,8 @@ def _cbrt(x):
     third = mul24(exponent_of(x), 171) >> 9
     magnitude = ldexp(abs(x), third * -3)
     root = bitcast(bitcast(magnitude, u32) // 3 + _GUESS, f32)
-    # One step of Halley's, from 4 right bits to 15, and one of Newton's with an exact difference.
+    # One step of Halley's iteration, from 4 correct bits to 15, and one of Newton's with an exact
+    # difference.
     cube = root * root * root
     root = root * fma(magnitude, f32(2), cube) * rcp(fma(cube, f32(2), magnitude))
     square = root * root
@@ -197,14 +200,16 @@ def _cbrt(x):
 
 @device_function
 def remainder(x, y):
-    """Return x - n * y exactly, n the nearest whole number to the quotient, the even one of two."""
+    """Return x - n * y exactly, where n is the whole number nearest to the quotient, ties to
+    even."""
     if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
         return library.remainder(f64(x), f64(y))
     a, b = single(x), abs(single(y))
-    # Less than twice b, of whose multiples the even ones are left out. Where b + b is infinite, a
-    # is less than that.
+    # The remainder by 2 * b, so that even multiples of b drop out. Where b + b is infinite, a is
+    # less than that.
     rest = fmod(abs(a), b + b)
-    # As 2 * rest > b, which could be infinite: b - rest is exact where that is close.
+    # This is 2 * rest > b, whose left side could be infinite; b - rest is exact where the two are
+    # close.
     if rest > b - rest:
         rest -= b
         if rest >= b - rest:
@@ -219,7 +224,7 @@ def _of_type(value, x):
 
 @device_function
 def nextafter(x, y):
-    """Return the float next to x on the way to y; y where they are equal."""
+    """Return the float next to x in the direction of y; y if they are equal."""
     if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
         return _next(f64(x), f64(y), i64)
     if isinstance(x + y, SMALL_FLOATS):

@@ -1,5 +1,5 @@
-"""Rounding to decimals: NumPy's `round`, by a product, and Python's, which is never worse than the
-number itself."""
+"""Rounding to decimals: NumPy's `round`, by a product, and Python's, which returns the number
+itself where the product would overflow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGEST_POWERS = {f16: 4, bf16: 38, f32: 38, f64: 308}
 
 
 def _parts(power: int) -> tuple[float, float]:
-    """Return 10**power as a double and what is left of it."""
+    """Return 10**power as a double and the remainder."""
     high = float(10**power)
     return high, float(Fraction(10**power) - Fraction(high))
 
@@ -33,7 +33,7 @@ _WHOLE_POWERS = tuple((1 << bit, 10 ** (1 << bit)) for bit in range(5))
 
 @compile_time
 def _known_power(compilation: Compilation, n: Any, x: Any) -> float | None:
-    """Return 10**n where n is known, infinity if x's type does not hold it."""
+    """Return 10**n for a known n; infinity if x's type does not hold it."""
     if not isinstance(n, int):
         return None
     return 10.0**n if n <= _LARGEST_POWERS[x] else math.inf
@@ -41,7 +41,7 @@ def _known_power(compilation: Compilation, n: Any, x: Any) -> float | None:
 
 @device_function
 def _power_of_ten(n, x):
-    """Return 10**n in x's type for n from 0 on, correctly rounded, as NumPy has it."""
+    """Return 10**n in x's type for n >= 0, correctly rounded, as NumPy does."""
     known = _known_power(n, x)
     if known is not None:
         return type(x)(known)
@@ -58,8 +58,8 @@ def _power_of_ten(n, x):
 
 @device_function
 def numpy_round(x, decimals=0):
-    """Return x rounded to a number of decimals, of two the even one, in x's type; NumPy's way, by a
-    product."""
+    """Return x rounded to a number of decimals in x's type, ties to even; by a product, as NumPy
+    does."""
     if not isinstance(x, _FLOATS):
         return _round_whole(x, decimals)
     if decimals == 0:
@@ -70,11 +70,11 @@ def numpy_round(x, decimals=0):
 
 @device_function
 def python_round(x, ndigits=None):
-    """Return the nearest integer, the even one of two, as an i32; with a number of digits, a number
-    of x's type.
+    """Return the nearest integer, ties to even, as an i32; with a number of digits, a number of x's
+    type.
 
-    That is what `numpy.round` returns, but x itself where the product that NumPy takes would leave
-    the type.
+    With digits the result is that of `numpy.round`, except that it is x itself where NumPy's
+    product would overflow the type.
     """
     if ndigits is None:
         return round_to_int(x)
@@ -90,7 +90,7 @@ def python_round(x, ndigits=None):
 
 @device_function
 def _round_whole(x, decimals):
-    """Round an integer to tens, hundreds and so on, exactly; what leaves the type wraps."""
+    """Round an integer to tens, hundreds and so on, exactly; overflow wraps."""
     if decimals >= 0:
         return x
     magnitude = _magnitude(x)

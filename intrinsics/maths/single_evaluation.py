@@ -1,9 +1,9 @@
-"""What the functions of f32 are made of: arithmetic of f32 alone, with pairs of f32 where one has
-too few bits.
+"""The building blocks of f32 functions: f32 arithmetic alone, with pairs of f32 where one has too
+few bits.
 
-Additions, products and `fma` give the same bits on every GPU. Of the approximate instructions (1
-unit of the last place on hardware) a result depends in its last bits only where the function's
-module says so.
+Additions, products and `fma` yield the same bits on every GPU. The last bits of a result depend on
+approximate instructions (1 unit of the last place on hardware) only where the function's module
+says so.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _EXPONENTIAL = (
     1.3821768e-03, 8.368857e-03, 4.166826e-02, 1.666652e-01, 4.9999994e-01, 1.0, 1.0
 )  # fmt: skip
 _LOGARITHM = (
-    -7.636212e-02, 1.2762111e-01, -1.3159627e-01, 1.4201589e-01, -1.6623409e-01, 2.0001242e-01, -2.500082e-01,
-    3.333333e-01,
+    -7.636212e-02, 1.2762111e-01, -1.3159627e-01, 1.4201589e-01, -1.6623409e-01, 2.0001242e-01,
+    -2.500082e-01, 3.333333e-01,
 )  # fmt: skip
 
 
 @device_function
 def horner(x, coefficients):
-    """Return the polynomial's value at x in f32, coefficients from the highest power down."""
+    """Return the polynomial's value at x in f32; the coefficients start at the highest power."""
     value = fma(f32(coefficients[0]), x, coefficients[1])
     for coefficient in coefficients[2:]:
         value = fma(value, x, coefficient)
@@ -58,10 +58,10 @@ def horner(x, coefficients):
 
 @device_function
 def settled(value, x, error=2.0**-22):
-    """Return whether `value`, with at most this relative error, decides the nearest 16-bit float of
-    x's type.
+    """Return whether `value`, with at most the given relative error, determines the nearest 16-bit
+    float of x's type.
 
-    error: 2 units of the last place of f32, where nothing else is said.
+    error: 2 units of the last place of f32 by default.
     """
     margin = fma(abs(value), error, 2.0**-148)
     return type(x)(value - margin) == type(x)(value + margin)
@@ -69,8 +69,8 @@ def settled(value, x, error=2.0**-22):
 
 @device_function
 def nearest(value, x, in_f64):
-    """Return `value`, within 2 units, as the 16-bit float that x is; near a tie (A. Ziv, 1991)
-    `in_f64(x)` decides."""
+    """Return `value`, good to 2 units, as a 16-bit float of x's type; near a tie `in_f64(x)`
+    decides (A. Ziv, 1991)."""
     if settled(value, x):
         return type(x)(value)
     return rounded(in_f64(f64(x)), x)
@@ -93,8 +93,8 @@ def reciprocal(x):
 
 @device_function
 def root_of_normal(x):
-    """Return sqrt(x) and about 1 / (2 sqrt(x)) for x that is 0 or in [2**-100, 2**100]: within 0.51
-    units."""
+    """Return sqrt(x), within 0.51 units, and about 1 / (2 sqrt(x)), for x that is 0 or in [2**-100,
+    2**100]."""
     guess = rsq(max(x, f32(2.0**-100)))
     root, half = x * guess, 0.5 * guess
     return fma(fma(-root, root, x), half, root), half
@@ -105,8 +105,8 @@ def nearest_multiple(x, factor):
     """Return the whole number nearest to x * factor, below 2**22, as f32 and as i32 (any number
     where x is NaN).
 
-    A conversion costs 7 instructions, as LLVM does not know that `v_cvt_i32_f32` saturates. Here
-    the addition of 1.5 * 2**23 leaves the whole number in the lowest bits.
+    A conversion would cost 7 instructions, because LLVM does not know that `v_cvt_i32_f32`
+    saturates. Adding 1.5 * 2**23 instead leaves the whole number in the lowest bits.
     """
     moved = fma(x, factor, _ROUNDING)
     return moved - _ROUNDING, i32(bitcast(moved, u32) - _ROUNDING_BITS)
@@ -122,8 +122,8 @@ def exponential_parts(x):
 
 @device_function
 def logarithm(high, low, doublings):
-    """Return the natural logarithm of (high + low) * 2**doublings: -infinity where high is 0, NaN
-    where it is below.
+    """Return the natural logarithm of (high + low) * 2**doublings: -infinity if high is 0, NaN if
+    it is negative.
 
     high is not denormal, |low| <= 2**-23 * |high|.
     """
@@ -132,7 +132,8 @@ def logarithm(high, low, doublings):
     mantissa = bitcast(bits - u32(exponent << 23), f32)
     f = mantissa - 1
     count = f32(exponent + doublings)
-    # The derivative of the logarithm times what `high` lacks: two right digits are enough.
+    # The derivative of the logarithm times the part missing from `high`: two correct digits are
+    # enough.
     correction = ldexp(low, -exponent) * rcp(mantissa)
     square = f * f
     small = fma(count, LN2_LOW, fma(f * square, horner(f, _LOGARITHM), correction))

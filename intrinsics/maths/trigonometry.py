@@ -1,10 +1,10 @@
 """Trigonometric functions of f32, in f32 arithmetic, within 2 units of the last place; special
 cases as in C.
 
-Angles are reduced to [-pi/4, pi/4] as a pair of f32: below 2**17 by subtracting multiples of pi/2
-in three parts (W. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980), above with
-as many bits of 2/pi as the angle reaches (M. Payne, R. Hanek, "Radian reduction for trigonometric
-functions", SIGNUM Newsletter 18, 1983). Special cases: C23, F.10.1.
+Angles are reduced to [-pi/4, pi/4] as a pair of f32. Below 2**17, multiples of pi/2 are subtracted
+in three parts (W. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980); above, the
+reduction takes as many bits of 2/pi as the angle reaches (M. Payne, R. Hanek, "Radian reduction for
+trigonometric functions", SIGNUM Newsletter 18, 1983). Special cases: C23, F.10.1.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from amdjit.types import f32, f64, i32, i64, u32, u64
 __all__ = ["acos", "asin", "atan", "atan2", "cos", "sin", "sincos", "tan"]
 
 _HALF_PI = (1.5707964, -4.371139e-08, -1.7151245e-15)
-_PI_LOW = -8.742278e-08  # pi less the nearest f32
+_PI_LOW = -8.742278e-08  # pi minus the nearest f32
 _SIGN = 1 << 31
 _LARGE = 2.0**17
-# 32 zeros, then the bits of 2/pi behind the point.
+# 32 zeros, then the bits of 2/pi after the point.
 _TWO_OVER_PI = (
     0x00000000, 0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,
 )  # fmt: skip
@@ -51,8 +51,8 @@ _TANGENT = (
 )
 _ARCSINE = (3.7604723e-02, 1.4371532e-02, 3.182688e-02, 4.4514436e-02, 7.500519e-02, 1.666666e-01)
 _ARCTANGENT = (
-    2.975537e-03, -1.6585084e-02, 4.356009e-02, -7.581154e-02, 1.0679223e-01, -1.4214285e-01, 1.9994147e-01,
-    -3.3333167e-01,
+    2.975537e-03, -1.6585084e-02, 4.356009e-02, -7.581154e-02, 1.0679223e-01, -1.4214285e-01,
+    1.9994147e-01, -3.3333167e-01,
 )  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def _tan(x):
     small = fma(r * square, horner(square, _TANGENT), fma(square, rest, rest))
     tangent = r + small
     if quadrant & 1:
-        # One step of Newton's against the tangent as a pair: what its rounding loses counts here.
+        # One Newton step against the tangent as a pair: the error of rounding it matters here.
         guess = rcp(tangent)
         missed = fma(tangent - r - small, guess, fma(-tangent, guess, f32(1)))
         tangent = -fma(missed, guess, guess)
@@ -180,8 +180,8 @@ def _reduced(x):
         return _reduced_large(x)
     quarters, quadrant = nearest_multiple(x, f32(2 / math.pi))
     high = fma(quarters, -_HALF_PI[0], x)
-    # The first difference is exact, and a multiple of the second product's last place: so is the
-    # rest of the second.
+    # The first difference is exact and a multiple of the second product's last place; so is the
+    # remainder of the second.
     middle = quarters * _HALF_PI[1]
     r = high - middle
     rest = ((high - r) - middle) - fma(quarters, _HALF_PI[1], -middle)
@@ -190,9 +190,9 @@ def _reduced(x):
 
 @device_function
 def _reduced_large(x):
-    # x is a mantissa times 2 to the power `exponent`. Of its product with 2/pi the bits above
-    # weight 2 are whole turns and the bits below weight 2**-62 are less than f32 can show: 96 bits
-    # of 2/pi reach from one to the other.
+    # x is a mantissa times 2 to the power `exponent`. In its product with 2/pi, bits above weight 2
+    # are whole turns and bits below weight 2**-62 are less than f32 can represent: 96 bits of 2/pi
+    # reach from one to the other.
     bits = bitcast(x, u32)
     mantissa = u64(bits & 0x7FFFFF | 0x800000)
     high, middle, low = _window(i32(bits >> 23) - 120)
@@ -214,7 +214,7 @@ def _reduced_large(x):
 
 @device_function
 def _window(position):
-    """Return the 96 bits of the table from a bit on, not the first, as three words."""
+    """Return the 96 bits of the table from a bit on, which is not the first, as three words."""
     before = position - 1
     by_4, by_2, by_1 = before & 128 != 0, before & 64 != 0, before & 32 != 0
     a, b, c, d = [u32(_TWO_OVER_PI[i + 4]) if by_4 else u32(_TWO_OVER_PI[i]) for i in range(4)]
@@ -242,7 +242,7 @@ def _asin(x):
     root, half = root_of_normal(square)
     base = magnitude if is_small else root
     beyond = base * square * horner(square, _ARCSINE)
-    # What the root lacks counts twice.
+    # The error of the root counts twice.
     beyond = beyond if is_small else fma(fma(-root, root, square), half, beyond)
     steep = fma(root, f32(-2), _HALF_PI[0]) - fma(beyond, f32(2), -_HALF_PI[1])
     if magnitude > 1:

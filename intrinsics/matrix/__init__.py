@@ -1,14 +1,19 @@
-"""Matrix cores: rocWMMA's fragments for kernels; where operands lie in a wave, and what the
+"""Matrix cores: rocWMMA's fragments for kernels, the layouts of operands in a wave, and what the
 instructions compute.
 
     from amdjit.intrinsics import matrix
-    matrix.layout("wmma_f32_16x16x16_f16_w32_gfx12", operand="a").element(17, 3)   # (row, column): (1, 7)
+    a = matrix.layout("wmma_f32_16x16x16_f16_w32_gfx12", operand="a")
+    a.element(17, 3)   # (row, column): (1, 7)
 
 `wmma_...` and `swmmac_...` are the instructions themselves, `layout` and `INSTRUCTIONS` the facts
-about them. `pack` and `unpack` bring whole matrices into a wave's registers and back,
+about them. `pack` and `unpack` convert whole matrices to a wave's registers and back,
 `compress_2to4` and `pack_index` make the operands of a sparse product, `layout_map` draws a layout.
-`reference` is a product in NumPy as a GPU rounds it, `certainty` how far that is known,
-`error_bound` how far it may be from the exact product.
+`reference` computes a product in NumPy, rounded as a GPU rounds it; `certainty` says how well that
+is known, `error_bound` how far the result may be from the exact product.
+
+The rooms below: `operands` says what a fragment is and where its elements lie, `transfers` moves
+them to and from memory, `multiply` chooses and describes the instructions, `fragments` puts these
+together, and `views` makes other fragments of a fragment. Start with `fragments`.
 """
 
 from __future__ import annotations

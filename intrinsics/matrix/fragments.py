@@ -1,4 +1,4 @@
-"""rocWMMA's fragments in kernels: a part of a matrix that a wave holds in its registers.
+"""rocWMMA's fragments in kernels: parts of matrices that a wave holds in its registers.
 
     acc = matrix.fragment(matrix.accumulator, 16, 16, 16, f32)
     matrix.fill_fragment(acc, 0.0)
@@ -8,9 +8,9 @@
 
 All lanes of a wave must reach each call together. `mma_sync` multiplies all blocks of 16; where m,
 n or k is no multiple, the fragment is partial: loads and `fill_fragment` pad it with 0, which adds
-nothing to products, and stores write only what the matrix has. So what is done to `x[i]` of a
-partial A or B must leave 0 as it is. Which lane holds which element is not part of the interface:
-`x[i]` is for what is done to all elements alike.
+nothing to products, and stores write only elements of the matrix. Operations on `x[i]` of a partial
+A or B must therefore keep 0 as it is. Which lane holds which element is not part of the interface:
+`x[i]` is for operations that treat all elements alike.
 
 Source: rocWMMA's API reference (rocwmma.hpp); where elements lie: `matrix_layouts`.
 """
@@ -44,8 +44,8 @@ synchronize_workgroup = syncthreads
 
 
 class Fragment(NamedTuple):
-    """A fragment in a kernel. kind: its parameters; x: the elements that the lane holds (of 4 bits:
-    eight an item).
+    """A fragment in a kernel. kind: its parameters; x: the elements that the lane holds (4-bit
+    elements: eight per item).
 
     index: words that say where the elements of a `sparse_a` stand, None for other fragments.
     """
@@ -61,12 +61,12 @@ class Fragment(NamedTuple):
 
     @property
     def height(self):
-        """Rows of the matrix; of a `sparse_a` whole ones."""
+        """Rows of the matrix."""
         return self.kind.shape[0]
 
     @property
     def width(self):
-        """Columns of the matrix; of a `sparse_a` those that are kept or not."""
+        """Columns of the matrix; for a `sparse_a`, kept or not."""
         return self.kind.shape[1]
 
 
@@ -74,15 +74,15 @@ class Fragment(NamedTuple):
 def fragment(use, m, n, k, dtype, layout=None, schedule=None, wide_k=False):
     """Return a fragment of a product of m by k and k by n; what it holds is undefined.
 
-    use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`: the kept elements of an A of which
-    two of each four are. m, n, k: known when compiling, of any size (k of `sparse_a` a multiple of
-    32): what is no multiple of 16 (4-bit elements: of 32 along k) is padded in the registers.
-    dtype: the elements' type, `matrix.i4` and `matrix.u4` for 4 bits. layout: `row_major` or
-    `col_major` in memory; accumulators need none. schedule: which waves share it, as
-    `coop_row_major_2d(64, 2)`; each then holds, loads and stores its own blocks. wide_k: for A and
-    B together, of 8 and 4 bits: blocks are twice as deep, so that lanes load up to 16 bytes at
-    once. The order of k in them is then no longer that of an accumulator's rows. Wider elements are
-    loaded so anyway.
+    use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`, which holds the two kept elements of
+    every four of an A. m, n, k: known when compiling, of any size (k of `sparse_a`: a multiple of
+    32); sizes that are no multiple of 16 (4-bit elements: of 32 along k) are padded in the
+    registers. dtype: the elements' type, `matrix.i4` and `matrix.u4` for 4 bits. layout:
+    `row_major` or `col_major` in memory; accumulators need none. schedule: which waves share the
+    fragment, such as `coop_row_major_2d(64, 2)`; each then holds, loads and stores its own blocks.
+    wide_k: for 8-bit and 4-bit A and B together: blocks are twice as deep, so that lanes load up to
+    16 bytes at once, and their order of k is no longer that of an accumulator's rows. Wider
+    elements are always loaded this way.
     """
     kind = fragment_kind(use, m, n, k, dtype, layout, schedule, wide_k)
     words = kind.blocks.count_across * kind.index_words
@@ -98,7 +98,7 @@ def fill_fragment(fragment, value):
     """Set all elements to a value, converted to their type, and the padding of a partial fragment
     to 0.
 
-    Those of a `sparse_a` are then the first two of each four.
+    The elements of a `sparse_a` become the first two of every four.
     """
     kind = fragment.kind
     if kind.is_sparse:
@@ -123,17 +123,17 @@ def load_matrix_sync(fragment, array, index=None, ld=None, layout=None, clip=Non
     """Read the fragment's part of a matrix, in global memory or LDS; the padding of a partial
     fragment becomes 0.
 
-    array: of one axis, then index is the offset of the first element and ld the distance from one
-    row (row_major) or column (col_major) to the next, in elements; with ld alone the offset is 0.
-    Of two axes, then index is the first element's pair of indices, and the array's rows are the
-    matrix's rows or columns. Elements of 4 bits count as bytes, two of them each. layout: instead
-    of the fragment's own; an accumulator's is row_major if not given. Where only the launch knows
-    it, an integer: `mem_row_major`, 0, or `mem_col_major`, 1. clip: nothing outside of the matrix
-    is read, elements there become 0. True: it is the array, and the first element may lie before
-    it, too, at negative indices; (rows, columns): how many the matrix has from the fragment's first
-    element on, counted in items of the array where they are neighbours: bytes of 4-bit elements,
-    kept elements of a `sparse_a`; no matter if there are more than the fragment's, none, or less
-    than none. Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
+    array: with one axis, index is the offset of the first element and ld the distance from one row
+    (row_major) or column (col_major) to the next, in elements; with ld alone, the offset is 0. With
+    two axes, index is the first element's pair of indices, and the array's rows are the matrix's
+    rows or columns. 4-bit elements are addressed as bytes, two in each. layout: overrides the
+    fragment's own; an accumulator's default is row_major. Where only the launch knows the layout,
+    pass an integer: `mem_row_major`, 0, or `mem_col_major`, 1. clip: read nothing outside the
+    matrix; elements there become 0. With True the matrix is the array, and the first element may
+    also lie before it, at negative indices. (rows, columns) is how many the matrix has from the
+    fragment's first element on, counted in items of the array along its rows: bytes of 4-bit
+    elements, kept elements of a `sparse_a`. It may exceed the fragment's size, or be 0 or negative.
+    Wide accesses of LDS need the first element of each row at a multiple of 16 bytes.
     """
     _transfer(load_blocks, "load_matrix_sync", fragment, array, index, ld, layout, clip)
 
@@ -148,7 +148,7 @@ def store_matrix_sync(array, fragment, index=None, ld=None, layout=None, clip=No
 @device_function
 def _transfer(move, call, fragment, array, index, ld, layout, clip):
     """Load or store each block of the wave. move: `load_blocks` or `store_blocks`; call: the name
-    that errors give."""
+    for error messages."""
     kind = fragment.kind
     if takes_part(kind):
         first = number_of_wave(kind.turns) if kind.share.count > 1 else 0
@@ -167,8 +167,8 @@ def _transfer(move, call, fragment, array, index, ld, layout, clip):
 
 @device_function
 def move_in_layout(move, call, fragment, array, index, ld, layout, clip, turn):
-    """Load or store blocks, in a layout that is known when compiling or not. turn: (first, step,
-    count) of them."""
+    """Load or store blocks, in a layout known when compiling or only at run time. turn: (first,
+    step, count) of the blocks."""
     kind = fragment.kind
     if not chosen_when_running(layout):
         move(
@@ -204,11 +204,11 @@ def move_in_layout(move, call, fragment, array, index, ld, layout, clip, turn):
 
 @device_function
 def mma_sync(d, a, b, c):
-    """d = a b + c, block by block; d may be c. Refused with what there is where the types do not
-    fit.
+    """Compute d = a b + c, block by block; d may be c. Refused, with a list of what exists, if the
+    types do not fit.
 
-    f16 and bf16 with themselves, fp8 and bf8 with each other, i8 and u8, i4 and u4 with each other.
-    With a `sparse_a` it is SWMMAC, of the same types, at twice the rate.
+    f16 and bf16 multiply with their own type; fp8 and bf8, i8 and u8, i4 and u4 also with each
+    other. With a `sparse_a` the instruction is SWMMAC, for the same types at twice the rate.
     """
     product = product_of(d.kind, a.kind, b.kind, c.kind)
     a_items, b_items, c_items = (
@@ -244,7 +244,7 @@ def mma_sync(d, a, b, c):
 
 @device_function
 def _sparse_product(product, left, right, total, index):
-    """Return what SWMMAC makes of registers. index: the lane's, from its lowest bit on."""
+    """Return SWMMAC's result. index: the lane's, from its lowest bit on."""
     if product.is_integer:
         return product.builtin(product.a_signed, left, product.b_signed, right, total, index, False)
     return product.builtin(left, right, total, index)

@@ -1,4 +1,4 @@
-"""The index of a sparse A: where in each four neighbours of a row its two kept elements stand.
+"""The index of a sparse A: which two elements of every four neighbours in a row are kept.
 
     held, index = matrix.compress_2to4(a)                           # on the host
     multiply[grid, 32](held, matrix.pack_index(index), b, d)
@@ -7,9 +7,9 @@
     matrix.load_matrix_sync(left, held, (row, k // 2))
     matrix.load_index_sync(left, index, (row, k // 8))
 
-A row of the index is the same for all types and both sizes of waves: 2 bits an element, the first
-in the lowest bits. A lane reads whole words of it and keeps the bits of the elements that it holds:
-SWMMAC's operand.
+A row of the index is the same for all types and both wave sizes: 2 bits per element, the first in
+the lowest bits. A lane reads whole words of the index and keeps the bits of the elements that it
+holds: SWMMAC's operand.
 
 Source: RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate", on the index of sparse products.
 """
@@ -54,17 +54,18 @@ def _index_kind(compilation: Compilation, kind: FragmentKind) -> IndexKind:
         )
     # A block is a word of 4 bytes, which says where the elements of k = 32 stand.
     blocks = Blocks(
-        use=kind.use, across=kind.m, along=kind.k // 8, depth=4, held=4, steps=(0, 0), memory=u8, unit=1, item=u32
+        use=kind.use, across=kind.m, along=kind.k // 8, depth=4, held=4, steps=(0, 0), memory=u8,
+        unit=1, item=u32
     )  # fmt: skip
     return IndexKind(kind.layout, blocks)
 
 
 @device_function
 def load_index_sync(fragment, array, index=None, ld=None, layout=None, clip=None):
-    """Read the index of a sparse A from an array of u8, as `matrix.pack_index` has made it: [rows,
-    k / 8].
+    """Read the index of a sparse A from an array of u8 [rows, k / 8], made by `matrix.pack_index`.
 
-    The other arguments are those of `load_matrix_sync`, in bytes: 8 elements of the dense row each.
+    The other arguments are those of `load_matrix_sync`, in bytes, each of which stands for 8
+    elements of the dense row.
     """
     kind = fragment.kind
     lying = _index_kind(kind)
@@ -84,7 +85,7 @@ def load_index_sync(fragment, array, index=None, ld=None, layout=None, clip=None
 
 @device_function
 def _gather_bytes(fragment, words, words_of_row):
-    """Put bytes 0 and 2 of each word, the lane's bits for one instruction, side by side."""
+    """Join bytes 0 and 2 of each word, which are the lane's bits for one instruction."""
     per_row = fragment.kind.index_words
     for word in _static_range(len(fragment.index)):
         low = word // per_row * words_of_row + 2 * (word % per_row)
@@ -94,7 +95,7 @@ def _gather_bytes(fragment, words, words_of_row):
 
 @device_function
 def _gather_bits(fragment, words):
-    """Put the lane's bits of each block side by side."""
+    """Join the lane's bits of all blocks."""
     kind = fragment.kind
     for word in _static_range(len(fragment.index)):
         fragment.index[word] = u32(0)

@@ -44,9 +44,8 @@ _BF16, _F16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16), np.dtype
 
 # Exponents are kept where f64 has them in its upper 16 bits, above 4 bits of the fraction.
 _SHIFT, _BIAS, _EXPONENT = 4, 1023, 0x7FF0
-_NO_EXPONENT = (
-    -400 << _SHIFT
-)  # the exponent of a factor that is 0: the sum of two still fits in 16 bits
+# The exponent of a factor that is 0: the sum of two of them still fits in 16 bits.
+_NO_EXPONENT = -400 << _SHIFT
 _LOWEST_GROUP_GRID = (_BIAS - 300) << _SHIFT  # below those of all products
 _UPPER = 3 if sys.byteorder == "little" else 0
 _INFINITY, _NEGATIVE_INFINITY, _INVALID, _QUIET = 0x7F800000, 0xFF800000, 0xFFC00000, 0x00400000

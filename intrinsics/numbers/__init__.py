@@ -1,6 +1,7 @@
 """The declarations behind the namespace `arithmetic`, which `maths` is built on.
 
-`integers` has integers and their bits, `floats` the fused multiply-add, `dots` the dot products of a
-register's elements. Start with `integers`: its shorter declarations show all the ways to lower. The
-modules here know the table of builtins and the reference models, and no public namespace.
+`integers` has operations on integers and their bits, `floats` the fused multiply-add and the
+median, `dots` the dot products of a register's elements. Start with `integers`: its declarations
+are short and show how one is written. The modules here import the table of builtins and the
+reference models, and no public namespace.
 """

@@ -99,10 +99,10 @@ def _clamped(total: Any, clamp: bool) -> Any:
     alternative="arithmetic.fma, twice",
 )
 def dot2(a: PAIR, b: PAIR, c: f32, clamp: Flag = False) -> f32:
-    """Return c + a[0] * b[0] + a[1] * b[1] of f16 or bf16 pairs; clamp: to 0..1 (`v_dot2_f32_f16`,
+    """Return c + a[0] * b[0] + a[1] * b[1] for f16 or bf16 pairs; clamp: to 0..1 (`v_dot2_f32_f16`,
     `_bf16`).
 
-    Added on a common grid and rounded once, as gfx12 does: see `dot_steps`.
+    The terms are added on a common grid and rounded once, as on gfx12: see `models.dot_steps`.
     """
     factors = BF16 if np.asarray(a).dtype == BF16 else F16
     return clamped_unit(dot_of_numbers(a, b, c, (factors,), F32), clamp)
@@ -137,8 +137,8 @@ def _is_bf16(compilation: Compilation, type: Any) -> bool:
 
 @device_function
 def dot2_narrow(a, b, c):
-    """Return dot2 of pairs and a number of f16, or of bf16, as that type: one `v_dot2_f16_f16`,
-    `v_dot2_bf16_bf16`."""
+    """Return dot2 of f16 or bf16 pairs and a number of that type, in that type: one
+    `v_dot2_f16_f16` or `v_dot2_bf16_bf16`."""
     if _is_bf16(c):
         return _dot2_bf16(a, b, c)
     return _dot2_f16(a, b, c)
@@ -154,8 +154,8 @@ def dot4_float(a: EIGHTHS_A, b: EIGHTHS_B, c: f32) -> f32:
     """Return c + the dot product of four fp8 or bf8 in any mix, rounded by a model
     (`v_dot4_f32_fp8_bf8`, ...).
 
-    How a GPU rounds nobody has measured: the model is a published one (`matrix.certainty`,
-    `dot_steps`).
+    Nobody has measured how a GPU rounds this: the model is a published one (`matrix.certainty`,
+    `models.dot_steps`).
     """
     factors = tuple(BF8 if np.asarray(each).dtype == BF8 else FP8 for each in (a, b))
     return dot_of_numbers(a, b, c, factors, F32)
@@ -168,7 +168,7 @@ def dot4_float(a: EIGHTHS_A, b: EIGHTHS_B, c: f32) -> f32:
     alternative="amdgcn.sdot4, amdgcn.udot4",
 )
 def dot4(a: BYTES_A, b: BYTES_B, c: i32, clamp: Flag = False) -> i32:
-    """Return c + the dot product of four bytes, each side signed as its type is; clamp: saturate
+    """Return c + the dot product of four bytes, each operand signed if its type is; clamp: saturate
     (`v_dot4_i32_iu8`)."""
     products = np.asarray(a, np.int64) * np.asarray(b, np.int64)
     return _clamped(products.sum(axis=-1) + np.asarray(c, np.int64), clamp)

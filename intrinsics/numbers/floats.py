@@ -42,8 +42,8 @@ def _emit_median(context: EmitContext, x: Any, y: Any, z: Any) -> Any:
 
 
 def _fused(x: Any, y: Any, z: Any, kind: Any) -> Any:
-    """x * y + z rounded once to f16 or f32: exact in fractions, then the nearest of a
-    neighbourhood."""
+    """Return x * y + z rounded once to f16 or f32: computed exactly in fractions, then rounded to
+    the nearest candidate."""
     x, y, z = (float(value) for value in (x, y, z))
     if not all(map(np.isfinite, (x, y, z))):
         with np.errstate(invalid="ignore"):
@@ -54,7 +54,7 @@ def _fused(x: Any, y: Any, z: Any, kind: Any) -> Any:
         around = [np.nextafter(guess, kind(-np.inf)), guess, np.nextafter(guess, kind(np.inf))]
     if not all(map(np.isfinite, around)):
         return guess
-    # Of two that are as near, the even one: its last bit is 0.
+    # Of two equally near, take the even one: its last bit is 0.
     nearest = min(around, key=lambda v: (abs(Fraction(float(v)) - exact), int(v.tobytes()[0]) & 1))
     return nearest if exact else guess
 
@@ -69,7 +69,7 @@ def fma(x: FLOAT_OR_VECTOR, y: FLOAT_OR_VECTOR, z: FLOAT_OR_VECTOR) -> FLOAT_OR_
 
 @intrinsic(Emit(_emit_median), isa="v_med3")
 def med3(x: MEDIAN, y: MEDIAN, z: MEDIAN) -> MEDIAN:
-    """Return the middle one of three values (`v_med3_num_f32`, `v_med3_i32`, ...)."""
+    """Return the median of three values (`v_med3_num_f32`, `v_med3_i32`, ...)."""
     return sorted((x, y, z))[1]
 
 

@@ -66,8 +66,8 @@ def _emit_mulhi(context: EmitContext, x: Any, y: Any) -> Any:
 
 
 def _emit_wide_mulhi(context: EmitContext, x: Any, y: Any, type: Scalar) -> Any:
-    """Multiply by halves; of a negative number the other one, which its unsigned value counts 2**64
-    times, goes off."""
+    """Multiply by halves. For a negative factor, subtract the other one: read as unsigned, the
+    factor is 2**64 too large."""
     builder, half, zero = context.builder, context.constant(i64, 32), context.constant(i64, 0)
 
     def low(value: Any) -> Any:
@@ -87,7 +87,7 @@ def _emit_wide_mulhi(context: EmitContext, x: Any, y: Any, type: Scalar) -> Any:
 
 
 def _bits_of(x: Any) -> str:
-    """Return the bits of an integer as text, the highest first; a plain one has 32."""
+    """Return the bits of an integer as text, the highest first; a plain int has 32."""
     width = 8 * np.asarray(x).dtype.itemsize if isinstance(x, np.generic) else 32
     return format(int(x) % 2**width, f"0{width}b")
 
@@ -128,14 +128,14 @@ def ctz(x: INTEGER) -> INTEGER:
 
 @device_function
 def ffs(x):
-    """Return the place of the lowest 1, counted from 1, and 0 for 0 (CUDA's `__ffs`, POSIX
+    """Return the position of the lowest 1, counted from 1, or 0 for 0 (CUDA's `__ffs`, POSIX
     `ffs`)."""
     return ctz(x) + 1 if x != 0 else x
 
 
 @intrinsic(LlvmCall("llvm.bitreverse.{x}"), isa="v_bfrev_b32")
 def bit_reverse(x: INTEGER) -> INTEGER:
-    """Return the bits in opposite order (`llvm.bitreverse`)."""
+    """Return the bits in reverse order (`llvm.bitreverse`)."""
     return _like(x, int(_bits_of(x)[::-1], 2))
 
 
@@ -155,8 +155,8 @@ def funnel_shift_right(high: WORD, low: WORD, count: WORD) -> WORD:
 
 @intrinsic(Emit(_emit_mulhi), isa="v_mul_hi")
 def mulhi(x: WORDS, y: WORDS) -> WORDS:
-    """Return the upper half of the product of 32 or 64 bits (`v_mul_hi_i32`, `v_mul_hi_u32`; eight
-    of them for 64)."""
+    """Return the upper half of the product of 32-bit or 64-bit integers (`v_mul_hi_i32`,
+    `v_mul_hi_u32`; eight instructions for 64 bits)."""
     return (int(x) * int(y)) >> (64 if isinstance(x, (np.int64, np.uint64)) else 32)
 
 
@@ -175,7 +175,7 @@ def subtract_saturating(x: INTEGER_OR_PAIR, y: INTEGER_OR_PAIR) -> INTEGER_OR_PA
 
 
 def _named_by_sign(context: EmitContext, name: str, *arguments: Any) -> Any:
-    """Call LLVM's function for signed or for unsigned words, as the first argument is."""
+    """Call LLVM's function for signed or for unsigned words, by the first argument's type."""
     type = context.types[0]
     sign = "i" if isinstance(type, Scalar) and type.is_signed else "u"
     return context.call(
@@ -207,10 +207,11 @@ def bfe(x: WORD, offset: OFFSET, width: WIDTH) -> WORD:
 
 @intrinsic(LlvmCall("llvm.amdgcn.perm"), isa="v_perm_b32")
 def perm(high: u32, low: u32, selectors: u32) -> u32:
-    """Return bytes of high:low, one for each byte of `selectors`: 0..7 a byte, from the lowest of
-    `low` on.
+    """Return four bytes, chosen by the bytes of `selectors`: 0..7 are the bytes of high:low, from
+    the lowest of `low` on.
 
-    8..11 the sign of bytes 1, 3, 5, 7 eight times, 12 zero, 13 and above ones (`v_perm_b32`).
+    8..11 repeat the sign of bytes 1, 3, 5, 7; 12 is all zeros, 13 and above all ones
+    (`v_perm_b32`).
     """
     data = (int(high) << 32 | int(low)).to_bytes(8, "little")
     signs = [255 * (data[place] >> 7) for place in (1, 3, 5, 7)]
@@ -221,8 +222,8 @@ def perm(high: u32, low: u32, selectors: u32) -> u32:
 
 @intrinsic(Emit(_emit_mul24), isa="v_mul")
 def mul24(x: WORD, y: WORD) -> WORD:
-    """Return the lower 32 bits of the product of the lower 24 bits of x and y, as signed as the
-    type is."""
+    """Return the lower 32 bits of the product of the lower 24 bits of x and y, signed if the type
+    is."""
     sign = 0 if isinstance(x, np.unsignedinteger) else 1 << 23
     left, right = (((int(value) % 2**24) ^ sign) - sign for value in (x, y))
     return (left * right + (1 << 31 if sign else 0)) % 2**32 - (1 << 31 if sign else 0)

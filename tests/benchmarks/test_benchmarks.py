@@ -55,7 +55,8 @@ def test_code_quality_compares_every_kernel_with_clang(results: Path) -> None:
     # The kernels over fragments are compared with those over instructions, and their loops with
     # clang's.
     by_fragments = {
-        "article_fragments", "simple_hgemm", "perf_hgemm", "i8_gemm", "hgemv", "dlrm", "flash_attention", "w4a16_gemm",
+        "article_fragments", "simple_hgemm", "perf_hgemm", "i8_gemm", "hgemv", "dlrm",
+        "flash_attention", "w4a16_gemm",
     }  # fmt: skip
     assert {example.__name__.rpartition(".")[2] for example in EXAMPLES} <= set(
         kernels
@@ -126,8 +127,10 @@ def test_the_main_loops_are_as_good_as_clangs(
 
 def test_loops_are_found_by_their_branches_and_units_by_their_names() -> None:
     kinds = {
-        "v_wmma_i32_16x16x16_iu8": "WMMA", "v_add_f32": "other VALU", "s_add_co_i32": "SALU", "s_wait_dscnt": "waits",
-        "s_barrier_signal": "", "s_barrier_wait": "barriers", "ds_load_b128": "LDS", "buffer_load_b128": "VMEM",
+        "v_wmma_i32_16x16x16_iu8": "WMMA", "v_add_f32": "other VALU", "s_add_co_i32": "SALU",
+        "s_wait_dscnt": "waits",
+        "s_barrier_signal": "", "s_barrier_wait": "barriers", "ds_load_b128": "LDS",
+        "buffer_load_b128": "VMEM",
         "s_delay_alu": "", "global_store_b8": "VMEM",
     }  # fmt: skip
     assert {name: gemm_loops.kind_of(name) for name in kinds} == kinds

@@ -1,4 +1,5 @@
-"""Kernels in C with arguments for each, which several tests run: on the host and on the emulator."""
+"""Kernels in C with arguments for each, which several tests run: on the host and on the
+emulator."""
 
 from __future__ import annotations
 

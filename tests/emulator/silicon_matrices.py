@@ -69,7 +69,8 @@ class Shape:
         return rows
 
     def product(
-        self, a: Registers, b: Registers, c: Registers, index: Registers | None = None, chosen: int = 0,
+        self, a: Registers, b: Registers, c: Registers, index: Registers | None = None,
+        chosen: int = 0,
         clamps: bool = False,
     ) -> Registers:  # fmt: skip
         """Return D's registers of a float product."""

@@ -124,11 +124,15 @@ SAMPLES: dict[str, Sample] = {
 }
 # What A and B are, and C. Those of a row of a matrix that cancel are made from others.
 CASES = [
-    ("normal", "nothing"), ("normal", "normal"), ("normal", "wide"), ("normal", "large"), ("near 1", "near 1"),
-    ("far from 1", "far from 1"), ("bits", "bits"), ("wide", "wide"), ("wide", "nothing"), ("large", "large"),
-    ("subnormal", "subnormal"), ("subnormal", "nothing"), ("nothing", "wide"), ("integers", "integers"),
+    ("normal", "nothing"), ("normal", "normal"), ("normal", "wide"), ("normal", "large"),
+    ("near 1", "near 1"),
+    ("far from 1", "far from 1"), ("bits", "bits"), ("wide", "wide"), ("wide", "nothing"),
+    ("large", "large"),
+    ("subnormal", "subnormal"), ("subnormal", "nothing"), ("nothing", "wide"),
+    ("integers", "integers"),
     ("integers", "normal"), ("large integers", "integers"), ("few", "few"), ("few", "nothing"),
-    ("near 1", "subnormal"), ("tiny", "subnormal"), ("halves", "halves"), ("zeros", "zeros"), ("zeros", "subnormal"),
+    ("near 1", "subnormal"), ("tiny", "subnormal"), ("halves", "halves"), ("zeros", "zeros"),
+    ("zeros", "subnormal"),
     ("specials", "specials"), ("edges", "edges"), ("edges", "nothing"), ("cancelling", "nothing"),
     ("cancelling", "subnormal"), ("cancelling", "far from 1"),
 ]  # fmt: skip

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from foreign_table import Row, table_page
+from foreign_table import Record, Row, table_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "foreign.md"
 _ROWS = pytest.StashKey[list[Row]]()
@@ -31,7 +30,7 @@ class _RowCollector:
 
 
 @pytest.fixture
-def record(request: pytest.FixtureRequest) -> Callable[[Row], None]:
+def record(request: pytest.FixtureRequest) -> Record:
     """Return the function that puts a row into the table of docs/foreign.md."""
     return lambda row: request.node.user_properties.append(("foreign", vars(row)))
 

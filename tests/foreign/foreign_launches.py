@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from foreign_compilers import ForeignObject
-from foreign_table import Row
+from foreign_table import Record, Row
 from numpy.typing import NDArray
 
 import amdjit
@@ -113,7 +113,7 @@ def largest_error(results: Sequence[tuple[NDArray[Any], Expected]]) -> float | N
 
 
 def record_launch(
-    record: Callable[[Row], None],
+    record: Record,
     code: ForeignObject,
     launch: Launch,
     kernel: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _BEGIN, _END = "<!-- written by the tests: begin -->", "<!-- end -->"
@@ -25,6 +25,7 @@ class Row:
     note: str = ""
 
 
+Record = Callable[[Row], None]
 _HEAD = [
     "| compiler | kernel | variants | objects | result | sanitizer | notes |",
     "|---|---|---|---|---|---|---|",

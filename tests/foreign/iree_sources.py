@@ -46,7 +46,8 @@ def _filled(name: str, shape: tuple[int, ...], kind: str, value: float = 0) -> s
     return f"""
   %{name}_value = arith.constant {_constant(kind, value)}
   %{name}_empty = tensor.empty() : {tensor}
-  %{name} = linalg.fill ins(%{name}_value : {_TYPES.get(kind, kind)}) outs(%{name}_empty : {tensor}) -> {tensor}"""
+  %{name} = linalg.fill ins(%{name}_value : {_TYPES.get(kind, kind)})
+      outs(%{name}_empty : {tensor}) -> {tensor}"""
 
 
 def matmul(size: tuple[int, int, int], kind: str, total: str, transposed: bool) -> str:
@@ -62,7 +63,8 @@ def matmul(size: tuple[int, int, int], kind: str, total: str, transposed: bool) 
     element = _TYPES.get(kind, kind)
     return f"""
 func.func @main(%a: {a}, %b: {b}) -> {c} {{{_filled("zero", (m, n), total)}
-  %c = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "parallel", "reduction"]}}
+  %c = linalg.generic {{indexing_maps = [{maps}],
+                       iterator_types = ["parallel", "parallel", "reduction"]}}
     ins(%a, %b : {a}, {b}) outs(%zero : {c}) {{
   ^bb0(%l: {element}, %r: {element}, %o: {total}):
     {_multiply_add(kind, total)}
@@ -105,7 +107,8 @@ func.func @main(%x: {x}, %w: {w}) -> {out} {{
   ^bb0(%i: index, %j: index, %k: index, %l: index):
     tensor.yield %outside : {kind}
   }} : {x} to {padded}{_filled("zero", result, total)}
-  %r = linalg.conv_2d_nhwc_hwcf {{strides = dense<{stride}> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}}
+  %r = linalg.conv_2d_nhwc_hwcf {{strides = dense<{stride}> : tensor<2xi64>,
+                                 dilations = dense<1> : tensor<2xi64>}}
     ins(%padded, %w : {padded}, {w}) outs(%zero : {out}) -> {out}
   return %r : {out}
 }}"""
@@ -187,7 +190,8 @@ func.func @main(%x: {x}, %weight: {row}, %bias: {row}) -> {x} {{
   }} -> {column}
   %r = linalg.generic {{indexing_maps = [{whole}, {down}, {down}, {across}, {across}, {whole}],
       iterator_types = ["parallel", "parallel"]}}
-    ins(%x, %total, %squares, %weight, %bias : {x}, {column}, {column}, {row}, {row}) outs(%empty : {x}) {{
+    ins(%x, %total, %squares, %weight, %bias : {x}, {column}, {column}, {row}, {row})
+    outs(%empty : {x}) {{
   ^bb0(%in: f32, %t: f32, %q: f32, %w: f32, %b: f32, %o: f32):
     %mean = arith.divf %t, %size : f32
     %centred = arith.subf %in, %mean : f32
@@ -241,10 +245,13 @@ def perceptron(rows: int, inputs: int, hidden: int, outputs: int) -> str:
     whole, across = "affine_map<(i, j) -> (i, j)>", "affine_map<(i, j) -> (j)>"
     return f"""
 func.func @main(%x: {x}, %first: {first}, %bias: {bias}, %second: {second}) -> {out} {{
-  %floor = arith.constant 0.0 : f32{_filled("zero", (rows, hidden), "f32")}{_filled("none", (rows, outputs), "f32")}
+  %floor = arith.constant 0.0 : f32{_filled("zero", (rows, hidden), "f32")}{
+        _filled("none", (rows, outputs), "f32")
+    }
   %h = linalg.matmul ins(%x, %first : {x}, {first}) outs(%zero : {middle}) -> {middle}
   %empty = tensor.empty() : {narrow}
-  %active = linalg.generic {{indexing_maps = [{whole}, {across}, {whole}], iterator_types = ["parallel", "parallel"]}}
+  %active = linalg.generic {{indexing_maps = [{whole}, {across}, {whole}],
+                            iterator_types = ["parallel", "parallel"]}}
     ins(%h, %bias : {middle}, {bias}) outs(%empty : {narrow}) {{
   ^bb0(%in: f32, %b: f32, %o: f16):
     %shifted = arith.addf %in, %b : f32

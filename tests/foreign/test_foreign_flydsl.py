@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from foreign_compilers import compile_flydsl
 from foreign_data import DTYPES, Array, integers, normal, product_bound, wide
 from foreign_launches import Expected, Launch, record_launch
-from foreign_table import Row
+from foreign_table import Record
 
 pytestmark = pytest.mark.foreign
 
-Record = Callable[[Row], None]
 rng = np.random.default_rng(22)
 
 

@@ -2,93 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from foreign_compilers import ForeignObject, compile_triton
 from foreign_data import (
     DTYPES,
     EPSILON,
-    Array,
     attention,
     integers,
     layer_norm,
     normal,
-    product_bound,
     rounding,
     softmax,
-    wide,
 )
 from foreign_launches import Expected, Launch, record_launch
-from foreign_table import Row
+from triton_launches import BUFFER, PLAIN, SCRATCH, WIDE, Record, build, matmul, programs
 
 pytestmark = pytest.mark.foreign
 
-Record = Callable[[Row], None]
 rng = np.random.default_rng(20)
-
-_NAMES = {
-    "f32": "fp32",
-    "f16": "fp16",
-    "bf16": "bf16",
-    "fp8": "fp8e4nv",
-    "bf8": "fp8e5",
-    "i8": "i8",
-    "i32": "i32",
-}
-# Triton appends two pointers of its own to the arguments (scratch for all programs, and for
-# profiling), null here.
-_SCRATCH = [None, None]
-# What Triton knows of arguments: multiples of 16 make wide accesses, small arrays buffer
-# instructions.
-_PLAIN: tuple[Any, ...] = ()
-_WIDE = (("tt.divisibility", 16),)
-_BUFFER = (("tt.divisibility", 16), ("tt.pointer_range", 32))
-
-
-def build(
-    kernel: str,
-    types: Sequence[tuple[str, str]],
-    constants: dict[str, Any],
-    facts: Any = (),
-    **options: int,
-) -> ForeignObject:
-    """Compile a kernel. types: its run-time parameters; a type that ends in * is a pointer; facts:
-    of pointers."""
-    signature = {
-        name: "*" + _NAMES[kind[:-1]] if kind[-1] == "*" else _NAMES[kind] for name, kind in types
-    }
-    known = [facts if kind[-1] == "*" else () for _, kind in types]
-    request = {
-        "kernel": kernel,
-        "signature": signature,
-        "constants": constants,
-        "facts": known,
-        "options": options,
-    }
-    return compile_triton(request)
-
-
-def programs(size: int, block: int) -> int:
-    return -(-size // block)
 
 
 @pytest.mark.parametrize(
     ("kind", "n", "stride", "block", "facts", "options"),
     [
-        ("f32", 1000, 1, 256, _PLAIN, {"num_warps": 1}),
-        ("f32", 1024, 1, 256, _WIDE, {"num_warps": 4}),
-        ("f32", 999, 1, 512, _BUFFER, {"num_warps": 2}),
-        ("f16", 1000, 1, 1024, _BUFFER, {"num_warps": 8}),
-        ("bf16", 1001, 1, 128, _WIDE, {"num_warps": 2}),
-        ("f16", 300, 3, 128, _PLAIN, {"num_warps": 4}),
-        ("i8", 777, 1, 256, _WIDE, {"num_warps": 1}),
-        ("i32", 777, 2, 64, _BUFFER, {"num_warps": 16}),
+        ("f32", 1000, 1, 256, PLAIN, {"num_warps": 1}),
+        ("f32", 1024, 1, 256, WIDE, {"num_warps": 4}),
+        ("f32", 999, 1, 512, BUFFER, {"num_warps": 2}),
+        ("f16", 1000, 1, 1024, BUFFER, {"num_warps": 8}),
+        ("bf16", 1001, 1, 128, WIDE, {"num_warps": 2}),
+        ("f16", 300, 3, 128, PLAIN, {"num_warps": 4}),
+        ("i8", 777, 1, 256, WIDE, {"num_warps": 1}),
+        ("i32", 777, 2, 64, BUFFER, {"num_warps": 16}),
     ],
 )
-def test_vector_add(
+def test_sums_of_vectors_are_numpys(
     record: Record, kind: str, n: int, stride: int, block: int, facts: Any, options: dict[str, int]
 ) -> None:
     x, y, out = (
@@ -107,7 +56,7 @@ def test_vector_add(
     code = build("vector_add", types, {"BLOCK": block}, facts, **options)
     wanted = out.copy()
     wanted[::stride] = x[::stride] + y[::stride]
-    args = [x, y, out, np.int32(n), np.int32(stride), *_SCRATCH]
+    args = [x, y, out, np.int32(n), np.int32(stride), *SCRATCH]
     launch = Launch(programs(n, block), args, [Expected(out, wanted)])
     record_launch(record, code, launch, "vector add", f"{kind}, {n} in {block}")
 
@@ -115,14 +64,14 @@ def test_vector_add(
 @pytest.mark.parametrize(
     ("kind", "columns", "block", "facts", "options"),
     [
-        ("f32", 100, 128, _PLAIN, {"num_warps": 1}),
-        ("f32", 128, 128, _WIDE, {"num_warps": 4}),
-        ("f16", 781, 1024, _BUFFER, {"num_warps": 4}),
-        ("bf16", 1000, 1024, _WIDE, {"num_warps": 8}),
-        ("f32", 1, 16, _PLAIN, {"num_warps": 2}),
+        ("f32", 100, 128, PLAIN, {"num_warps": 1}),
+        ("f32", 128, 128, WIDE, {"num_warps": 4}),
+        ("f16", 781, 1024, BUFFER, {"num_warps": 4}),
+        ("bf16", 1000, 1024, WIDE, {"num_warps": 8}),
+        ("f32", 1, 16, PLAIN, {"num_warps": 2}),
     ],
 )
-def test_softmax(
+def test_softmax_is_numpys(
     record: Record, kind: str, columns: int, block: int, facts: Any, options: dict[str, int]
 ) -> None:
     x, out = normal(rng, (5, columns), kind) * DTYPES[kind](3), np.zeros((5, columns), DTYPES[kind])
@@ -130,7 +79,7 @@ def test_softmax(
     code = build("softmax", types, {"BLOCK": block}, facts, **options)
     reference = softmax(x)
     bound = rounding(reference, kind) + 16 * EPSILON["f32"] * reference
-    args = [x, out, np.int32(columns), np.int32(columns), *_SCRATCH]
+    args = [x, out, np.int32(columns), np.int32(columns), *SCRATCH]
     launch = Launch(5, args, [Expected(out, reference, bound)])
     record_launch(record, code, launch, "softmax", f"{kind}, {columns} in {block}")
 
@@ -138,13 +87,13 @@ def test_softmax(
 @pytest.mark.parametrize(
     ("kind", "columns", "block", "facts", "options"),
     [
-        ("f32", 300, 128, _PLAIN, {"num_warps": 4}),
-        ("f16", 256, 256, _WIDE, {"num_warps": 2}),
-        ("bf16", 523, 256, _BUFFER, {"num_warps": 8}),
-        ("f32", 640, 64, _WIDE, {"num_warps": 1, "num_stages": 3}),
+        ("f32", 300, 128, PLAIN, {"num_warps": 4}),
+        ("f16", 256, 256, WIDE, {"num_warps": 2}),
+        ("bf16", 523, 256, BUFFER, {"num_warps": 8}),
+        ("f32", 640, 64, WIDE, {"num_warps": 1, "num_stages": 3}),
     ],
 )
-def test_layer_norm(
+def test_layer_norm_is_numpys(
     record: Record, kind: str, columns: int, block: int, facts: Any, options: dict[str, int]
 ) -> None:
     x, out = normal(rng, (4, columns), kind), np.zeros((4, columns), DTYPES[kind])
@@ -153,63 +102,21 @@ def test_layer_norm(
     types += [("stride", "i32"), ("columns", "i32"), ("epsilon", "f32")]
     code = build("layer_norm", types, {"BLOCK": block}, facts, **options)
     reference, bound = layer_norm(x, weight, bias, 1e-5)
-    args = [x, weight, bias, out, np.int32(columns), np.int32(columns), np.float32(1e-5), *_SCRATCH]
+    args = [x, weight, bias, out, np.int32(columns), np.int32(columns), np.float32(1e-5), *SCRATCH]
     launch = Launch(4, args, [Expected(out, reference, bound + rounding(reference, kind))])
     record_launch(record, code, launch, "layer norm", f"{kind}, {columns} in {block}")
-
-
-def _operand(matrix: Array, transposed: bool) -> tuple[Array, tuple[np.int32, np.int32]]:
-    """Return a matrix as it lies in memory, and its strides in elements."""
-    if transposed:
-        return np.ascontiguousarray(matrix.T), (np.int32(1), np.int32(matrix.shape[0]))
-    return matrix, (np.int32(matrix.shape[1]), np.int32(1))
-
-
-_SIZES = ["M", "N", "K", "a_row", "a_column", "b_row", "b_column", "c_row"]
-
-
-def matmul(
-    record: Record,
-    a: Array,
-    b: Array,
-    kinds: tuple[str, str, str],
-    layout: str,
-    blocks: tuple[int, int, int],
-    facts: Any,
-    options: dict[str, int],
-) -> None:
-    """Multiply. kinds: of A, B and C. layout: T for an operand that lies transposed, else N."""
-    (m, k), n = a.shape, b.shape[1]
-    left, left_strides = _operand(a, layout[0] == "T")
-    right, right_strides = _operand(b, layout[1] == "T")
-    out = np.zeros((m, n), DTYPES[kinds[2]])
-    integral = kinds[2] == "i32"
-    constants = dict(zip(("BM", "BN", "BK"), blocks, strict=True)) | {"GROUP": 2}
-    constants |= {"SUM": "tl.int32" if integral else "tl.float32"}  # type: ignore[dict-item]
-    types = [(name, kind + "*") for name, kind in zip("abc", kinds, strict=True)] + [
-        (size, "i32") for size in _SIZES
-    ]
-    code = build("matmul", types, constants, facts, **options)
-    sizes = [np.int32(m), np.int32(n), np.int32(k), *left_strides, *right_strides, np.int32(n)]
-    reference = wide(a) @ wide(b)
-    whole = bool((wide(a) == np.rint(wide(a))).all())
-    bound: Any = 0 if whole else product_bound(a, b) + rounding(reference, kinds[2])
-    grid = programs(m, blocks[0]) * programs(n, blocks[1])
-    launch = Launch(grid, [left, right, out, *sizes, *_SCRATCH], [Expected(out, reference, bound)])
-    variant = f"{layout} {m}x{n}x{k} in {'x'.join(map(str, blocks))}, {code.work_items // 32} waves"
-    record_launch(record, code, launch, f"matmul {kinds[0]} x {kinds[1]} to {kinds[2]}", variant)
 
 
 @pytest.mark.parametrize(
     ("kinds", "layout", "size", "blocks", "facts", "options"),
     [
-        (("f16", "f16", "f32"), "NN", (70, 90, 100), (32, 32, 32), _PLAIN, {"num_warps": 4}),
+        (("f16", "f16", "f32"), "NN", (70, 90, 100), (32, 32, 32), PLAIN, {"num_warps": 4}),
         (
             ("f16", "f16", "f16"),
             "NT",
             (64, 64, 96),
             (64, 32, 32),
-            _WIDE,
+            WIDE,
             {"num_warps": 2, "num_stages": 1},
         ),
         (
@@ -217,7 +124,7 @@ def matmul(
             "TN",
             (64, 96, 64),
             (32, 64, 64),
-            _BUFFER,
+            BUFFER,
             {"num_warps": 4, "num_stages": 3},
         ),
         (
@@ -225,42 +132,42 @@ def matmul(
             "TT",
             (33, 65, 130),
             (64, 64, 32),
-            _BUFFER,
+            BUFFER,
             {"num_warps": 8, "num_stages": 2},
         ),
-        (("bf16", "bf16", "f32"), "NN", (48, 80, 64), (16, 16, 32), _WIDE, {"num_warps": 1}),
-        (("bf16", "bf16", "bf16"), "NT", (64, 64, 128), (128, 64, 64), _BUFFER, {"num_warps": 8}),
+        (("bf16", "bf16", "f32"), "NN", (48, 80, 64), (16, 16, 32), WIDE, {"num_warps": 1}),
+        (("bf16", "bf16", "bf16"), "NT", (64, 64, 128), (128, 64, 64), BUFFER, {"num_warps": 8}),
         (
             ("bf16", "bf16", "f32"),
             "TN",
             (50, 50, 50),
             (32, 32, 16),
-            _PLAIN,
+            PLAIN,
             {"num_warps": 2, "num_stages": 4},
         ),
-        (("fp8", "fp8", "f32"), "NN", (64, 64, 64), (32, 32, 64), _BUFFER, {"num_warps": 4}),
-        (("fp8", "fp8", "f32"), "NT", (70, 40, 200), (64, 32, 64), _PLAIN, {"num_warps": 4}),
+        (("fp8", "fp8", "f32"), "NN", (64, 64, 64), (32, 32, 64), BUFFER, {"num_warps": 4}),
+        (("fp8", "fp8", "f32"), "NT", (70, 40, 200), (64, 32, 64), PLAIN, {"num_warps": 4}),
         (
             ("fp8", "bf8", "f32"),
             "TN",
             (32, 64, 96),
             (32, 64, 32),
-            _WIDE,
+            WIDE,
             {"num_warps": 2, "num_stages": 3},
         ),
-        (("bf8", "bf8", "f16"), "TT", (32, 32, 64), (16, 32, 32), _BUFFER, {"num_warps": 1}),
-        (("i8", "i8", "i32"), "NN", (70, 90, 100), (32, 32, 32), _PLAIN, {"num_warps": 4}),
+        (("bf8", "bf8", "f16"), "TT", (32, 32, 64), (16, 32, 32), BUFFER, {"num_warps": 1}),
+        (("i8", "i8", "i32"), "NN", (70, 90, 100), (32, 32, 32), PLAIN, {"num_warps": 4}),
         (
             ("i8", "i8", "i32"),
             "NT",
             (64, 64, 128),
             (64, 64, 64),
-            _BUFFER,
+            BUFFER,
             {"num_warps": 8, "num_stages": 2},
         ),
-        (("i8", "i8", "i32"), "TN", (64, 48, 64), (32, 16, 64), _WIDE, {"num_warps": 2}),
-        (("f32", "f32", "f32"), "NN", (40, 40, 40), (32, 32, 16), _PLAIN, {"num_warps": 4}),
-        (("f32", "f32", "f32"), "TT", (64, 32, 64), (32, 32, 32), _BUFFER, {"num_warps": 2}),
+        (("i8", "i8", "i32"), "TN", (64, 48, 64), (32, 16, 64), WIDE, {"num_warps": 2}),
+        (("f32", "f32", "f32"), "NN", (40, 40, 40), (32, 32, 16), PLAIN, {"num_warps": 4}),
+        (("f32", "f32", "f32"), "TT", (64, 32, 64), (32, 32, 32), BUFFER, {"num_warps": 2}),
     ],
 )
 def test_matmul_of_integers_is_exact(
@@ -290,7 +197,7 @@ def test_matmul_of_integers_is_exact(
 )
 def test_matmul_of_random_numbers(record: Record, kinds: tuple[str, str, str], layout: str) -> None:
     a, b = normal(rng, (64, 160), kinds[0]), normal(rng, (160, 48), kinds[1])
-    matmul(record, a, b, kinds, layout, (32, 16, 32), _BUFFER, {"num_warps": 2, "num_stages": 2})
+    matmul(record, a, b, kinds, layout, (32, 16, 32), BUFFER, {"num_warps": 2, "num_stages": 2})
 
 
 @pytest.mark.parametrize(
@@ -302,7 +209,7 @@ def test_matmul_of_random_numbers(record: Record, kinds: tuple[str, str, str], l
         ("bf16", 128, 64, (64, 64), True, {"num_warps": 8, "num_stages": 1}),
     ],
 )
-def test_attention(
+def test_attention_is_numpys(
     record: Record,
     kind: str,
     length: int,
@@ -317,9 +224,9 @@ def test_attention(
     types = [(name, kind + "*") for name in ("q", "k", "v", "out")]
     types += [("length", "i32"), ("scale", "f32"), ("head_stride", "i32")]
     constants = {"BM": blocks[0], "BN": blocks[1], "HEAD": head, "CAUSAL": causal}
-    code = build("attention", types, constants, _WIDE, **options)
+    code = build("attention", types, constants, WIDE, **options)
     reference, bound = attention(q, k, v, scale, causal, kind)
-    args = [q, k, v, out, np.int32(length), np.float32(scale), np.int32(length * head), *_SCRATCH]
+    args = [q, k, v, out, np.int32(length), np.float32(scale), np.int32(length * head), *SCRATCH]
     expected = [Expected(out, reference, bound + rounding(reference, kind))]
     launch = Launch((programs(length, blocks[0]), 2), args, expected)
     variant = f"{kind}{', causal' if causal else ''}, {length} x {head} in {blocks[0]}x{blocks[1]}"
@@ -340,7 +247,7 @@ def test_sums_places_of_the_largest_and_running_sums(
         Expected(places, x.argmax(1)),
         Expected(running, x.cumsum(1)),
     ]
-    args = [x, sums, places, running, np.int32(columns), np.int32(columns), *_SCRATCH]
+    args = [x, sums, places, running, np.int32(columns), np.int32(columns), *SCRATCH]
     record_launch(
         record, code, Launch(3, args, expected), "sum, argmax, cumsum", f"{columns} in {block}"
     )
@@ -349,17 +256,17 @@ def test_sums_places_of_the_largest_and_running_sums(
 @pytest.mark.parametrize(
     ("kind", "columns", "waves"), [("f32", 128, 4), ("i32", 256, 2), ("f16", 64, 1)]
 )
-def test_sort(record: Record, kind: str, columns: int, waves: int) -> None:
+def test_sorted_rows_are_numpys(record: Record, kind: str, columns: int, waves: int) -> None:
     x = (rng.standard_normal((3, columns)) * 100).astype(DTYPES[kind])
     out = np.zeros_like(x)
     code = build(
         "sort_rows",
         [("x", kind + "*"), ("out", kind + "*")],
         {"COLUMNS": columns},
-        _WIDE,
+        WIDE,
         num_warps=waves,
     )
-    launch = Launch(3, [x, out, *_SCRATCH], [Expected(out, np.sort(x, 1))])
+    launch = Launch(3, [x, out, *SCRATCH], [Expected(out, np.sort(x, 1))])
     record_launch(record, code, launch, "sort", f"{kind}, {columns}")
 
 
@@ -367,7 +274,7 @@ def test_sort(record: Record, kind: str, columns: int, waves: int) -> None:
     ("kind", "shape", "blocks", "waves"),
     [("f32", (50, 70), (32, 32), 4), ("i8", (64, 33), (16, 64), 2)],
 )
-def test_transpose(
+def test_transposed_matrices_are_numpys(
     record: Record, kind: str, shape: tuple[int, int], blocks: tuple[int, int], waves: int
 ) -> None:
     x = integers(rng, shape, kind, 100)
@@ -375,19 +282,19 @@ def test_transpose(
     types = [("x", kind + "*"), ("out", kind + "*"), ("rows", "i32"), ("columns", "i32")]
     code = build("transpose", types, {"BR": blocks[0], "BC": blocks[1]}, num_warps=waves)
     grid = (programs(shape[0], blocks[0]), programs(shape[1], blocks[1]))
-    args = [x, out, np.int32(shape[0]), np.int32(shape[1]), *_SCRATCH]
+    args = [x, out, np.int32(shape[0]), np.int32(shape[1]), *SCRATCH]
     record_launch(
         record, code, Launch(grid, args, [Expected(out, x.T)]), "transpose", f"{kind}, {shape}"
     )
 
 
 @pytest.mark.parametrize("waves", [1, 4])
-def test_atomic_counts(record: Record, waves: int) -> None:
+def test_atomic_counts_are_numpys(record: Record, waves: int) -> None:
     x, counts = rng.integers(0, 10, 1000).astype(np.int32), np.zeros(10, np.int32)
     types = [("x", "i32*"), ("counts", "i32*"), ("n", "i32")]
     code = build("count_values", types, {"BLOCK": 256}, num_warps=waves)
     launch = Launch(
-        4, [x, counts, np.int32(1000), *_SCRATCH], [Expected(counts, np.bincount(x, minlength=10))]
+        4, [x, counts, np.int32(1000), *SCRATCH], [Expected(counts, np.bincount(x, minlength=10))]
     )
     record_launch(record, code, launch, "histogram by atomics", f"{waves} waves")
 
@@ -398,22 +305,22 @@ def test_the_last_program_adds_the_parts_of_all(record: Record) -> None:
     types = [("x", "f32*"), ("parts", "f32*"), ("ticket", "i32*"), ("out", "f32*"), ("n", "i32")]
     code = build("last_program_adds", types, {"BLOCK": 256, "PROGRAMS": 4}, num_warps=4)
     launch = Launch(
-        4, [x, parts, ticket, out, np.int32(1000), *_SCRATCH], [Expected(out, x.sum(keepdims=True))]
+        4, [x, parts, ticket, out, np.int32(1000), *SCRATCH], [Expected(out, x.sum(keepdims=True))]
     )
     record_launch(record, code, launch, "sum across programs", "acquire and release by a ticket")
 
 
-def test_integer_arithmetic(record: Record) -> None:
+def test_integer_arithmetic_is_numpys(record: Record) -> None:
     x, y = (rng.integers(-(2**20), 2**20, 1000).astype(np.int32) for _ in range(2))
     y[y == 0] = 1
     out = np.zeros_like(x)
     types = [("x", "i32*"), ("y", "i32*"), ("out", "i32*"), ("n", "i32")]
-    code = build("mixed_arithmetic", types, {"BLOCK": 128}, _WIDE, num_warps=4)
+    code = build("mixed_arithmetic", types, {"BLOCK": 128}, WIDE, num_warps=4)
     quotient = np.trunc(x / y).astype(np.int32)
     remainder = x - quotient * y
     product = ((x.astype(np.int64) * y) >> 3 & 0x7FFF).astype(np.int32)
     reference = np.where(x > y, quotient + remainder, product) ^ np.trunc(x * 0.25).astype(np.int32)
-    launch = Launch(8, [x, y, out, np.int32(1000), *_SCRATCH], [Expected(out, reference)])
+    launch = Launch(8, [x, y, out, np.int32(1000), *SCRATCH], [Expected(out, reference)])
     record_launch(
         record, code, launch, "integer arithmetic", "division, 64-bit products, conversions"
     )

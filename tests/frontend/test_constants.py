@@ -25,7 +25,7 @@ HUGE = [
 
 
 @pytest.mark.parametrize("text", HUGE)
-def test_constants_out_of_all_proportion_are_refused_at_once(text: str) -> None:
+def test_huge_constants_are_refused_immediately(text: str) -> None:
     source = f"def huge(a):\n    a[0] = {text}\n"
     file = f"<{text}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)

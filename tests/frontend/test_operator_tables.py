@@ -1,5 +1,5 @@
-"""The tables of docs/types.md, read from the page: every operator on every pair of types gives what
-they say."""
+"""The tables of docs/types.md, read from the page: every operator on every pair of types has the
+result that they state."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def table(name: str) -> tuple[list[str], dict[str, list[str]]]:
 
 
 def commons() -> dict[tuple[str, str], str]:
-    """Return the common type of each pair, which has no order; `.` where there is none."""
+    """Return the common type of each unordered pair, `.` if there is none."""
     found: dict[tuple[str, str], str] = {}
     for name in ("common", "parts"):
         head, rows = table(name)
@@ -77,7 +77,7 @@ CLASSES, OPERATORS = table("operators")
 
 
 def class_of(type: Type) -> str:
-    """Return the column of the table of operators in which a type stands."""
+    """Return the column of a type in the table of operators."""
     if isinstance(type, Vector):
         kind = (
             "fp8, bf8"
@@ -96,7 +96,7 @@ def class_of(type: Type) -> str:
 
 
 def expected(operator: str, left: str, right: str) -> Type | None:
-    """Return what the tables say of an operator on two types, None where it is refused."""
+    """Return what the tables say about an operator on two types, None if it is refused."""
     common = NAMED.get(COMMON[left, right])
     items = [NAMED[left], NAMED[right]]
     if common is None:
@@ -116,7 +116,7 @@ def expected(operator: str, left: str, right: str) -> Type | None:
 
 
 def unlike_items(operator: str, items: list[Type]) -> Type | None:
-    """Tuples and records of other kinds compare: they are not equal."""
+    """Tuples and records of different kinds can be compared: they are not equal."""
     are_items = all(isinstance(item, Tuple) and class_of(item) != "complex" for item in items)
     return boolean if are_items and operator in ("a == b", "a != b") else None
 

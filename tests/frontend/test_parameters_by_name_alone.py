@@ -1,4 +1,4 @@
-"""Calls of functions some of whose parameters are given by position alone or by name alone."""
+"""Calls of functions with positional-only and keyword-only parameters."""
 
 from __future__ import annotations
 

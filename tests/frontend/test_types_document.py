@@ -1,5 +1,5 @@
-"""docs/types.md says what the compiler does: its tables are made from the promotion rules, its
-sentences are run."""
+"""docs/types.md describes what the compiler does: its tables are generated from the promotion
+rules, its sentences are run."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_operators_have_the_types_of_the_table(left: Scalar) -> None:
 
 
 def expected_type(operator: str, common: Scalar | None) -> Scalar | None:
-    """State the rules of docs/types.md once more, apart from the compiler."""
+    """State the rules of docs/types.md a second time, independently of the compiler."""
     if common is None:
         return None
     if common.storage_only:
@@ -90,8 +90,8 @@ def expected_type(operator: str, common: Scalar | None) -> Scalar | None:
 
 
 def test_types_are_numpys_but_for_what_the_document_names() -> None:
-    """Integers of one sign, floats of one kind and mixed signs are as in NumPy; the rest is refused
-    or named."""
+    """Integers of one sign, floats of one kind and mixed signs are as in NumPy; all else is refused
+    or documented."""
     for left in TYPES:
         for right in TYPES:
             common = common_scalar(left, right)

@@ -1,5 +1,5 @@
 # ruff: noqa: F821, F841
-"""The types that the front end gives to operators: one small kernel an operator."""
+"""The types that the front end gives to operators, with one small kernel for each operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types that operators give to operands of any type, also of types that no array holds."""
+"""The result types of operators on operands of any type, including types that no array holds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kernel_of(expression: str) -> FunctionType:
 
 
 def type_of_expression(expression: str, left: Type, right: Type) -> Type | None:
-    """Return the type of an expression of `a`, `b` and a boolean `c`; None where it is refused."""
+    """Return the type of an expression of `a`, `b` and a boolean `c`, None if it is refused."""
     try:
         typed = type_kernel(
             kernel_of(expression), (left, right, boolean), COMPILATION, PYTHON_FUNCTIONS

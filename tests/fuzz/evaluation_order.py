@@ -8,14 +8,13 @@ how often, everything was evaluated.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 import numpy as np
+from acting_helpers import NAMES
 from numpy.typing import NDArray
 from running import define
 
@@ -24,45 +23,6 @@ import amdjit
 LANES = 8
 ITEMS = 4
 ROWS = np.random.default_rng(7).integers(0, 12, (LANES, ITEMS)).astype(np.int32)
-
-
-def bump(row, k):
-    row[k % 4] = (row[k % 4] + 1) % 97
-    return row[k % 4]
-
-
-def scale(row, k, by=3):
-    row[k % 4] = row[k % 4] * by % 97
-    return row[(k + 1) % 4]
-
-
-def weigh(x, y, z=5):
-    return (x * 2 + y * 3 + z) % 97
-
-
-@dataclass(frozen=True)
-class Pair:
-    x: Any
-    y: Any
-
-    def sum(self, other):
-        return (self.x * 3 + self.y * 5 + other) % 97
-
-    def __add__(self, other):
-        return Pair((self.x + other) % 97, self.y)
-
-    def __radd__(self, other):
-        return Pair(self.x, (self.y * 2 + other) % 97)
-
-
-NAMES = {
-    "bump": bump,
-    "scale": scale,
-    "weigh": weigh,
-    "Pair": Pair,
-    "replace": replace,
-    "partial": functools.partial,
-}
 
 
 class Program:
@@ -117,8 +77,10 @@ class Program:
         if depth <= 0:
             return self._pick(plain, 0)
         acting = (
-            self._call, self._call, self._call, self._walrus, self._walrus, self._sum, self._sum, self._weighed,
-            self._choice, self._logic, self._display, self._record, self._comprehension, self._lambda, self._method,
+            self._call, self._call, self._call, self._walrus, self._walrus, self._sum, self._sum,
+            self._weighed,
+            self._choice, self._logic, self._display, self._record, self._comprehension,
+            self._lambda, self._method,
             self._extreme, self._test,
         )  # fmt: skip
         return self._pick((*plain, *acting), depth - 1)
@@ -247,7 +209,8 @@ class Program:
 
     def _statement(self, depth: int) -> None:
         simple: tuple[Callable[[int], None], ...] = (
-            self._assign, self._assign, self._store, self._store, self._augment, self._unpack, self._swap, self._pack,
+            self._assign, self._assign, self._store, self._store, self._augment, self._unpack,
+            self._swap, self._pack,
             self._make_view, self._make_record,
         )  # fmt: skip
         inner = (

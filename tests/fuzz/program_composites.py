@@ -49,7 +49,8 @@ class Composites(Expressions):
         if isinstance(type, Vector):
             if self.chance(50):
                 return f"{type}({self.expression(type.element, depth)})"
-            return f"{type}({', '.join(self.expression(type.element, depth) for _ in range(type.length))})"
+            parts = (self.expression(type.element, depth) for _ in range(type.length))
+            return f"{type}({', '.join(parts)})"
         if isinstance(type, ComplexType):
             return (
                 f"complex({self.expression(type.part, depth)}, {self.expression(type.part, depth)})"

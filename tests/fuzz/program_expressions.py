@@ -198,7 +198,8 @@ class Expressions:
         """Write an expression of Python numbers among the arguments that every such type holds."""
         if type.is_float:
             return self.pick(
-                "r", "t", "p", "(r * t)", "(r / p + t)", "(p / 7)", "-r", "abs(t)", "(t // r)", "max(r, q)",
+                "r", "t", "p", "(r * t)", "(r / p + t)", "(p / 7)", "-r", "abs(t)", "(t // r)",
+                "max(r, q)",
                 "(r - 0.3) * 2",
             )  # fmt: skip
         return self.pick(

@@ -41,9 +41,11 @@ class Loops(Statements):
     def weak_integers(self, indent: int, depth: int) -> None:
         """Count from literals and Python numbers, with what wraps alike in every width, into 64
         bits."""
-        updates = ("{v} |= 1 << {k}", "{v} += {k} * 1000003", "{v} = {v} * 3 + {k}", "{v} ^= p << {k}", "{v} -= q",
+        updates = ("{v} |= 1 << {k}", "{v} += {k} * 1000003", "{v} = {v} * 3 + {k}",
+            "{v} ^= p << {k}", "{v} -= q",
                    "{v} = ({k} - {v}) * 5", "{v} = {v} if {k} < p else 7 * {v}",
-                   "{v} = with_bit({v}, {k})", "{v} = stepped({v}, {k})", "{v} = turned({v}, {k})[0]")  # fmt: skip
+                   "{v} = with_bit({v}, {k})", "{v} = stepped({v}, {k})",
+                   "{v} = turned({v}, {k})[0]")  # fmt: skip
         name = self._weak_loop(indent, self.pick("0", "1", "p", "q", "p * q"), updates)
         type = self.pick("i64", "u64", "i32", "u32", "i8")
         place = self.place()
@@ -55,7 +57,8 @@ class Loops(Statements):
 
     def weak_floats(self, indent: int, depth: int) -> None:
         """Compute with literals and Python numbers, into f64."""
-        updates = ("{v} += 0.1", "{v} = {v} * 0.5 + r", "{v} += {k} * t", "{v} /= 3.0", "{v} = t / ({k} + 1) - {v}",
+        updates = ("{v} += 0.1", "{v} = {v} * 0.5 + r", "{v} += {k} * t", "{v} /= 3.0",
+            "{v} = t / ({k} + 1) - {v}",
                    "{v} = {v} if {k} < p else r * {v}", "{v} = abs({v}) + 1",
                    "{v} = damped({v}, {k})", "{v} = turned({v}, r)[1]")  # fmt: skip
         name = self._weak_loop(indent, self.pick("0.0", "r", "t", "r * t", "0.3"), updates)

@@ -258,10 +258,14 @@ def _expression(random: Random, depth: int) -> ast.expr:
 
 
 _SENSIBLE_CALLS = (
-    "abs({0})", "min({0}, {1})", "max({0}, 3)", "f32({0})", "i32({0})", "f16({0})", "u8({0})", "grid(1)", "len(a)",
-    "int({0})", "float({0})", "bool({0})", "a.shape[0]", "a[i32({0})]", "c[n]", "helper({0})", "round(f32({0}))",
-    "bitcast(f32({0}), i32)", "threadIdx.x", "f32x4({0})", "f32x4({0})[1]", "lane_id()", "(x, {0})[0]", "syncthreads()",
-    "local.array(4, f32)", "shared.array((2, 3), f16)[1, 2]", "atomic.add(c, 0, 1)", "isinstance({0}, int)",
+    "abs({0})", "min({0}, {1})", "max({0}, 3)", "f32({0})", "i32({0})", "f16({0})", "u8({0})",
+    "grid(1)", "len(a)",
+    "int({0})", "float({0})", "bool({0})", "a.shape[0]", "a[i32({0})]", "c[n]", "helper({0})",
+    "round(f32({0}))",
+    "bitcast(f32({0}), i32)", "threadIdx.x", "f32x4({0})", "f32x4({0})[1]", "lane_id()",
+    "(x, {0})[0]", "syncthreads()",
+    "local.array(4, f32)", "shared.array((2, 3), f16)[1, 2]", "atomic.add(c, 0, 1)",
+    "isinstance({0}, int)",
 )  # fmt: skip
 
 

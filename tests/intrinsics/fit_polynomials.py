@@ -120,7 +120,9 @@ HALF_LOG_2PI = np.longdouble("0.918938533204672741780329736405617639861")
 IN_F64 = ("double_gamma._STIRLING", "double_gamma._BETWEEN")
 """Of `SINGLES`: whose coefficients stay f64."""
 
-SINGLES: dict[str, tuple[Callable[[float], float], Callable[[float], float], float, float, int, tuple[float, ...]]] = {
+SINGLES: dict[str,
+    tuple[Callable[[float], float], Callable[[float], float], float, float, int,
+        tuple[float, ...]]] = {
     "single_evaluation._EXPONENTIAL": (exp, lambda r: exp(-r), -HALF_LN2, HALF_LN2, 6, (1.0, 1.0)),
     "single_evaluation._LOGARITHM": (
         beyond_logarithm, lambda f: f**3 / math.log1p(f), sqrt(0.5) - 1, sqrt(2) - 1, 7, (),
@@ -128,7 +130,8 @@ SINGLES: dict[str, tuple[Callable[[float], float], Callable[[float], float], flo
     "exponentials._POWER_OF_10": (
         lambda r: 10**r, lambda r: 10**-r, -HALF_LN2 / log(10), HALF_LN2 / log(10), 6, (1.0,),
     ),
-    "hyperbolic._LESS_1": (less_1, lambda r: r * r / math.expm1(r) if r else 0, -HALF_LN2, HALF_LN2, 4, (0.5,)),
+    "hyperbolic._LESS_1": (less_1, lambda r: r * r / math.expm1(r) if r else 0, -HALF_LN2, HALF_LN2,
+    4, (0.5,)),
     "hyperbolic._TANH": (*beyond_linear(math.tanh, -1 / 3), 0, 0.625**2, 5, ()),
     "hyperbolic._SINH": (*beyond_linear(math.sinh, 1 / 6), 0, 1, 3, ()),
     "hyperbolic._ASINH": (*beyond_linear(math.asinh, -1 / 6), 0, 0.25, 5, ()),
@@ -139,25 +142,31 @@ SINGLES: dict[str, tuple[Callable[[float], float], Callable[[float], float], flo
     "trigonometry._TANGENT": (*beyond_linear(math.tan, 1 / 3), 0, 0.64, 6, ()),
     "trigonometry._ARCSINE": (*beyond_linear(math.asin, 1 / 6), 0, 0.2501, 5, ()),
     "trigonometry._ARCTANGENT": (*beyond_linear(math.atan, -1 / 3), 0, 1, 7, ()),
-    "error_functions._ERROR": (lambda square: error_function(square) - 1, lambda square: 1, 0, 1, 6, ()),
+    "error_functions._ERROR": (lambda square: error_function(square) - 1, lambda square: 1, 0, 1, 6,
+    ()),
     "error_functions._ORDERS": (
-        lambda x: math.log2(math.erfc(x)), lambda x: math.erfc(x) / math.erf(x) * log(2), 1, 3.95, 6, (),
+        lambda x: math.log2(math.erfc(x)), lambda x: math.erfc(x) / math.erf(x) * log(2), 1, 3.95,
+        6, (),
     ),
     "error_functions._COMPLEMENT": (
         lambda t: scaled_complement(t, 2.875), lambda t: 1 / scaled_complement(t, 2.875),
         (0.79 - 2.875) / (0.79 + 2.875), (10.1 - 2.875) / (10.1 + 2.875), 8, (),
     ),
-    "double_gamma._STIRLING": (beyond_stirling, lambda square: sqrt(abs(square)), 1e-4, 1 / 9, 8, ()),
+    "double_gamma._STIRLING": (beyond_stirling, lambda square: sqrt(abs(square)), 1e-4, 1 / 9, 8,
+    ()),
     "double_gamma._BETWEEN": (between_zeros, lambda t: 1 / between_zeros(t), -0.8, 0.8, 15, ()),
     "gamma_functions._STIRLING": (
         lambda square: beyond_stirling(square) / log(2), lambda square: sqrt(abs(square)) * log(2),
         1e-5, 1 / 2.19**2, 3, (),
     ),
-    "gamma_functions._SINE": (*beyond_linear(sine_of_half_turns, -(math.pi**2) / 6), 0, 0.25, 4, ()),
+    "gamma_functions._SINE": (*beyond_linear(sine_of_half_turns, -(math.pi**2) / 6), 0, 0.25, 4,
+    ()),
     "gamma_functions._BETWEEN": (
-        lambda t: between_zeros(t - 0.015625), lambda t: 1 / between_zeros(t - 0.015625), -0.684375, 0.715625, 11, (),
+        lambda t: between_zeros(t - 0.015625), lambda t: 1 / between_zeros(t - 0.015625), -0.684375,
+        0.715625, 11, (),
     ),
-    "power._SERIES": (logarithmic_series, lambda square: square**2 * log(2) / 2, 0, 0.1717**2, 2, ()),
+    "power._SERIES": (logarithmic_series, lambda square: square**2 * log(2) / 2, 0, 0.1717**2, 2,
+    ()),
     "power.POWER_OF_2": (lambda r: 2**r, lambda r: 2**-r, -0.501, 0.501, 6, (1.0,)),
 }  # fmt: skip
 """Likewise in f32: the function, what an error counts, the ends of the interval, the degree, given

@@ -1,5 +1,5 @@
-"""Write intrinsics/builtins/amdgcn_builtins.tsv: a row for each clang `__builtin_amdgcn_*` that LLVM selects
-somewhere.
+"""Write intrinsics/builtins/amdgcn_builtins.tsv: a row for each clang `__builtin_amdgcn_*` that
+LLVM selects somewhere.
 
     python tests/intrinsics/generate_builtin_table.py ../shared/data/amdgcn_builtins.json
     ranges.json
@@ -44,17 +44,20 @@ SIGNATURES = {
     **{f"ds_f{way}f": "*lds f32 order 0..4 flag -> f32" for way in ("add", "min", "max")},
 }
 SCALARS = {
-    "int": "i32", "uint": "u32", "long": "i64", "ulong": "u64", "short": "i16", "ushort": "u16", "uchar": "u8",
+    "int": "i32", "uint": "u32", "long": "i64", "ulong": "u64", "short": "i16", "ushort": "u16",
+    "uchar": "u8",
     "char": "i8", "bool": "boolean", "half": "f16", "float": "f32", "double": "f64", "bf16": "bf16",
 }  # fmt: skip
 LLVM_SCALARS = {
-    "i1": "boolean", "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "half": "f16", "bfloat": "bf16",
+    "i1": "boolean", "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "half": "f16",
+    "bfloat": "bf16",
     "float": "f32", "double": "f64",
 }  # fmt: skip
 # Constants whose meaning LLVM knows and whose range it does not check: its comparison predicates,
 # strategies, counters.
 RANGES = {
-    "uicmp": "32..41", "uicmpl": "32..41", "sicmp": "32..41", "sicmpl": "32..41", "fcmp": "1..14", "fcmpf": "1..14",
+    "uicmp": "32..41", "uicmpl": "32..41", "sicmp": "32..41", "sicmpl": "32..41", "fcmp": "1..14",
+    "fcmpf": "1..14",
     "iglp_opt": "0..3", "s_wait_asynccnt": "0..63", "s_wait_tensorcnt": "0..63",
 }  # fmt: skip
 HEAD = ["name", "group", "targets", "waves", "signature", "llvm", "operands", "isa"]

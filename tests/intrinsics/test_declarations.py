@@ -34,12 +34,16 @@ from amdjit.types import (
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 DECLARED = declared()
-GENERIC = ("llvm.fma", "llvm.ctpop", "llvm.ctlz", "llvm.cttz", "llvm.bitreverse", "llvm.fshl", "llvm.fshr", "llvm.sqrt",
+GENERIC = ("llvm.fma", "llvm.ctpop", "llvm.ctlz", "llvm.cttz", "llvm.bitreverse", "llvm.fshl",
+    "llvm.fshr", "llvm.sqrt",
            "llvm.sin", "llvm.cos",
-           "llvm.exp", "llvm.exp2", "llvm.exp10", "llvm.log", "llvm.log2", "llvm.log10", "llvm.floor", "llvm.ceil",
-           "llvm.trunc", "llvm.rint", "llvm.fabs", "llvm.copysign", "llvm.ldexp", "llvm.minnum", "llvm.maxnum",
+           "llvm.exp", "llvm.exp2", "llvm.exp10", "llvm.log", "llvm.log2", "llvm.log10",
+           "llvm.floor", "llvm.ceil",
+           "llvm.trunc", "llvm.rint", "llvm.fabs", "llvm.copysign", "llvm.ldexp", "llvm.minnum",
+           "llvm.maxnum",
            "llvm.is.fpclass", "llvm.fptosi.sat", "llvm.fptoui.sat")  # fmt: skip
-CLANG_SCALARS = {"int": i32, "uint": u32, "ulong": u64, "float": f32, "double": f64, "half": f16, "short": i16,
+CLANG_SCALARS = {"int": i32, "uint": u32, "ulong": u64, "float": f32, "double": f64, "half": f16,
+    "short": i16,
                  "bool": boolean}  # fmt: skip
 CLANG_BUILTINS = sorted(amdgcn.BUILTINS)
 

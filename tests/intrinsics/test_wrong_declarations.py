@@ -96,7 +96,7 @@ def test_a_library_may_be_named_by_text(tmp_path: Path) -> None:
     x = np.arange(32, dtype=np.float32)
     kernel[1, 32](x)
     assert x.tolist() == [3.0 * lane for lane in range(32)]
-    with pytest.raises(amdjit.TargetError, match="which is not there"):
+    with pytest.raises(amdjit.TargetError, match="which was not found"):
         compile_use(declared(LlvmCall("thrice", library=str(tmp_path / "none.ll"))))
 
 

@@ -1,5 +1,5 @@
-"""Run a lowered kernel's IR on the CPU: what the IR means, apart from what the AMDGPU back end
-makes of it.
+"""Run a lowered kernel's IR on the CPU: what the IR means, independently of what the AMDGPU back
+end makes of it.
 
 Only kernels whose work-item indices do not matter: the kernel is called once, as a function.
 """
@@ -32,8 +32,8 @@ def run_on_host(llvm_text: str, kernel: str, *arguments: Any) -> None:
     llvm.initialize_native_asmprinter()
     with llvm.parse_assembly(_for_host(llvm_text)) as module:
         module.verify()
-        # The wheel's own CPU name misleads it on virtual machines; a baseline CPU has all that is
-        # needed.
+        # The CPU name that the wheel detects is wrong on some virtual machines; a baseline CPU is
+        # sufficient.
         machine = llvm.Target.from_default_triple().create_target_machine(
             opt=2, features="+f16c,+fma"
         )

@@ -1,5 +1,4 @@
-"""Run LLVM's own tools on the lowering's text, in processes of their own: LLVM aborts on many
-mistakes."""
+"""Run LLVM's tools on lowered IR in separate processes, since LLVM aborts on many mistakes."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ requires_llvm = pytest.mark.skipif(
 
 
 def verified(text: str) -> None:
-    """Fail with LLVM's words if the module is not valid."""
+    """Fail with LLVM's message if the module is not valid."""
     _run(["opt-22", "-passes=verify", "-disable-output"], text)
 
 

@@ -1,4 +1,4 @@
-"""Integer operators computed with Python's own integers, and values that try their edges."""
+"""Integer operators computed with Python's integers, and values that test their edge cases."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ class Writer:
         return f"{type}({self._one(0, 1, 3, 63, 100)})"
 
     def _simple(self, type: str) -> str:
-        """Write what costs nothing, more often than not: LLVM moves it."""
+        """Write statements that cost nothing, more often than not, since LLVM moves them."""
         kind = self._random.random()
         if kind < 0.45:
             return self._scalar(type)
@@ -266,7 +266,7 @@ def run_by_python(source: str, permutation: Any, arguments: list[Any]) -> None:
 
 
 def _extreme(a: Any, b: Any, least: bool) -> Any:
-    """Return what `min` and `max` of floats are in kernels: NaN where there is one, and -0.0 below
+    """Return `min` or `max` of floats as in kernels: NaN if an operand is NaN, and -0.0 is below
     0.0."""
     if a != a or b != b:
         return a if a != a else b
@@ -277,8 +277,8 @@ def _extreme(a: Any, b: Any, least: bool) -> Any:
 
 
 def wrong(seed: int, *, level: int, wave_size: int, bounds_check: bool) -> str:
-    """Return the kernel and what it gives other than Python does; nothing if all is as it should
-    be."""
+    """Return the kernel and where its results differ from Python's; an empty string if they
+    agree."""
     writer = Writer(seed)
     source = writer.kernel()
     arrays, rest = inputs(writer, seed)

@@ -9,18 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llvm_tools import assembly, optimised, requires_llvm, verified
+from llvm_tools import optimised, requires_llvm, verified
 from trees import (
     GFX1201,
     HERE,
     SOURCE,
     array,
-    assign,
     at,
     call,
-    compare,
     function,
-    if_,
     load,
     lowered,
     number,
@@ -37,7 +34,7 @@ from amdjit.diagnostics.errors import InternalError
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, AddressSpace, Array, Layout, Tuple, Vector, boolean, f16, f32, i32
+from amdjit.types import AddressSpace, Array, Layout, Tuple, Vector, boolean, f16, f32, i32
 
 pytestmark = requires_llvm
 
@@ -75,34 +72,6 @@ def test_arguments_have_their_types_names_and_attributes() -> None:
     assert "stride" not in line.split("%large.extent0")[1]
 
 
-def test_what_the_launch_promises_is_in_the_attributes() -> None:
-    kernel = function("k", (variable("out", array(f32)),))
-    assert "amdgpu-flat-work-group-size=1,1024" in signature(lowered(kernel))
-    text = lowered(kernel, block=256, waves_per_eu=4)
-    assert "amdgpu-flat-work-group-size=1,256" in signature(text)
-    assert "amdgpu-waves-per-eu=4" in signature(text)
-    fixed = lowered(kernel, block=(32, 8))
-    assert "amdgpu-flat-work-group-size=256,256" in signature(fixed)
-    assert re.search(r"!\{ i32 32, i32 8, i32 1 \}", fixed)
-    wave64 = lowered(kernel, wave_size=64)
-    assert "+wavefrontsize64" in wave64
-    assert "mustprogress" not in text
-    verified(fixed)
-
-
-def test_the_code_object_version_is_clang_s() -> None:
-    text = lowered(function("k", (variable("out", array(f32)),)))
-    assert re.search(r'!\{ i32 1, !"amdhsa_code_object_version", i32 600 \}', text)
-
-
-def test_a_boolean_argument_is_true_for_any_byte_but_zero() -> None:
-    flag, out = variable("flag", boolean), variable("out", array(i32))
-    text = lowered(
-        function("k", (flag, out), if_(read(flag), (store(read(out), (number(0),), number(1)),)))
-    )
-    assert re.search(r"icmp ne i8 %\"flag\", 0", text)
-
-
 def divided(inline: bool) -> tuple[tree.Function, tree.Function]:
     """A function that returns a tuple, and a kernel that calls it twice."""
     x, y = variable("x", i32), variable("y", i32)
@@ -121,16 +90,6 @@ def divided(inline: bool) -> tuple[tree.Function, tree.Function]:
             value = tree.TupleItem(at(line), i32, read(result), item)
             body.append(tree.Store(at(line), read(out), (number(place + item),), value))
     return function("k", (n, out), *body), callee
-
-
-@pytest.mark.parametrize("inline", [True, False])
-def test_functions_return_tuples(inline: bool) -> None:
-    kernel, callee = divided(inline)
-    text = lowered(kernel, callee)
-    verified(text)
-    assert ("alwaysinline" in text) == inline
-    code = assembly(text)
-    assert ("s_swappc_b64" in code) == (not inline)
 
 
 def test_functions_take_arrays_of_every_space() -> None:
@@ -155,56 +114,6 @@ def private(element: Any, *shape: int) -> Array:
     return Array(element, len(shape), Layout.CONTIGUOUS, AddressSpace.PRIVATE, shape)
 
 
-def test_functions_that_return_nothing_and_calls_before_returns() -> None:
-    out, n = variable("out", array(i32)), variable("n", i32)
-    inner = variable("out", array(i32)), variable("n", i32)
-    early = if_(compare("<", read(inner[1]), number(3)), (tree.Return(HERE, None),))
-    callee = function("put", inner, early, store(read(inner[0]), (read(inner[1]),), number(1)))
-    body = tree.Evaluate(HERE, tree.Call(HERE, VOID, callee, (read(out), read(n))))
-    assert "s_endpgm" in assembly(lowered(function("k", (out, n), body), callee))
-
-
-def test_two_functions_of_one_name_stay_apart() -> None:
-    out = variable("out", array(i32))
-    callees = [function("f", (), tree.Return(HERE, number(n)), result=i32) for n in (1, 2)]
-    body = [
-        store(read(out), (number(n),), tree.Call(HERE, i32, callee, ()))
-        for n, callee in enumerate(callees)
-    ]
-    text = optimised(lowered(function("k", (out,), *body), *callees))
-    assert re.findall(r"store i32 (\d),", text) == ["1", "2"]
-
-
-def test_an_lds_array_is_one_however_often_its_line_runs() -> None:
-    out, tile, i = variable("out", array(f32)), variable("tile", shared(f32, 8)), variable("i", i32)
-    body = (
-        assign(tile, tree.AllocateArray(HERE, tile.type, "tile")),
-        store(read(tile), (read(i),), number(1.0, f32)),
-    )
-    loop = tree.ForRange(HERE, i, number(0), number(4), number(1), body)
-    text = lowered(
-        function("k", (out,), loop, store(read(out), (number(0),), load(read(tile), number(1))))
-    )
-    assert text.count("internal addrspace(3) global") == 1
-    verified(text)
-
-
-def test_vectors_of_three_elements_are_packed() -> None:
-    out = variable("out", array(Vector(f32, 3)))
-    tile = variable("tile", shared(Vector(f32, 3), 5))
-    vector = tree.Splat(HERE, Vector(f32, 3), number(1.0, f32))
-    body = [
-        assign(tile, tree.AllocateArray(HERE, tile.type, "tile")),
-        store(read(tile), (call(thread),), vector),
-        store(read(out), (op("+", call(thread), number(1), True),), load(read(tile), call(thread))),
-    ]
-    text = lowered(function("k", (out,), *body))
-    assert "[15 x float]" in text
-    code = assembly(text)
-    assert "offset:12" in code
-    assert "global_store_b96" in code
-
-
 def test_wide_accesses_have_the_alignment_that_was_promised() -> None:
     a, out = variable("a", array(f16)), variable("out", array(f16))
     any_element = load(read(a), number(8), width=8)
@@ -215,20 +124,6 @@ def test_wide_accesses_have_the_alignment_that_was_promised() -> None:
     )
     text = lowered(function("k", (a, out), *stores))
     assert re.findall(r"load <8 x half>, .*, align (\d+)", text) == ["2", "16"]
-
-
-def test_wide_accesses_of_lds_stand_at_multiples_of_their_size() -> None:
-    out, tile = variable("out", array(f16)), variable("tile", shared(f16, 64))
-    allocated = assign(tile, tree.AllocateArray(HERE, tile.type, "tile"))
-    text = lowered(
-        function(
-            "k",
-            (out,),
-            allocated,
-            store(read(out), (number(0),), load(read(tile), number(8), width=8), 8),
-        )
-    )
-    assert re.findall(r"load <8 x half>, .*, align (\d+)", text) == ["16"]
 
 
 @pytest.mark.skipif(shutil.which("llvm-dwarfdump-22") is None, reason="needs llvm-dwarfdump-22")
@@ -247,14 +142,6 @@ def test_the_line_table_has_the_python_lines_of_inlined_functions_too(
     assert 'name: "example.py"' in found
     assert ("DW_TAG_inlined_subroutine" in found) == inline
     assert SOURCE.file == "/kernels/example.py"
-
-
-def test_debug_information_can_be_left_out() -> None:
-    kernel, callee = divided(True)
-    text = lowered(kernel, callee, debug_info=False)
-    assert "DILocation" not in text
-    assert "!dbg" not in text
-    verified(text)
 
 
 def test_what_has_no_lowering_is_an_internal_error() -> None:

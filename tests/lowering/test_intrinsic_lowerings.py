@@ -13,17 +13,15 @@ from trees import (
     call,
     do,
     function,
-    load,
     lowered,
     number,
     read,
     shared,
     store,
-    thread,
     variable,
 )
 
-from amdjit.declarations import As, Emit, InlineAsm, Intrinsic, LlvmCall, intrinsic
+from amdjit.declarations import Emit, Intrinsic, LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
 from amdjit.tree import nodes as tree
 from amdjit.types import (
@@ -33,7 +31,6 @@ from amdjit.types import (
     Pointer,
     Type,
     Vector,
-    bf16,
     boolean,
     f16,
     f32,
@@ -41,12 +38,9 @@ from amdjit.types import (
     i16,
     i32,
     i64,
-    vector,
 )
 
 pytestmark = requires_llvm
-
-BF16X8, F32X8, I16X8 = vector(bf16, 8), vector(f32, 8), vector(i16, 8)
 
 
 def of_one_value(function_of: Intrinsic, *arguments: Any, result: Type = i32) -> str:
@@ -61,78 +55,6 @@ def of_one_value(function_of: Intrinsic, *arguments: Any, result: Type = i32) ->
     )
 
 
-def test_overloads_are_named_by_the_arguments_types() -> None:
-    @intrinsic(LlvmCall("llvm.amdgcn.fmed3.{return}"))
-    def median(a: f32, b: f32, c: f32) -> f32:  # type: ignore[valid-type]
-        """Return the middle one."""
-
-    a = variable("a", array(f32))
-    out = variable("out", array(f32))
-    value = call(median, *(load(read(a), number(n)) for n in range(3)))
-    text = lowered(function("k", (a, out), store(read(out), (number(0),), value)))
-    assert 'declare float @"llvm.amdgcn.fmed3.f32"(float' in text
-    assert "v_med3_num_f32" in assembly(text)
-
-
-def test_bits_are_passed_as_the_type_that_llvm_wants() -> None:
-    name = "llvm.amdgcn.wmma.f32.16x16x16.bf16.{return}.{a}"
-
-    @intrinsic(
-        LlvmCall(name, (As("a", I16X8), As("b", I16X8), "c")), isa="v_wmma_f32_16x16x16_bf16"
-    )
-    def multiply(a: BF16X8, b: BF16X8, c: F32X8) -> F32X8:  # type: ignore[valid-type]
-        """Multiply tiles."""
-
-    a, c = variable("a", array(BF16X8)), variable("out", array(F32X8))
-    left, right = load(read(a), number(0)), load(read(a), number(1))
-    value = call(multiply, left, right, load(read(c), number(0)), result=F32X8)
-    text = lowered(function("k", (a, c), store(read(c), (number(0),), value)))
-    assert "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16" in text
-    assert "v_wmma_f32_16x16x16_bf16" in assembly(text)
-
-
-def test_a_result_s_bits_are_read_as_the_declared_type() -> None:
-    @intrinsic(LlvmCall("llvm.amdgcn.readfirstlane.{return}", (As("value", i32),), result=i32))
-    def first(value: f32) -> f32:  # type: ignore[valid-type]
-        """Return the first lane's value."""
-
-    text = of_one_value(first, number(1.0, f32), result=f32)
-    assert "bitcast i32" in text
-    verified(text)
-
-
-def test_immediates_have_the_width_that_llvm_declares() -> None:
-    @intrinsic(LlvmCall("llvm.amdgcn.s.sleep"))
-    def sleep(duration: Annotated[int, Immediate(0, 127)]) -> VOID:  # type: ignore[valid-type]
-        """Wait a while."""
-
-    @intrinsic(LlvmCall("llvm.amdgcn.s.wait.dscnt", (As("count", i16),)))
-    def wait(count: Annotated[int, Immediate(0, 63)]) -> VOID:  # type: ignore[valid-type]
-        """Wait for LDS."""
-
-    out = variable("out", array(i32))
-    text = lowered(function("k", (out,), do(call(sleep, 5)), do(call(wait, 3))))
-    assert "(i32 5)" in text
-    assert "(i16 3)" in text
-    code = assembly(text)
-    assert "s_sleep 5" in code
-    assert "s_wait_dscnt 0x3" in code
-
-
-def test_constants_and_boolean_immediates_are_operands() -> None:
-    @intrinsic(LlvmCall("llvm.amdgcn.update.dpp.{value}", (0, "value", "control", 15, 15, "bound")))
-    def move(
-        value: i32,  # type: ignore[valid-type]
-        control: Annotated[int, Immediate(0, 511)],
-        bound: Annotated[bool, Immediate(0, 1)],
-    ) -> i32:  # type: ignore[valid-type]
-        """Move across lanes."""
-
-    text = of_one_value(move, call(thread), 0x111, True)
-    assert "i32 273, i32 15, i32 15, i1 true)" in text
-    assert "row_shr:1" in assembly(text)
-
-
 def test_a_string_is_no_operand() -> None:
     @intrinsic(LlvmCall("llvm.amdgcn.s.sleep"))
     def sleep(duration: Annotated[int, Immediate(0, 127)]) -> VOID:  # type: ignore[valid-type]
@@ -140,18 +62,6 @@ def test_a_string_is_no_operand() -> None:
 
     with pytest.raises(InternalError, match="duration='x'"):
         lowered(function("k", (variable("out", array(i32)),), do(call(sleep, "x"))))
-
-
-def test_inline_assembly_gets_results_and_immediates() -> None:
-    @intrinsic(InlineAsm("v_add_nc_u32 $0, $1, $2", "=v,v,n"))
-    def add(a: i32, b: Annotated[int, Immediate(0, 64)]) -> i32:  # type: ignore[valid-type]
-        """Add."""
-
-    a = variable("a", i32)
-    out = variable("out", array(i32))
-    text = lowered(function("k", (a, out), store(read(out), (number(0),), call(add, read(a), 7))))
-    assert ", 7" in assembly(text)
-    assert "v_add_nc_u32" in assembly(text)
 
 
 def with_pointer(element: Type, result: Type, space: AddressSpace, emit: Callable[..., Any]) -> str:

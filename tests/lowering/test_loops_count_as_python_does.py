@@ -39,15 +39,15 @@ LIMIT = 12
 def range_kernel(
     scalar: Scalar, start: Any, stop: Any, step: Any, parameters: tuple[Any, ...]
 ) -> tree.Function:
-    """Write the rounds' values to out (LIMIT of them at most), then their number, the last value
-    and 1 for `else`."""
+    """Write the values of the rounds to out (at most LIMIT), then their number, the last value, and
+    1 for `else`."""
     out, count = variable("out", array(scalar)), variable("count", i32)
     value, facts = variable("value", scalar), variable("facts", array(i64))
     body = (
         if_(compare("==", read(count), number(LIMIT)), (tree.Break(HERE),)),
         store(read(out), (read(count),), read(value)),
         assign(count, op("+", read(count), number(1))),
-        # Assigning to the loop's variable changes nothing about the rounds.
+        # Assigning to the loop's variable does not change the rounds.
         if_(compare("==", read(count), number(2)), (tree.Continue(HERE),)),
     )
     loop = tree.ForRange(
@@ -81,44 +81,21 @@ def expected(scalar: Scalar, start: int, stop: int, step: int) -> tuple[list[int
 def bounds(scalar: Scalar) -> list[tuple[int, int, int]]:
     high, low = scalar.maximum, scalar.minimum
     found = [
-        (0, 0, 1),
-        (0, 5, 1),
-        (3, 3, 2),
-        (5, 0, 1),
-        (0, 7, 3),
-        (0, 9, 3),
-        (1, 100, 10),
+        (0, 0, 1), (0, 5, 1), (3, 3, 2), (5, 0, 1), (0, 7, 3), (0, 9, 3), (1, 100, 10),
         (high - 3, high, 1),
-        (high - 5, high, 2),
-        (high - 6, high, 2),
-        (high - 5, high, 100),
-        (0, high, high // 3),
+        (high - 5, high, 2), (high - 6, high, 2), (high - 5, high, 100), (0, high, high // 3),
         (high, high, 5),
-        (0, high, high),
-        (0, 1, high),
-        (high - 1, high, high),
-    ]
+        (0, high, high), (0, 1, high), (high - 1, high, high),
+    ]  # fmt: skip
     if scalar.is_signed:
         found += [
-            (5, 0, -1),
-            (0, 5, -1),
-            (9, 0, -3),
-            (10, -1, -3),
-            (low + 3, low, -1),
-            (low + 5, low, -2),
-            (-2, 4, 3),
-            (low + 6, low, -2),
-            (low + 5, low, -100),
-            (high, low, -(high // 3)),
-            (low, high, high),
+            (5, 0, -1), (0, 5, -1), (9, 0, -3), (10, -1, -3), (low + 3, low, -1),
+            (low + 5, low, -2), (-2, 4, 3),
+            (low + 6, low, -2), (low + 5, low, -100), (high, low, -(high // 3)), (low, high, high),
             (high, low, low),
-            (low, low + 1, high),
-            (low, high, high // 2),
-            (-1, low, low),
-            (0, low, low),
-            (-5, 5, 4),
+            (low, low + 1, high), (low, high, high // 2), (-1, low, low), (0, low, low), (-5, 5, 4),
             (low, low, -3),
-        ]
+        ]  # fmt: skip
     return found
 
 

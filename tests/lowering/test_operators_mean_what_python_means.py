@@ -115,7 +115,7 @@ def test_integer_operators_work_on_vectors() -> None:
 
 
 def run_vectors(text: str, *arrays: Any) -> None:
-    """The extents count vectors: pass as many bytes, seen as wider elements."""
+    """The extents count vectors, so pass the same bytes as wider elements."""
     run_on_host(text, "k", *(values.view(np.int64) for values in arrays))
 
 
@@ -199,7 +199,7 @@ def test_comparisons_equal_numpy(scalar: Scalar) -> None:
 
 
 @pytest.mark.parametrize("scalar", [*INTEGERS, *FLOATS], ids=str)
-def test_unary_operators(scalar: Scalar) -> None:
+def test_unary_operators_equal_numpy(scalar: Scalar) -> None:
     values = np.array(FLOAT_VALUES if scalar.is_float else interesting(scalar))
     with np.errstate(all="ignore"):
         a = values.astype(scalar.dtype)
@@ -216,7 +216,7 @@ def test_unary_operators(scalar: Scalar) -> None:
 
 
 def converted(values: np.ndarray[Any, Any], source: Scalar, target: Scalar) -> list[Any]:
-    """Convert as tree.Convert says, with NumPy where it is defined there."""
+    """Convert as tree.Convert specifies, with NumPy if its result is defined."""
     if target == boolean:
         return [bool(value) for value in values]
     if not target.is_integer:
@@ -235,7 +235,7 @@ def converted(values: np.ndarray[Any, Any], source: Scalar, target: Scalar) -> l
     ]
 
 
-# The CPU's compiler has no library functions at hand for the others.
+# The CPU's compiler has no library functions for the others.
 _ON_HOST = [
     scalar for scalar in SCALARS if not scalar.storage_only and scalar.name not in ("bf16", "f16")
 ]
@@ -243,7 +243,7 @@ _ON_HOST = [
 
 @pytest.mark.parametrize("target", _ON_HOST, ids=str)
 @pytest.mark.parametrize("source", _ON_HOST, ids=str)
-def test_conversions(source: Scalar, target: Scalar) -> None:
+def test_conversions_equal_numpy(source: Scalar, target: Scalar) -> None:
     values: Sequence[Any] = [
         *FLOAT_VALUES,
         127.5,

@@ -1,4 +1,5 @@
-"""Random integer expressions: the lowered IR run on the CPU gives what Python's integers give."""
+"""Random integer expressions: the lowered IR, run on the CPU, has the results of Python's
+integers."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ Meaning = Callable[[dict[Scalar, int]], int]
 
 
 class Generator:
-    """Makes an expression and, beside it, the function that computes it with Python's integers."""
+    """Makes an expression, and the function that computes it with Python's integers."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)

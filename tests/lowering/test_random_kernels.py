@@ -1,4 +1,4 @@
-"""Random kernels of short circuits, halves and signed zeros give bit for bit what Python gives, at
+"""Random kernels with short circuits, halves and signed zeros agree bit for bit with Python at
 every level."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Machine code of the types that the CPU has not: f16, bf16, fp8, bf8; strides; vectors of 3;
-dynamic LDS."""
+"""Machine code for types that the CPU lacks, f16, bf16, fp8 and bf8, and for strides, vectors of 3
+and dynamic LDS."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_every_small_float_widens_exactly(source: Scalar, target: Scalar) -> Non
 
 
 def near_ties(scalar: Scalar) -> Any:
-    """Values of a small float, those half-way between neighbours, and those just beside the
-    half."""
+    """Values of a small float, values halfway between neighbours, and values just next to
+    halfway."""
     values = np.sort(all_of(scalar).astype(np.float64))
     finite = values[np.isfinite(values)][:: 1 if scalar.bits == 8 else 37]
     halves = (finite[1:] + finite[:-1]) / 2
@@ -108,8 +108,8 @@ def test_f32_rounds_to_nearest_even(target: Scalar) -> None:
 
 @pytest.mark.parametrize("target", [fp8, bf8, bf16, f16], ids=str)
 def test_f64_rounds_once(target: Scalar) -> None:
-    """2**-40 beside a tie is lost in f32: rounding twice would go to the even side, rounding once
-    does not."""
+    """2**-40 next to a tie is lost in f32: rounding twice would round to even, rounding once does
+    not."""
     with np.errstate(invalid="ignore"):
         neighbours = np.unique(all_of(target).astype(np.float64))
     neighbours = neighbours[np.isfinite(neighbours)]
@@ -152,7 +152,8 @@ def test_arithmetic_of_halves_is_correctly_rounded(scalar: Scalar, operator: str
 
 
 def test_negative_strides_read_backwards() -> None:
-    """Row -1 of a strided array lies before its first element: the pointer arithmetic is signed."""
+    """Row -1 of a strided array lies before its first element, so the pointer arithmetic is
+    signed."""
     a = variable("a", array(f32, 2, layout=Layout.STRIDED))
     out = variable("out", array(f32))
     row = op("+", call(thread), number(1), True)

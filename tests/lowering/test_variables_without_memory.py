@@ -1,5 +1,5 @@
-"""Which variables need memory, and that random control flow gives them the values that Python's own
-would."""
+"""Which variables need memory, and that random control flow gives them the values that they have in
+Python."""
 
 from __future__ import annotations
 
@@ -125,23 +125,8 @@ def test_variables_need_memory_where_several_assignments_reach_a_read(
     assert in_memory(*body) == expected
 
 
-def test_other_variables_have_no_instructions() -> None:
-    copies = [assign(variable(f"v{n}", i32), read(y)) for n in range(4)]
-    last = copies[-1].variable
-    text = lowered(function("k", (out, y), *copies, show(last)))
-    assert "alloca" not in text
-    assert text.count("store ") == 1
-    assert 'store i32 %"y"' in text
-
-
-def test_each_assignment_has_its_line_where_nothing_is_optimised() -> None:
-    kernel = function("k", (out, y), assign(x, read(y)), show(x))
-    assert lowered(kernel, opt_level=0).count("alloca") == 1
-    assert lowered(kernel, opt_level=1).count("alloca") == 0
-
-
 class _Left(Exception):
-    """A break (True) or a continue (False) on its way to the loop."""
+    """A break (True) or a continue (False) on its way out to the loop."""
 
 
 class Random:
@@ -202,7 +187,7 @@ class Random:
 
 
 class Meaning:
-    """What statements do, by Python."""
+    """Runs statements in Python."""
 
     def __init__(self, values: dict[str, int]) -> None:
         self.values = values
@@ -268,8 +253,8 @@ def test_random_control_flow_gives_variables_the_values_of_python(seed: int) -> 
     given = variable("given", array(i32))
     starts = [assign(of, load(read(given), number(n))) for n, of in enumerate(made.variables)]
     body = (assign(made.count, number(0)), *made.body(3, False), *made.body(2, False))
-    # What is read at the end, behind all control flow, needs memory for that alone: often it is
-    # nothing.
+    # Variables that are read at the end, after all control flow, may need memory for that alone;
+    # often nothing is.
     last = [(n, of) for n, of in enumerate(made.variables) if made.random.random() < made.read_last]
     shown = [store(read(out), (number(28 + n),), read(of)) for n, of in last]
     result, numbers = np.zeros(32, np.int32), np.arange(3, 7, dtype=np.int32)

@@ -7,13 +7,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from amdjit.language.types import i32
 
 import amdjit
 from amdjit import threadIdx
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.multiply.instructions import operand_types
 from amdjit.intrinsics.models.matrix_layouts import MatrixInstruction
+from amdjit.types import i32
 
 
 def wrapper_of(product: MatrixInstruction) -> Any:

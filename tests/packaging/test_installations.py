@@ -25,7 +25,8 @@ def scale(x, s):
 compiled = scale.compile(amdjit.f32[:], amdjit.f32, target="gfx1201")
 assert compiled.code_object[:4] == b"\\x7fELF" and compiled.resources.vgprs > 0
 half = amdjit.f16[:]
-assert "v_wmma_f32_16x16x16_f16" in wmma_matmul.wmma_matmul.compile(half, half, half, target="gfx1201").asm
+compiled = wmma_matmul.wmma_matmul.compile(half, half, half, target="gfx1201")
+assert "v_wmma_f32_16x16x16_f16" in compiled.asm
 print(amdjit.__file__)
 """
 

@@ -106,7 +106,7 @@ def test_strided_sources_and_empty_arrays(device: HostMemoryDevice) -> None:
         len(scalar)
 
 
-def test_constructors(device: HostMemoryDevice) -> None:
+def test_constructors_fill_arrays_as_numpy_does(device: HostMemoryDevice) -> None:
     assert not arrays.zeros(device, (2, 3)).copy_to_host().any()
     filled = arrays.full(device, 4, 7.5, np.float16)
     assert filled.dtype == np.float16
@@ -243,7 +243,8 @@ def test_cuda_array_interface_is_for_gpu_memory_only(device: HostMemoryDevice) -
     gpu = HostMemoryDevice("hip:0", dlpack_device=(10, 0))
     there = arrays.zeros(gpu, (2, 3), np.float16)
     assert there.__cuda_array_interface__ == {
-        "shape": (2, 3), "typestr": "<f2", "data": (there.address, False), "strides": None, "version": 3,
+        "shape": (2, 3), "typestr": "<f2", "data": (there.address, False), "strides": None,
+        "version": 3,
     }  # fmt: skip
     assert there.T.__cuda_array_interface__["strides"] == (2, 6)
     assert not hasattr(arrays.zeros(device, 3), "__cuda_array_interface__")

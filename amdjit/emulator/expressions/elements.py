@@ -1,4 +1,4 @@
-"""Matrix element types: from the low bits of dwords to f32, and back."""
+"""The element types of matrices: from the low bits of dwords to f32, and back."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Convert = Callable[[Builder, Value], Value]
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """bits: width. widen: the low bits of i32 lanes as f32. narrow: f32 as the low bits of i32,
-    others 0."""
+    """bits: the width. widen: the low bits of i32 lanes to f32. narrow: f32 to the low bits of i32;
+    the other bits are 0."""
 
     bits: int
     widen: Convert
@@ -21,22 +21,22 @@ class Element:
 
 
 def half_to_single(b: Builder, lanes: Value) -> Value:
-    """The low 16 bits as half precision."""
+    """Convert the low 16 bits from half precision."""
     return b.convert("fpext", b.bitcast(b.resize(lanes, 16), "half"), "float")
 
 
 def single_to_half(b: Builder, value: Value) -> Value:
-    """Round to half precision, to nearest even."""
+    """Convert to half precision, rounding to nearest even."""
     return b.resize(b.bitcast(b.convert("fptrunc", value, "half"), "i16"), 32)
 
 
 def brain_to_single(b: Builder, lanes: Value) -> Value:
-    """The low 16 bits as bfloat16."""
+    """Convert the low 16 bits from bfloat16."""
     return b.bitcast(b.shift("shl", lanes, 16), "float")
 
 
 def single_to_brain(b: Builder, value: Value) -> Value:
-    """Round to bfloat16, to nearest even; a NaN stays one."""
+    """Convert to bfloat16, rounding to nearest even; a NaN stays one."""
     bits = b.bitcast(value, "i32")
     odd = b.mask(b.shift("lshr", bits, 16), 1)
     rounded = b.shift("lshr", b.add(b.add(bits, b.const(bits, 0x7FFF)), odd), 16)
@@ -45,8 +45,8 @@ def single_to_brain(b: Builder, value: Value) -> Value:
 
 
 def fp8_to_single(b: Builder, lanes: Value) -> Value:
-    """The low 8 bits as OCP E4M3: half precision has the same bits with another bias; 0x7f is
-    NaN."""
+    """Convert the low 8 bits from OCP E4M3: half precision has the same bits with another bias;
+    0x7f is NaN."""
     byte = b.mask(lanes, 8)
     magnitude = b.mask(byte, 7)
     sign = b.shift("shl", b.shift("lshr", byte, 7), 15)
@@ -58,7 +58,7 @@ def fp8_to_single(b: Builder, lanes: Value) -> Value:
 
 
 def bf8_to_single(b: Builder, lanes: Value) -> Value:
-    """The low 8 bits as OCP E5M2: the upper byte of half precision."""
+    """Convert the low 8 bits from OCP E5M2, the upper byte of half precision."""
     return half_to_single(b, b.shift("shl", b.mask(lanes, 8), 8))
 
 

@@ -1,62 +1,42 @@
-"""Minimum, maximum and median of floats, NaNs and zeros included (RDNA 4 ISA, V_MIN_NUM_F32,
+"""Minimum, maximum and median of floats, including NaNs and zeros (RDNA 4 ISA, V_MIN_NUM_F32,
 V_MINIMUM_F32, ...).
 
-LLVM's intrinsics leave open which NaN comes out; the ISA does not: compilers quiet signalling NaNs
-by them.
+LLVM's intrinsics do not define which NaN is returned; the ISA does, and compilers use these
+instructions to quiet signalling NaNs.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from amdjit.emulator.expressions.comparisons import compare
 from amdjit.emulator.expressions.integers import Expression, chain
+from amdjit.emulator.expressions.nans import QUIET_BIT, bits, quieted
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of
-
-_QUIET = {16: 1 << 9, 32: 1 << 22, 64: 1 << 51}
-_SELECTION = re.compile(r"_(min|max|med3)")
-
-
-def is_selection(mnemonic: str) -> bool:
-    """Tell whether an instruction returns one of its operands: the denormal mode of results does
-    not count for it."""
-    return _SELECTION.search(mnemonic) is not None
-
-
-def compare(b: Builder, predicate: str, left: Value, right: Value) -> Value:
-    """Compare; half precision through single."""
-    if "half" in left.type:
-        left, right = (b.convert("fpext", v, "float") for v in (left, right))
-    return b.compare(predicate, left, right)
-
-
-def _bits(b: Builder, x: Value) -> Value:
-    return b.bitcast(x, f"i{bits_of(x.type)}")
 
 
 def _quieted(b: Builder, x: Value) -> Value:
-    bits = _bits(b, x)
-    return b.bitcast(b.or_(bits, b.const(bits, _QUIET[bits_of(x.type)])), element_of(x.type))
+    return b.bitcast(quieted(b, x), element_of(x.type))
 
 
 def _of_numbers(b: Builder, greater: bool, x: Value, y: Value) -> Value:
-    """The smaller or greater one, y if one is NaN; of zeros -0 is below +0."""
+    """Return the smaller or greater operand, y if one is NaN; -0 is smaller than +0."""
     chosen = b.select(compare(b, "ogt" if greater else "olt", x, y), x, y)
     both = b.and_ if greater else b.or_
-    joined = b.bitcast(both(_bits(b, x), _bits(b, y)), element_of(x.type))
+    joined = b.bitcast(both(bits(b, x), bits(b, y)), element_of(x.type))
     return b.select(compare(b, "oeq", x, y), joined, chosen)
 
 
 def number(greater: bool) -> Expression:
-    """Return minimumNumber or maximumNumber: a number wins over NaN; of two NaNs the first one
-    comes out, quiet."""
+    """Return minimumNumber or maximumNumber: a number wins over NaN; of two NaNs, the first is
+    returned, made quiet."""
     name = "maximumnum" if greater else "minimumnum"
 
     def expression(b: Builder, x: Value, y: Value) -> Value:
         is_half = element_of(x.type) == "half"
         left, right = (b.convert("fpext", v, "float") if is_half else v for v in (x, y))
-        # The host's instructions do all but two NaNs; that these are met is found out beside them,
-        # not behind.
+        # The host's instructions handle all but two NaNs; that case is detected in parallel with
+        # them, not after them.
         broken = b.and_(b.compare("uno", left, left), b.compare("uno", right, right))
         chosen = b.intrinsic(name, left, right)
         return b.select(
@@ -67,14 +47,14 @@ def number(greater: bool) -> Expression:
 
 
 def extreme(greater: bool) -> Expression:
-    """Return minimum or maximum: NaN wins over a number, a signalling one over a quiet one, else
-    the first one."""
+    """Return minimum or maximum: NaN wins over a number, a signalling NaN over a quiet one,
+    otherwise the first one wins."""
 
     def expression(b: Builder, x: Value, y: Value) -> Value:
         broken = [compare(b, "uno", value, value) for value in (x, y)]
-        quiet_bit = b.const(_bits(b, x), _QUIET[bits_of(x.type)])
+        quiet_bit = b.const(bits(b, x), QUIET_BIT[bits_of(x.type)])
         loud = [
-            b.and_(nan, b.compare("eq", b.and_(_bits(b, value), quiet_bit), b.const(quiet_bit, 0)))
+            b.and_(nan, b.compare("eq", b.and_(bits(b, value), quiet_bit), b.const(quiet_bit, 0)))
             for nan, value in zip(broken, (x, y), strict=True)
         ]
         result = b.select(broken[1], _quieted(b, y), _of_numbers(b, greater, x, y))
@@ -95,10 +75,10 @@ EXTREMES: Mapping[str, Expression] = {
 
 
 def median(b: Builder, x: Value, y: Value, z: Value) -> Value:
-    """The middle one of three floats; with a NaN the smallest number (V_MED3_NUM)."""
+    """Return the median of three floats; if one is NaN, the smallest number (V_MED3_NUM)."""
     low, high = MINIMUM_NUMBER, MAXIMUM_NUMBER
     top = high(b, high(b, x, y), z)
-    # The largest one is left out by a comparison to which zeros of both signs are equal (RDNA 4
+    # The largest one is excluded by a comparison in which zeros of both signs are equal (RDNA 4
     # ISA, V_MED3_NUM).
     others = b.select(compare(b, "oeq", top, y), high(b, x, z), high(b, x, y))
     middle = b.select(compare(b, "oeq", top, x), high(b, y, z), others)

@@ -1,4 +1,5 @@
-"""Float operations as expressions over scalars or vectors alike. The host code never contracts."""
+"""Float operations as expressions over scalars and vectors alike. The host code never contracts
+them."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ _BIAS = {32: 127, 64: 1023, 16: 15}
 
 
 def through_float(inner: Expression) -> Expression:
-    """Compute a half-precision result in single precision: exact for + - * / sqrt, min, max,
+    """Compute a half-precision result in single precision: exact for + - * / sqrt, min, max and
     rounding.
 
-    One rounding to 24 bits before the one to 11 changes no result of these operations (2 * 11 + 2
-    <= 24).
+    Rounding to 24 bits before rounding to 11 does not change the result of these operations (2 * 11
+    + 2 <= 24).
     """
 
     def expression(b: Builder, *operands: Value) -> Value:
@@ -40,13 +41,13 @@ def through_float(inner: Expression) -> Expression:
 
 
 def fma_half(b: Builder, x: Value, y: Value, z: Value) -> Value:
-    """Fused multiply-add in half precision: exact in double, then rounded once."""
+    """Multiply and add in half precision: exact in double, then rounded once."""
     product = b.binary("fmul", *(b.convert("fpext", v, "double") for v in (x, y)))
     return narrow_to_half(b, b.binary("fadd", product, b.convert("fpext", z, "double")))
 
 
 def narrow_to_half(b: Builder, value: Value) -> Value:
-    """Round double to half once: keep 22 mantissa bits plus a sticky one, which single precision
+    """Round double to half once: keep 22 mantissa bits and a sticky one, which single precision
     holds exactly."""
     bits = b.bitcast(value, "i64")
     dropped = b.mask(bits, 30)
@@ -63,21 +64,21 @@ def fma(b: Builder, x: Value, y: Value, z: Value) -> Value:
 
 
 def multiply_legacy(b: Builder, x: Value, y: Value) -> Value:
-    """x * y, but 0 if either is 0 (DX9 rules)."""
+    """Return x * y, but 0 if either is 0 (DX9 rules)."""
     zero = b.const(x, 0.0)
     either = b.or_(b.compare("oeq", x, zero), b.compare("oeq", y, zero))
     return b.select(either, zero, b.binary("fmul", x, y))
 
 
 def fma_legacy(b: Builder, x: Value, y: Value, z: Value) -> Value:
-    """x * y + z, but z + 0 if x or y is 0 (DX9 rules)."""
+    """Return x * y + z, but z + 0 if x or y is 0 (DX9 rules)."""
     zero = b.const(x, 0.0)
     either = b.or_(b.compare("oeq", x, zero), b.compare("oeq", y, zero))
     return b.select(either, b.binary("fadd", zero, z), fma(b, x, y, z))
 
 
 def legacy_nan(b: Builder, operands: Sequence[Value]) -> Value:
-    """Return the NaN of `fma_legacy`: the addend's where a factor is 0."""
+    """Return the NaN of `fma_legacy`: the addend's if a factor is 0."""
     x, y, z = operands
     zero = b.const(x, 0.0)
     either = b.or_(b.compare("oeq", x, zero), b.compare("oeq", y, zero))
@@ -123,7 +124,7 @@ def _is_finite_nonzero(b: Builder, x: Value) -> Value:
 
 
 def _normalised(b: Builder, x: Value) -> tuple[Value, Value]:
-    """Scale a denormal up by 2**64 (2**128 for double); return it and the exponent to take off
+    """Scale a denormal up by 2**64 (2**128 in double); return it and the exponent to subtract
     again."""
     width = bits_of(x.type)
     amount = 64 if width == 32 else 128
@@ -137,14 +138,14 @@ def _normalised(b: Builder, x: Value) -> tuple[Value, Value]:
 
 
 def unbiased_exponent(b: Builder, x: Value) -> Value:
-    """The biased exponent field as i32."""
+    """Return the exponent field, with its bias, as i32."""
     width = bits_of(x.type)
     field = b.shift("lshr", _integer_view(b, x), _MANTISSA[width])
     return b.resize(b.mask(field, width - 1 - _MANTISSA[width]), 32)
 
 
 def frexp_exponent(b: Builder, x: Value) -> Value:
-    """The exponent e of x = m * 2**e with 0.5 <= |m| < 1, as i32; 0 for 0, Inf and NaN."""
+    """Return the exponent e of x = m * 2**e with 0.5 <= |m| < 1, as i32; 0 for 0, Inf and NaN."""
     scaled, taken = _normalised(b, x)
     biased = unbiased_exponent(b, scaled)
     exponent = b.sub(b.sub(biased, b.const(biased, _BIAS[bits_of(x.type)] - 1)), taken)
@@ -152,7 +153,7 @@ def frexp_exponent(b: Builder, x: Value) -> Value:
 
 
 def frexp_mantissa(b: Builder, x: Value) -> Value:
-    """The mantissa m of `frexp_exponent`; 0, Inf and NaN stay."""
+    """Return the mantissa m of `frexp_exponent`; 0, Inf and NaN are returned unchanged."""
     width = bits_of(x.type)
     scaled, _ = _normalised(b, x)
     bits = _integer_view(b, scaled)
@@ -163,14 +164,14 @@ def frexp_mantissa(b: Builder, x: Value) -> Value:
 
 
 def power_of_two(b: Builder, exponent: Value) -> Value:
-    """2**n as double for an i32 n in [-1022, 1023]."""
+    """Return 2**n as double for an i32 n in [-1022, 1023]."""
     wide = b.resize(exponent, 64, signed=True)
     biased = b.add(wide, b.const(wide, 1023))
     return b.bitcast(b.shift("shl", biased, 52), "double")
 
 
 def ldexp_single(b: Builder, x: Value, exponent: Value) -> Value:
-    """x * 2**n for single precision (or narrower, held in it), rounded once."""
+    """Return x * 2**n in single precision (x may be a narrower number held in it), rounded once."""
     wide = b.resize(exponent, 32, signed=True)
     low = b.intrinsic("smax", wide, b.const(wide, -300))
     limited = b.intrinsic("smin", low, b.const(wide, 300))
@@ -179,7 +180,7 @@ def ldexp_single(b: Builder, x: Value, exponent: Value) -> Value:
 
 
 def ldexp_double(b: Builder, x: Value, exponent: Value) -> Value:
-    """x * 2**n for double precision, rounded once: large steps are exact powers of two."""
+    """Return x * 2**n in double precision, rounded once: large steps are exact powers of two."""
     low = b.intrinsic("smax", exponent, b.const(exponent, -2200))
     left = b.intrinsic("smin", low, b.const(exponent, 2200))
     value = x
@@ -195,7 +196,7 @@ def ldexp_double(b: Builder, x: Value, exponent: Value) -> Value:
 
 
 def to_integer(signed: bool, element: str = "i32") -> Expression:
-    """Truncate towards zero, saturate, NaN gives 0."""
+    """Return the truncation towards zero, saturated; NaN becomes 0."""
     name = "fptosi" if signed else "fptoui"
 
     def expression(b: Builder, x: Value) -> Value:
@@ -208,7 +209,7 @@ def to_integer(signed: bool, element: str = "i32") -> Expression:
 
 
 def from_integer(signed: bool, element: str) -> Expression:
-    """Convert an integer, rounding to nearest even."""
+    """Return the conversion of integers, rounding to nearest even."""
 
     def expression(b: Builder, x: Value) -> Value:
         return b.convert("sitofp" if signed else "uitofp", x, element)
@@ -226,8 +227,8 @@ def cast(operation: str, element: str) -> Expression:
 
 
 def _to_integer_by_sign(b: Builder, x: Value, rounded: Value) -> Value:
-    """Convert to i32, where a NaN is the limit on its side, not the ISA document's 0 (rocjitsu,
-    `conversion.h`)."""
+    """Convert to i32, where a NaN becomes the limit on its side, not 0 as in the ISA document
+    (rocjitsu, `conversion.h`)."""
     number = to_integer(True)(b, rounded)
     raw = bits(b, x)
     limit = b.xor(b.shift("ashr", raw, 31), b.const(raw, 0x7FFFFFFF))
@@ -245,7 +246,7 @@ def floor_to_integer(b: Builder, x: Value) -> Value:
 
 
 def half_towards_zero(b: Builder, x: Value) -> Value:
-    """Convert single to the bits of half (i16) rounding towards zero: overflow gives the largest
+    """Convert single to the bits of half (i16), rounding towards zero: overflow yields the largest
     finite number."""
     nearest = settled(b, b.convert("fptrunc", x, "half"), [x], converted_nan("half"))
     bits = b.bitcast(nearest, "i16")
@@ -255,7 +256,7 @@ def half_towards_zero(b: Builder, x: Value) -> Value:
 
 
 def pack_towards_zero(b: Builder, x: Value, y: Value) -> Value:
-    """Two singles to two halves in a dword, x low (V_CVT_PK_RTZ_F16_F32)."""
+    """Convert two singles to two halves in a dword, x low (V_CVT_PK_RTZ_F16_F32)."""
     low, high = (b.resize(half_towards_zero(b, v), 32) for v in (x, y))
     return b.or_(low, b.shift("shl", high, 16))
 

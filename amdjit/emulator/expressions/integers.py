@@ -1,4 +1,5 @@
-"""Integer operations as expressions over scalars or vectors alike."""
+"""Integer operations as expressions over scalars and vectors alike, and the combinators of all
+expressions."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def binary(operation: str) -> Expression:
 
 
 def reverse(inner: Expression) -> Expression:
-    """Swap the two operands, as the `rev` instructions do."""
+    """Swap the two operands, as `rev` instructions do."""
 
     def expression(b: Builder, x: Value, y: Value) -> Value:
         return inner(b, y, x)
@@ -115,7 +116,8 @@ def mul_high(signed: bool) -> Expression:
 
 
 def low_24(b: Builder, x: Value, signed: bool) -> Value:
-    """Keep 24 bits, sign- or zero-extended: the upper 8 bits of an operand are ignored."""
+    """Return the low 24 bits, sign- or zero-extended: the upper 8 bits of the operand are
+    ignored."""
     if not signed:
         return b.mask(x, 24)
     return b.shift("ashr", b.shift("shl", x, 8), 8)
@@ -156,7 +158,8 @@ def mad_wide(signed: bool) -> Expression:
 
 
 def bfe(signed: bool) -> Expression:
-    """Extract z bits from bit y on; bits past the top are copies of the sign, if there is one."""
+    """Extract z bits from bit y on; bits past the top are 0, or copies of the sign if the field is
+    signed."""
 
     def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
         shifted = b.shift("ashr" if signed else "lshr", x, y)
@@ -198,12 +201,12 @@ def align(unit: int) -> Expression:
 
 
 def count_leading(b: Builder, x: Value) -> Value:
-    """Leading zeros, -1 for 0; the result is 32 bits."""
+    """Return the number of leading zeros as 32 bits, -1 for 0."""
     return _count(b, x, "ctlz")
 
 
 def count_trailing(b: Builder, x: Value) -> Value:
-    """Trailing zeros, -1 for 0; the result is 32 bits."""
+    """Return the number of trailing zeros as 32 bits, -1 for 0."""
     return _count(b, x, "cttz")
 
 
@@ -213,23 +216,23 @@ def _count(b: Builder, x: Value, name: str) -> Value:
 
 
 def count_sign(b: Builder, x: Value) -> Value:
-    """How many bits from the top equal the sign bit, -1 if all do; 32 bits."""
+    """Return how many bits from the top equal the sign bit, as 32 bits; -1 if all do."""
     folded = b.xor(x, b.shift("ashr", x, bits_of(x.type) - 1))
     return count_leading(b, folded)
 
 
 def bit_count(b: Builder, x: Value) -> Value:
-    """Set bits as a 32-bit count."""
+    """Return the number of set bits as 32 bits."""
     return b.resize(b.intrinsic("ctpop", x), 32)
 
 
 def bit_count_add(b: Builder, x: Value, y: Value) -> Value:
-    """Set bits of x, plus y."""
+    """Return the number of set bits of x, plus y."""
     return b.add(b.intrinsic("ctpop", x), y)
 
 
 def median(low: Expression, high: Expression) -> Expression:
-    """Return the middle of three integers, by the expressions of minimum and maximum."""
+    """Return the median of three integers, by expressions of their minimum and maximum."""
 
     def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
         upper = low(b, high(b, x, y), z)
@@ -257,12 +260,12 @@ def widen(signed: bool) -> Expression:
 
 
 def absolute(b: Builder, x: Value) -> Value:
-    """Absolute value; the smallest integer stays."""
+    """Return the absolute value; the smallest integer is returned unchanged."""
     return b.intrinsic("abs", x, flags=[Value("i1", "false")])
 
 
 def absolute_difference(b: Builder, x: Value, y: Value) -> Value:
-    """|x - y| in 32 bits, wrapping."""
+    """Return |x - y| in 32 bits, which may wrap."""
     return absolute(b, b.sub(x, y))
 
 
@@ -299,8 +302,8 @@ def permute_bytes(b: Builder, x: Value, y: Value, selector: Value) -> Value:
 
 
 def _known_bytes(b: Builder, sources: tuple[Value, Value], choices: bytes) -> Value:
-    """Pick bytes by a selector that is known: shifts of the sources, with a mask for the bytes that
-    come from each."""
+    """Pick bytes by a known selector: shifts of the sources, with a mask for the bytes that come
+    from each."""
     ones, masks = 0, dict[tuple[int, int], int]()
     for position, choice in enumerate(choices):
         byte = 0xFF << 8 * position
@@ -320,8 +323,8 @@ def _known_bytes(b: Builder, sources: tuple[Value, Value], choices: bytes) -> Va
 
 
 def _moved(b: Builder, value: Value, distance: int) -> Value:
-    """Shift left by so many bits, right by fewer than 0; 32 and 48 fill with the sign of the lower
-    and upper half."""
+    """Shift left by `distance` bits, or right if it is negative; 32 and 48 fill with the sign of
+    the lower and upper half."""
     if distance >= 32:
         return b.shift("ashr", b.shift("shl", value, 16) if distance == 32 else value, 31)
     if not distance:
@@ -364,7 +367,7 @@ def saturating_wide_mad(signed: bool, bits: int) -> Expression:
 
 
 def saturating_differences(bits: int, high: bool = False) -> Expression:
-    """The sum of absolute differences plus z, saturated."""
+    """Return the sum of absolute differences plus z, saturated."""
 
     def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
         return b.intrinsic("uadd.sat", sum_of_differences(bits, high)(b, x, y, b.const(z, 0)), z)
@@ -373,7 +376,7 @@ def saturating_differences(bits: int, high: bool = False) -> Expression:
 
 
 def saturating_mad(signed: bool) -> Expression:
-    """x * y + z, saturated to the operands' width."""
+    """Return x * y + z, saturated to the operands' width."""
 
     def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
         width = bits_of(x.type)

@@ -1,13 +1,13 @@
-"""Which NaN an instruction returns: explicitly, since neither LLVM nor hosts agree on one.
+"""Which NaN an instruction returns, made explicit because neither LLVM nor hosts agree on one.
 
-The first NaN among the sources, in their order, made quiet; where numbers make a NaN, the negative
-quiet one without a payload. A multiply-add looks at its product first: 0 times infinity gives that
-one although the addend is a NaN. Measured on gfx1201 for V_DIV_FMAS, V_DIV_SCALE, V_DIV_FIXUP
-(bjacob/goc, `tests/div_fmas_hardware.h` and its neighbours), V_FMA_F16, V_FRACT and V_FREXP_MANT;
-AMD's emulator rocjitsu does the same everywhere (ROCm/rocm-systems, `shared/fp_mode.h`,
-`shared/rounding.h`).
+It is the first NaN among the sources, in their order, made quiet; where numbers produce a NaN, it
+is the negative quiet one without a payload. A multiply-add considers its product first: 0 times
+infinity produces that one even if the addend is a NaN. Measured on gfx1201 for V_DIV_FMAS,
+V_DIV_SCALE, V_DIV_FIXUP (bjacob/goc, `tests/div_fmas_hardware.h` and its neighbours), V_FMA_F16,
+V_FRACT and V_FREXP_MANT; AMD's emulator rocjitsu does the same everywhere (ROCm/rocm-systems,
+`shared/fp_mode.h`, `shared/rounding.h`).
 
-Results are compared with themselves, and only if some lane holds a NaN is it looked for:
+Results are compared with themselves, and only if some lane holds a NaN is the right one computed:
 
     %r = fadd <32 x float> %x, %y
     br i1 %any, label %nan.1, label %end.2
@@ -30,11 +30,12 @@ from amdjit.emulator.host.builder import (
 
 # Bits of the fraction, by width.
 _FRACTION = {16: 10, 32: 23, 64: 52}
+QUIET_BIT = {width: 1 << bits - 1 for width, bits in _FRACTION.items()}
 _ELEMENTS = {16: "half", 32: "float", 64: "double"}
 # The weights of a branch that is taken where there are NaNs.
 RARELY = (1, 2000)
 
-# Makes the bits of a NaN of the operands.
+# Computes the bits of a result's NaN from the operands.
 Rule = Callable[[Builder, Sequence[Value]], Value]
 
 
@@ -46,14 +47,14 @@ def bits(b: Builder, x: Value) -> Value:
 def quieted(b: Builder, x: Value) -> Value:
     """Return the bits of a NaN, made quiet."""
     raw = bits(b, x)
-    return b.or_(raw, b.const(raw, 1 << _FRACTION[bits_of(x.type)] - 1))
+    return b.or_(raw, b.const(raw, QUIET_BIT[bits_of(x.type)]))
 
 
 def invalid(b: Builder, shape: Value) -> Value:
-    """Return the bits of the NaN that numbers make; `shape`: a float of the type."""
+    """Return the bits of the NaN that numbers produce; `shape`: a float of the type."""
     width = bits_of(shape.type)
     raw = Value(like(shape.type, f"i{width}"), "")
-    return b.const(raw, (1 << width) - (1 << _FRACTION[width] - 1))
+    return b.const(raw, (1 << width) - QUIET_BIT[width])
 
 
 def is_nan(b: Builder, x: Value) -> Value:
@@ -66,7 +67,7 @@ def is_nan(b: Builder, x: Value) -> Value:
 
 
 def first_nan(b: Builder, operands: Sequence[Value]) -> Value:
-    """Return the first NaN, quiet, else the invalid one."""
+    """Return the first NaN, made quiet, or the invalid one if there is none."""
     floats = [x for x in operands if is_float(x.type)]
     result = invalid(b, floats[0])
     for x in reversed(floats):
@@ -89,7 +90,7 @@ def _wide(b: Builder, operation: str, x: Value, y: Value) -> Value:
 
 
 def converted_nan(element: str) -> Rule:
-    """Return the rule of conversions: sign and leading bits of the fraction stay."""
+    """Return the rule of conversions: the sign and the leading bits of the fraction are kept."""
 
     def rule(b: Builder, operands: Sequence[Value]) -> Value:
         source, width = bits_of(operands[0].type), {"half": 16, "float": 32, "double": 64}[element]
@@ -112,7 +113,7 @@ def converted_nan(element: str) -> Rule:
 
 
 def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = first_nan) -> Value:
-    """Return a result with the NaNs that the rule makes of the operands."""
+    """Return a result with the NaNs that the rule derives from the operands."""
     element = element_of(result.type)
     if lanes_of(result.type) is not None and b.unchecked is not None:
         if rule in _PROPAGATING:
@@ -131,16 +132,16 @@ def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = f
     return b.bitcast(joined, element)
 
 
-# With these a NaN among the operands is one in the result.
+# Under these rules, a NaN among the operands is one in the result.
 _PROPAGATING = (first_nan, fused_nan)
 
 
 def any_nan(b: Builder, results: Sequence[Value], active: Value | None = None) -> Value:
-    """Return whether some lane of some float is a NaN; `active`: the lanes that count, None for
-    all.
+    """Return whether any lane of any of the floats is a NaN; `active`: the lanes that count, None
+    for all.
 
-    "All are numbers" is asked because hosts with mask registers combine comparisons by `and` at no
-    cost.
+    The test is "all are numbers" because hosts with mask registers combine comparisons by `and` at
+    no cost.
     """
     numbers: dict[str, Value] = {}
     for x in results:
@@ -158,7 +159,7 @@ def any_nan(b: Builder, results: Sequence[Value], active: Value | None = None) -
 
 
 def _numbers(b: Builder, x: Value, whole: bool) -> Value:
-    """Return where lanes are no NaNs; unless `whole`, one comparison sees two halves of a
+    """Return where lanes are not NaN; unless `whole`, one comparison covers both halves of a
     vector."""
     if element_of(x.type) == "half":
         magnitude = b.mask(bits(b, x), 15)
@@ -171,7 +172,8 @@ def _numbers(b: Builder, x: Value, whole: bool) -> Value:
 
 
 def with_nans(expression: Expression, rule: Rule = first_nan) -> Expression:
-    """Return an expression with NaNs by a rule, of its operands in the order of the instruction."""
+    """Return an expression whose NaNs follow a rule on its operands, in the order of the
+    instruction."""
 
     def with_rule(b: Builder, *operands: Value) -> Value:
         return settled(b, expression(b, *operands), operands, rule)

@@ -1,9 +1,8 @@
-"""Instructions whose expression is so long that LLVM's time for it counts: kernels call it instead
-of repeating it.
+"""Instructions with expressions so long that LLVM's time for them matters: kernels call them
+instead of repeating them.
 
-Inline, `v_perm_b32` with a selector that is not known takes 5 ms of a translation, a division of
-floats 2 ms; a call takes 50 us, and the native function is compiled once
-(`native/long_expressions.py`).
+Inline, `v_perm_b32` with an unknown selector takes 5 ms of a translation, a division of floats 2
+ms; a call takes 50 us, and the native function is compiled once (`long_expressions_native.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from amdjit.emulator.decoder.rows import opcode_named
+from amdjit.emulator.decoder.opcode_names import opcode_named
 from amdjit.emulator.host.builder import Value, vector
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import element_type
@@ -44,13 +43,12 @@ LONG: frozenset[str] = frozenset(
         *(f"v_div_fmas_{code}" for code in ("f32", "f64")),
     }
 )
-# They have another one's expression, with the operands in the same order.
+# Instructions with the expression of another one, with operands in the same order.
 _SAME = {
     "v_pk_fmac_f16": "v_pk_fma_f16",
     **{f"v_{name}_f16": "v_fma_f16" for name in ("fmac", "fmaak", "fmamk")},
 }
-# The operand that makes the expression short where it is known when translating: the selector of
-# bytes.
+# The operand that makes the expression short if it is known at translation: the selector of bytes.
 _SHORT_BY: Mapping[str, int] = {"v_perm_b32": 2}
 
 
@@ -65,13 +63,18 @@ def long_result(mnemonic: str) -> str:
     return vector(element_type(opcode_named(mnemonic).operands[0].type))
 
 
+# The native functions by mnemonic.
+_SYMBOLS: Mapping[str, str] = {mnemonic: long_symbol(mnemonic) for mnemonic in sorted(LONG)}
+
+
 def call_long(frame: Frame, mnemonic: str, operands: Sequence[Value]) -> Value | None:
-    """Return an instruction's result by a call; None if it is to be made inline: it is short, or
-    rounds otherwise."""
+    """Return an instruction's result by a call; None if it is to be computed inline, because it is
+    short or rounds in another mode."""
     mnemonic = _SAME.get(mnemonic, mnemonic)
-    if mnemonic not in LONG or rounding_of(frame.builder) is not None:
+    symbol = _SYMBOLS.get(mnemonic)
+    if symbol is None or rounding_of(frame.builder) is not None:
         return None
     deciding = _SHORT_BY.get(mnemonic)
     if deciding is not None and frame.builder.known(operands[deciding]) is not None:
         return None
-    return frame.native(long_symbol(mnemonic), long_result(mnemonic), list(operands))
+    return frame.native(symbol, long_result(mnemonic), list(operands))

@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from functools import partial
 
 from amdjit.emulator.host.native_sources import NativeSources, Source, Variant
-from amdjit.emulator.instructions.buffers.parts import PARTS
-from amdjit.emulator.instructions.buffers.places import PLACE, place_text
+from amdjit.emulator.instructions.buffers.addresses import PLACE, place_text
+from amdjit.emulator.instructions.buffers.partial_lanes import PARTS
 from amdjit.emulator.instructions.buffers.texels import TEXELS
-from amdjit.emulator.instructions.lanes.native import gather_lanes_text, scatter_lanes_text
-from amdjit.emulator.instructions.long_expression_library import long_sources
-from amdjit.emulator.instructions.matrix.dots import dot_sources
+from amdjit.emulator.instructions.lanes.permute_native import gather_lanes_text, scatter_lanes_text
+from amdjit.emulator.instructions.long_expressions_native import long_sources
+from amdjit.emulator.instructions.matrix.dots_native import dot_sources
 from amdjit.emulator.instructions.matrix.layouts import Matrix, matrices
 from amdjit.emulator.instructions.matrix.products import chain_text, integer_text
 from amdjit.emulator.instructions.matrix.silicon import silicon_text
-from amdjit.emulator.instructions.memory.access_native import SIZES, SPACES, Access, access_text
+from amdjit.emulator.instructions.memory.access_native import access_text
 from amdjit.emulator.instructions.memory.atomics_native import atomic_text, atomics
+from amdjit.emulator.instructions.memory.spaces import SIZES, SPACES, Access
 from amdjit.emulator.instructions.scalar.memory_native import scalar_address_text
-from amdjit.emulator.instructions.vector.transcendental import (
+from amdjit.emulator.instructions.vector.transcendental_native import (
     cosine_text,
     exp2_text,
     log2_text,

@@ -24,8 +24,8 @@ Emitter = Callable[[Frame, Instruction], None]
 
 
 def source_places(opcode: Opcode) -> Iterator[int]:
-    """Yield where an ALU instruction's sources stand among its operands: the result is the first
-    operand; if the instruction also reads it, it is the last source."""
+    """Yield the indices of an ALU instruction's sources among its operands. The result is operand
+    0; if the instruction also reads it, it is the last source."""
     yield from range(1, len(opcode.operands))
     if opcode.operands[0].read:
         yield 0
@@ -35,8 +35,8 @@ def source_places(opcode: Opcode) -> Iterator[int]:
 class VectorOp:
     """A VALU instruction with one result.
 
-    clamped: the expression under `clamp`, if it is not the plain one clamped to [0, 1]. scaled: the
-    expression under `omod`, if rounding depends on that.
+    clamped: the expression under `clamp`, unless that is the plain one clamped to [0, 1]. scaled:
+    the expression under `omod`, if it rounds differently.
     """
 
     expression: Expression
@@ -75,7 +75,7 @@ class VectorOp:
         frame.write(instruction, 0, value)
 
 
-# A table's rows: an expression by the mnemonic, or one with variants.
+# The rows of a table: an expression by mnemonic, or an operation with variants.
 Rows = Mapping[str, Expression | VectorOp]
 
 
@@ -119,7 +119,7 @@ def scalar_ops(rows: Mapping[str, Expression], tests_result: bool = False) -> di
 
 
 def vector_register(instruction: Instruction, role: str) -> Register:
-    """Return an operand that must be a register."""
+    """Return the operand of a role that is always a register."""
     operand = instruction.operand(role)
     assert isinstance(operand, Register)
     return operand

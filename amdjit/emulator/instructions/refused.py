@@ -1,16 +1,18 @@
-"""Why instructions of the decoder's tables are not executed. What is in neither table is a gap, and
-a test fails."""
+"""Why instructions of the opcode tables are not executed. An instruction that has neither an
+emitter nor a reason is a gap, and fails a test."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 _PIXELS = "it interpolates inputs of pixel shaders: graphics"
+_INTERPOLATED = ("_f32", "_f16_f32", "_rtz_f16_f32")
 _HANDLER = "it is for trap handlers and debuggers"
 
-# By the mnemonic, or the start of it with a star.
 REFUSED: Mapping[str, str] = {
-    "v_interp_*": _PIXELS,
+    **dict.fromkeys(
+        (f"v_interp_{part}{to}" for part in ("p10", "p2") for to in _INTERPOLATED), _PIXELS
+    ),
     "ds_param_load": _PIXELS,
     "ds_direct_load": _PIXELS,
     "global_atomic_ordered_add_b64": "its order is that of the graphics pipeline's waves",
@@ -24,7 +26,4 @@ REFUSED: Mapping[str, str] = {
 
 def refusal(mnemonic: str) -> str | None:
     """Return why an instruction is refused, None if nothing is known about it."""
-    for name, reason in REFUSED.items():
-        if mnemonic == name or (name[-1] == "*" and mnemonic.startswith(name[:-1])):
-            return reason
-    return None
+    return REFUSED.get(mnemonic)

@@ -1,17 +1,39 @@
-"""Instructions that all lanes of a wave must execute, or none."""
+"""Instructions that work on a whole wave: they are emitted once, even in wave64."""
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.instruction import Instruction
+from collections.abc import Callable
+
+from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 
-__all__ = ["require_all_lanes"]
+
+def in_each_half(frame: Frame, read: Callable[[], Value]) -> list[Value]:
+    """Return the result of `read` in each half of the wave."""
+    values = []
+    for half in range(frame.registers.halves):
+        frame.registers.select_half(half)
+        values.append(read())
+    frame.registers.select_half(0)
+    return values
+
+
+def write_halves(frame: Frame, target: Register, results: list[Value]) -> None:
+    """Write a vector register in the active lanes, with one result for each half of the wave."""
+    for half, result in enumerate(results):
+        frame.registers.select_half(half)
+        frame.registers.write_vector(target.index, result, frame.mask())
+    frame.registers.select_half(0)
+
+
+def vectors_of(frame: Frame, register: Register) -> list[Value]:
+    """Return a vector register's dwords in each half of the wave."""
+    return in_each_half(frame, lambda: frame.registers.vector(register.index))
 
 
 def require_all_lanes(frame: Frame, instruction: Instruction) -> None:
-    """Let an instruction be a fault where EXEC is neither all ones nor 0, which is mostly known
-    when translating.
+    """Make an instruction fault unless EXEC is all ones or 0, which is mostly known at translation.
 
     With EXEC = 0 a wave runs past a branch that it does not take: nobody uses the result.
     """

@@ -29,7 +29,7 @@ class EmulatedModule:
             self.code_object = CodeObject.read(data)
         except MalformedCodeObject as error:
             raise BackendError(
-                f"this is no code object that the emulator can load: {error}"
+                f"this is not a code object that the emulator can load: {error}"
             ) from error
         self._check(target_name)
         self.kernels = KernelCompiler(host, self.code_object)

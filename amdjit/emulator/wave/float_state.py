@@ -1,45 +1,41 @@
-"""What an instruction's floats depend on besides its operands: MODE, as far as it is known, and at
-run time."""
+"""What the floats of an instruction depend on, apart from its operands: the MODE register, as far
+as it is known at translation, and its bits at run time."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.analysis.mode import HALF_OVERFLOW, Mode
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.expressions.float_extremes import is_selection
+from amdjit.emulator.decoder.traits import Infinity
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.wave.operands import clamp_unit, flush_denormals, scale_result
 from amdjit.emulator.wave.registers import Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder, llvm_mode
 
-# Divisions by zero: the ISA document says that they stay infinite, measurements say the opposite.
-_DIVISIONS = re.compile(r"v_(s_)?(rcp|rsq|log)_f16")
-
 
 @dataclass
 class ModeState:
-    """Rounding, denormals, overflow, result modifiers of a Frame; its fields `mode` and
-    `keeps_denormals` are here."""
+    """Rounding, denormals, overflow and result modifiers of a `Frame`, whose fields `mode` and
+    `keeps_denormals` are set here."""
 
     builder: Builder
     registers: Registers
 
     def set_mode(self, mode: Mode) -> None:
-        """Take over what is known of the mode from here on."""
+        """Use what is known of the mode from here on."""
         self.mode, self.keeps_denormals = mode, mode.keeps_denormals
 
     def mode_bit(self, bit: int) -> bool | Value:
-        """Return a bit of MODE: a bool where it is known, else an i1."""
+        """Return a bit of MODE: a bool if it is known, otherwise an i1."""
         if self.mode.known >> bit & 1:
             return bool(self.mode.value >> bit & 1)
         return self.builder.resize(self.builder.shift("lshr", self.registers.mode_bits(), bit), 1)
 
     def rounding(self, shift: int | None) -> Value | None:
-        """Return how to round, LLVM's number of the mode at `shift` of MODE; None for the
+        """Return LLVM's number of the rounding mode at bit `shift` of MODE, None for the
         nearest."""
         if shift is None:
             return None
@@ -50,7 +46,7 @@ class ModeState:
         return self.builder.mask(self.builder.add(number, constant("i32", 1)), 2)
 
     def round_as(self, shift: int | None) -> None:
-        """Let float operations round by the mode at `shift` of MODE, None: to nearest, until the
+        """Round float operations by the mode at bit `shift` of MODE (None: to nearest) until the
         next call."""
         if isinstance(self.builder, RoundingBuilder):
             self.builder.rounding = None
@@ -58,7 +54,7 @@ class ModeState:
 
     @property
     def clamps_overflow(self) -> bool | Value:
-        """Whether halves and 8-bit floats that overflow become their largest finite numbers."""
+        """Whether halves and 8-bit floats that overflow become the largest finite number."""
         return self.mode_bit(HALF_OVERFLOW)
 
     def overflow_flag(self) -> Value:
@@ -71,20 +67,23 @@ class ModeState:
     def without_overflow(
         self, value: Value, sources: Sequence[Value], instruction: Instruction
     ) -> Value:
-        """Return a half as MODE lets it overflow: infinite only if a float among the sources is, or
-        by a division.
+        """Return a half with MODE's overflow applied: infinite only if a float among the sources
+        is, or after a division.
 
         Source: RDNA 4 ISA, "MODE register", FP16_OVFL.
         """
         if self.clamps_overflow is False or element_of(value.type) != "half":
             return value
-        if _DIVISIONS.fullmatch(instruction.mnemonic):
+        infinity = instruction.traits.infinity
+        if infinity is Infinity.POLE:
+            # The ISA document says that they stay infinite, measurements say the opposite.
             raise Untranslatable(
-                instruction, "with MODE's FP16_OVFL it is not settled what a division by zero gives"
+                instruction,
+                "with MODE's FP16_OVFL, the result of a division by zero is not certain",
             )
         b = self.builder
         allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
-        if instruction.mnemonic == "v_div_fixup_f16":
+        if infinity is Infinity.QUOTIENT:
             # An infinite estimate is a quotient that overflowed.
             allowed = allowed[1:]
             denominator = b.bitcast(sources[1], "i16")
@@ -92,8 +91,8 @@ class ModeState:
         return self._limited(value, allowed)
 
     def _limited(self, value: Value, allowed: Sequence[Value]) -> Value:
-        """Return a half that is infinite only under one of these conditions, where MODE asks for
-        that."""
+        """Return a half that is infinite only under one of the conditions `allowed`, if MODE asks
+        for that."""
         clamps = self.clamps_overflow
         if clamps is False or element_of(value.type) != "half":
             return value
@@ -109,7 +108,7 @@ class ModeState:
         return clamped if clamps is True else b.select(clamps, clamped, value)
 
     def refuse_overflow(self, instruction: Instruction) -> None:
-        """Refuse an instruction of which nothing says what FP16_OVFL does, unless it is known to be
+        """Refuse an instruction for which no document defines FP16_OVFL, unless that is known to be
         off."""
         if self.clamps_overflow is not False:
             raise Untranslatable(
@@ -117,12 +116,12 @@ class ModeState:
             )
 
     def flushed_source(self, value: Value) -> Value:
-        """Return an operand as the denormal mode lets the instruction see it."""
+        """Return an operand as the instruction sees it in the denormal mode."""
         return value if self.keeps_denormals else self._flushed(value, 0)
 
     def flushed_result(self, value: Value, instruction: Instruction) -> Value:
         """Return a result as the denormal mode lets the instruction write it."""
-        if self.keeps_denormals or is_selection(instruction.mnemonic):
+        if self.keeps_denormals or instruction.traits.picks_source:
             return value
         return self._flushed(value, 1)
 
@@ -138,7 +137,7 @@ class ModeState:
     def modified_result(self, value: Value, instruction: Instruction) -> Value:
         """Apply `omod` and `clamp` to a float.
 
-        gfx1201 does it whether or not MODE keeps denormal results
+        gfx1201 does so whether or not MODE keeps denormal results
         (tests/hardware/alu_gfx1201.json).
         """
         modifiers = instruction.modifiers
@@ -156,5 +155,5 @@ def _is_infinite(b: Builder, value: Value) -> Value:
 
 
 def denormal_bit(type_name: str) -> int:
-    """Return where MODE has the denormals of a float type."""
+    """Return the place of a float type's denormal mode in MODE."""
     return 4 if element_of(type_name) == "float" else 6

@@ -1,5 +1,5 @@
-"""What the emitters of single instructions work with: the builder, the registers, the kernel's
-sites."""
+"""What the emitters of instructions work with: the builder, the registers, the sites of the
+kernel."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from amdjit.emulator.wave.operands import (
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 
 CONTEXT = Value("ptr", "%context")
-# The context as the upper half of a wave64 sees it: its lanes are 32 and up, its scratch stands
-# behind.
+# The context of a wave64's upper half: its lanes start at 32, and its scratch follows that of the
+# lower half.
 UPPER_CONTEXT = Value("ptr", "%context.upper")
 STATE = Value("ptr", "%state")
 STAGING = Value("ptr", "%staging")
@@ -60,8 +60,8 @@ _SPECIAL_VALUES = {
 
 @dataclass
 class Sites:
-    """The instructions that may fault; a site's number is its index. Number 0 is the kernel's
-    entry."""
+    """The instructions that may fault. The number of a site is its index; number 0 is the entry of
+    the kernel."""
 
     pcs: list[int]
 
@@ -88,7 +88,7 @@ class Frame(ModeState):
     write_mask: Value | None = None
     source_override: Value | None = None
     access_mask: Value | None = None
-    # Scalars that a half of a wave64 has written; the other half must still read the old ones.
+    # Scalars that one half of a wave64 has written; the other half must still read the old ones.
     deferred: list[tuple[int, Value]] | None = None
     mode: Mode = USUAL_MODE
     keeps_denormals: bool = True
@@ -131,7 +131,7 @@ class Frame(ModeState):
 
     @property
     def lane_context(self) -> Value:
-        """The context for native functions that work on the half's lanes."""
+        """The context for native functions that work on the lanes of the half."""
         return UPPER_CONTEXT if self.registers.wave_half else CONTEXT
 
     # Sources
@@ -139,7 +139,7 @@ class Frame(ModeState):
     def source(self, instruction: Instruction, index: int, code: str = "") -> Value:
         """Read operand `index` into all lanes, with its modifiers.
 
-        Its type is the one that the opcode table gives it (`OperandSpec.type`), or `code` instead.
+        Its type is the one in the opcode table (`OperandSpec.type`), unless `code` overrides it.
         """
         code = code or instruction.opcode.operands[index].type
         operand = instruction.operands[index]
@@ -205,7 +205,8 @@ class Frame(ModeState):
         return self._part(splat, 0, width, element)
 
     def scalar_source(self, instruction: Instruction, index: int, code: str = "") -> Value:
-        """Read operand `index` as a scalar of the table's type, or of type `code` instead."""
+        """Read operand `index` as a scalar of the type in the opcode table, unless `code` overrides
+        it."""
         code = code or instruction.opcode.operands[index].type
         return self.flushed_source(
             self.scalar_operand(instruction.operands[index], code, instruction)
@@ -242,13 +243,13 @@ class Frame(ModeState):
         if name not in _SPECIAL_VALUES:
             raise Untranslatable(instruction, f"{name} is not emulated")
         value = _SPECIAL_VALUES[name]
-        # A 32-bit read of an aperture gives its high dword, as the SALU does (LLVM AMDGPU guide,
+        # A 32-bit read of an aperture returns its high dword, as in the SALU (LLVM AMDGPU guide,
         # "Address Spaces").
         narrow = name.startswith(("src_shared", "src_private")) and width == 32
         return constant("i64", value >> 32 if narrow else value)
 
     def compare_with_zero(self, predicate: str, slot: int) -> Value:
-        """Compare VCC or EXEC, as wide as the wave, with 0."""
+        """Compare VCC or EXEC, in the width of the wave, with 0."""
         bits = self.registers.scalar(slot)
         if self.registers.halves == 2:
             bits = self.builder.or_(bits, self.registers.scalar(slot + 1))
@@ -271,7 +272,7 @@ class Frame(ModeState):
         raise AssertionError(f"no lane mask: {operand}")
 
     def access_bits(self) -> Value:
-        """Return the lanes that this instruction's memory access is for, as i32."""
+        """Return the lanes of this instruction's memory access as i32."""
         return self.access_mask or self.registers.exec_bits()
 
     # Results
@@ -292,8 +293,8 @@ class Frame(ModeState):
         self.write_register(register, self.flushed_result(value, instruction))
 
     def write_register(self, register: Register, value: Value) -> None:
-        """Write a vector of 16, 32 or 64-bit elements to a vector register in this instruction's
-        lanes."""
+        """Write a vector of 16, 32 or 64-bit elements to a vector register in the lanes of this
+        instruction."""
         width = bits_of(value.type)
         mask = self.mask()
         if width == 64:
@@ -315,14 +316,14 @@ class Frame(ModeState):
             self.registers.write_scalar_wide(slot, bits)
             return
         bits = self.builder.resize(bits, 32)
-        # LLVM would make conditions of a float where a mask is read, and end the process: x86 has
-        # no such conversion.
+        # Where a float is read as a mask, LLVM would turn it into conditions and abort: x86 has no
+        # such conversion.
         self.registers.write_scalar(
             slot, self.builder.opaque(bits) if is_float(value.type) else bits
         )
 
     def write_conditions(self, operand: Operand | None, conditions: Value) -> None:
-        """Write the half of a lane mask; inactive lanes get 0."""
+        """Write the half's part of a lane mask; inactive lanes get 0."""
         bits = self.builder.mask_bits(conditions)
         mask = self.mask()
         if mask is not FULL_MASK:
@@ -338,7 +339,7 @@ class Frame(ModeState):
             self.write_half_mask(slot + self.registers.wave_half, bits)
 
     def write_half_mask(self, slot: int, bits: Value) -> None:
-        """Write a scalar register when all halves have read their operands."""
+        """Write a scalar register once all halves have read their operands."""
         if self.deferred is None:
             self.registers.write_scalar(slot, bits)
         else:
@@ -367,7 +368,7 @@ class Frame(ModeState):
 
 
 def source_number(instruction: Instruction, index: int) -> int | None:
-    """Return n for an operand in the role srcn, else None."""
+    """Return n for an operand with the role srcn, otherwise None."""
     role = instruction.opcode.operands[index].role
     if role.startswith("src"):
         return int(role[3])

@@ -8,7 +8,7 @@ import struct
 from amdjit.emulator.decoder.instruction import InlineConstant, Literal
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, like
 
-# Operand types as the ISA names them, and the LLVM type that carries them.
+# Operand types as the ISA names them, with the LLVM type of an element.
 ELEMENTS = {
     "f16": "half",
     "f32": "float",
@@ -45,13 +45,13 @@ def _float_bits(value: float, width: int) -> int:
 
 
 def constant_bits(operand: InlineConstant | Literal, code: str) -> int:
-    """Return the bits of a constant as an operand of type `code` sees them (RDNA 4 ISA, 15.3 and
+    """Return the bits of a constant as an operand of type `code` reads them (RDNA 4 ISA, 15.3 and
     6.2.4).
 
-    Integers sign-extend. A float takes the operand's format; 16-bit integer operands and packed
-    ones see the single-precision pattern's low bits and the half-precision pattern's
-    zero-extension. A literal is 32 bits: the high half of f64, sign-extended for i64, zero-extended
-    for other 64-bit types.
+    Integers sign-extend. A float has the operand's format; 16-bit integer operands and packed ones
+    read the low bits of the single-precision pattern, or the half-precision pattern with
+    zero-extension. A literal is 32 bits: the high half of an f64, sign-extended for i64,
+    zero-extended for other 64-bit types.
     """
     width = bits_of(element_type(code))
     if isinstance(operand, Literal):
@@ -76,7 +76,7 @@ def _literal_bits(value: int, code: str, width: int) -> int:
 
 
 def constant_value(builder: Builder, shape: str, element: str, bits: int) -> Value:
-    """Return bits as a constant of `element`, scalar or vector as the type `shape`."""
+    """Return bits as a constant of `element`, a scalar or vector like the type `shape`."""
     type_name = like(shape, element)
     if element[0] == "i":
         return constant(type_name, bits)
@@ -88,7 +88,7 @@ def constant_value(builder: Builder, shape: str, element: str, bits: int) -> Val
 
 
 def modify_input(builder: Builder, value: Value, negate: bool, absolute: bool) -> Value:
-    """Apply `abs`, then `neg`; on integers they act on the sign bit (v_cndmask)."""
+    """Apply `abs`, then `neg`; on integers they change the sign bit (v_cndmask)."""
     if not (negate or absolute):
         return value
     width = bits_of(value.type)
@@ -118,7 +118,7 @@ _OUTPUT_FACTORS = {1: 2.0, 2: 4.0, 3: 0.5}
 
 
 def clamp_unit(builder: Builder, value: Value) -> Value:
-    """Clamp a float to [0, 1]; NaN becomes 0 (gfx12 always clamps so, RDNA 4 ISA 6.2.5)."""
+    """Clamp a float to [0, 1]; NaN becomes 0 (on gfx12 always, RDNA 4 ISA 6.2.5)."""
     zero = builder.const(value, 0.0)
     low = builder.select(builder.compare("ogt", value, zero), value, zero)
     one = builder.const(value, 1.0)
@@ -126,8 +126,8 @@ def clamp_unit(builder: Builder, value: Value) -> Value:
 
 
 def scale_result(builder: Builder, value: Value, omod: int) -> Value:
-    """Apply `omod` (x2, x4, /2): +0 of zeros and denormals; what gets denormal by it becomes a zero
-    of its sign."""
+    """Apply `omod` (x2, x4, /2): zeros and denormals become +0; a result that becomes denormal is a
+    zero of its sign."""
     width = bits_of(value.type)
     scaled = builder.binary("fmul", value, builder.const(value, _OUTPUT_FACTORS[omod]))
     bits = builder.bitcast(value, f"i{width}")

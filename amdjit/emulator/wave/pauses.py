@@ -1,4 +1,4 @@
-"""Where a wave gives its processor away: at barriers and in loops, and where its instructions are
+"""Where a wave gives way to others, at barriers and in loops, and where its instructions are
 counted."""
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from amdjit.emulator.layout import WAVE_WAITS, WAVE_YIELDED
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A place to resume from: `after` is its pc. polls: gives way in a loop that may wait for
-    another wave. yields: it does, or sleeps. flags: what its result says beside the number."""
+    """A place to resume from; `after` is its pc. polls: it is in a loop that may wait for another
+    wave. yields: it gives way in such a loop, or sleeps. flags: what its result contains besides
+    the number."""
 
     number: int
     after: int

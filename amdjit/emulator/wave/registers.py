@@ -1,11 +1,12 @@
-"""A wave's registers while a kernel is translated: stack slots, with values cached inside a block.
+"""A wave's registers while a kernel is translated: stack slots, with values cached within a block.
 
-A wave64 is two halves of 32 lanes. A vector register is one vector of 32 dwords for each half; the
-upper half's have numbers from 256 on. Whoever reads or writes by the ISA's number reaches the half
-that `select_half` chose.
+A wave64 is two halves of 32 lanes. A vector register is a vector of 32 dwords for each half; those
+of the upper half have numbers from 256 on. Reads and writes by the ISA's number reach the half that
+`select_half` chose.
 
 Vector registers that matrix instructions name live in the wave's state memory instead, so that
-native helpers take their addresses; all others are stack slots that LLVM turns into SSA values.
+native functions can take their addresses; all others are stack slots, which LLVM turns into SSA
+values.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ FULL_MASK = Value(vector("i1"), "splat (i1 true)")
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What is known of registers at a place: see `Registers`."""
+    """What is known of the registers at one place; see `Registers`."""
 
     views: dict[tuple[str, int], dict[str, Value]]
     dirty: dict[tuple[str, int], None]
@@ -54,17 +55,17 @@ class Registers:
         self.wave_half = 0
         self._first = 0
         self._full = [False] * self.halves
-        # The registers of which nobody reads the lanes that are inactive now, as a set of bits.
+        # The registers whose inactive lanes nobody reads from here on, as a set of bits.
         self._unseen = 0
         self._views: dict[tuple[str, int], dict[str, Value]] = {}
-        # In the order of the writes, which does not depend on the numbers of the registers.
+        # In the order of the writes, which does not depend on the numbers of registers.
         self._dirty: dict[tuple[str, int], None] = {}
         self.used: set[tuple[str, int]] = set()
 
     # Halves
 
     def select_half(self, half: int) -> None:
-        """Let the ISA's register numbers mean this half's vectors, and EXEC its dword."""
+        """Make the ISA's register numbers mean this half's vectors, and EXEC its dword."""
         self.wave_half, self._first = half, half * HALF_VGPRS
 
     @property
@@ -74,28 +75,28 @@ class Registers:
 
     @property
     def exec_is_full(self) -> bool:
-        """Tell whether all lanes of the half are known to be active."""
+        """Whether all lanes of the half are known to be active."""
         return self._full[self.wave_half]
 
     def know_ones(self, ones: frozenset[int]) -> None:
-        """Take over which scalar registers are known to be all ones."""
+        """Record which scalar registers are known to be all ones."""
         self._full = [EXEC_LO + half in ones for half in range(self.halves)]
 
     def leave_unseen(self, registers: int) -> None:
-        """Let writes change what inactive lanes of these vector registers hold: nobody reads it
+        """Allow writes to change the inactive lanes of these vector registers: nobody reads them
         (`hidden_lanes.py`)."""
         self._unseen = registers
 
     def _written_lanes(self, index: int, mask: Value | None) -> Value:
-        """Return the lanes that a write must be limited to."""
+        """Return the lanes that a write must be restricted to."""
         mask = mask or self.exec_mask()
         return FULL_MASK if self._unseen >> index & 1 and mask is self.exec_mask() else mask
 
     # Blocks
 
     def begin_block(self, ones: frozenset[int]) -> None:
-        """Forget all values; what is in the slots counts. `ones`: scalar registers whose bits are
-        all set."""
+        """Forget all values; the slots hold the registers. `ones`: the scalar registers whose bits
+        are all set."""
         self._views.clear()
         self._dirty.clear()
         self.know_ones(ones)
@@ -114,7 +115,7 @@ class Registers:
                 self._dirty.pop(("v", index), None)
 
     def forget_vectors(self, first: int, count: int) -> None:
-        """Drop cached values: native code has changed the registers in memory."""
+        """Drop cached values after native code has changed the registers in memory."""
         for index in range(first + self._first, first + self._first + count):
             self._views.pop(("v", index), None)
             self._dirty.pop(("v", index), None)
@@ -136,13 +137,13 @@ class Registers:
         return self.slot("v", index + self._first)
 
     def in_memory(self, index: int) -> bool:
-        """Tell whether a vector register lives in the state memory."""
+        """Whether a vector register lives in the state memory."""
         return index + self._first in self._in_memory
 
     @contextmanager
     def stand_in(self, values: Mapping[int, Value]) -> Iterator[None]:
-        """Let vector registers hold other values for a while, which leave no trace."""
-        # Other registers than the instruction's own: all their lanes count.
+        """Give vector registers other values for a while, without a trace afterwards."""
+        # These are not the instruction's own registers: all their lanes count.
         unseen, self._unseen = self._unseen, 0
         views, dirty = {key: dict(known) for key, known in self._views.items()}, dict(self._dirty)
         for index, value in values.items():
@@ -150,7 +151,7 @@ class Registers:
         yield
         self._views, self._dirty, self._unseen = views, dirty, unseen
 
-    # Ways that part and meet
+    # Paths that part and join
 
     def snapshot(self) -> Snapshot:
         """Return what is known of all registers."""
@@ -161,13 +162,13 @@ class Registers:
         )
 
     def restore(self, known: Snapshot) -> None:
-        """Go back to what was known."""
+        """Return to what was known at a snapshot."""
         self._views = {key: dict(views) for key, views in known.views.items()}
         self._dirty, self._full = dict(known.dirty), list(known.full)
 
     def join(self, other: tuple[Snapshot, str], end: str) -> None:
-        """Meet another way, which ended in a block of that name, in the block after both; this one
-        ended in `end`."""
+        """Join another path, which ended in the block `other[1]`, with this one, which ended in
+        `end`, at the start of the block after both."""
         (there, start), here = other, self.snapshot()
         self.restore(there)
         joined = {}
@@ -221,8 +222,7 @@ class Registers:
         return self._read("s", index, "i32")
 
     def write_scalar(self, index: int, value: Value) -> None:
-        """Write a scalar register. EXEC counts as not full afterwards; the caller may know
-        better."""
+        """Write a scalar register. EXEC counts as not full afterwards; the caller may know more."""
         half = index - EXEC_LO
         if half >= self.halves:
             return
@@ -243,7 +243,7 @@ class Registers:
         low, high = self._builder.split_bits(value)
         self.write_scalar(index, low)
         self.write_scalar(index + 1, high)
-        # The upper half of a wave32's EXEC is not kept.
+        # The upper half of EXEC does not exist in wave32.
         if index + 1 - EXEC_LO < self.halves:
             self._views[("s", index)]["i64"] = value
 
@@ -276,7 +276,7 @@ class Registers:
         return self.mask(EXEC_LO + self.wave_half)
 
     def mode_bits(self) -> Value:
-        """Read the MODE register as i32; for kernels that keep it at run time."""
+        """Read the MODE register as i32, in kernels that keep it at run time."""
         return self._read("s", MODE_SLOT, "i32")
 
     def write_mode_bits(self, value: Value) -> None:
@@ -343,7 +343,7 @@ class Registers:
             views[element_of(value.type)] = value
 
     def write_half(self, index: int, half: int, value: Value, mask: Value | None = None) -> None:
-        """Write 16 bits of a vector register; the other half stays (RDNA 4 ISA, 16-bit
+        """Write 16 bits of a vector register; the other half keeps its value (RDNA 4 ISA, 16-bit
         operands)."""
         builder = self._builder
         new = builder.resize(builder.bitcast(value, "i16"), 32)

@@ -1,4 +1,4 @@
-"""What a kernel becomes."""
+"""The result of translating a kernel."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 class WaveFunction:
     """A translated kernel.
 
-    text: LLVM IR. natives: the native functions it calls. site_pcs: the pc of each site.
-    resume_pcs: where the wave waits, by resume id (0 is the start). longest: the most instructions
-    that a wave executes, None if it may loop. gives_way: whether it may wait for waves of other
-    workgroups.
+    text: LLVM IR. natives: the native functions that it calls. site_pcs: the pc of each site.
+    resume_pcs: the places where the wave waits, by resume id (0 is the start). longest: the most
+    instructions that a wave executes, None if it may loop. gives_way: whether it may wait for waves
+    of other workgroups.
     """
 
     text: str

@@ -1,5 +1,5 @@
-"""Registers of a wave between their slots on the stack and its state, where they are while the wave
-does not run."""
+"""Moving a wave's registers between their stack slots and its state, which holds them while the
+wave does not run."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from amdjit.types import (
 def store_item(
     builder: FunctionBuilder, node: ast.Subscript, value: Value, place: ast.expr
 ) -> None:
-    """Type `container[index] = value`. `place` is where the value stands; Python evaluates it
+    """Type `container[index] = value`. `place` is the node of the value, which Python evaluates
     first."""
     (value,), container = builder.evaluate_after((value,), node.value)
     (value, container), index = index_after(builder, (value, container), node)
@@ -50,8 +50,8 @@ def store_at(
     value: Value,
     place: ast.expr,
 ) -> None:
-    """Type the store of a value. A vector in a variable gets a new value with that element
-    replaced."""
+    """Type the store of a value. A vector in a variable is replaced by a vector with that element
+    changed."""
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
         if (
             is_element(container)

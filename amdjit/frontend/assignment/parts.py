@@ -1,5 +1,5 @@
-"""Assigning to a part of an array: `a[2:5] = 0`, `tile[:] = a[i]`, `a[i] += b[i]`. A loop over the
-part's elements."""
+"""Assigning to a part of an array, `a[2:5] = 0`, `tile[:] = a[i]`, `a[i] += b[i]`: a loop over its
+elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array
 
-# What becomes of an old element and of the value, for `part += value`.
+# Computes the new element from the old one and the value, for `part += value`.
 Combine = Callable[[tree.Expression, Value], Value]
 Indices = tuple[tree.Expression, ...]
 
@@ -33,7 +33,7 @@ def store_part(
     """Store a number into every element of a part, or each element of an array into the one at the
     same indices.
 
-    As in NumPy, an array of fewer dimensions is the same along the first ones of the part.
+    As in NumPy, an array with fewer dimensions is broadcast along the first dimensions of the part.
     """
     assert isinstance(part, tree.Expression)
     assert isinstance(part.type, Array)
@@ -65,7 +65,7 @@ def _over_axes(
     store: Callable[[Indices], None],
     node: ast.expr,
 ) -> None:
-    """Make a loop for each axis that has no index yet."""
+    """Emit a loop for each axis that has no index yet."""
     axis = len(indices)
     if axis == kind.ndim:
         store(indices)
@@ -85,9 +85,8 @@ def _element(builder: FunctionBuilder, source: Value, indices: Indices, place: a
     if not isinstance(source, tree.Expression) or not isinstance(source.type, Array):
         return source
     own = indices[len(indices) - source.type.ndim :]
-    whole = ast.copy_location(
-        ast.Subscript(place, place), place
-    )  # so that a fault names the whole source
+    # A fault names the whole source.
+    whole = ast.copy_location(ast.Subscript(place, place), place)
     check = index_check(builder, source, own, whole)
     return tree.Load(builder.span(place), source.type.element, source, own, check=check)
 
@@ -106,7 +105,7 @@ def _check_shapes(builder: FunctionBuilder, kind: Array, value: Value, place: as
             value,
             place,
             f"has {count(source.ndim, 'dimension')}",
-            f"take a part of it that has {count(kind.ndim, 'dimension')}",
+            f"use a part of it with {count(kind.ndim, 'dimension')}",
         )
     shape = None if kind.shape is None else kind.shape[kind.ndim - source.ndim :]
     if shape is not None and source.shape is not None and shape != source.shape:
@@ -116,15 +115,14 @@ def _check_shapes(builder: FunctionBuilder, kind: Array, value: Value, place: as
             value,
             place,
             f"has the shape {source.shape}",
-            f"cut one of them: the part has the shape {kind.shape}",
+            f"slice one of them: the part has the shape {kind.shape}",
         )
 
 
 def _check_overlap(
     builder: FunctionBuilder, part: tree.Expression, value: Value, place: ast.expr
 ) -> None:
-    """NumPy reads all before it writes; the loop does not, which nobody sees unless the two overlap
-    in part."""
+    """Refuse a partial overlap: NumPy reads everything before it writes, but the loop does not."""
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Array):
         return
     places = itertools.product(_places(builder, part), _places(builder, value))
@@ -134,8 +132,10 @@ def _check_overlap(
     ):
         return
     assert isinstance(part.type, Array)
-    remedy = "write the loop in the order that you mean, or copy to a local array first"
-    raise _refuse(builder, part.type, value, place, "may overlap what is assigned", remedy)
+    remedy = "write the loop in the order that you want, or copy to a local array first"
+    raise _refuse(
+        builder, part.type, value, place, "may overlap the part that is assigned to", remedy
+    )
 
 
 def _refuse(
@@ -149,10 +149,10 @@ def _refuse(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where an array lies: in the memory of a variable that is no view, all of it or a part.
+    """Where an array lies: the memory of a variable that is not a view, all of it or a part.
 
-    is_line: the part takes each axis whole or one index of it. Two such, of which the same axes are
-    left (`kept`), are the same or have nothing in common.
+    is_line: whether the part takes each axis whole or at one index. Two such parts with the same
+    remaining axes (`kept`) are either identical or disjoint.
     """
 
     base: tree.Variable
@@ -163,7 +163,8 @@ class _Place:
 def _places(
     builder: FunctionBuilder, array: tree.Expression, passed: frozenset[tree.Variable] = frozenset()
 ) -> Iterator[_Place]:
-    """Yield the places where an array may lie, by what its variable was ever given."""
+    """Yield the places where an array may lie, from all values that were assigned to its
+    variable."""
     if isinstance(array, tree.View):
         yield from (_part_of(place, array) for place in _places(builder, array.array, passed))
     elif isinstance(array, tree.Conditional):

@@ -44,7 +44,7 @@ def store_element(
     node: ast.expr,
     place: ast.AST,
 ) -> None:
-    """Type `array[index] = record`: of another element, or of a tuple with a value for each
+    """Type `array[index] = record`, from another element or from a tuple with a value for each
     field."""
     _store_all(builder, element_view(builder, array, indices, node), value, node, place)
 
@@ -52,7 +52,8 @@ def store_element(
 def _store_all(
     builder: FunctionBuilder, view: RecordView, value: Value, node: ast.AST, place: ast.AST
 ) -> None:
-    """All is read before anything is written: the two may be one."""
+    """Store all fields; everything is read before anything is written, since source and target may
+    be the same."""
     target = builder.hold(view, "element", node)
     source = builder.hold(value, "element", place)
     assert isinstance(target, tree.Expression)
@@ -76,7 +77,7 @@ Pair = tuple[tree.Expression, tuple[tree.Expression, ...], Value]
 def _pairs(
     builder: FunctionBuilder, target: tree.Expression, source: Value, node: ast.AST, place: ast.AST
 ) -> Iterator[Pair]:
-    """Yield each number's place and its value."""
+    """Yield the place and the value of each number."""
     type = target.type
     assert isinstance(type, Array)
     if type.shape is not None:

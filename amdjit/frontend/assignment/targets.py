@@ -20,7 +20,7 @@ from amdjit.types import Vector
 def assign_target(
     builder: FunctionBuilder, target: ast.expr, value: Value, place: ast.expr
 ) -> None:
-    """Assign a value, which stands at `place`, to a name, an element, or a tuple of those."""
+    """Assign the value of the node `place` to a name, an element, or a tuple of these."""
     if isinstance(target, ast.Name):
         bind(builder, target.id, value, target)
     elif isinstance(target, ast.Subscript):
@@ -51,7 +51,7 @@ def _assign_field(
             codes.UNSUPPORTED_TARGET,
             target,
             what=f"a field of {owner.structure.name}",
-            remedy="records do not change: make another, `dataclasses.replace(record, "
+            remedy="records are immutable: make a new one, `dataclasses.replace(record, "
             f"{target.attr}=...)`",
         )
     raise _no_target(builder, target, "an attribute")
@@ -76,7 +76,7 @@ def _assign_items(
 
 
 def _starred(targets: list[ast.expr], items: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Gather what `*rest` takes into a tuple (Python makes a list)."""
+    """Gather the items of `*rest` into a tuple (Python makes a list)."""
     at = next((i for i, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
     taken = len(items) - (len(targets) - 1)
     if at is None or taken < 0:

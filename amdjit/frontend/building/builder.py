@@ -208,10 +208,9 @@ class FunctionBuilder:
 
         If this emits statements, values that the statements could change are computed before them.
         """
-        outer, self.statements = (
-            self.statements,
-            [],
-        )  # `collect`, inlined because most expressions pass here
+        # `collect`, inlined because most expressions pass here.
+        outer = self.statements
+        self.statements = []
         try:
             made, added = make(node), self.statements
         finally:

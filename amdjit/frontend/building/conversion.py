@@ -62,10 +62,10 @@ def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST
 def _range_remedy(scalar: Scalar) -> str:
     if scalar.is_integer:
         return (
-            f"{scalar} holds {scalar.minimum} to {scalar.maximum}: take a wider type, on both "
-            "sides of an operator"
+            f"{scalar} holds {scalar.minimum} to {scalar.maximum}: use a wider type on both sides "
+            "of an operator"
         )
-    return f"take a wider type than {scalar}, on both sides of an operator"
+    return f"use a wider type than {scalar} on both sides of an operator"
 
 
 def no_conversion(
@@ -79,9 +79,9 @@ def no_conversion(
     elif isinstance(found, Vector) and isinstance(target, Scalar):
         remedy = "take an element: `v[i]`"
     elif isinstance(value, CompileTime):
-        remedy = f"write a number that {target} holds"
+        remedy = f"write a number that fits {target}"
     elif isinstance(target, (Array, Tuple)) or not isinstance(found, (Scalar, Vector)):
-        remedy = f"give a value of type {target}"
+        remedy = f"use a value of type {target}"
     return builder.error(
         codes.NO_CONVERSION, node, source=describe(value), target=target, remedy=remedy
     )
@@ -112,7 +112,7 @@ def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.E
                 node,
                 value=reprlib.repr(value.value),
                 type="any integer type",
-                remedy="integers have 64 bits at most",
+                remedy="integers have at most 64 bits",
             )
         constant = literal(builder, value.value, scalar, node)
         builder.weak_types.expressions.add(constant)

@@ -159,6 +159,6 @@ def _remedy(left: Value, right: Value) -> str:
     scalars = [type.element if isinstance(type, Vector) else type for type in types]
     if len(types) == 2 and all(isinstance(scalar, Scalar) for scalar in scalars):
         if any(isinstance(scalar, Scalar) and scalar.storage_only for scalar in scalars):
-            return "fp8 and bf8 only store: convert to f32 first, `f32(...)`"
+            return "fp8 and bf8 are storage types: convert to f32 first, `f32(...)`"
         return f"convert one of them: `{types[0]}(...)` or `{types[1]}(...)`"
-    return "operators work on numbers and vectors; for an array, index it: `a[i]`"
+    return "operators work on numbers and vectors; index an array: `a[i]`"

@@ -96,7 +96,7 @@ def in_place_method(
 def comparison_method(
     builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
 ) -> Value | None:
-    """Type a comparison that a record's class defines, reflected or not; None where none does."""
+    """Type a comparison that a record's class defines, reflected or not; None if none does."""
     return _first_of(builder, _COMPARISONS[kind], left, right, node)
 
 

@@ -23,7 +23,7 @@ from amdjit.frontend.values.kinds import (
     Value,
 )
 
-# In front of the name of a parameter whose default value a function value carries.
+# Precedes the name of a parameter whose default value a function value carries.
 _DEFAULT = "="
 
 
@@ -48,7 +48,7 @@ def define(builder: FunctionBuilder, node: ast.FunctionDef) -> None:
             codes.UNSUPPORTED_EXPRESSION,
             node.decorator_list[0],
             expression="a decorator here",
-            remedy="define the decorated function outside of the kernel",
+            remedy="define the decorated function outside the kernel",
         )
     bind(builder, node.name, _function(builder, node), node)
 
@@ -80,7 +80,7 @@ def _function(builder: FunctionBuilder, node: ast.FunctionDef) -> FunctionValue:
 def refreshed(
     builder: FunctionBuilder, value: Value, active: frozenset[object] = frozenset()
 ) -> Value:
-    """Give functions the values that the names have now which they read from this function, as
+    """Update functions with the current values of the names that they read from this function, as
     Python does."""
     if isinstance(value, TupleValue):
         if not value.holds_functions:
@@ -101,7 +101,7 @@ def refreshed(
                 codes.UNDEFINED_NAME,
                 function.source.node,
                 name=name,
-                reason="is not defined any more",
+                reason="is no longer defined",
             )
         binding = builder.names.get(name)
         is_active = isinstance(binding, FunctionValue) and binding.function in active
@@ -126,7 +126,7 @@ def make_partial(builder: FunctionBuilder, arguments: Arguments, node: ast.expr)
 
 
 def partial_call(function: FunctionValue, arguments: Arguments) -> tuple[Value, Arguments]:
-    """Return what a partial function calls, with all arguments."""
+    """Return the function that a partial function calls, and all arguments."""
     given = list(zip(function.names, function.items, strict=True))
     positional = tuple(item for name, item in given[1:] if not name)
     keywords = {name: item for name, item in given if name}
@@ -165,7 +165,7 @@ def local_signature(inner: FunctionBuilder, defaults: dict[str, Value]) -> inspe
 
 
 def is_static(value: Value) -> bool:
-    """Whether a function value needs nothing from run time."""
+    """Whether a function value captures nothing that is computed at run time."""
     return isinstance(value, FunctionValue) and all(
         isinstance(v, CompileTime) or is_static(v) for v in value.items
     )

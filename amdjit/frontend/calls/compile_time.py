@@ -9,7 +9,7 @@ from typing import Any
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.compile_time import CompileTimeFunction, Refused
 from amdjit.tree import nodes as tree
@@ -18,7 +18,7 @@ from amdjit.tree import nodes as tree
 def call_when_compiling(
     builder: FunctionBuilder, callee: CompileTimeFunction, arguments: Arguments, node: ast.expr
 ) -> Value:
-    """Run the function on what is known of the arguments."""
+    """Run the function on the known values of the arguments, and on the types of the others."""
     values = [_known(value) for value in arguments.positional]
     keywords = {name: _known(value) for name, value in arguments.keywords.items()}
     for value in (*arguments.positional, *arguments.keywords.values()):
@@ -29,12 +29,11 @@ def call_when_compiling(
         raise builder.error(
             codes.REFUSED, node, problem=refused.problem, remedy=refused.remedy
         ) from refused
-    return outside_value(builder, result, callee.function.__name__, node)
+    return value_of_object(builder, result, callee.function.__name__, node)
 
 
 def _known(value: Value) -> Any:
-    """Return a value that is known, the type of one that is not, and a tuple of these for a
-    tuple."""
+    """Return a known value, the type of an unknown one, or a tuple of these for a tuple."""
     if isinstance(value, CompileTime):
         return value.value
     if isinstance(value, TupleValue):

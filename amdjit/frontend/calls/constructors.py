@@ -18,7 +18,7 @@ from amdjit.types import Array, Scalar, Vector, boolean
 def convert_to(
     builder: FunctionBuilder, target: Scalar, arguments: Arguments, node: ast.Call
 ) -> Value:
-    """Convert to a scalar type on request, with loss where there is one."""
+    """Convert to a scalar type explicitly, even if that loses information."""
     (value,) = arguments.exactly(builder, node, str(target), ("x",))
     if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
         number = value.value
@@ -47,7 +47,7 @@ def convert_to(
 def _remedy(value: Value, target: Scalar) -> str:
     if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
         return (
-            f"convert one element, `{target}(v[i])`, or the whole: `amdjit.vector({target}, "
+            f"convert one element, `{target}(v[i])`, or the whole vector: `amdjit.vector({target}, "
             f"{value.type.length})(v)`"
         )
     if isinstance(value, tree.Expression) and isinstance(value.type, Array):
@@ -58,8 +58,8 @@ def _remedy(value: Value, target: Scalar) -> str:
 def make_vector(
     builder: FunctionBuilder, target: Vector, arguments: Arguments, node: ast.Call
 ) -> Value:
-    """`f32x4()` zeros, `f32x4(x)` x everywhere, `f32x4(v)` a vector converted, `f32x4(a, b, c,
-    d)`."""
+    """Type `f32x4()` (zeros), `f32x4(x)` (x everywhere), `f32x4(v)` (a converted vector) or
+    `f32x4(a, b, c, d)`."""
     items = arguments.positional
     if len(items) == 1 and isinstance(items[0], TupleValue):
         items = items[0].items

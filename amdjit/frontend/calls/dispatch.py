@@ -1,5 +1,4 @@
-"""Calls: of types (conversions), intrinsics, device functions, special forms, methods and some of
-Python's builtins."""
+"""Calls: what is called decides which module types the call."""
 
 from __future__ import annotations
 
@@ -23,18 +22,18 @@ from amdjit.frontend.building.special_methods import special_method
 from amdjit.frontend.calls.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.calls.compile_time import call_when_compiling
 from amdjit.frontend.calls.constructors import convert_to, make_vector
-from amdjit.frontend.calls.elementwise import is_of_elements, over_elements
+from amdjit.frontend.calls.elementwise import call_elementwise, is_elementwise
 from amdjit.frontend.calls.intrinsics import call_intrinsic
 from amdjit.frontend.calls.printing import is_print, print_call
 from amdjit.frontend.calls.python_functions import FUNCTIONS
 from amdjit.frontend.calls.special_forms import FORMS
-from amdjit.frontend.calls.tuple_functions import test_of_generator
+from amdjit.frontend.calls.tuple_functions import all_or_any
 from amdjit.frontend.calls.weak_results import as_wide_as_needed, without_width
-from amdjit.frontend.calls.wide_access import call_method
+from amdjit.frontend.calls.wide_access import access_call
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.source.reading import is_library
 from amdjit.frontend.source.unsupported_functions import REMEDIES
 from amdjit.frontend.values import launch_arithmetic
@@ -66,7 +65,7 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     callee = builder.evaluate(node.func)
     if is_print(callee):
         return print_call(builder, node)
-    tested = test_of_generator(builder, callee, node)
+    tested = all_or_any(builder, callee, node)
     if tested is not None:
         return tested
     (callee,), arguments = builder.after((callee,), lambda _: _arguments(builder, node), node)
@@ -81,7 +80,7 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
         return _call_method(builder, Method(callee, "__call__", function), arguments, node)
     if not isinstance(callee, CompileTime):
         raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_CALLABLE)
-    return _for_its_value(builder, _call_object(builder, callee.value, arguments, node), node)
+    return _value_of_call(builder, _call_object(builder, callee.value, arguments, node), node)
 
 
 def call_function(
@@ -102,10 +101,10 @@ def call_function(
         result = builder.session.call_local(
             builder, current, arguments.positional, arguments.keywords, node
         )
-    return _for_its_value(builder, result, node)
+    return _value_of_call(builder, result, node)
 
 
-def _for_its_value(builder: FunctionBuilder, result: Value, node: ast.Call) -> Value:
+def _value_of_call(builder: FunctionBuilder, result: Value, node: ast.Call) -> Value:
     if isinstance(result, tree.Expression) and result.type == VOID:
         builder.emit(tree.Evaluate(builder.span(node), result))
         return CompileTime(None)
@@ -153,7 +152,7 @@ def _call_python_object(
     if isinstance(callee, types.FunctionType):
         return call_declared(builder, DeviceFunction(callee), arguments, node)
     if isinstance(callee, types.MethodType):
-        receiver = outside_value(builder, callee.__self__, "self", node)
+        receiver = value_of_object(builder, callee.__self__, "self", node)
         with_self = Arguments((receiver, *arguments.positional), arguments.keywords)
         return call_declared(builder, as_device_function(callee.__func__), with_self, node)
     remedy = _remedy(builder, callee)
@@ -190,7 +189,7 @@ def _make(
 
 
 def _number_type(callee: type) -> Any:
-    """NumPy's types of numbers convert as the kernel language's types of the same numbers do."""
+    """Return the kernel type of a NumPy scalar type; other classes as they are."""
     if callee in (np.complex64, np.complex128):
         return complex_type(f32 if callee is np.complex64 else f64)
     return (from_dtype(np.dtype(callee)) if issubclass(callee, np.generic) else None) or callee
@@ -199,17 +198,18 @@ def _number_type(callee: type) -> Any:
 def _call_partial(
     builder: FunctionBuilder, callee: functools.partial[Any], arguments: Arguments, node: ast.Call
 ) -> Value:
-    """Call a partial function from outside."""
-    positional = tuple(outside_value(builder, item, "partial", node) for item in callee.args)
+    """Call a `functools.partial` that was made outside the kernel."""
+    positional = tuple(value_of_object(builder, item, "partial", node) for item in callee.args)
     keywords = {
-        name: outside_value(builder, item, name, node) for name, item in callee.keywords.items()
+        name: value_of_object(builder, item, name, node) for name, item in callee.keywords.items()
     }
     whole = Arguments((*positional, *arguments.positional), {**keywords, **arguments.keywords})
     return _call_object(builder, callee.func, whole, node)
 
 
 def _remedy(builder: FunctionBuilder, callee: object) -> str:
-    """NumPy's functions have no source, but some have a namesake that kernels can call."""
+    """Suggest a replacement. NumPy's functions have no source, but some have a namesake that
+    kernels can call."""
     if isinstance(callee, Hashable) and callee in REMEDIES:
         return REMEDIES[callee]
     name = getattr(callee, "__name__", "")
@@ -227,7 +227,7 @@ def _remedy(builder: FunctionBuilder, callee: object) -> str:
 def _call_known(
     builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call
 ) -> Value | None:
-    """Call one of Python's own functions that kernels have; None if it is not one of them."""
+    """Call a function of Python or NumPy that kernels support; None for other functions."""
     builtins = builder.session.builtins
     if arguments.are_static and (callee in _ON_HOST or callee in builtins):
         return _on_host(builder, callee, arguments, node)
@@ -260,7 +260,7 @@ def _arguments(builder: FunctionBuilder, node: ast.Call) -> Arguments:
     ]
     values = builder.evaluate_all([*plain, *(keyword.value for keyword in node.keywords)])
     if node.keywords:
-        values = builder.in_order(values, node)  # parameters may stand in another order
+        values = builder.in_order(values, node)  # parameters may be in another order
     positional: list[Value] = []
     places: dict[int | str, ast.expr] = {}
     for argument, value in zip(node.args, values, strict=False):
@@ -285,8 +285,8 @@ def call_declared(
     node: ast.expr,
 ) -> Value:
     """Call an intrinsic or a device function."""
-    if is_of_elements(builder, callee, arguments):
-        return over_elements(
+    if is_elementwise(builder, callee, arguments):
+        return call_elementwise(
             builder, lambda items: call_declared(builder, callee, items, node), arguments, node
         )
 
@@ -304,10 +304,10 @@ def call_declared(
 def _on_host(
     builder: FunctionBuilder, callee: Callable[..., Any], arguments: Arguments, node: ast.Call
 ) -> Value:
-    """A Python function of compile-time values alone is computed by Python."""
+    """Let Python compute a function of compile-time values."""
     values = [known.value for known in map(static_value, arguments.positional) if known is not None]
     result = fold(builder, node, callee, *values)
-    return outside_value(builder, result.value, callee.__name__, node)
+    return value_of_object(builder, result.value, callee.__name__, node)
 
 
 _OF_MATH = frozenset(
@@ -334,7 +334,7 @@ def _call_method(
 ) -> Value:
     if method.function is not None:
         with_self = Arguments((method.receiver, *arguments.positional), arguments.keywords)
-        return _for_its_value(
+        return _value_of_call(
             builder, call_declared(builder, method.function, with_self, node), node
         )
     receiver = method.receiver
@@ -343,4 +343,4 @@ def _call_method(
         return complexes.negated(builder, receiver, False, node)
     if isinstance(receiver, TupleValue):
         return replaced(builder, Arguments((receiver,), arguments.keywords), node)
-    return call_method(builder, method, arguments, node)
+    return access_call(builder, method, arguments, node)

@@ -1,5 +1,5 @@
-"""Calls of functions of single numbers with short vectors: `math.exp(v)` is a vector of each
-element's exponential."""
+"""Calls of scalar functions with short vectors: `math.exp(v)` applies `math.exp` to each
+element."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, TypeVariable, Vector, boolean
 
-__all__ = ["is_of_elements", "over_elements"]
+__all__ = ["call_elementwise", "is_elementwise"]
 
 
-def is_of_elements(
+def is_elementwise(
     builder: FunctionBuilder, callee: Intrinsic | DeviceFunction, arguments: Arguments
 ) -> bool:
-    """Whether a function of Python's or NumPy's that takes single numbers is given a vector."""
+    """Whether a scalar function of Python or NumPy is called with a vector."""
     vectors = [value.type for value in arguments.positional if _is_vector(value)]
     if not vectors or callee not in builder.session.builtins.values():
         return False
     return not (isinstance(callee, Intrinsic) and _takes(callee, vectors[0]))
 
 
-def over_elements(
+def call_elementwise(
     builder: FunctionBuilder,
     call: Callable[[Arguments], Value],
     arguments: Arguments,
     node: ast.expr,
 ) -> Value:
-    """Call the function for each element; numbers beside vectors are the same for all."""
+    """Call the function for each element; scalar arguments are the same for all elements."""
     held = tuple(builder.hold(value, "operand", node) for value in arguments.positional)
     lengths = {
         value.type.length for value in held if _is_vector(value) and isinstance(value.type, Vector)

@@ -1,4 +1,4 @@
-"""Calls of intrinsics: arguments against the declaration, immediates, and what the target has."""
+"""Calls of intrinsics: arguments are checked against the declaration and the target."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def call_intrinsic(
 
 
 def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> None:
-    """Refuse what the target lacks: LLVM would end the process."""
+    """Refuse an intrinsic that the target lacks, since LLVM would abort the process."""
     compilation = builder.compilation
     lacks = intrinsic.features - compilation.target.features
     elsewhere = intrinsic.targets is not None and compilation.target.name not in intrinsic.targets
@@ -80,8 +80,8 @@ def _wrong_wave_size(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.A
     compilation = builder.compilation
     sizes = " and ".join(map(str, intrinsic.wave_sizes))
     there = [str(size) for size in compilation.target.wave_sizes if size in intrinsic.wave_sizes]
-    # A function of the target answers for other processors; a text names what does the same in
-    # every wave.
+    # A callable alternative depends on the processor; a string names what does the same for every
+    # wave size.
     other = intrinsic.alternative if isinstance(intrinsic.alternative, str) else ""
     remedies = [f"compile with `wave_size={' or '.join(there)}`"] * bool(there) + [
         f"use {other}"
@@ -113,7 +113,7 @@ def _note_library(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST)
         file, remedy = builder.compilation.device_library, _DEVICE_LIBRARY
     else:
         found = Path(library)
-        file, remedy = (found if found.is_file() else None), "write the file's whole path"
+        file, remedy = (found if found.is_file() else None), "write the full path of the file"
     if file is None:
         raise builder.error(
             codes.NO_LIBRARY, node, intrinsic=intrinsic.name, library=library, remedy=remedy
@@ -122,14 +122,13 @@ def _note_library(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST)
 
 
 _DEVICE_LIBRARY = (
-    "compute in f32, or install ROCm, Debian's `rocm-device-libs`, or `pip install triton`, which "
-    "carries it; "
-    "AMDJIT_DEVICE_LIBS names another folder that holds `ocml.bc`"
+    "compute in f32, or install ROCm, Debian's `rocm-device-libs` or `pip install triton`, which "
+    "includes it; AMDJIT_DEVICE_LIBS can name another folder that contains `ocml.bc`"
 )
 
 
 def signature(intrinsic: Intrinsic) -> str:
-    """Return the signature as people write it."""
+    """Return the signature as it is written in source."""
     parameters = (f"{p.name}: {p.immediate or p.type}" for p in intrinsic.parameters)
     return f"{intrinsic.name}({', '.join(parameters)}) -> {intrinsic.result}"
 
@@ -240,8 +239,8 @@ def _operand(
 
 
 def _converts(source: Type, expected: Type, target: Type) -> bool:
-    """Values that lose nothing convert by themselves; so do integers for a parameter that takes any
-    float."""
+    """Whether a value converts implicitly: without loss, or an integer for a parameter that takes
+    any float."""
     if source == target or widens_exactly(source, target):
         return True
     is_integer = isinstance(source, Scalar) and source.is_integer
@@ -300,8 +299,8 @@ def _resolve_variables(
     values: tuple[Value, ...],
     places: list[ast.expr],
 ) -> dict[TypeVariable, Type]:
-    """Find the type that each type variable stands for in this call: what a pointer points to, or
-    what holds all."""
+    """Find the type of each type variable in this call: the element type of a pointer, or one that
+    holds all arguments."""
     found: dict[TypeVariable, Type] = {}
     fixed: set[TypeVariable] = set()
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):

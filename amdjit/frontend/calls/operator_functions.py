@@ -1,4 +1,4 @@
-"""Calls of the functions of Python's `operator` and NumPy's ufuncs that are operators by name."""
+"""Calls of functions that are operators: those of Python's `operator`, and NumPy's ufuncs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _binary(kind: type[ast.operator], name: str) -> Handler:
 
 
 def _logical(kind: type[ast.operator], name: str) -> Handler:
-    """`np.logical_and` computes both operands, unlike `and`, and gives a bool."""
+    """`np.logical_and` evaluates both operands, unlike `and`, and returns a bool."""
 
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         left, right = (
@@ -107,7 +107,7 @@ _LOGICAL_OF_NUMPY: Mapping[str, type[ast.operator]] = {
     "logical_xor": ast.BitXor,
 }
 
-# Of values that do not change, `operator.iadd` is `operator.add`.
+# On immutable values `operator.iadd` is the same as `operator.add`.
 OPERATOR_FUNCTIONS: Mapping[Any, Handler] = {
     **{compute: _binary(kind, compute.__name__) for kind, (_, compute) in BINARY.items()},
     **{

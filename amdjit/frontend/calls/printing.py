@@ -43,7 +43,7 @@ def _keyword_text(builder: FunctionBuilder, keyword: ast.keyword, default: str |
             codes.UNSUPPORTED_EXPRESSION,
             keyword.value,
             expression=f"`{keyword.arg}=` of `print`" if keyword.arg else "`**`",
-            remedy="a kernel prints to sys.stdout, and takes `sep` and `end`",
+            remedy="`print` in a kernel writes to sys.stdout and takes `sep` and `end`",
         )
     value = builder.evaluate(keyword.value)
     if isinstance(value, CompileTime) and value.value is None:
@@ -56,6 +56,6 @@ def _keyword_text(builder: FunctionBuilder, keyword: ast.keyword, default: str |
             function="print",
             expected="a string",
             found=describe(value),
-            remedy="write a string that is known when compiling",
+            remedy="pass a string that is known when compiling",
         )
     return value.value

@@ -1,4 +1,5 @@
-"""Functions of Python and NumPy that the front end types itself: `abs`, `len`, `min`, `max`, `pow`."""
+"""Functions of Python and NumPy that the front end itself types: `abs`, `len`, `min`, `max` and
+others."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Special forms: names whose result depends on compile-time values, so that a signature cannot
-describe them."""
+"""Special forms: functions whose result type depends on compile-time values, which a signature
+cannot describe."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from amdjit.types import (
     vector,
 )
 
-# What LLVM's AMDGPU backend can address a lane's scratch memory with: 18 bits of dwords, less some
+# The scratch memory of a lane that LLVM's AMDGPU backend can address: 18 bits of dwords, less some
 # for spills.
 _MOST_PRIVATE_BYTES = 128 * 1024
 
@@ -75,7 +75,7 @@ def _is_none(value: Value) -> bool:
     return isinstance(value, CompileTime) and value.value is None
 
 
-# Wide loads and stores need it: no array begins at less.
+# The alignment that wide loads and stores need, so that of every array.
 _LDS_ALIGNMENT = 16
 
 
@@ -156,7 +156,7 @@ def _bitcast(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
             node,
             source=describe(value),
             target=f"the bits of {target.value}",
-            remedy="give a typed number or vector, such as `bitcast(f32(1.0), i32)`",
+            remedy="pass a typed number or vector, such as `bitcast(f32(1.0), i32)`",
         )
     assert isinstance(value.type, (Scalar, Vector))
     if value.type.bits != target.value.bits:

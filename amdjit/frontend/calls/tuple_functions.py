@@ -17,7 +17,7 @@ from amdjit.frontend.expressions.conditional import both, either
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.operators import binary
 from amdjit.frontend.iteration.comprehensions import generated
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import (
     CompileTime,
     TupleValue,
@@ -86,8 +86,8 @@ def _chain(
     return result
 
 
-def test_of_generator(builder: FunctionBuilder, callee: Value, node: ast.Call) -> Value | None:
-    """Type `all(... for ...)` or `any(...)`, which ask for no more values than they need; None for
+def all_or_any(builder: FunctionBuilder, callee: Value, node: ast.Call) -> Value | None:
+    """Type `all(... for ...)` or `any(...)`, which evaluate no more values than they need; None for
     other calls."""
     known = callee.value if isinstance(callee, CompileTime) else None
     argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
@@ -113,7 +113,7 @@ def _sorted(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> V
     result = fold(
         builder, node, lambda items: tuple(sorted(items, reverse=bool(reverse.value))), known.value
     )
-    return outside_value(builder, result.value, "sorted", node)
+    return value_of_object(builder, result.value, "sorted", node)
 
 
 def _tuple(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

@@ -1,5 +1,5 @@
-"""`type(x)` and `isinstance(x, kind)`: what a value is, known when compiling, so that code can be
-chosen by it."""
+"""`type(x)` and `isinstance(x, kind)`, which are known when compiling, so that code can be chosen
+by type."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def _type_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> 
             return CompileTime(np.complex64 if describe(value) == "complex64" else np.complex128)
         return CompileTime(python or tuple)
     raise builder.error(
-        codes.NO_OPERATION, node, what=f"the type of {describe(value)}", remedy="ask a value for it"
+        codes.NO_OPERATION,
+        node,
+        what=f"the type of {describe(value)}",
+        remedy="apply `type` to a value",
     )
 
 
@@ -73,8 +76,8 @@ def _is_a(value: Value, kind: object) -> bool:
 
 
 def _is_number_of(type: Type, kind: object) -> bool:
-    """Python's and NumPy's classes of numbers name kinds of scalars; a bool is an int, as in
-    Python."""
+    """Whether a scalar type is of a kind that Python's or NumPy's class names; a bool is an int, as
+    in Python."""
     if not isinstance(type, Scalar):
         return False
     if kind in (int, np.integer):

@@ -1,5 +1,4 @@
-"""Calls that give numbers without a width: `int(x)`, `float(x)`, and functions of numbers that have
-none."""
+"""Calls whose results are weak: `int(x)`, `float(x)`, and functions of weak numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from amdjit.types import PointerPattern, Scalar, Type, TypeVariable, boolean, f3
 def python_number(
     builder: FunctionBuilder, kind: type[int] | type[float], arguments: Arguments, node: ast.Call
 ) -> Value:
-    """Type `int(x)` and `float(x)`: i32 and f32, until they meet what is wider."""
+    """Type `int(x)` and `float(x)`: i32 and f32, until they meet a wider type."""
     operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
     if operands is not None and len(operands) == 1:
         return builder.launch_parameters.weak(
@@ -41,8 +40,8 @@ def without_width(
     result: Value,
     call: Callable[[Arguments], Value],
 ) -> Value:
-    """Let what a function gives for weak numbers be weak: beside an f64 it is computed in f64, by
-    another call."""
+    """Make the result of a function of weak numbers weak: beside an f64 the call is repeated in
+    f64."""
     weak_types, given = builder.weak_types, arguments.positional
     are_weak = all(weak_types.is_weak(value) or not _decides(value) for value in given)
     if (
@@ -75,8 +74,8 @@ def as_wide_as_needed(
     call: Callable[[Arguments], Value],
     node: ast.expr,
 ) -> Value:
-    """Let what amdjit's own functions give for weak numbers alone be weak: in 64 bits it is another
-    call."""
+    """Make the result of one of amdjit's functions weak if all arguments are: in 64 bits the call
+    is repeated."""
     if not isinstance(result, tree.Expression) or result.type not in (i32, f32):
         return result
     weak_types, type = builder.weak_types, result.type
@@ -113,13 +112,13 @@ def as_wide_as_needed(
 def _deciding(
     callee: Intrinsic | DeviceFunction, arguments: Arguments, result: Scalar
 ) -> tuple[tree.Expression, ...]:
-    """Return the arguments that say how wide a result is, none where its type is fixed."""
+    """Return the arguments that decide the width of a result; none if its type is fixed."""
     values = (*arguments.positional, *arguments.keywords.values())
     if isinstance(callee, Intrinsic):
         names = [parameter.name for parameter in callee.parameters]
         given = {**dict(zip(names, arguments.positional, strict=False)), **arguments.keywords}
         kinds = {parameter.name: parameter.type for parameter in callee.parameters}
-        # Memory has its type, whatever goes there.
+        # Memory has its own type, whatever is stored to it.
         if not isinstance(callee.result, TypeVariable) or any(
             _points_to(k, callee.result) for k in kinds.values()
         ):
@@ -149,14 +148,14 @@ def _warn(
         span,
         f"`{name}` is computed in {type} and then converted to {wide}",
         f"has no form for {wide}",
-        f"write `{type}(...)` around the argument or the result to say that it is meant",
+        f"write `{type}(...)` around the argument or the result if this is intended",
         CompileWarning,
     )
     builder.session.findings.setdefault((found.name, span.file, span.line), found)
 
 
 def _decides(value: Value) -> bool:
-    """Whether an argument says how wide a float is: integers and literals do not."""
+    """Whether an argument decides the width of a float: integers and literals do not."""
     kind = value.type if isinstance(value, tree.Expression) else None
     return not isinstance(value, CompileTime) and not (
         isinstance(kind, Scalar) and not kind.is_float

@@ -1,8 +1,9 @@
-"""`array.load(index, width)` and `array.store(index, vector)`: several neighbours at once, or one
-element.
+"""`array.load(index, width)` and `array.store(index, vector)`: several adjacent elements at once,
+or one.
 
-`base` is a part of the index that is the same in all lanes of a wave: its place stays in scalar
-registers then, and one vector register with what differs between lanes does for many accesses.
+`base` is a part of the index that is the same in all lanes of a wave. Its address then stays in
+scalar registers, and one vector register with the part that differs between lanes serves many
+accesses.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from amdjit.types import AddressSpace, Array, Layout, Record, Scalar, Vector, bo
 Indices = tuple[tree.Expression, ...]
 
 
-def call_method(
+def access_call(
     builder: FunctionBuilder, method: Method, arguments: Arguments, node: ast.Call
 ) -> Value:
     """`array.load(index, width)` and `array.store(index, vector)`."""
@@ -126,8 +127,8 @@ def _is_number(value: Value) -> bool:
 def _based(
     builder: FunctionBuilder, array: tree.Expression, indices: Indices, base: Value, node: ast.Call
 ) -> tuple[tree.Expression, Indices]:
-    """Count the indices from a base on; where that saves nothing, or a check needs the whole index,
-    add it."""
+    """Index the array from a base; if that saves nothing, or a check needs the whole index, add the
+    base to the indices."""
     kind = array.type
     assert isinstance(kind, Array)
     # Python evaluates the index first.
@@ -147,7 +148,7 @@ def _based(
 def _sum(
     builder: FunctionBuilder, left: tree.Expression, right: tree.Expression, node: ast.Call
 ) -> tree.Expression:
-    """Add two parts of an index, exactly where it is checked."""
+    """Add two parts of an index, exactly if the index is checked."""
     wide = builder.compilation.bounds_check or i64 in (left.type, right.type)
     type = i64 if wide else i32
     parts = convert(builder, left, type, node), convert(builder, right, type, node)
@@ -155,14 +156,14 @@ def _sum(
 
 
 def _alignment(builder: FunctionBuilder, array: Array, given: Value, node: ast.Call) -> int:
-    """Return what is known of an access's address: rows may begin at any element. 0: what the
-    vector needs."""
+    """Return the known alignment of an access, 0 for that of the vector. Rows may begin at any
+    element."""
     if given == CompileTime(None):
         return array.element.nbytes if array.layout is Layout.ROWS else 0
     bytes = constant_integer(builder, given, node, "the alignment of an access")
     if bytes < array.element.nbytes or bytes > 16 or bytes & (bytes - 1):
         message = (
-            f"an alignment of {bytes} bytes is no power of two from {array.element.nbytes} to 16"
+            f"an alignment of {bytes} bytes is not a power of two from {array.element.nbytes} to 16"
         )
         raise builder.error(codes.CONSTANT_FAILS, node, message=message)
     return bytes
@@ -175,7 +176,8 @@ def _gather(
     vector: Vector,
     node: ast.Call,
 ) -> tree.Expression:
-    """Neighbours along the last axis of a strided array need not be neighbours in memory."""
+    """Load elements one by one: neighbours along the last axis of a strided array need not be
+    adjacent in memory."""
     span = builder.span(node)
     array, indices = (
         _held(builder, array, node),

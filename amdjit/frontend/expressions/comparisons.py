@@ -94,8 +94,8 @@ def compare(
 
 
 def _exactly(builder: FunctionBuilder, value: Value, other: Value, node: ast.AST) -> Value:
-    """Widen an integer that is compared with one that the launch knows: each i32 is compared
-    exactly, as in Python."""
+    """Widen an integer that is compared with a number of the launch, so that the comparison is
+    exact, as in Python."""
     number = builder.weak_types.number(other)
     kind = value.type if isinstance(value, tree.Expression) else None
     if number is None or number.kind is float or not isinstance(kind, Scalar) or kind.is_float:
@@ -108,7 +108,7 @@ def _exactly(builder: FunctionBuilder, value: Value, other: Value, node: ast.AST
 def _own_comparison(
     builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
 ) -> Value | None:
-    """Type a comparison that a record defines; without `__ne__`, `!=` is the opposite of `==`."""
+    """Type a comparison that a record defines; without `__ne__`, `!=` is the negation of `==`."""
     own = comparison_method(builder, kind, left, right, node)
     if own is None and kind is ast.NotEq:
         equal = comparison_method(builder, ast.Eq, left, right, node)
@@ -117,7 +117,8 @@ def _own_comparison(
 
 
 def _comparable(value: TupleValue) -> object:
-    """Named tuples are compared as tuples, dataclasses with those of their own class only."""
+    """Return what is comparable: named tuples compare as tuples, dataclasses only with their own
+    class."""
     python = None if value.structure is None else value.structure.python
     return tuple if python is None or issubclass(python, tuple) else python
 
@@ -129,7 +130,7 @@ def _compare_items(
     right: TupleValue,
     node: ast.AST,
 ) -> Value:
-    """Tuples are equal where all items are; dataclasses of two classes never are."""
+    """Compare items: tuples are equal if all items are; dataclasses of two classes never are."""
     same_kind = _comparable(left) == _comparable(right) and len(left.items) == len(right.items)
     result: Value = CompileTime(same_kind)
     for pair_ in zip(left.items, right.items, strict=False) if same_kind else ():
@@ -176,8 +177,8 @@ def _is_none(value: Value) -> bool:
 def _compare_beyond_range(
     compute: Callable[[Any, Any], Any], left: Value, right: Value
 ) -> CompileTime | None:
-    """An integer constant beyond the other side's range decides the comparison, as it does in
-    Python."""
+    """Decide a comparison with an integer constant that is outside the range of the other side's
+    type."""
     if isinstance(left, CompileTime) and isinstance(right, tree.Expression):
         edge = _edge(left, right.type)
         return None if edge is None else CompileTime(bool(compute(edge, 0)))

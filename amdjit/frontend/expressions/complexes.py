@@ -1,4 +1,4 @@
-"""Complex numbers: pairs of floats with operators of their own."""
+"""Operators on complex numbers, which are pairs of floats."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Parts = tuple[tree.Expression, tree.Expression]
 def binary(
     builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
 ) -> Value:
-    """Type `+ - * /` where an operand is complex."""
+    """Type `+ - * /` if an operand is complex."""
     scalar = _common(builder, symbol.value, left, right, node)
     (a, b), (c, d) = _held(builder, left, scalar, node), _held(builder, right, scalar, node)
 
@@ -47,7 +47,7 @@ def binary(
 def compare(
     builder: FunctionBuilder, symbol: Comparison, left: Value, right: Value, node: ast.AST
 ) -> Value:
-    """Type `==` and `!=` where an operand is complex."""
+    """Type `==` and `!=` if an operand is complex."""
     if symbol not in (Comparison.EQUAL, Comparison.NOT_EQUAL):
         raise _refuse(builder, symbol.value, left, right, node)
     scalar = _common(builder, symbol.value, left, right, node)
@@ -62,7 +62,7 @@ def compare(
 
 
 def negated(builder: FunctionBuilder, value: TupleValue, both: bool, node: ast.AST) -> Value:
-    """Type `-z`, or the conjugate, where only the imaginary part changes its sign."""
+    """Type `-z`, or the conjugate, which changes only the sign of the imaginary part."""
     real, imaginary = value.items
     assert isinstance(real, tree.Expression)
     assert isinstance(imaginary, tree.Expression)
@@ -96,7 +96,7 @@ def make(builder: FunctionBuilder, real: Value, imaginary: Value, node: ast.AST)
                 node,
                 source=describe(part),
                 target="a part of a complex number",
-                remedy="give two real numbers: `complex(real, imag)`",
+                remedy="pass two real numbers: `complex(real, imag)`",
             )
     parts = [convert_weakly(builder, part, scalar, node) for part in (real, imaginary)]
     return _pair(scalar, *builder.in_order(parts, node))
@@ -117,7 +117,7 @@ def _pair(scalar: Scalar, real: Value, imaginary: Value) -> TupleValue:
 
 
 def _held(builder: FunctionBuilder, value: Value, scalar: Scalar, node: ast.AST) -> Parts:
-    """Return both parts, computed now: the operators use them more than once."""
+    """Return both parts, computed now because the operators use them more than once."""
     parts: tuple[Value, ...] = (value, CompileTime(0))
     if isinstance(value, CompileTime) and isinstance(value.value, complex):
         parts = (CompileTime(value.value.real), CompileTime(value.value.imag))
@@ -134,7 +134,8 @@ def _held(builder: FunctionBuilder, value: Value, scalar: Scalar, node: ast.AST)
 def _common(
     builder: FunctionBuilder, operator: str, left: Value, right: Value, node: ast.AST
 ) -> Scalar:
-    """Return the type of the parts: of the wider complex operand, or of a wider float beside it."""
+    """Return the type of the parts: that of the wider complex operand, or of a float that is wider
+    still."""
     result: Scalar | None = None
     for value in (left, right):
         if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float, complex)):
@@ -157,6 +158,6 @@ def _refuse(
         operator=operator,
         left=describe(left),
         right=describe(right),
-        remedy="complex numbers have + - * / == != abs() and .conjugate(), with each other and "
-        "with real numbers",
+        remedy="complex numbers support + - * / == != abs() and .conjugate(), also together with "
+        "real numbers",
     )

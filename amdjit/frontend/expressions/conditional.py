@@ -1,4 +1,4 @@
-"""`and`, `or` and `a if c else b`: one side is evaluated, or none."""
+"""`and`, `or` and `a if c else b`, which evaluate one side only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHOSEN = "chosen"
 def both(
     builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr
 ) -> Value:
-    """Type `left and right`; right is typed, and evaluated, only if it is needed."""
+    """Type `left and right`; the right side is typed and evaluated only if it is needed."""
     decided = truth(builder, left, node)
     if isinstance(decided, CompileTime):
         return right() if decided.value else left
@@ -34,7 +34,7 @@ def both(
 def either(
     builder: FunctionBuilder, left: Value, right: Callable[[], Value], node: ast.expr
 ) -> Value:
-    """Type `left or right`; right is typed, and evaluated, only if it is needed."""
+    """Type `left or right`; the right side is typed and evaluated only if it is needed."""
     decided = truth(builder, left, node)
     if isinstance(decided, CompileTime):
         return left if decided.value else right()
@@ -43,8 +43,8 @@ def either(
 
 
 def tested(builder: FunctionBuilder, node: ast.expr) -> Value:
-    """Type what is only tested: operands of `and` and `or`, and sides of a choice, may differ in
-    type."""
+    """Type an expression that is only tested: operands of `and` and `or`, and the sides of a
+    conditional, may differ in type."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return negated(builder, tested(builder, node.operand), node)
     if isinstance(node, ast.BoolOp):
@@ -65,7 +65,7 @@ def _all_tested(builder: FunctionBuilder, node: ast.BoolOp, index: int) -> Value
 def chosen(
     builder: FunctionBuilder, node: ast.IfExp, evaluate: Callable[[ast.expr], Value]
 ) -> Value:
-    """Type `a if condition else b`; a compile-time condition types one side only."""
+    """Type `a if condition else b`; with a compile-time condition only one side is typed."""
     condition = tested(builder, node.test)
     if isinstance(condition, CompileTime):
         return evaluate(node.body if condition.value else node.orelse)
@@ -79,12 +79,12 @@ def _is_boolean(value: Value) -> bool:
 
 
 def _opposite(left: Value, decided: bool) -> Value:
-    """What `and`/`or` give if the left operand decides: for a boolean that is a constant."""
+    """Return the result of `and` or `or` if the left operand decides: for a boolean, a constant."""
     return CompileTime(decided) if _is_boolean(left) else left
 
 
 def same(left: CompileTime, right: Value) -> bool:
-    """Whether the right side is the same constant object, as the two booleans are."""
+    """Whether the right side is the same constant object; True and False are single objects."""
     return isinstance(right, CompileTime) and right.value is left.value
 
 
@@ -95,7 +95,7 @@ def choose(
     when_false: Callable[[], Value],
     node: ast.expr,
 ) -> Value:
-    """Evaluate one side only: as an expression, or through a variable where a side takes
+    """Evaluate one side only: as an expression, or through a variable if a side needs
     statements."""
     assert isinstance(condition, tree.Expression)
     before = builder.names
@@ -116,16 +116,7 @@ def choose(
             Exit(right_names or dict(before), second, node),
         ]
         builder.names = merge(builder, ways, node)
-    target = join_types(builder, "the value", [left, right], node)
-    if target is None:
-        raise builder.error(
-            codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right)
-        )
-    is_weak = all(
-        isinstance(side, CompileTime) or builder.weak_types.is_weak(side) for side in (left, right)
-    )
-    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weak_types.widened:
-        target = wide_type(target)
+    target, is_weak = _common_type(builder, left, right, node)
     with builder.collect() as more_first:
         left_value = convert_weakly(builder, left, target, node)
     with builder.collect() as more_second:
@@ -141,6 +132,23 @@ def choose(
     return _through_variable(
         builder, condition, (first, left_value), (second, right_value), is_weak, node
     )
+
+
+def _common_type(
+    builder: FunctionBuilder, left: Value, right: Value, node: ast.expr
+) -> tuple[Type, bool]:
+    """Return the type that holds both sides, and whether the result is weak: if both sides are."""
+    target = join_types(builder, "the value", [left, right], node)
+    if target is None:
+        raise builder.error(
+            codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right)
+        )
+    is_weak = all(
+        isinstance(side, CompileTime) or builder.weak_types.is_weak(side) for side in (left, right)
+    )
+    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weak_types.widened:
+        target = wide_type(target)
+    return target, is_weak
 
 
 def _conditional(
@@ -183,7 +191,8 @@ def _through_variable(
 def _side(
     builder: FunctionBuilder, side: Callable[[], Value], node: ast.expr
 ) -> tuple[list[tree.Statement], Value, dict[str, Binding] | None]:
-    """Type one side: its statements, its value, and its names if it assigns any with `:=`."""
+    """Type one side; return its statements, its value, and its names if it assigns any with
+    `:=`."""
     before = builder.names
     builder.names = dict(before)
     with builder.collect() as statements:
@@ -193,7 +202,7 @@ def _side(
             names[name] is not before[name] for name in names
         )
         if changed:
-            # What the ways convert behind this must not change it.
+            # Conversions that are added to the path later must not change the value.
             value = builder.hold(value, "side", node)
     builder.names = before
     return statements, value, names if changed else None

@@ -1,4 +1,4 @@
-"""Faults: what a kernel reports to the host and stops for."""
+"""Faults: errors that a kernel reports to the host before it ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fault(
 
 
 def check(builder: FunctionBuilder, failed: tree.Expression, message: str, node: ast.expr) -> None:
-    """Report what Python would raise by itself where a condition holds; nothing at all with
+    """Report an exception that Python itself would raise if a condition holds; emit nothing with
     `asserts=False`."""
     if builder.compilation.asserts:
         raised = fault(builder, node, "raise", [], message)

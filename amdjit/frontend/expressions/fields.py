@@ -1,4 +1,4 @@
-"""Arrays of records: fields of one element and of all of them, and whole elements stored."""
+"""Arrays of records: fields of one element and of all elements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from amdjit.types import Array, Layout, Record, RecordField
 
 
 def is_records(value: Value) -> bool:
-    """Whether a value is an array of records, or one element of it."""
+    """Whether a value is an array of records or one of its elements."""
     return (
         isinstance(value, tree.Expression)
         and isinstance(value.type, Array)
@@ -62,7 +62,8 @@ def element_view(
 
 
 def _packing(array: Array, record: Record, offset: int) -> int:
-    """Return what a field's address is a multiple of: a power of two, whatever the index."""
+    """Return the alignment of a field: the largest power of two that divides its address for every
+    index."""
     common = math.gcd(array.packing or record.alignment, array.pitch or record.nbytes, offset)
     return min(common & -common, 16)
 

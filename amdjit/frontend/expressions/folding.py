@@ -11,12 +11,12 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.values.kinds import CompileTime
 
-# Constants that no type holds are not worth the time and memory that Python takes for them.
+# Constants that no type holds are not worth the time and memory that Python needs for them.
 _MOST_BITS = 1 << 16
 
 
 def _is_huge(compute: Callable[..., Any], left: object, right: object) -> bool:
-    """Whether the result of an operator on constants would be out of all proportion."""
+    """Whether the result of an operator on constants would be too large to be worth computing."""
     if isinstance(left, int) and isinstance(right, int):
         if compute in (operator.pow, pow):
             return right > 0 and left.bit_length() * right > _MOST_BITS

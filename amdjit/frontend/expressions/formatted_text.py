@@ -1,4 +1,4 @@
-"""Text in kernels: f-strings and what `print` writes, with places for the values of the run."""
+"""Text in kernels: f-strings and the lines of `print`, with fields for run-time values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONVERSIONS = {-1: "", ord("s"): "s", ord("r"): "r", ord("a"): "a"}
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A value that a text shows: where it stands and how it is formatted."""
+    """A value in a text: its node and its format."""
 
     node: ast.expr
     spec: str = ""
@@ -28,9 +28,9 @@ class _Place:
 def text_of(
     builder: FunctionBuilder, nodes: list[ast.expr], separator: str = "", end: str = ""
 ) -> tuple[Text, tuple[tree.Expression, ...]]:
-    """Return the text of some expressions, as `print` joins them, and the values for its places.
+    """Return the text of expressions, joined as `print` does, and the values of its fields.
 
-    An f-string is taken apart; every value is evaluated once, in Python's order.
+    F-strings are taken apart; every value is evaluated once, in Python's order.
     """
     pieces: list[str | _Place] = []
     for position, node in enumerate(nodes):
@@ -48,19 +48,20 @@ def text_of(
     if text.words > MAX_VALUE_WORDS:
         what = f"a text with {text.words} words of values"
         remedy = (
-            f"show {MAX_VALUE_WORDS} words of 32 bits at most, in several statements if need be"
+            f"show at most {MAX_VALUE_WORDS} words of 32 bits in one statement, and the rest in "
+            "others"
         )
         raise builder.error(codes.NO_OPERATION, nodes[0], what=what, remedy=remedy)
     return text, tuple(shown)
 
 
 def constant_text(builder: FunctionBuilder, node: ast.JoinedStr) -> CompileTime:
-    """Return the value of an f-string outside of `print`, `assert` and `raise`: all of it must be
+    """Return the value of an f-string outside `print`, `assert` and `raise`; all its values must be
     known."""
     text, values = text_of(builder, [node])
     if values:
         raise builder.error(
-            codes.NOT_CONSTANT, node, what="an f-string outside of `print`, `assert` and `raise`"
+            codes.NOT_CONSTANT, node, what="an f-string outside `print`, `assert` and `raise`"
         )
     return CompileTime(text.fill(()))
 
@@ -173,7 +174,7 @@ def _wrong_format(builder: FunctionBuilder, place: _Place, problem: Exception) -
 
 
 def _joined(parts: list[str | Field]) -> tuple[str | Field, ...]:
-    """Join neighbouring strings."""
+    """Join adjacent strings."""
     joined: list[str | Field] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):

@@ -20,8 +20,8 @@ def index_check(
     node: ast.expr,
     width: int = 1,
 ) -> int:
-    """Return what an access carries as `check`: a fault's number plus 1, 0 where no check is wanted
-    or needed."""
+    """Return the `check` of an access: the fault's number plus 1, or 0 if no check is wanted or
+    needed."""
     kind = array.type
     assert isinstance(kind, Array)
     if not builder.compilation.bounds_check or _is_inside(kind, indices, width):
@@ -38,7 +38,7 @@ def _index_site(
     node: ast.expr,
     what: str,
 ) -> int:
-    """Return the number of the fault of an index. what: what it is an index of."""
+    """Return the number of the fault of an index. what: what the index selects, for the message."""
     builder.reports = max(builder.reports, 1)
     name = _array_name(node)
     index = [Field(index.type) for index in indices if isinstance(index.type, Scalar)]
@@ -64,8 +64,8 @@ def checked_axes(
     dropped: Mapping[int, tree.Expression],
     node: ast.expr,
 ) -> dict[int, tree.Expression]:
-    """Test the indices of the axes that a view drops; slices need no test, since what is beyond an
-    end is cut off."""
+    """Test the indices of the axes that a view drops. Slices need no test, since they are clipped
+    to the array."""
     kind = array.type
     assert isinstance(kind, Array)
     if not builder.compilation.bounds_check or not dropped:
@@ -122,7 +122,7 @@ def _is_inside(kind: Array, indices: Sequence[tree.Expression], width: int) -> b
 
 
 def _array_name(node: ast.expr) -> str:
-    """Return how the source calls the array of a subscript or of a call such as `a.load(i, 4)`."""
+    """Return the source text of the array in a subscript or in a call such as `a.load(i, 4)`."""
     if isinstance(node, ast.Subscript):
         return ast.unparse(node.value)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

@@ -1,4 +1,4 @@
-"""Arithmetic, comparison and boolean operators, with Python's meaning on the types they have."""
+"""Arithmetic and bitwise operators, with Python's meaning."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from amdjit.frontend.building.special_methods import (
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.powers import power
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
@@ -67,7 +67,7 @@ def binary(
     known = static_value(left), static_value(right)
     if known[0] is not None and known[1] is not None:
         result = fold(builder, node, compute, known[0].value, known[1].value)
-        return outside_value(builder, result.value, "the result", node)
+        return value_of_object(builder, result.value, "the result", node)
     launched = of_launch(builder, symbol, left, right, node)
     if launched is not None:
         return launched
@@ -103,7 +103,7 @@ def _of_numbers(
 def of_launch(
     builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
 ) -> Value | None:
-    """Let the launch compute what depends on its numbers alone; None where a value is of another
+    """Let the launch compute an operation on its own numbers; None if a value is of another
     kind."""
     numbers = launch_operands(builder, (left, right))
     made = None if numbers is None else launch_arithmetic.binary(symbol, *numbers)
@@ -113,7 +113,8 @@ def of_launch(
 def _refuse_record(
     builder: FunctionBuilder, kind: type[ast.operator], left: Value, right: Value, node: ast.AST
 ) -> None:
-    """A dataclass is no tuple: it has no `+` of its own."""
+    """Refuse an operator that a dataclass does not define: unlike a tuple, it has no `+` of its
+    own."""
     record = left if is_dataclass_record(left) else right
     if (
         isinstance(record, TupleValue)
@@ -141,7 +142,7 @@ def _plain_integers(
     right: tree.Expression,
     node: ast.AST,
 ) -> tuple[tree.Expression, tree.Expression]:
-    """Python computes with booleans as 0 and 1, but `&`, `|` and `^` of two booleans are
+    """Convert booleans to 0 and 1, as Python does; `&`, `|` and `^` of two booleans stay
     boolean."""
     if left.type is boolean and symbol not in _BITWISE:
         return convert(builder, left, i32, node), convert(builder, right, i32, node)
@@ -161,7 +162,7 @@ def _refuse(
         "index the array first: `a[i]`" if scalar is None else f"convert the operands: `{i32}(...)`"
     )
     if scalar is not None and scalar.storage_only:
-        remedy = "fp8 and bf8 only store: convert to f32 first, `f32(...)`"
+        remedy = "fp8 and bf8 are storage types: convert to f32 first, `f32(...)`"
     return builder.error(
         codes.OPERAND_TYPES, node, operator=symbol.value, left=left, right=right, remedy=remedy
     )
@@ -174,7 +175,7 @@ def _element(type: Type) -> Scalar | None:
 
 
 def _to_float(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -> tree.Expression:
-    """`/` of integers is a float: f64 where 64-bit integers were asked for, f32 otherwise."""
+    """Convert an operand of `/` to a float: f64 for 64-bit integers, f32 for others."""
     scalar = _element(value.type)
     assert scalar is not None
     target = f64 if scalar.bits == 64 else f32

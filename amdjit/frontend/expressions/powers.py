@@ -26,8 +26,8 @@ def power(
     node: ast.AST,
     multiply: Callable[[Value, Value], Value],
 ) -> Value:
-    """Type `base ** exponent`: for a small constant exponent multiplications, in the order of
-    binary powering."""
+    """Type `base ** exponent`. A small constant exponent becomes multiplications by repeated
+    squaring."""
     value = exponent.value if isinstance(exponent, CompileTime) else None
     is_exponent = isinstance(value, int) and 0 <= value <= _LARGEST_POWER
     if not is_exponent and (common := _float_type(builder, base, exponent)) is not None:

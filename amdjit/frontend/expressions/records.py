@@ -1,4 +1,4 @@
-"""Records in kernels: making them, their fields and methods, their operators."""
+"""Records in kernels: their construction, fields and methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, is_complex
 from amdjit.frontend.building.descriptions import count, describe
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.values.structures import field_types, structure_of
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
@@ -32,7 +32,7 @@ class Getter:
 def record_attribute(
     builder: FunctionBuilder, owner: TupleValue, structure: Structure, node: ast.Attribute
 ) -> Value | Getter:
-    """Type `record.name`: a field, a method, a property, or what the class has."""
+    """Type `record.name`: a field, a method, a property or an attribute of the class."""
     if node.attr in structure.fields:
         return owner.items[structure.fields.index(node.attr)]
     if (
@@ -67,14 +67,14 @@ def record_attribute(
             type=describe(owner),
             attribute=node.attr,
             remedy=f"{structure.name} has the fields {names}, and its methods and properties can "
-            "be called",
+            "be used too",
         )
     builder.session.note_read(structure.python, node.attr, found)
-    return outside_value(builder, found, node.attr, node)
+    return value_of_object(builder, found, node.attr, node)
 
 
 def as_device_function(function: object) -> DeviceFunction:
-    """Return a function that kernels call, declared or not."""
+    """Return a function as a device function, whether it was declared as one or not."""
     if isinstance(function, DeviceFunction):
         return function
     assert callable(function)
@@ -84,7 +84,7 @@ def as_device_function(function: object) -> DeviceFunction:
 def construct(
     builder: FunctionBuilder, python: type, arguments: Arguments, node: ast.Call
 ) -> Value | None:
-    """Make a record, None if the class is none of records."""
+    """Make a record; None if the class is not a record class."""
     structure = structure_of(python)
     if structure is None:
         if dataclasses.is_dataclass(python):
@@ -92,7 +92,7 @@ def construct(
                 codes.NOT_CALLABLE,
                 node.func,
                 what=f"the dataclass `{python.__name__}`",
-                remedy="records do not change in a kernel: write `@dataclass(frozen=True)`",
+                remedy="records are immutable in a kernel: write `@dataclass(frozen=True)`",
             )
         return None
     _check_constructor(builder, python, node)
@@ -118,8 +118,8 @@ def _is_none(value: Value) -> bool:
 
 
 def _check_constructor(builder: FunctionBuilder, python: type, node: ast.Call) -> None:
-    """Only the constructors that Python generates are known to do no more than to fill the
-    fields."""
+    """Refuse a class with its own constructor: only generated ones are known to do nothing but fill
+    the fields."""
     if issubclass(python, tuple):
         is_generated = python.__new__.__code__.co_filename.startswith("<")
         own = [] if is_generated else ["__new__"]
@@ -136,7 +136,7 @@ def _check_constructor(builder: FunctionBuilder, python: type, node: ast.Call) -
 
 
 def _own_construction(python: type) -> list[str]:
-    """Return what a dataclass does beyond filling its fields when it is made."""
+    """Return the hooks of a dataclass that do more than fill its fields."""
     own = [
         name
         for name in ("__post_init__", "__new__")
@@ -172,23 +172,24 @@ def _bound(
     values = dict(bound.arguments)
     for name, parameter in signature.parameters.items():
         if name not in values:
-            values[name] = outside_value(builder, parameter.default, name, node)
+            values[name] = value_of_object(builder, parameter.default, name, node)
     return values
 
 
 def _problem(text: str) -> str:
-    """Return what Python says of arguments that do not fit, as other calls say it."""
+    """Rephrase Python's message about arguments that do not fit like the messages of other
+    calls."""
     missing = re.fullmatch(r"missing a required (?:keyword-only )?argument: '(\w+)'", text)
     if missing is not None:
         return f"`{missing[1]}` is missing"
     unknown = re.fullmatch(r"got an unexpected keyword argument '(\w+)'", text)
     if unknown is not None:
-        return f"`{unknown[1]}` is none of them"
+        return f"it has no parameter `{unknown[1]}`"
     return "more were given" if text.startswith("too many") else text
 
 
 def _field(parameter: inspect.Parameter) -> str:
-    """Return a field as people write it; types of the language are not Python's."""
+    """Return a field as it is written in source; types of the kernel language are not Python's."""
     kind = parameter.annotation
     typed = f"{parameter.name}: {kind}" if isinstance(kind, (Type, str)) else parameter.name
     return typed if parameter.default is parameter.empty else f"{typed} = {parameter.default!r}"

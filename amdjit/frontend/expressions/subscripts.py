@@ -1,4 +1,4 @@
-"""Items of arrays, vectors, tuples and types."""
+"""Reading items of arrays, vectors, tuples and compile-time objects."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:
 def index_after(
     builder: FunctionBuilder, earlier: Sequence[Value], node: ast.Subscript
 ) -> tuple[list[Value], Value]:
-    """Type the index of a subscript, which Python evaluates after some other values."""
+    """Type the index of a subscript, which Python evaluates after the earlier values."""
     if not isinstance(node.slice, ast.Tuple):
         return builder.evaluate_after(earlier, node.slice)
     values = list(earlier)
@@ -58,7 +58,7 @@ def index_after(
 
 
 def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.expr) -> Value:
-    """Type an item read."""
+    """Type the read of an item."""
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
         if (
             is_records(container)
@@ -112,7 +112,7 @@ def _array_item(
 def _indices_in_order(
     builder: FunctionBuilder, indices: tuple[tree.Expression, ...], node: ast.expr
 ) -> tuple[tree.Expression, ...]:
-    """Compute indices with effects once: each field of an element evaluates its place again."""
+    """Compute indices with effects once, since every field of an element evaluates them again."""
     held = builder.in_order(indices, node)
     return tuple(index for index in held if isinstance(index, tree.Expression))
 
@@ -130,7 +130,7 @@ def _record_item(
 
 
 def index_place(node: ast.AST) -> ast.AST:
-    """Return where an index stands, for messages about it."""
+    """Return the node of an index, for messages about it."""
     return node.slice if isinstance(node, ast.Subscript) else node
 
 
@@ -154,7 +154,7 @@ def _tuple_item(
 
 
 def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tree.Expression:
-    """Bring an index to i32, or to i64 if its type reaches further."""
+    """Convert an index to i32, or to i64 if its type has larger values."""
     is_integer = isinstance(index, CompileTime) and isinstance(index.value, int)
     type = index.type if isinstance(index, tree.Expression) else None
     if not is_integer and not (isinstance(type, Scalar) and type.is_integer):
@@ -231,7 +231,7 @@ _WRAPPING = (BinaryOperator.ADD, BinaryOperator.SUBTRACT, BinaryOperator.MULTIPL
 
 
 def _without_wrap(expression: tree.Expression) -> tree.Expression:
-    """Mark the outer +, - and * of a subscript: they must not leave the range of a signed type
+    """Mark the outer +, - and * of a subscript, which must not leave the range of a signed type
     (docs/types.md)."""
     if not isinstance(expression, tree.Binary) or expression.operator not in _WRAPPING:
         return expression
@@ -244,7 +244,7 @@ def _without_wrap(expression: tree.Expression) -> tree.Expression:
 def through_view(
     array: tree.Expression, indices: tuple[tree.Expression, ...]
 ) -> tuple[tree.Expression, tuple[tree.Expression, ...]]:
-    """`a[i][j]` is `a[i, j]`: one address, where the view takes whole axes."""
+    """Merge `a[i][j]` into `a[i, j]`, one address, if the view takes whole axes."""
     if not isinstance(array, tree.View):
         return array, indices
     parts = list(zip(array.starts, array.extents, array.steps, strict=True))

@@ -18,7 +18,7 @@ _MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.LtE: as
 def check_extreme(
     builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
 ) -> None:
-    """Warn of `max(0, n - 1)` where `n - 1` is unsigned."""
+    """Warn about `max(0, n - 1)` with an unsigned `n - 1`."""
     for constant, value in ((left, right), (right, left)):
         if _is_zero(constant) and _may_have_wrapped(value):
             assert isinstance(value, tree.Expression)
@@ -34,7 +34,7 @@ def check_extreme(
 def check_comparison(
     builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
 ) -> None:
-    """Warn of `n - 1 < 0` and `n - 1 >= 0` where `n - 1` is unsigned."""
+    """Warn about `n - 1 < 0` and `n - 1 >= 0` with an unsigned `n - 1`."""
     if _is_zero(left):
         left, right, kind = right, left, _MIRRORED.get(kind, ast.Eq)
     if kind in (ast.Lt, ast.GtE) and _is_zero(right) and _may_have_wrapped(left):
@@ -44,7 +44,7 @@ def check_comparison(
 
 
 def check_absolute(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -> None:
-    """Warn of `abs(u - v)` of unsigned numbers."""
+    """Warn about `abs(u - v)` of unsigned numbers."""
     subtracts = any(
         isinstance(n, tree.Binary) and n.operator is BinaryOperator.SUBTRACT for n in walk(value)
     )
@@ -67,7 +67,8 @@ def _is_unsigned(value: Value) -> bool:
 
 
 def _may_have_wrapped(value: Value) -> bool:
-    """What is read from memory as it is has not: a test of it is idle, but says what is meant."""
+    """Whether an unsigned value may have wrapped. A value read from memory has not: testing it is
+    redundant, but clear."""
     return _is_unsigned(value) and not isinstance(value, (tree.Load, tree.Extent, tree.Convert))
 
 

@@ -1,4 +1,4 @@
-"""Parts of arrays: `a[i]` of a matrix, `a[1:n]`, `a[::2, j]`, `a[...]`. They lie in the array's own
+"""Parts of arrays: `a[i]` of a matrix, `a[1:n]`, `a[::2, j]`, `a[...]`. They share the array's
 memory."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WHOLE = SliceValue(CompileTime(None), CompileTime(None), CompileTime(None))
 
 
 def slice_value(builder: FunctionBuilder, node: ast.Slice) -> Value:
-    """`lower:upper:step`; what is known at run time only is computed here."""
+    """`lower:upper:step`; parts that are known only at run time are computed here."""
     nodes = [part for part in (node.lower, node.upper, node.step) if part is not None]
     values = iter(builder.evaluate_all(nodes))
     parts = [
@@ -33,7 +33,8 @@ def slice_value(builder: FunctionBuilder, node: ast.Slice) -> Value:
 
 
 def is_partial(index: Value, ndim: int) -> bool:
-    """Whether an index leaves an axis: a slice, `...`, or fewer indices than axes."""
+    """Whether an index keeps an axis: it has a slice or `...`, or fewer items than there are
+    axes."""
     items = index.items if isinstance(index, TupleValue) else (index,)
     return len(items) < ndim or any(_is_slice(item) or _is_ellipsis(item) for item in items)
 
@@ -51,7 +52,7 @@ def _is_ellipsis(value: Value) -> bool:
 def whole_index(
     builder: FunctionBuilder, index: Value, type: Array, node: ast.expr
 ) -> tuple[Value, ...]:
-    """Return one index or slice for each axis: `...` and what is missing at the end are whole
+    """Return one index or slice for each axis; `...` and missing items at the end stand for whole
     axes."""
     items = index.items if isinstance(index, TupleValue) else (index,)
     dots = [i for i, item in enumerate(items) if _is_ellipsis(item)]
@@ -71,8 +72,7 @@ def whole_index(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One axis of a view; the extent is an int where it is known, None for an axis that is
-    dropped."""
+    """One axis of a view; the extent is an int if it is known, None for an axis that is dropped."""
 
     start: tree.Expression
     extent: tree.Expression | int | None
@@ -82,7 +82,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """An axis that is cut."""
+    """An axis of an array that is sliced."""
 
     builder: FunctionBuilder
     array: tree.Expression
@@ -126,7 +126,7 @@ def view_of(
     node: ast.expr,
     dropped: dict[int, tree.Expression],
 ) -> tree.View:
-    """Type a view. dropped: the typed indices of the axes that have one."""
+    """Type a view. dropped: the typed indices of the axes that are indexed."""
     assert isinstance(array.type, Array)
     parts = [
         _Part(dropped[number], None, 1)
@@ -167,7 +167,8 @@ def _view_layout(layout: Layout, parts: list[_Part]) -> Layout:
 
 
 def _stays_contiguous(parts: list[_Part]) -> bool:
-    """Indices first, then at most one axis cut with step 1, then whole axes."""
+    """Whether the parts are indices first, then at most one axis sliced with step 1, then whole
+    axes."""
     position = 0
     while position < len(parts) and parts[position].extent is None:
         position += 1
@@ -224,8 +225,8 @@ def _check_bound(axis: _Axis, bound: Value) -> None:
 
 
 def _run_time_cut(axis: _Axis, lower: Value, upper: Value, step: int) -> _Part:
-    """Python's rules: negative bounds count from the end, and what is beyond an end is cut off
-    there."""
+    """Slice by Python's rules: negative bounds count from the end, and bounds beyond an end are
+    clipped to it."""
     extent = axis.extent()
     if step > 0:
         start = axis.constant(0) if _is(lower, None, 0) else axis.held(_clamped(axis, lower, 0))
@@ -256,7 +257,7 @@ def _rounds(axis: _Axis, length: tree.Expression, step: int) -> tree.Expression:
 
 
 def _clamped(axis: _Axis, bound: Value, least: int) -> tree.Expression:
-    """Bring a bound into 0..extent, or for negative steps into -1..extent - 1."""
+    """Clamp a bound to 0..extent, or for negative steps to -1..extent - 1."""
     index = axis.type.index_type
     if isinstance(bound, CompileTime):
         assert isinstance(bound.value, int)
@@ -288,7 +289,7 @@ def _clamped(axis: _Axis, bound: Value, least: int) -> tree.Expression:
 
 
 def _as_signed(axis: _Axis, bound: Value) -> tree.Expression:
-    """Bring a bound to i32 or i64 without a change of what it means."""
+    """Convert a bound to i32 or i64 without changing its meaning."""
     assert isinstance(bound, tree.Expression)
     assert isinstance(bound.type, Scalar)
     if bound.type.maximum > i64.maximum:

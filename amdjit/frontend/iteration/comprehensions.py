@@ -1,5 +1,4 @@
-"""Comprehensions over what is known when compiling, which give tuples, and Python's functions of
-tuples."""
+"""Comprehensions over items that are known when compiling; the result is a tuple."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from amdjit.frontend.values.kinds import (
 
 
 def comprehension(builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp) -> Value:
-    """`(f(x) for x in items if c(x))`: a tuple. Its names are its own, as in Python."""
+    """`(f(x) for x in items if c(x))`: a tuple. Its names are local to it, as in Python."""
     items: list[Value] = []
     rounds = generated(builder, node)
     while True:
@@ -43,10 +42,10 @@ def comprehension(builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListCom
 def generated(
     builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp, user: ast.AST | None = None
 ) -> Iterator[Value]:
-    """Type the values of a comprehension one by one, each when it is asked for, as Python's
+    """Type the values of a comprehension one by one, each when it is requested, as Python's
     generators do.
 
-    user: the statement that takes them, if it does something between two of them.
+    user: the statement that consumes the values, if it does something between two of them.
     """
     scope = _Scope(builder, assigned_names([generator.target for generator in node.generators]))
     scope.enter()
@@ -62,7 +61,7 @@ def generated(
 
 @dataclass
 class _Scope:
-    """The names that are a comprehension's own; what they mean around it comes back whenever it is
+    """The names that are local to a comprehension; their outer bindings are restored whenever it is
     left."""
 
     builder: FunctionBuilder
@@ -86,8 +85,8 @@ class _Scope:
 def _check_captured(
     builder: FunctionBuilder, value: Value, targets: frozenset[str], node: ast.expr
 ) -> None:
-    """Functions read the comprehension's names after its last round; outside of it these mean
-    something else."""
+    """Refuse functions that read the comprehension's names: they would run after its last round,
+    where the names mean something else."""
     for item in value.items if isinstance(value, TupleValue) else (value,):
         if isinstance(item, TupleValue):
             _check_captured(builder, item, targets, node)
@@ -95,10 +94,7 @@ def _check_captured(
             _check_captured(builder, TupleValue(item.items), targets, node)
             caught = sorted(targets.intersection(item.names))
             if caught:
-                remedy = (
-                    "give the function the value that it has now: `lambda ..., "
-                    f"{caught[0]}={caught[0]}: ...`"
-                )
+                remedy = f"bind its current value: `lambda ..., {caught[0]}={caught[0]}: ...`"
                 what = f"a function that reads `{caught[0]}` after the comprehension"
                 raise builder.error(
                     codes.UNSUPPORTED_EXPRESSION, node, expression=what, remedy=remedy
@@ -123,13 +119,13 @@ def _known_items(builder: FunctionBuilder, node: ast.expr) -> tuple[Value, ...]:
     items = static_items(items_of(builder, node))
     if items is None:
         raise builder.error(
-            codes.NOT_CONSTANT, node, what="the length of what a comprehension goes over"
+            codes.NOT_CONSTANT, node, what="the length of what a comprehension iterates over"
         )
     return items
 
 
 def _forget(builder: FunctionBuilder, target: ast.expr) -> None:
-    """Give each round variables of its own: items of earlier rounds may still read theirs."""
+    """Give each round its own variables, since items of earlier rounds may still read theirs."""
     for name in assigned_names([target]):
         builder.names.pop(name, None)
 

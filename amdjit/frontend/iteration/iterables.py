@@ -1,4 +1,4 @@
-"""What loops go over: a range at run time, or items of compile-time length."""
+"""What loops iterate over: a range or sequence at run time, or items of compile-time length."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from amdjit.types import Array, Scalar
 Iterable = tuple[Value, ...] | Bounds | Sequence
 
 _REMEDY = (
-    "loop over an array, `range(...)`, `static_range(...)`, or a tuple; `zip`, `enumerate` "
-    "and `reversed` take several"
+    "loop over an array, `range(...)`, `static_range(...)` or a tuple, also through `zip`, "
+    "`enumerate` and `reversed`"
 )
 _BESIDE_A_TUPLE = (
     "loop over the tuple and index the array, `for k, item in enumerate(items): "
@@ -40,8 +40,8 @@ _BESIDE_A_TUPLE = (
 
 
 def iterable_of(builder: FunctionBuilder, node: ast.For) -> tuple[Iterable, int]:
-    """Return the range, the items or the sequence that a loop goes over, and how many rounds of it
-    to unroll."""
+    """Return the range, the items or the sequence that a loop iterates over, and how many rounds to
+    unroll."""
     call = node.iter
     if isinstance(call, ast.Call):
         callee = builder.evaluate(call.func)
@@ -55,7 +55,7 @@ def _is_form(value: object, form: Form) -> bool:
 
 
 def items_of(builder: FunctionBuilder, node: ast.expr) -> Iterable:
-    """Type what a loop or a comprehension goes over."""
+    """Type what a loop or a comprehension iterates over."""
     if isinstance(node, ast.Call):
         callee = builder.evaluate(node.func)
         known = callee.value if isinstance(callee, CompileTime) else None
@@ -74,14 +74,15 @@ def items_of(builder: FunctionBuilder, node: ast.expr) -> Iterable:
 def evaluated(
     builder: FunctionBuilder, items: tuple[Value, ...], place: ast.expr, loop: ast.AST
 ) -> tuple[Value, ...]:
-    """Evaluate before the first round of a loop or comprehension what its rounds may change."""
+    """Evaluate, before the first round of a loop or comprehension, the items that its rounds may
+    change."""
     bindings = map(builder.names.get, changed_names([loop]))
     changed = {binding for binding in bindings if isinstance(binding, tree.Variable)}
     return tuple(builder.settle(item, place, changed) for item in items)
 
 
 def static_items(items: Iterable) -> tuple[Value, ...] | None:
-    """Return the items where their number is known when compiling and not too large to unroll."""
+    """Return the items if their number is known when compiling and not too large to unroll."""
     if isinstance(items, Bounds):
         rounds = _rounds(items)
         return (
@@ -102,7 +103,7 @@ def _sequence(builder: FunctionBuilder, items: Iterable, node: ast.expr) -> Sequ
     if isinstance(items, Bounds):
         return range_sequence(builder, items, node)
     if isinstance(items, tuple):
-        what = "a tuple beside something whose length is known at run time only"
+        what = "a tuple together with something whose length is known only at run time"
         raise builder.error(codes.LOOP_OVER, node, what=what, remedy=_BESIDE_A_TUPLE)
     return items
 
@@ -122,7 +123,7 @@ def _after(
     make: Callable[[ast.expr], Made],
     node: ast.expr,
 ) -> tuple[list[Iterable], Made]:
-    """Make something of a node that Python evaluates after some iterables. Sequences are held
+    """Apply `make` to a node that Python evaluates after some iterables. Sequences are held
     already."""
     parts = [
         () if isinstance(e, Sequence) else tuple(e.values) if isinstance(e, Bounds) else e
@@ -183,7 +184,7 @@ def _zip(builder: FunctionBuilder, call: ast.Call) -> Iterable:
             )
         return tuple(TupleValue(row) for row in zip(*rows, strict=False))
     if strict:
-        remedy = "leave `strict` out: lengths that are known at run time only are not compared"
+        remedy = "leave out `strict`: lengths that are known only at run time are not compared"
         place = call.keywords[0].value
         raise builder.error(
             codes.UNSUPPORTED_EXPRESSION, place, expression="`strict=True` here", remedy=remedy
@@ -233,7 +234,8 @@ _ITERABLES: Mapping[Hashable, Callable[[FunctionBuilder, ast.Call], Iterable]] =
 
 
 def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[Bounds, int]:
-    """`unroll(range(...))` asks for all rounds, `unroll(range(...), 4)` for four at a time."""
+    """Type `unroll(range(...))`, which unrolls all rounds, or `unroll(range(...), 4)`, four at a
+    time."""
     inner = call.args[0] if call.args else call
     is_range = isinstance(inner, ast.Call) and builder.evaluate(inner.func) == CompileTime(range)
     if not is_range or len(call.args) > 2:
@@ -259,7 +261,7 @@ def _static_items(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]
 
 
 def has_rounds(bounds: list[Value]) -> bool:
-    """Whether constant bounds say that the loop has a round."""
+    """Whether constant bounds guarantee at least one round."""
     known = [
         bound.value
         for bound in bounds

@@ -1,5 +1,4 @@
-"""Steps of ranges that are known at run time only: Python raises where one is 0, and so does a
-kernel."""
+"""Steps of ranges that are known only at run time: as in Python, a step of 0 is an error."""
 
 from __future__ import annotations
 
@@ -24,14 +23,14 @@ _KEEP_POSITIVE = (
 
 
 def is_zero(builder: FunctionBuilder, step: tree.Expression, node: ast.AST) -> tree.Expression:
-    """Type the test of a held step."""
+    """Type the test whether a held step is 0."""
     zero = tree.Constant(builder.span(node), step.type, 0)
     return tree.Compare(builder.span(node), boolean, Comparison.EQUAL, step, zero)
 
 
 def check_step(builder: FunctionBuilder, step: Value, node: ast.expr) -> None:
-    """Report a step of 0 like `raise ValueError`; the range has no rounds where nothing reports
-    (`asserts=False`)."""
+    """Report a step of 0 like `raise ValueError`; with `asserts=False` such a range has no
+    rounds."""
     if (
         isinstance(step, tree.Expression)
         and not isinstance(step, tree.Constant)
@@ -48,7 +47,7 @@ def check_step(builder: FunctionBuilder, step: Value, node: ast.expr) -> None:
 def _is_extent(
     builder: FunctionBuilder, value: tree.Expression, passed: frozenset[tree.Variable] = frozenset()
 ) -> bool:
-    """Whether a value is made of extents of the launch, which are not 0: most steps are
+    """Whether a value is computed from extents of the launch, which are not 0; most steps are
     `gridsize(1)`."""
     if isinstance(value, tree.CallIntrinsic):
         return value.intrinsic.name.partition(".")[0] in _EXTENTS
@@ -70,8 +69,8 @@ def _is_extent(
 def _holds_extents(
     builder: FunctionBuilder, variable: tree.Variable, passed: frozenset[tree.Variable]
 ) -> bool:
-    """Whether every value of a variable is such; what the rest of a loop makes of its variables is
-    unknown yet."""
+    """Whether every value of a variable is such an extent. Variables that a loop carries are
+    excluded: later values are still unknown."""
     goes_round = any(variable in loop.carried.values() for loop in builder.loops)
     given = builder.given.get(variable)
     if given is None or goes_round or variable in passed:

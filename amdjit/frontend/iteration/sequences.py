@@ -1,8 +1,8 @@
-"""What a loop counts through at run time: arrays, ranges, and `zip`, `enumerate` and `reversed` of
-them.
+"""Sequences that a loop counts through at run time: arrays, ranges, and `zip`, `enumerate` and
+`reversed` of them.
 
-A sequence has a number of items and gives the item of a number. Ranges are counted in the unsigned
-type of their width, in which the number of rounds and each value are exact whatever the bounds are.
+A sequence has a length and returns the item at a position. Ranges are counted in the unsigned type
+of their width, in which the number of rounds and each value are exact for all bounds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from amdjit.types import Array, Scalar, Type, boolean, i32, i64, u32, u64
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """`length` items at run time; `item` types one from its number, an expression of the length's
+    """`length` items at run time; `item` types the one at a position, an expression of the length's
     type."""
 
     length: tree.Expression
@@ -108,7 +108,7 @@ def _length(
     unsigned: Scalar,
     node: ast.expr,
 ) -> tuple[tree.Expression, tree.Expression]:
-    """Return the number of rounds, and the step as an unsigned number that wraps."""
+    """Return the number of rounds, and the step as a wrapping unsigned number."""
     if isinstance(step, CompileTime):
         assert isinstance(step.value, int)
         backwards = step.value < 0
@@ -148,8 +148,8 @@ def _rounds(
     unsigned: Scalar,
     node: ast.AST,
 ) -> tree.Expression:
-    """Return how many steps from the lower end stay below the upper one: (upper - lower - 1) //
-    step + 1, or 0."""
+    """Return the number of steps from the lower end that stay below the upper one: (upper - lower -
+    1) // step + 1, or 0."""
     span = builder.span(node)
     low, high = (convert(builder, end, unsigned, node) for end in ends)
     one, zero = (convert(builder, CompileTime(n), unsigned, node) for n in (1, 0))
@@ -181,7 +181,7 @@ def array_sequence(builder: FunctionBuilder, array: tree.Expression, node: ast.e
 
 
 def zipped(builder: FunctionBuilder, columns: list[Sequence], node: ast.AST) -> Sequence:
-    """Return tuples of one item of each, as many as the shortest has."""
+    """Return tuples of one item of each sequence, as many as the shortest has."""
     type = _common(columns)
     shortest, *others = (convert(builder, column.length, type, node) for column in columns)
     for length in others:
@@ -196,8 +196,7 @@ def zipped(builder: FunctionBuilder, columns: list[Sequence], node: ast.AST) -> 
 
 
 def _common(columns: list[Sequence]) -> Scalar:
-    """Return a type that holds the numbers of all items: lengths are not negative, so that of an
-    i32 is in u32."""
+    """Return a type that holds all positions: lengths are not negative, so those in i32 fit u32."""
     types = [column.length.type for column in columns]
     if all(type == types[0] for type in types):
         assert isinstance(types[0], Scalar)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import Binding, CompileTime, TupleValue, Undefined, Value
 from amdjit.language.launch_numbers import LaunchNumber, LaunchUse, PythonNumber
 from amdjit.tree import nodes as tree
@@ -17,7 +17,7 @@ def kernel_parameters(
     for name, argument in zip(names, arguments, strict=True):
         if isinstance(argument, CompileTime):
             node = builder.source.node
-            builder.names[name] = outside_value(builder, argument.value, name, node)
+            builder.names[name] = value_of_object(builder, argument.value, name, node)
             continue
         builder.names[name] = _parameter(builder, name, argument, parameters)
     return tuple(parameters)

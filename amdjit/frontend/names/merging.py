@@ -67,14 +67,14 @@ def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: as
     if any(binding is POISONED for binding in bindings):
         return POISONED
     if any(binding is None for binding in bindings):
-        return Undefined("is assigned on one way only")
+        return Undefined("is assigned on only one path")
     for binding in bindings:
         if isinstance(binding, Undefined):
             return binding
     values = [_read_binding(builder, b, name, node) for b in bindings if b is not None]
     target = join_types(builder, f"`{name}`", values, node)
     if target is None:
-        return Undefined("has different compile-time values on the ways that meet here")
+        return Undefined("has different compile-time values on the paths that meet here")
     variable = _variable_of(builder, name, bindings, values, target, node)
     for way, binding, value in zip(exits, bindings, values, strict=True):
         if binding is not variable:

@@ -15,7 +15,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, widen
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.names.annotations import annotated_type, annotation_value, is_const
-from amdjit.frontend.names.scope import outside_value
+from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import (
     ArgumentKey,
     Binding,
@@ -76,7 +76,7 @@ def bind_arguments(
         given = match_arguments(builder, function.__name__, signature, positional, keywords, node)
         defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
     return {
-        name: given[name] if name in given else outside_value(builder, default, name, node)
+        name: given[name] if name in given else value_of_object(builder, default, name, node)
         for name, default in defaults.items()
     }
 
@@ -130,7 +130,7 @@ def _given(
 ) -> str:
     unknown = [name for name in keywords if name not in signature.parameters]
     if unknown:
-        return f"`{unknown[0]}` is none of them"
+        return f"it has no parameter `{unknown[0]}`"
     if positional > len(signature.parameters):
         return f"{positional} were given"
     required = [p.name for p in signature.parameters.values() if p.default is p.empty]
@@ -138,7 +138,7 @@ def _given(
     return f"`{missing[0]}` is missing" if missing else problem
 
 
-def beside_others(
+def typed_like_others(
     builder: FunctionBuilder, arguments: dict[str, Value], node: ast.expr
 ) -> dict[str, Value]:
     """Give a launch's floats the type of the other arguments of a library function."""

@@ -1,5 +1,4 @@
-"""Names: where a name's value comes from, and one value for a name where two ways of control flow
-meet."""
+"""Reading and binding names: locals, closures, globals and builtins."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ def read_name(builder: FunctionBuilder, name: str, node: ast.AST) -> Value:
         raise builder.error(
             codes.UNDEFINED_NAME, node, name=name, reason="is read before it is assigned"
         )
-    return outside_value(builder, _outside(builder, name, node), name, node)
+    return value_of_object(builder, _object_outside(builder, name, node), name, node)
 
 
 def _read_binding(builder: FunctionBuilder, binding: Binding, name: str, node: ast.AST) -> Value:
@@ -65,7 +64,7 @@ def undefined(
     return builder.error(codes.UNDEFINED_NAME, node, name=name, reason=binding.reason)
 
 
-def _outside(builder: FunctionBuilder, name: str, node: ast.AST) -> object:
+def _object_outside(builder: FunctionBuilder, name: str, node: ast.AST) -> object:
     function = builder.source.function
     for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if free == name:
@@ -104,14 +103,14 @@ def _remedy(name: str, known: list[str]) -> str:
     )
 
 
-def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.AST) -> Value:
+def value_of_object(builder: FunctionBuilder, value: object, name: str, node: ast.AST) -> Value:
     """Turn a Python object from outside the kernel into a value in the kernel."""
     if isinstance(value, np.generic):
         return _numpy_scalar(builder, value, name, node)
     if isinstance(value, range):
         check_rounds(builder, value, node)
     if isinstance(value, (tuple, range)):
-        items = (outside_value(builder, item, name, node) for item in value)
+        items = (value_of_object(builder, item, name, node) for item in value)
         return TupleValue(tuple(items), structure_of(type(value)))
     if isinstance(value, (np.ndarray, list, dict, set, bytearray)):
         kind = "NumPy array" if isinstance(value, np.ndarray) else type(value).__name__
@@ -119,7 +118,7 @@ def outside_value(builder: FunctionBuilder, value: object, name: str, node: ast.
     structure = structure_of(type(value))
     if structure is not None:
         items = (
-            outside_value(builder, getattr(value, part), f"{name}.{part}", node)
+            value_of_object(builder, getattr(value, part), f"{name}.{part}", node)
             for part in structure.fields
         )
         return TupleValue(tuple(items), structure)

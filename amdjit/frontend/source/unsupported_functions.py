@@ -11,17 +11,19 @@ import numpy as np
 __all__ = ["REMEDIES"]
 
 _FACTORIALS = (
-    "take floats, `math.gamma(n + 1)` or `math.lgamma(n + 1)`, or multiply in a loop of i64"
+    "use floats, `math.gamma(n + 1)` or `math.lgamma(n + 1)`, or multiply in a loop in i64"
 )
-_SUMS = "add in a loop; over a wave there is `amdjit.intrinsics.wave.reduce`"
-_PRODUCTS = "write the loop over what is summed; for tiles there is `amdjit.intrinsics.matrix`"
-_WHOLE = "write a loop: kernels compute single elements"
+_SUMS = "add in a loop, or over a wave with `amdjit.intrinsics.wave.reduce`"
+_PRODUCTS = (
+    "write the loop over the summed index, or multiply tiles with `amdjit.intrinsics.matrix`"
+)
+_WHOLE = "write a loop: kernels compute one element at a time"
 
 _OF_MATH: Mapping[str, str] = {
     "comb": _FACTORIALS,
     "factorial": _FACTORIALS,
     "perm": _FACTORIALS,
-    "fsum": "add in f64, or keep what each addition loses: `rest += (total - new) + x`",
+    "fsum": "add in f64, or keep the rounding error of each addition: `rest += (total - new) + x`",
 }
 _OF_NUMPY: Mapping[str, str] = {
     **dict.fromkeys(("sum", "mean", "average", "nansum", "trace", "count_nonzero"), _SUMS),
@@ -33,11 +35,11 @@ _OF_NUMPY: Mapping[str, str] = {
         ("prod", "max", "min", "any", "all", "argmax", "argmin", "sort", "cumsum", "std", "var"),
         _WHOLE,
     ),
-    "isnat": "hand dates over as integers: `dates.view(np.int64)`",
-    "interp": "find the interval in a loop; within it `a + t * (b - a)`, or `math.fma(t, b - a, "
+    "isnat": "pass dates as integers: `dates.view(np.int64)`",
+    "interp": "find the interval in a loop, then compute `a + t * (b - a)` or `math.fma(t, b - a, "
     "a)`",
-    "cross": "write the three differences of products",
-    "i0": "write it as a device function; docs/extending.md links bitcode that has it",
+    "cross": "write out the three differences of products",
+    "i0": "write it as a device function; docs/extending.md shows how to link bitcode that has it",
 }
 
 

@@ -19,24 +19,25 @@ _KEYWORDS: Mapping[str, str] = {
 
 
 _REMEDIES: Mapping[str, str] = {
-    "class": "define the class outside of the kernel; NamedTuples and frozen dataclasses are "
-    "values in kernels",
+    "class": "define the class outside the kernel; kernels can use NamedTuples and frozen "
+    "dataclasses",
     "from ... import": "import at the top of the file",
-    "global": "a kernel cannot change variables outside of it: write to an element of an array "
+    "global": "a kernel cannot assign to variables outside it: write to an element of an array "
     "parameter",
     "import": "import at the top of the file",
-    "nonlocal": "a kernel cannot change variables outside of it: write to an element of an array "
+    "nonlocal": "a kernel cannot assign to variables outside it: write to an element of an array "
     "parameter",
-    "try": "test with `if` before; `raise` and `assert` stop the kernel and reach the host as "
+    "try": "test with `if` beforehand; `raise` and `assert` stop the kernel and reach the host as "
     "KernelFault",
-    "with": "write the statements of its body alone; what a kernel uses needs no closing",
+    "with": "write the statements of its body without `with`: nothing in a kernel needs to be "
+    "closed",
 }
 
 
 def remedy_for(keyword: str) -> str:
     """Return what to write instead."""
     plain = (
-        "a kernel is made of assignments, if, for, while, match, break, continue, return and calls"
+        "a kernel consists of assignments, if, for, while, match, break, continue, return and calls"
     )
     return _REMEDIES.get(keyword, f"{plain}; do this on the host")
 

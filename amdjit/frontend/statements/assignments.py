@@ -1,4 +1,4 @@
-"""Statements other than loops."""
+"""Assignments: `=`, `+=` and annotated ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def assign(builder: FunctionBuilder, node: ast.Assign) -> None:
     try:
         value = builder.evaluate(node.value)
     except CompileError:
-        # The indices of the targets may be wrong as well.
+        # Also report errors in the indices of the targets.
         subscripts = [target for target in node.targets if isinstance(target, ast.Subscript)]
         builder.evaluate_all(
             [node.value, *(part for target in subscripts for part in (target.value, target.slice))]
@@ -96,7 +96,7 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
 
 
 def _updated(builder: FunctionBuilder, old: Value, operand: Value, node: ast.AugAssign) -> Value:
-    """Type what `old op= operand` binds: what the class's `__iadd__` gives, else `old op
+    """Type the value of `old op= operand`: the result of the class's `__iadd__`, else `old op
     operand`."""
     value = in_place_method(builder, type(node.op), old, operand, node)
     return binary(builder, type(node.op), old, operand, node) if value is None else value

@@ -1,4 +1,5 @@
-"""`if`: one branch is typed for a compile-time condition, both and their meeting for others."""
+"""`if`: a compile-time condition types one branch, others both, and the names are merged
+afterwards."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from amdjit.tree import nodes as tree
 
 
 def branch(builder: FunctionBuilder, node: ast.If) -> None:
-    """`if`: a compile-time condition types one branch only."""
+    """`if`: with a compile-time condition only one branch is typed."""
     node = _nested(node)
     condition = condition_of(builder, node.test)
     sides = (lambda: builder.run(node.body), lambda: builder.run(node.orelse))
@@ -23,7 +24,7 @@ def branch(builder: FunctionBuilder, node: ast.If) -> None:
 
 
 def _nested(node: ast.If) -> ast.If:
-    """Write `if a and (x := b):` as two ifs, so that the body knows that x is assigned."""
+    """Split `if a and (x := b):` into two ifs, so that x is known to be assigned in the body."""
     test = node.test
     if node.orelse or not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
         return node
@@ -50,8 +51,7 @@ def branch_on(
     ends: tuple[ast.AST, ast.AST],
     node: ast.stmt,
 ) -> None:
-    """Type what runs if a condition holds, and if not. ends: where errors about the meeting of the
-    two point."""
+    """Type both sides of a branch. ends: the nodes that errors about merging the sides point to."""
     if isinstance(condition, CompileTime):
         sides[0 if condition.value else 1]()
         return

@@ -1,4 +1,5 @@
-"""Loops: names that go round keep one type, found by typing the body again if it widens."""
+"""Loops: the names that a loop carries keep one type, which is found by typing the body again if it
+widens."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ from amdjit.frontend.names.scope import bind, carry, undefined
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
 from amdjit.frontend.statements.unrolling import (
-    leave_behind,
     leave_loop,
     loop_else,
+    merge_after_loop,
     next_round,
     static_loop,
 )
@@ -41,8 +42,8 @@ from amdjit.types import VOID, Scalar, Type, boolean, i32, i64, u32, u64
 
 
 class _WidenError(Exception):
-    """The body gives a carried name a wider type, None if it is poisoned: type the loop again with
-    it."""
+    """The body gives a carried name a wider type (None: poisoned), so the loop has to be typed
+    again."""
 
     def __init__(self, name: str, type: Type | None) -> None:
         super().__init__(name)
@@ -50,7 +51,7 @@ class _WidenError(Exception):
 
 
 def while_loop(builder: FunctionBuilder, node: ast.While) -> None:
-    """`while`: also with an `else`."""
+    """`while`, optionally with an `else`."""
     with builder.block():
         test = condition_of(builder, node.test)
     if isinstance(test, CompileTime) and not test.value:
@@ -82,17 +83,17 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
         builder.emit(tree.While(span, cast(tree.Expression, condition), body, otherwise))
     else:
         builder.emit(tree.While(span, tree.Constant(span, boolean, True), body))
-    leave_behind(builder, loop, ends, node)
+    merge_after_loop(builder, loop, ends, node)
 
 
 def _end_unless(
     builder: FunctionBuilder, condition: Value, going: tree.Variable, node: ast.While
 ) -> None:
-    """A condition that takes statements to compute, of a loop with `else`: the next test of a
-    variable ends the loop.
+    """End a loop with `else` whose condition needs statements: a variable is cleared, and its next
+    test ends the loop.
 
-    The `else` would stand inside of the loop otherwise, and its own break and continue mean the
-    loop around it.
+    Otherwise the `else` would be inside the loop, but its break and continue belong to the loop
+    around it.
     """
     span = builder.span(node.test)
     opposite = negated(builder, condition, node.test)
@@ -111,7 +112,7 @@ def _break_unless(
     ends: list[Exit],
     node: ast.While,
 ) -> None:
-    """A condition that takes statements to compute is tested inside an endless loop."""
+    """Test a condition that needs statements inside an endless loop."""
     opposite = negated(builder, condition, node.test)
     if not isinstance(opposite, tree.Expression):
         return
@@ -122,7 +123,8 @@ def _break_unless(
 
 
 def for_loop(builder: FunctionBuilder, node: ast.For) -> None:
-    """`for`: over a range at run time, over anything of compile-time length by unrolling."""
+    """`for`: a loop over a range or sequence at run time; unrolled over anything of compile-time
+    length."""
     if isinstance(comprehension := node.iter, ast.GeneratorExp):
         static_loop(builder, node, lambda: generated(builder, comprehension, node))
         return
@@ -173,21 +175,19 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
         after = dict(builder.names)
         is_known = kept and (keep or has_rounds(values))
         after[name] = (
-            variable
-            if is_known
-            else Undefined("has no value after a loop that may have had no round")
+            variable if is_known else Undefined("has no value if the loop runs zero times")
         )
         ends = [Exit(after, [], node)]
         otherwise = loop_else(builder, node, ends)
         span = builder.span(node.target)
         builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
-        leave_behind(builder, loop, ends, node)
+        merge_after_loop(builder, loop, ends, node)
 
     _with_stable_types(builder, node.body, node, one_pass, skip=frozenset({name}))
 
 
 def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unroll: int) -> None:
-    """Count the items; the round begins with the target's assignment."""
+    """Type a loop that counts items; each round begins by assigning the target."""
     span, type = builder.span(node.target), items.length.type
     counter = builder.variable("number", type)
     start, step = (convert(builder, CompileTime(n), type, node.iter) for n in (0, 1))
@@ -207,7 +207,7 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
             )
             for name in targets:
                 if after.get(name) is not builder.names[name]:
-                    after[name] = Undefined("has no value after a loop that may have had no round")
+                    after[name] = Undefined("has no value if the loop runs zero times")
             builder.run(node.body)
             ways = _close_round(builder, loop, node)
             for name in targets:
@@ -215,19 +215,20 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
                 if isinstance(variable, tree.Variable) and not _keeps(
                     builder, ways, name, variable
                 ):
-                    after[name] = Undefined("has another type after a round of the loop")
+                    after[name] = Undefined("has a different type after a round of the loop")
         ends = [Exit(after, [], node)]
         otherwise = loop_else(builder, node, ends)
         builder.emit(
             tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll)
         )
-        leave_behind(builder, loop, ends, node)
+        merge_after_loop(builder, loop, ends, node)
 
     _with_stable_types(builder, node.body, node, one_pass, skip=targets)
 
 
 def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For) -> None:
-    """A constant that the loop's name had before stays its value where there is no round."""
+    """Convert a constant that the loop's name had before to the name's type; it stays the value if
+    there is no round."""
     binding = builder.names.get(name)
     constant = binding.value if isinstance(binding, CompileTime) else None
     if isinstance(constant, int) and literal_fits(constant, type):
@@ -250,7 +251,7 @@ def _with_stable_types(
     skip: frozenset[str] = frozenset(),
 ) -> None:
     """Type a loop, and again with a wider type for each name that the body widens, until all types
-    stay."""
+    are stable."""
     names = sorted(
         name for name in assigned_names(nodes) if name in builder.names and name not in skip
     )
@@ -272,8 +273,8 @@ def _with_stable_types(
 def _carry(
     builder: FunctionBuilder, names: list[str], wider: dict[str, Type | None], node: ast.stmt
 ) -> dict[str, tree.Variable]:
-    """Put each name that goes round into a variable; compile-time objects other than numbers stay
-    outside."""
+    """Put each carried name into a variable; compile-time objects other than numbers are not
+    carried."""
     carried: dict[str, tree.Variable] = {}
     for name in names:
         binding = builder.names[name]
@@ -284,7 +285,7 @@ def _carry(
         if is_object or isinstance(binding, (FunctionValue, Undefined)):
             before = describe(binding) if isinstance(binding, CompileTime) else "no number"
             builder.names[name] = Undefined(
-                f"has no single value in the loop that assigns it: it is {before} before"
+                f"has no single value in the loop that assigns it: before the loop it is {before}"
             )
             continue
         type = wider.get(name)
@@ -305,8 +306,7 @@ def _run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree
 
 
 def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> list[Exit]:
-    """At the end of a round and at each `continue`, give the carried names their variables'
-    values."""
+    """At the end of a round and at each `continue`, assign the carried names to their variables."""
     ways = list(loop.continues)
     if not builder.terminated:
         ways.append(Exit(builder.names, builder.statements, node.body[-1]))
@@ -317,8 +317,8 @@ def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While
 
 
 def _keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree.Variable) -> bool:
-    """Give a loop's target, where the body assigned it again, to its variable; tell whether that
-    holds every value."""
+    """Assign a loop target that the body changed back to its variable; return whether the variable
+    can hold it."""
     values = [(way, way.names.get(name)) for way in ways]
     changed = [(way, binding) for way, binding in values if binding is not variable]
     for way, binding in changed:
@@ -375,7 +375,8 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
 
 
 def _unsigned(builder: FunctionBuilder, carried: tree.Variable, value: Value) -> Type | None:
-    """Let a variable that only was a literal so far take an unsigned type, as the literal does."""
+    """Return the unsigned type that a variable which has held only literals may take, as the
+    literals do."""
     type = value.type if isinstance(value, tree.Expression) else None
     given = builder.given.get(carried, [])
     is_weak = bool(given) and carried in builder.weak_types.variables and carried.type in (i32, i64)

@@ -17,8 +17,8 @@ from amdjit.types import boolean
 
 
 def match(builder: FunctionBuilder, node: ast.Match) -> None:
-    """Type a `match`: the first case that fits is taken; of compile-time subjects no other one is
-    typed."""
+    """Type a `match`: the first case that fits is taken, and for compile-time subjects only that
+    one is typed."""
     subject = builder.hold(builder.evaluate(node.subject), "subject", node.subject)
     _from_case(builder, subject, node.cases, node)
 
@@ -63,8 +63,8 @@ def _fits(builder: FunctionBuilder, pattern: ast.pattern, subject: Value) -> Val
         codes.UNSUPPORTED_EXPRESSION,
         pattern,
         expression="this pattern",
-        remedy="match constants, enums, tuples of them, `|` and `_`; assign names on lines of "
-        "their own",
+        remedy="match constants, enums, tuples of them, `|` and `_`; assign names in separate "
+        "statements",
     )
 
 
@@ -80,8 +80,8 @@ def _equal(builder: FunctionBuilder, subject: Value, node: ast.expr) -> Value:
 
 
 def _is(builder: FunctionBuilder, subject: Value, pattern: ast.MatchSingleton) -> Value:
-    """`case None`, `case True`: Python asks for the object itself; a run-time boolean is one of the
-    two."""
+    """Match `case None` or `case True`, which Python compares by identity; a run-time boolean is
+    compared by value."""
     if isinstance(subject, CompileTime):
         return CompileTime(subject.value is pattern.value)
     if pattern.value is None or isinstance(subject, TupleValue):

@@ -1,4 +1,4 @@
-"""What a kernel tells the host: `assert`, `raise`, `print`, and indices outside of their arrays."""
+"""`assert` and `raise`, which a kernel reports to the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from amdjit.tree import nodes as tree
 
 
 def assert_statement(builder: FunctionBuilder, node: ast.Assert) -> None:
-    """`assert condition, "message"`: nothing at all with `asserts=False`, as in Python with -O."""
+    """`assert condition, "message"`; it emits nothing with `asserts=False`, like Python's -O."""
     if not builder.compilation.asserts:
         return
     failed = negated(builder, tested(builder, node.test), node.test)
@@ -32,8 +32,8 @@ def assert_statement(builder: FunctionBuilder, node: ast.Assert) -> None:
 def raise_statement(builder: FunctionBuilder, node: ast.Raise) -> None:
     """`raise ValueError("message")`.
 
-    With `asserts=False` it is left out as well. Only in a function that returns a value no other
-    value could take its place: there it still ends the wave, in silence.
+    With `asserts=False` it is left out too, except in functions that return a value: there is no
+    other value to return, so it still ends the wave, silently.
     """
     name, arguments = _exception(builder, node)
     if builder.compilation.asserts:
@@ -61,8 +61,8 @@ def _exception(builder: FunctionBuilder, node: ast.Raise) -> tuple[str, list[ast
             codes.UNSUPPORTED_EXPRESSION,
             node,
             expression="this form of `raise`",
-            remedy='write `raise ValueError("message")`, with any exception and one message at '
-            "most",
+            remedy='write `raise ValueError("message")`, with any exception and at most one '
+            "message",
         )
     assert isinstance(kind, type)
     return kind.__name__, list(arguments)

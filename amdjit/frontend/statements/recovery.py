@@ -1,8 +1,8 @@
-"""Going on behind an error in the head of a branch or loop, so that errors in its body are found as
-well.
+"""Going on after an error in the head of a branch or loop, so that errors in its body are found
+too.
 
-What is unknown because of the error is poisoned or left out: an error that may be none is never
-reported.
+Everything that is unknown because of the error is poisoned or left out, so that no spurious error
+is reported.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from amdjit.types import Array, Scalar, boolean
 
 
 def condition_of(builder: FunctionBuilder, test: ast.expr) -> Value:
-    """Type a condition. A refused one is some boolean at run time, if it is certain that it would
-    have been one.
+    """Type a condition. A refused one becomes a run-time boolean if it certainly would have been
+    one.
 
-    It is not where it may be known when compiling: the refused program may never type what stands
-    behind it.
+    If it might have been known when compiling, the code that depends on it might never be typed, so
+    the error ends the statement.
     """
     try:
         return tested(builder, test)
@@ -55,7 +55,8 @@ def _is_run_time(builder: FunctionBuilder, node: ast.expr) -> bool:
 
 
 def unknown_rounds(builder: FunctionBuilder, node: ast.For, failure: CompileError) -> None:
-    """Type the body of a loop over something that was refused, knowing no name that goes round."""
+    """Type the body of a loop over something that was refused; the names that it carries are
+    unknown."""
     builder.refuse(failure)
     names = bound_names([node])
     builder.poison(names)

@@ -1,4 +1,4 @@
-"""What a function returns: one value known when compiling, or values of one type."""
+"""What a function returns: one compile-time value, or values of one type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from amdjit.types import VOID, Tuple, Type, f32, f64, i32, i64
 
 
 def static_result(builder: FunctionBuilder) -> Value | None:
-    """A body of one `return` of a compile-time value is that value."""
+    """Return the value of a body that consists of one `return` of a compile-time value, else
+    None."""
     only_return = len(builder.returns) == 1 and builder.statements == [
         builder.returns[0].placeholder
     ]
@@ -36,7 +37,7 @@ def static_result(builder: FunctionBuilder) -> Value | None:
 
 
 def finish_returns(builder: FunctionBuilder) -> tuple[Type, tuple[Origin | None, ...]]:
-    """Type the results, and return their type, and origins where they are weak: one, or one for
+    """Place the returned values; return their type and, if they are weak, their origin, or one for
     each item."""
     valued = [site for site in builder.returns if site.value is not None]
     if not valued:
@@ -57,8 +58,7 @@ def finish_returns(builder: FunctionBuilder) -> tuple[Type, tuple[Origin | None,
 def _without_width(
     builder: FunctionBuilder, values: list[Value], result: Type
 ) -> tuple[Type, tuple[Origin | None, ...]]:
-    """Return the type of results, wide where that was asked for, and the origins of those that are
-    weak."""
+    """Return the type of the results, wide if that was requested, and the origins of weak ones."""
     if not isinstance(result, Tuple):
         type, origin = _weak_result(builder, values, result, "return")
         return type, () if origin is None else (origin,)

@@ -1,7 +1,7 @@
-"""The exits of loops, and loops that are unrolled when compiling.
+"""Loops that are unrolled when compiling, and the exits of all loops.
 
 An unrolled loop with a `break` or `continue` under a run-time condition becomes a loop of one
-round, in which each of its rounds is, where there is a `continue`, a loop of one round again.
+round. If there is a `continue`, each unrolled round inside it becomes such a loop too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from amdjit.types import boolean, i32
 def loop_else(
     builder: FunctionBuilder, node: ast.While | ast.For, ends: list[Exit]
 ) -> list[tree.Statement]:
-    """Type the loop's `else`; it becomes the way by which the loop ends without a break."""
+    """Type the loop's `else`, which runs if the loop ends without a break."""
     if not ends:
         return []
     with builder.block() as statements:
@@ -40,8 +40,8 @@ def loop_else(
     return statements
 
 
-def leave_behind(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: ast.AST) -> None:
-    """Go on behind a loop, from where it ends and from its breaks."""
+def merge_after_loop(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: ast.AST) -> None:
+    """Merge the names after a loop, from its end and from its breaks."""
     ways = [*ends, *loop.breaks]
     if ways:
         builder.names = merge(builder, ways, node)
@@ -52,7 +52,7 @@ Items = Callable[[], Iterable[Value]]
 
 
 def static_loop(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
-    """Type the body once an item. An item may be typed only when its round begins."""
+    """Type the body once for each item. An item may be typed only when its round begins."""
     before = builder.mark()
     try:
         _plain_rounds(builder, node, items)
@@ -64,7 +64,8 @@ def static_loop(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
 
 
 def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
-    """Type the rounds where break and continue have compile-time conditions only."""
+    """Type the rounds on the assumption that every break and continue has a compile-time
+    condition."""
     own = len(builder.loops)
     builder.loops.append(Loop({}, is_static=True))
     broken = False
@@ -102,7 +103,7 @@ def _rounds_with_exits(builder: FunctionBuilder, node: ast.For, items: Items) ->
     otherwise = loop_else(builder, node, ends)
     builder.loops.pop()
     builder.emit(_once(builder, node, body, otherwise))
-    leave_behind(builder, outer, ends, node)
+    merge_after_loop(builder, outer, ends, node)
 
 
 def _exits(nodes: list[ast.stmt]) -> list[ast.AST]:
@@ -120,7 +121,7 @@ def _open_round(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loo
 
 
 def _one_round(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loop) -> None:
-    """Type a round that `continue` ends; a `break` notes that the loop has to be left, too."""
+    """Type a round that `continue` ends; a `break` also records that the loop has to be left."""
     span = builder.span(node)
     leaving = builder.variable("leaving", boolean)
     builder.emit(tree.Assign(span, leaving, tree.Constant(span, boolean, False)))
@@ -131,7 +132,7 @@ def _one_round(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loop
         ways = [] if builder.terminated else [Exit(builder.names, body, node.body[-1])]
     builder.loops.pop()
     builder.emit(_once(builder, node, body, []))
-    leave_behind(builder, inner, [*ways, *inner.continues], node)
+    merge_after_loop(builder, inner, [*ways, *inner.continues], node)
     if inner.breaks:
         stop = tree.Break(span)
         statements: list[tree.Statement] = [stop]
@@ -162,7 +163,8 @@ class _StaticExitError(Exception):
 
 
 class _RunTimeExitError(Exception):
-    """An unrolled loop is left under a run-time condition: type it again. depth: of that loop."""
+    """An unrolled loop is left under a run-time condition, so it has to be typed again. depth: that
+    of the loop."""
 
     def __init__(self, depth: int) -> None:
         super().__init__(depth)

@@ -176,7 +176,7 @@ def _whole(compute: Callable[[Any], int]) -> Callable[[Any], int]:
 
 
 def _or_ieee(compute: Callable[..., Any]) -> Callable[..., float]:
-    """Return infinity or NaN, as IEEE does, where Python raises."""
+    """Return infinity or NaN, as IEEE 754 demands, if Python raises."""
 
     def apply(*values: Any) -> float:
         try:

@@ -1,9 +1,9 @@
-"""How far products of floats may be from the exact ones, by the rule that they are added by.
+"""How far products of floats may be from the exact ones, by the rule that adds them.
 
 A step (see `dot_steps`) floors a few terms to its grid, whose unit is at most 2**-24 of the largest
 product, 2**-26 of C, or 2**(L - 26), and rounds once. B, the sum of all magnitudes, bounds each of
-these numbers; of subnormal factors the smallest normal number counts, since their exponent does. So
-with each step an error E grows to at most E + q (B + E) + t.
+these numbers; a subnormal factor counts as the smallest normal number, whose exponent it has. Each
+step makes an error E grow to at most E + q (B + E) + t.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from amdjit.intrinsics.matrix.multiply.products import operands
 from amdjit.intrinsics.models.dot_steps import smallest_normal
 from amdjit.intrinsics.models.matrix_layouts import BITS, DTYPES, Array
 
-# What rounding to a result costs, as a part of it and at least, and L. bf16 is cut.
+# The cost of rounding to a result type, relative and at least, and L. bf16 is truncated.
 _ROUNDING: Mapping[str, tuple[float, float, int]] = MappingProxyType(
     {
         "f32": (2.0**-24, 2.0**-149, -126),
@@ -29,12 +29,12 @@ _ROUNDING: Mapping[str, tuple[float, float, int]] = MappingProxyType(
 
 
 def error_bound(name: str, a: Any, b: Any, c: Any, index: Any = None) -> Array:
-    """Return how far each element of `reference(name, a, b, c, index)` can be from the exact A B +
-    C, as f64.
+    """Return a bound, as f64, on the distance of each element of `reference(name, a, b, c, index)`
+    from the exact A B + C.
 
-    It is a bound for every order of k, as long as nothing overflows and all operands are finite; of
-    integers it is 0, unless they wrap or saturate. What the operands lose when they are converted
-    to their types is not in it.
+    The bound holds for every order of k, as long as nothing overflows and all operands are finite.
+    For integers it is 0, unless they wrap or saturate. It does not include errors of converting the
+    operands to their types.
     """
     instruction, left, right, added, places = operands(name, a, b, c, index)
     if instruction.is_integer:

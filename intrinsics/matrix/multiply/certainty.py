@@ -1,5 +1,4 @@
-"""How far the sums of each matrix and dot instruction of gfx12 are known: the one place that says
-so."""
+"""How well the sums of each matrix and dot instruction of gfx12 are known, in one place."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ MEANING: Mapping[Certainty, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of an instruction. source: who captured or described it; open: what that does
-    not cover."""
+    """What is known about an instruction. source: who captured or described it; open: what the
+    source does not cover."""
 
     certainty: Certainty
     source: str
@@ -90,16 +89,16 @@ KNOWN: Mapping[str, Known] = MappingProxyType(
 
 
 def certainty(instruction: str) -> Certainty:
-    """Return how far an instruction's sums are known to be a GPU's: "measured", "rule" or "model".
+    """Return how well an instruction's sums are known to be a GPU's: "measured", "rule" or "model".
 
-    instruction: a WMMA, SWMMAC or dot instruction of gfx12 as AMD's assembler has it, without `v_`.
-    Raises ValueError for others. What the words mean is in `MEANING`.
+    instruction: a WMMA, SWMMAC or dot instruction of gfx12 by its name in AMD's assembler, without
+    `v_`. Raises ValueError for others. `MEANING` explains the words.
     """
     return known(instruction).certainty
 
 
 def known(instruction: str) -> Known:
-    """Return what is known of an instruction; ValueError as `certainty`."""
+    """Return what is known about an instruction. Raises ValueError like `certainty`."""
     if instruction in KNOWN:
         return KNOWN[instruction]
     shorter = instruction.removeprefix("v_")

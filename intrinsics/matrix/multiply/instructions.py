@@ -1,17 +1,20 @@
 """WMMA and SWMMAC in kernels, under names without wave size and processor: D = A B + C by one wave,
 16 by 16.
 
-    d = matrix.wmma_f32_16x16x16_f16(a, b, c)                        # f16x8, f16x8, f32x8; in wave64 half of each
-    d = matrix.swmmac_i32_16x16x32_iu8(a, b, c, index, clamp=True)   # i8 or u8: the type says which
+    # f16x8, f16x8, f32x8; in wave64 half of each
+    d = matrix.wmma_f32_16x16x16_f16(a, b, c)
+    # i8 or u8: the type says which
+    d = matrix.swmmac_i32_16x16x32_iu8(a, b, c, index, clamp=True)
 
-a, b, c: what a lane holds, as `matrix.layout(name, operand)` says: vectors of the elements, or
-clang's 32-bit words. All lanes of the wave must be active. `matrix.reference` is the same in NumPy,
-for all of them; how far its rounding is known to be a GPU's, `matrix.certainty` says: of fp8 and
-bf8 it is a model that nobody has measured.
+a, b, c: what a lane holds according to `matrix.layout(name, operand)`, as vectors of the elements
+or as clang's 32-bit words. All lanes of the wave must be active. `matrix.reference` computes the
+same in NumPy, for all of these instructions. `matrix.certainty` says how well its rounding is known
+to be a GPU's: for fp8 and bf8 it is a model that nobody has measured.
 
-index: the i32 that `matrix.pack` makes of what `compress_2to4` returns: which two of each four
-elements A holds. key: which part of it is meant, where several fit (`Layout.sets`). Integers of
-words are signed unless `a_signed` or `b_signed` is False. clamp: saturate to i32, else wrap.
+index: an i32 that says which two of every four elements A holds; `matrix.pack` makes it from the
+result of `compress_2to4`. key: which part of the index to use, where several fit (`Layout.sets`).
+Integers in words are signed unless `a_signed` or `b_signed` is False. clamp: saturate to i32
+instead of wrapping.
 
 Sources: RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate"; clang's AMDGPU builtins.
 """
@@ -65,7 +68,7 @@ _ELEMENTS: Mapping[str, tuple[Scalar, ...]] = MappingProxyType(
 
 
 def operand_types(layout: Layout) -> tuple[Type, ...]:
-    """Return the types that an operand of an instruction may have in a kernel, the usual one
+    """Return the types that an operand of an instruction may have in a kernel, the most common
     first."""
     elements = _ELEMENTS.get(layout.kind, ())
     found: list[Type] = [vector(element, layout.elements) for element in elements]
@@ -91,7 +94,7 @@ class _Chosen:
 
 @compile_time
 def _floats(compilation: Compilation, name: str, a: Any, b: Any, c: Any, key: Any = 0) -> _Chosen:
-    """Choose by wave size and check the operands. Refused where they do not fit."""
+    """Choose an instruction by the wave size and check the operands. Refused if they do not fit."""
     return _choose(compilation, name, (a, b, c), key, (None, None))
 
 
@@ -106,7 +109,7 @@ def _integers(
     b_signed: Any,
     key: Any = 0,
 ) -> _Chosen:
-    """Do as above, and tell from the types which operands are signed."""
+    """Choose and check like `_floats`, and take the operands' signs from their types."""
     return _choose(compilation, name, (a, b, c), key, (a_signed, b_signed))
 
 
@@ -185,8 +188,8 @@ def _dense_integers(name, a, b, c, clamp, a_signed, b_signed):
 
 @device_function
 def _part(index, shift):
-    """Return the index with a part of it lowest; LLVM makes a logical shift the instruction's
-    `index_key`."""
+    """Return the index shifted so that the chosen part is lowest; LLVM turns a logical shift into
+    the instruction's `index_key`."""
     return i32(u32(index) >> u32(shift))
 
 
@@ -272,7 +275,7 @@ def wmma_i32_16x16x16_iu4(a, b, c, clamp=False, a_signed=None, b_signed=None):
 
 @device_function
 def wmma_i32_16x16x32_iu4(a, b, c, clamp=False, a_signed=None, b_signed=None):
-    """Return A B + C: 4-bit integer products, 32 a sum, added in i32
+    """Return A B + C: 4-bit integer products, 32 per sum, added in i32
     (`v_wmma_i32_16x16x32_iu4`)."""
     return _dense_integers("wmma_i32_16x16x32_iu4", a, b, c, clamp, a_signed, b_signed)
 
@@ -350,7 +353,7 @@ def swmmac_i32_16x16x32_iu4(a, b, c, index, key=0, clamp=False, a_signed=None, b
 
 @device_function
 def swmmac_i32_16x16x64_iu4(a, b, c, index, key=0, clamp=False, a_signed=None, b_signed=None):
-    """Return A B + C of a sparse A: 4-bit integer products, 64 a sum, added in i32
+    """Return A B + C of a sparse A: 4-bit integer products, 64 per sum, added in i32
     (`v_swmmac_i32_16x16x64_iu4`)."""
     return _sparse_integers(
         "swmmac_i32_16x16x64_iu4", a, b, c, index, key, clamp, a_signed, b_signed

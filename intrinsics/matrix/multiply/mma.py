@@ -24,11 +24,11 @@ _SIGNED = (i8, Nibble.I4)
 
 @dataclass(frozen=True)
 class Product:
-    """What `mma_sync` does for four kinds of fragments. types: of the builtin's operands A, B and
-    C.
+    """What `mma_sync` does for four kinds of fragments. a_type, b_type, c_type: the types of the
+    builtin's operands.
 
-    group: blocks of A and B that an instruction takes. index_bits: of a lane's index for an
-    instruction, 0 if dense.
+    group: blocks of A and B that an instruction takes. index_bits: bits of a lane's index that an
+    instruction takes, 0 for dense products.
     """
 
     builtin: Intrinsic
@@ -60,7 +60,7 @@ def _check_waves(compilation: Compilation) -> None:
 def product_of(
     compilation: Compilation, d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind
 ) -> Product:
-    """Choose the instruction for d = a b + c. Refused where the fragments do not fit."""
+    """Choose the instruction for d = a b + c. Refused if the fragments do not fit together."""
     _check_waves(compilation)
     left = Use.SPARSE_A if a.is_sparse else Use.MATRIX_A
     uses = (Use.ACCUMULATOR, left, Use.MATRIX_B, Use.ACCUMULATOR)
@@ -103,8 +103,8 @@ def product_of(
 
 
 def index_bits(kind: FragmentKind) -> int:
-    """Return how many bits of its index a lane gives to an instruction: 2 for each element that it
-    holds of A."""
+    """Return how many bits of its index a lane gives to an instruction: 2 for each element of A
+    that it holds."""
     return 2 * kind.blocks.held * kind.blocks.per_instruction if kind.is_sparse else 0
 
 
@@ -142,7 +142,7 @@ def _name(kind: FragmentKind) -> str:
 
 @cache
 def _allowed(a: FragmentKind) -> str:
-    """Return which products there are with A's type, or of which types there are any."""
+    """Return the products that exist with A's type, or all that exist if there are none."""
     dense = [each for each in INSTRUCTIONS.values() if not each.is_sparse and each.wave_size == 32]
     same = [each for each in dense if each.a == _name(a)]
     texts = dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Which k of a product comes when: how fragments put it into the instructions."""
+"""The order of k in a product: how fragments assign it to the instructions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _ELEMENTS: dict[str, Scalar | Nibble] = {
 
 
 def k_order(instruction: MatrixInstruction, order: str, k: int) -> Array:
-    """Return the elements along a row of A in the order in which instructions, one after the other,
-    number them.
+    """Return the elements along a row of A in the order in which consecutive instructions number
+    them.
 
-    k: how many there are, of a sparse A those that are held. Raises ValueError for other orders
-    than `_ORDERS`, for `wide_k` where no fragments have it, and for k that are not whole blocks of
-    fragments.
+    k: the number of elements; for a sparse A, of those that are held. Raises ValueError for orders
+    not in `_ORDERS`, for `wide_k` where no fragments have it, and for a k that is not a number of
+    whole blocks.
     """
     if order not in _ORDERS:
         raise ValueError(f"order {order!r}: give one of {', '.join(map(repr, _ORDERS))}")
@@ -36,12 +36,13 @@ def k_order(instruction: MatrixInstruction, order: str, k: int) -> Array:
 
 
 def _block_order(instruction: MatrixInstruction, wide_k: bool) -> Array:
-    """Return that of the instructions that share blocks of fragments."""
+    """Return the order within a block, which one or more instructions take."""
     if wide_k and (instruction.is_sparse or (instruction.a, instruction.k) == ("iu4", 16)):
         raise ValueError(f"no fragments with wide_k use {instruction.name}: give order='fragment'")
     use = Use.SPARSE_A if instruction.is_sparse else Use.MATRIX_A
     kind = FragmentKind(
-        use, 16, 16, instruction.k, _ELEMENTS[instruction.a], DataLayout.ROW_MAJOR, instruction.wave_size, None, wide_k
+        use, 16, 16, instruction.k, _ELEMENTS[instruction.a], DataLayout.ROW_MAJOR,
+        instruction.wave_size, None, wide_k
     )  # fmt: skip
     layout = instruction.layout("a")
     lane, element = np.meshgrid(

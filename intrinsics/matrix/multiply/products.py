@@ -18,21 +18,21 @@ from amdjit.intrinsics.models.matrix_layouts import (
 
 
 def reference(
-    name: str, a: Any, b: Any, c: Any, index: Any = None, *, a_signed: bool = True, b_signed: bool = True,
-    clamp: bool = False, fp16_ovfl: bool = False, order: str = "instruction",
+    name: str, a: Any, b: Any, c: Any, index: Any = None, *, a_signed: bool = True, b_signed: bool =
+    True, clamp: bool = False, fp16_ovfl: bool = False, order: str = "instruction",
 ) -> Array:  # fmt: skip
-    """Return D = A B + C, of the instruction's result type, as a chain of instructions along k
-    rounds it.
+    """Return D = A B + C in the instruction's result type, rounded as a chain of instructions along
+    k rounds it.
 
-    a: m by k, for sparse products m by k / 2 with `index`, as `compress_2to4` gives them; b: k by
-    n; c: m by n. m and n are multiples of 16, k of what an instruction takes. Operands are
-    converted to their types, integers of 4 and 8 bits read as signed or not by `a_signed` and
-    `b_signed`. clamp: saturate to i32, else wrap. fp16_ovfl: as the bit of MODE, with which sums
-    that overflow f16 give its largest number. order: which k an instruction takes in which place:
-    "instruction", as the ISA document numbers it; "fragment", as `mma_sync` does; "wide_k", as it
-    does for fragments with `wide_k=True`. Sums of floats depend on it.
+    a: m by k; for sparse products m by k / 2 with `index`, as returned by `compress_2to4`. b: k by
+    n; c: m by n. m and n are multiples of 16, k a multiple of an instruction's. Operands are
+    converted to their types; `a_signed` and `b_signed` say how integers of 4 and 8 bits are read.
+    clamp: saturate to i32 instead of wrapping. fp16_ovfl: the bit of MODE under which sums that
+    overflow f16 become its largest number. order: the order of k, on which sums of floats depend:
+    "instruction", as the ISA document numbers it; "fragment", as `mma_sync` takes it; "wide_k", as
+    `mma_sync` takes it for fragments with `wide_k=True`.
 
-    `certainty(name)` says how far that is known to be a GPU's result, bit for bit; of fp8 and bf8
+    `certainty(name)` says how well this is known to be a GPU's result, bit for bit; for fp8 and bf8
     the rounding is a model that nobody has measured. Raises ValueError for shapes that do not fit.
     """
     instruction, left, right, added, places = operands(name, a, b, c, index, a_signed, b_signed)
@@ -47,8 +47,8 @@ def reference(
 def operands(
     name: str, a: Any, b: Any, c: Any, index: Any, a_signed: bool = True, b_signed: bool = True
 ) -> tuple[MatrixInstruction, Array, Array, Array, Array | None]:
-    """Return an instruction and its operands in their types; of a sparse one which rows of B its A
-    meets."""
+    """Return an instruction and its operands in their types; for a sparse one, also the rows of B
+    that its A meets."""
     instruction = matrix_instruction(name)
     left = _typed(a, instruction.a, a_signed)
     right = _typed(b, instruction.b, b_signed)
@@ -78,12 +78,12 @@ def _check_shapes(instruction: MatrixInstruction, a: Array, b: Array, c: Array, 
 
 
 def compress_2to4(a: Any) -> tuple[Array, Array]:
-    """Return a matrix with at most two values of each four not zero as (values, index): SWMMAC's
+    """Return a matrix with at most two nonzero values in every four as (values, index): SWMMAC's
     operands A and index.
 
-    a: [rows, k], k a multiple of 4. values: [rows, k / 2] of its type; index: u8 [rows, k / 2],
-    where in its four each value stood, 0 to 3, ascending. Where fewer are not zero, zeros fill up.
-    Raises ValueError where more are.
+    a: [rows, k], k a multiple of 4. values: [rows, k / 2] of a's type. index: u8 [rows, k / 2], the
+    position of each value in its four, 0 to 3, ascending. If fewer than two are nonzero, zeros fill
+    up; if more are, ValueError is raised.
     """
     dense = np.asarray(a)
     if dense.ndim != 2 or dense.shape[1] % 4:
@@ -96,7 +96,7 @@ def compress_2to4(a: Any) -> tuple[Array, Array]:
             f"row {row} has more than two values in columns {4 * four} to {4 * four + 3} that are "
             "not zero"
         )
-    # A stable sort puts what is not zero first; the two that are kept then go back to their order.
+    # A stable sort puts nonzero values first; the two that are kept then return to their order.
     index = np.sort(np.argsort(~full, axis=2, kind="stable")[..., :2], axis=2)
     values = np.take_along_axis(fours, index, axis=2)
     kept = len(dense), dense.shape[1] // 2
@@ -104,11 +104,11 @@ def compress_2to4(a: Any) -> tuple[Array, Array]:
 
 
 def pack_index(index: Any) -> Array:
-    """Return the index that `compress_2to4` gave as `load_index_sync` reads it: u8 [rows, k / 8],
-    rounded up.
+    """Return the index from `compress_2to4` in the form that `load_index_sync` reads: u8 [rows, k /
+    8], rounded up.
 
-    2 bits an element, the first of a row in the lowest bits of its first byte. Raises ValueError
-    for other places than 0 to 3.
+    2 bits per element, the first of a row in the lowest bits of its first byte. Raises ValueError
+    for positions outside 0 to 3.
     """
     places = _places(index)
     padded = np.pad(places.astype(np.uint8), ((0, 0), (0, -places.shape[1] % 4)))
@@ -118,9 +118,10 @@ def pack_index(index: Any) -> Array:
 
 
 def expand_2to4(values: Any, index: Any) -> Array:
-    """Return the matrix that `compress_2to4` was given. Positions that are twice in a four add up.
+    """Return the matrix that `compress_2to4` was given. Values with the same position in a four add
+    up.
 
-    Raises ValueError for shapes that do not fit and for other places than 0 to 3.
+    Raises ValueError for shapes that do not fit and for positions outside 0 to 3.
     """
     held, places = np.asarray(values), _places(index)
     if held.shape != places.shape:
@@ -134,7 +135,7 @@ def expand_2to4(values: Any, index: Any) -> Array:
 
 
 def _places(index: Any) -> Array:
-    """Return an index as integers; ValueError where it is not rows of pairs of 0 to 3."""
+    """Return an index as integers. Raises ValueError unless it has rows of pairs of 0 to 3."""
     places = np.asarray(index)
     if places.ndim != 2 or places.shape[1] % 2:
         raise ValueError(f"an index of shape {places.shape}: give rows of pairs of 0 to 3")

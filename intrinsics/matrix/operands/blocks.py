@@ -18,11 +18,12 @@ from amdjit.types import Scalar, Type, i8, i16, i32, u8, vector
 class Blocks:
     """Blocks of a matrix in registers, and the elements of memory that they come from.
 
-    use: of which operand. across, along: extents of the part, in elements. depth: extent of a block along. held: elements of a block that a lane holds, neighbours along.
-    steps: how far along the first element of a lane moves in odd groups of 16 lanes, and in the
-    upper 32 lanes. memory: the type of an element in memory; unit: how many elements share one.
-    item: the type of an item of a fragment's `x`. per_block: instructions that take a block of A or
-    B one after the other. per_instruction: blocks along that one instruction takes.
+    use: which operand they belong to. across, along: extents of the part, in elements. depth:
+    extent of a block along. held: elements of a block that a lane holds, neighbours along. steps:
+    how far along the first element of a lane moves in odd groups of 16 lanes, and in the upper 32
+    lanes. memory: the type of an element in memory; unit: how many elements share one. item: the
+    type of an item of a fragment's `x`. per_block: instructions that take a block of A or B one
+    after the other. per_instruction: blocks along that one instruction takes.
     """
 
     use: Use

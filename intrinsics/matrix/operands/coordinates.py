@@ -1,8 +1,8 @@
 """Where the waves of a launch stand: rocWMMA's MappingUtil, as pairs of indices.
 
-The waves of a workgroup stand in a grid: that of work-item (x, y) in row x // lanes, column y. So a
-launch tiles a matrix with its waves by rows along x. Workgroups have a multiple of a wave's lanes
-along x.
+The waves of a workgroup form a grid: the wave of work-item (x, y) is in row x // lanes, column y.
+The waves of a launch thus tile a matrix, with rows along x. A workgroup's size along x is a
+multiple of a wave's lanes.
 
 Source: rocWMMA, internal/mapping_util.hpp.
 """
@@ -29,7 +29,7 @@ def workgroup_dim():
 
 @device_function
 def block_coord():
-    """Return (row, column) of the wave's block among those of the launch, one for each wave."""
+    """Return (row, column) of the wave's block among those of the launch, one per wave."""
     rows, columns = workgroup_dim()
     row, column = wave_coord()
     return blockIdx.x * rows + row, blockIdx.y * columns + column

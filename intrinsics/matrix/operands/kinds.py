@@ -110,7 +110,7 @@ def fragment_kind(
     schedule: Any,
     wide_k: Any = False,
 ) -> FragmentKind:
-    """Check a fragment's parameters. Refused where there is no such fragment."""
+    """Check a fragment's parameters. Refused if there is no such fragment."""
     if Feature.WMMA_GFX12 not in compilation.target.features:
         raise Refused(
             f"{compilation.target.name} has no fragments", "compile for gfx1200 or gfx1201"

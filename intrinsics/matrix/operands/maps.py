@@ -14,8 +14,8 @@ _SAID = {
 
 
 def layout_map(layout: Layout) -> str:
-    """Return a picture of the matrix: at each row and column `lane.element` that holds it, without
-    a line's end."""
+    """Return a picture of the matrix: at each row and column the `lane.element` that holds it,
+    without a final newline."""
     width = len(f"{layout.lanes - 1}.{layout.elements - 1}")
     head = [f"{layout.instruction}, operand {_SAID[layout.operand]}", _description(layout)]
     label = len(str(layout.rows - 1))

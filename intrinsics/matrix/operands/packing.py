@@ -1,4 +1,4 @@
-"""Whole matrices to the registers of a wave and back, on the host."""
+"""Conversion of whole matrices to the registers of a wave and back, on the host."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def pack(layout: Layout, matrix: Any, selected: int = 0) -> Array:
     """Return the registers of a wave that holds a matrix: u32 [lanes of the wave, registers].
 
     matrix: [rows, columns] of numbers. Floats are rounded to the operand's type; integers must fit
-    into its bits, signed or not. Registers of lanes that hold nothing are 0. selected: the set of
-    `index` that the instruction reads (`index_key`), of `layout.sets`; the others are 0. Raises
-    ValueError for another shape, for integers that do not fit, and for a set that there is not.
+    into its bits, signed or not. Registers of lanes that hold nothing are 0. selected: which of the
+    `layout.sets` of an `index` the instruction reads (`index_key`); the others are 0. Raises
+    ValueError for other shapes, for integers that do not fit, and for a set that does not exist.
     """
     values = np.asarray(matrix)
     if values.shape != (layout.rows, layout.columns):
@@ -37,8 +37,8 @@ def unpack(layout: Layout, registers: Any, signed: bool = True, selected: int = 
 
     registers: [lanes of the wave, bytes of a lane] of any type, as kernels store vectors. signed:
     how 4-bit and 8-bit integers are read. Floats come back in their type (`ml_dtypes` for bf16, fp8
-    and bf8), i32 as i32, others as i64. Raises ValueError where that is not the size of the
-    operand, and for a set that there is not.
+    and bf8), i32 as i32, others as i64. Raises ValueError if the size is not the operand's, and for
+    a set that does not exist.
     """
     _check_set(layout, selected)
     words = np.ascontiguousarray(registers)

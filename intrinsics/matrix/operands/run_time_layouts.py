@@ -12,5 +12,5 @@ mem_row_major, mem_col_major = 0, 1
 
 @compile_time
 def chosen_when_running(compilation: Compilation, layout: Any) -> bool:
-    """Whether a layout is an integer that is known at run time only."""
+    """Whether a layout is an integer that is known only at run time."""
     return isinstance(layout, Scalar) and layout.is_integer

@@ -1,10 +1,11 @@
 """Which waves of a workgroup share a fragment: rocWMMA 2.x's schedulers, as a part of the
 fragment's kind.
 
-    shared_by_all = matrix.coop_row_major_2d(64, 2)        # a workgroup of 64 by 2 work-items: 2 by 2 waves of 32
+    # a workgroup of 64 by 2 work-items: 2 by 2 waves of 32
+    shared_by_all = matrix.coop_row_major_2d(64, 2)
     part = matrix.fragment(matrix.matrix_a, 64, 16, 16, f16, matrix.row_major, shared_by_all)
 
-The waves of a workgroup stand in a grid, after rocWMMA: the wave of work-item (x, y) is in row x //
+As in rocWMMA, the waves of a workgroup form a grid: the wave of work-item (x, y) is in row x //
 lanes, column y.
 
 Source: rocWMMA's API reference, `fragment_scheduler`; io_scheduler_impl.hpp.
@@ -23,8 +24,8 @@ from amdjit.language.compile_time import Compilation, CompileTimeFunction, Refus
 
 
 class Order(Enum):
-    """Which waves take part, and in which order: all by rows or by columns, those of a row or of a
-    column, or one."""
+    """Which waves take part, and in which order: all by rows or by columns, those of one row or
+    column, or a single one."""
 
     DEFAULT = "default_schedule"
     ROW_MAJOR = "coop_row_major_2d"
@@ -36,8 +37,8 @@ class Order(Enum):
 
 @dataclass(frozen=True)
 class Schedule:
-    """How waves share a fragment. threads: of the workgroup, (x, y). wave: which one, by rows, for
-    SINGLE."""
+    """How waves share a fragment. threads: the sizes (x, y) of the workgroup. wave: for SINGLE, the
+    wave's number by rows."""
 
     order: Order
     threads: tuple[int, int] = (0, 0)
@@ -53,8 +54,8 @@ default_schedule = Schedule(Order.DEFAULT)
 
 @dataclass(frozen=True)
 class Turns:
-    """How a fragment's blocks go round waves. rows, columns: of the workgroup's grid of waves;
-    count: who share."""
+    """How waves take turns at a fragment's blocks. rows, columns: of the workgroup's grid of waves;
+    count: how many waves share."""
 
     order: Order
     rows: int
@@ -83,10 +84,10 @@ def share_of(blocks: int, turns: Turns | None, count: int) -> Share:
 
 
 class Scheduler(CompileTimeFunction):
-    """A function that makes a schedule, in kernels and outside of them."""
+    """A function that makes a schedule, inside kernels and outside."""
 
     def __call__(self, *arguments: Any) -> Any:
-        """Return the schedule; ValueError for sizes that are none."""
+        """Return the schedule. Raises ValueError for invalid sizes."""
         try:
             return self.function(None, *arguments)
         except Refused as refused:
@@ -147,7 +148,7 @@ single = Scheduler(
 
 
 def turns_of(compilation: Compilation, schedule: Any) -> Turns | None:
-    """Check a schedule against the kernel; None where each wave has a fragment of its own."""
+    """Check a schedule against the kernel. Return None if each wave has a fragment of its own."""
     if schedule is None or schedule == default_schedule:
         return None
     if not isinstance(schedule, Schedule):
@@ -178,8 +179,8 @@ _NAMES = ", matrix.".join(order.value + "(x, y)" for order in Order if order is 
 
 
 def grid_of(compilation: Compilation, block: tuple[int, int, int]) -> tuple[int, int]:
-    """Return how many waves a workgroup has along x and y. Refused where a row of work-items is no
-    whole waves."""
+    """Return how many waves a workgroup has along x and y. Refused unless a row of work-items is a
+    number of whole waves."""
     x, y, z = block
     if x % compilation.wave_size or z != 1:
         lanes = compilation.wave_size
@@ -204,7 +205,7 @@ def number_of_wave(turns):
 
 @device_function
 def takes_part(kind):
-    """Whether this wave loads and stores the fragment: known when compiling, but for SINGLE."""
+    """Whether this wave loads and stores the fragment: known when compiling, except for SINGLE."""
     turns = kind.turns
     if turns is None or turns.order is not Order.SINGLE:
         return True

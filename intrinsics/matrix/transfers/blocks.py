@@ -1,11 +1,11 @@
-"""The blocks of a fragment that a wave loads and stores: all, or each of its turn where waves share
+"""Loads and stores of the blocks of a fragment: all of them, or every wave's own where waves share
 them.
 
-Where the blocks do not go round evenly, some waves have one less than others: what is done for the
-last ones is behind a branch that the whole wave takes.
+If the blocks do not divide evenly, some waves have one less than others; the last block is then
+handled in a branch that the whole wave takes.
 
-The loops over blocks hold all that is done for one: a function that is called with a block's number
-would be typed and compiled for each number.
+The loops over blocks contain all the work for a block: a function called with a block's number
+would be typed and compiled once per number.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def fill_blocks(fragment, value, turn):
 
 @compile_time
 def is_everybodys(compilation: Compilation, blocks: Any, number: int, step: Any) -> bool:
-    """Whether each wave has a block of this number among its own."""
+    """Whether every wave has a block of this number among its own."""
     return isinstance(step, int) and (number + 1) * step <= blocks.count
 
 
@@ -134,8 +134,8 @@ def goes_evenly(compilation: Compilation, blocks: Any, step: Any) -> bool:
 
 @compile_time
 def distance(compilation: Compilation, blocks: Any, number: int, step: Any) -> tuple[int, int]:
-    """Return how far a wave's block of a number is from its first, (across, along); 0 where that is
-    no constant."""
+    """Return the distance of a wave's block from its first, (across, along), or 0 where it is not
+    constant."""
     if not isinstance(step, int) or (step % blocks.count_along and blocks.count_along % step):
         return 0, 0
     block = number * step
@@ -144,7 +144,7 @@ def distance(compilation: Compilation, blocks: Any, number: int, step: Any) -> t
 
 @device_function
 def is_whole(blocks, edges):
-    """Whether no edge is within the blocks."""
+    """Whether no edge cuts the blocks."""
     ends = edges[0] >= 16 * blocks.count_across and edges[1] >= blocks.depth * blocks.count_along
     return ends and edges[2] == 0 and edges[3] == 0
 
@@ -157,7 +157,7 @@ def _start(blocks, turn):
 
 @device_function
 def _shift(blocks, turn, number, start):
-    """Return what is to be added to a block's distance."""
+    """Return what must be added to a block's distance."""
     if goes_evenly(blocks, turn[1]):
         return start
     return _start(blocks, (number * turn[1] + turn[0], 0, 0))
@@ -165,8 +165,8 @@ def _shift(blocks, turn, number, start):
 
 @device_function
 def _within(blocks, access):
-    """Return where in a block a lane's first element in memory is: (across, along), the same for
-    all blocks."""
+    """Return where a lane's first element in memory is within a block, (across, along); it is the
+    same in all blocks."""
     lane = lane_id()
     if access is not None and access.is_turned:
         return turned_within(blocks, lane)
@@ -175,10 +175,10 @@ def _within(blocks, access):
 
 @device_function
 def _places(blocks, access, place, ld, start, within):
-    """Return (base, index) of accesses without what is constant.
+    """Return (base, index) of accesses, without the constant part.
 
-    In global memory the base is what is the same in all lanes. LDS has no scalar addresses, but
-    offsets in the instruction: there the base is all but the constant.
+    In global memory the base is the part that all lanes share. LDS has no scalar addresses, but
+    offsets in the instruction: there the base is everything but the constant.
     """
     if access.is_wide:
         corner, lane = (start[0], start[1] // blocks.unit), (within[0], within[1] // blocks.unit)

@@ -1,9 +1,9 @@
-"""Loads, stores and fills that stop at an edge: that of a partial fragment, and that of the matrix.
+"""Loads and stores that stop at an edge: of a partial fragment, or of the matrix.
 
-Loads read nothing outside and give 0 there; stores write nothing there. Edges are (across, along,
-first across, first along), where the elements end and where they begin, counted from the fragment's
-first one on, of the axes of `FragmentKind`. They begin later than it where a fragment lies before
-its array.
+Loads read nothing outside and return 0 there; stores write nothing there. Edges are (across, along,
+first across, first along): where the elements end and where they begin along the axes of `Blocks`,
+counted from the fragment's first element. They begin after it where a fragment starts before its
+array.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def edges_of(blocks, access, array, place, clip):
 
 @device_function
 def load_clipped_block(blocks, access, array, place, ld, across, along, edges):
-    """Return a lane's elements of a block whose first is at (along, across), 0 for those behind the
-    edges.
+    """Return a lane's elements of a block, with 0 for those beyond the edges; the first is at
+    (along, across).
 
-    There is at least one element. Others are read instead of those outside: that costs less than
-    branches.
+    There is at least one element within the edges. Other elements are read in place of those
+    outside, which costs less than branches.
     """
     if access.is_turned:
         return load_clipped_turned(blocks, access, array, place, ld, across, along, edges)
@@ -76,7 +76,7 @@ def _element(access, array, place, ld, across, position):
 
 @device_function
 def store_clipped_block(blocks, access, array, place, ld, across, along, values, edges):
-    """Write those of a lane's elements of a block that are before the edges."""
+    """Write those of a lane's elements of a block that are within the edges."""
     if access.is_turned:
         store_clipped_turned(blocks, access, array, place, ld, across, along, values, edges)
     elif edges[2] <= across and across < edges[0]:

@@ -1,12 +1,13 @@
-"""Elements that change places between lanes and registers, without LDS: each step swaps two bits of
-where they are.
+"""Exchanges of elements between lanes and registers, without LDS: each step swaps two bits of the
+elements' places.
 
-Where an element of a tile is, is a number: its lane's, 5 or 6 bits, and its place in the lane's
-registers, counted in bits from the lowest of the first register on. Layouts of fragments only
-differ in which bit of a row's or column's number stands at which of these places, so that what
-makes one layout of another is a permutation of bits, and that is a series of swaps. A transpose of
-8 by 8 elements of 16 bits, for example, swaps three bits of the lane's number with bits 4, 5 and 6
-of the place. A swap takes one or two instructions a register: DPP is part of the one that uses it.
+The place of an element of a tile is a number: its lane's number, 5 or 6 bits, and its position in
+the lane's registers, counted in bits from the lowest bit of the first register. Layouts of
+fragments differ only in which bit of a row's or column's number stands at which bit of the place.
+One layout therefore becomes another by a permutation of bits, which is a series of swaps. A
+transpose of 8 by 8 elements of 16 bits, for example, swaps three bits of the lane's number with
+bits 4, 5 and 6 of the position. A swap takes one or two instructions per register: DPP is part of
+the instruction that uses it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _OWN, _OTHER = 0x03020100, 0x07060504
 
 
 class Place(NamedTuple):
-    """A bit of where an element is: of its lane's number, or of its place in the registers."""
+    """A bit of an element's place: of its lane's number, or of its position in the registers."""
 
     is_lane: bool
     bit: int
@@ -38,8 +39,8 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Swap:
-    """A step: two places whose bits change places; bits of the lane's number first, lower ones
-    first."""
+    """A step: two bits that change places. Bits of the lane's number come first, then lower
+    ones."""
 
     first: Place
     second: Place
@@ -52,11 +53,11 @@ def places_of(
     is_transposed: bool = False,
     element: int | None = None,
 ) -> dict[Place, tuple[str, int]]:
-    """Return what each bit of a tile's places says: ("row", 3) is bit 3 of the row's number.
+    """Return what each bit of a tile's places means: ("row", 3) is bit 3 of the row's number.
 
-    rows, columns: of the tile, powers of two, whole blocks; the blocks along are neighbours in the
-    registers. is_transposed: rows and columns are meant of the transpose. element: bits of one, if
-    not those of the fragment's.
+    rows, columns: of the tile, powers of two, whole blocks; blocks along are neighbours in the
+    registers. is_transposed: whether rows and columns are those of the transpose. element: the bits
+    of an element, if not the fragment's.
     """
     names = ("row", "column") if blocks.is_left != is_transposed else ("column", "row")
     across, along = (rows, columns) if names[0] == "row" else (columns, rows)
@@ -81,8 +82,8 @@ def _log(power_of_two: int) -> int:
 def swaps_between(
     source: Mapping[Place, tuple[str, int]], target: Mapping[Place, tuple[str, int]]
 ) -> tuple[Swap, ...] | None:
-    """Return what makes one layout of a tile of another, in the fewest instructions; None where
-    steps cannot."""
+    """Return the steps that turn one layout of a tile into another in the fewest instructions; None
+    if no steps can."""
     lanes = [place for place in target if place.is_lane and source.get(place) != target[place]]
     registers = [place for place in target if not place.is_lane]
     orders = (registers + list(order) for order in itertools.permutations(lanes))
@@ -95,7 +96,7 @@ def _in_order(
     target: Mapping[Place, tuple[str, int]],
     order: list[Place],
 ) -> tuple[Swap, ...] | None:
-    """Put the right bit into one place after the other."""
+    """Put the right bit into each place in turn."""
     now, swaps = dict(source), []
     if set(now.values()) != set(target.values()):
         return None
@@ -111,7 +112,7 @@ def _in_order(
 
 
 def _cost(swap: Swap) -> int:
-    """Return about how many instructions a register takes."""
+    """Return approximately how many instructions a step takes per register."""
     if not swap.first.is_lane:
         return 0
     return 1 + (swap.first.bit > 3) + (swap.second.is_lane and swap.second.bit > 3)
@@ -129,7 +130,7 @@ def selectors_of_row(compilation: Compilation, mask: int) -> tuple[int, int]:
 
 @device_function
 def exchange(words, swaps):
-    """Move the elements of a tile. words: the lane's registers of it, a local array of u32."""
+    """Move the elements of a tile. words: the lane's registers, a local array of u32."""
     for number in static_range(len(swaps)):
         first, second = swaps[number].first, swaps[number].second
         if not first.is_lane:
@@ -144,7 +145,7 @@ def exchange(words, swaps):
 
 @device_function
 def _swap_names(words, first, second):
-    """Swap two bits of the words' numbers, which costs nothing."""
+    """Swap two bits of the words' numbers; this takes no instructions."""
     for i in static_range(len(words)):
         if i // first % 2 == 1 and i // second % 2 == 0:
             words[i], words[i - first + second] = words[i - first + second], words[i]
@@ -165,8 +166,8 @@ def _is_upper(bit):
 
 @device_function
 def _either(lane, upper, lower):
-    """Return the selectors of `perm(other, own, ...)` that take lanes' words whole: in upper lanes,
-    and in the rest.
+    """Return the selectors of `perm(other, own, ...)` that take whole words: one in upper lanes,
+    another in the rest.
 
     DPP is part of a `v_perm_b32`, but not of a `v_cndmask_b32`.
     """

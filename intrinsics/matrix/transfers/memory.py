@@ -1,4 +1,4 @@
-"""How fragments go between registers and memory: a lane's elements at once where they are
+"""How fragments move between registers and memory: a lane's elements in one access where they are
 neighbours."""
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ static_range = SpecialForm(Form.STATIC_RANGE, "A range whose rounds are typed on
 
 
 class Edge(Enum):
-    """Where an access ends: with the fragment, with the array as well, or with a pair of rows and
-    columns as well."""
+    """Where an access ends: at the fragment's end, or also at the array's, or also after given rows
+    and columns."""
 
     FRAGMENT = "fragment"
     ARRAY = "array"
@@ -32,11 +32,11 @@ class Access:
     """How an array is read or written for a fragment.
 
     is_wide: whether a lane's elements of a block are neighbours. two_axes: whether the array has
-    rows of its own. has_place: whether an index is given; else the first element is meant, and for
-    one axis the index is ld. alignment: bytes that the addresses of wide accesses are multiples of,
-    None: the size of the vector. is_in_lds: or in global memory. edge: what is clipped beside the
-    padding of a partial fragment. is_turned: whether elements of 4 bits are neighbours of others of
-    their k, with which they share bytes.
+    rows of its own. has_place: whether an index is given; otherwise the access starts at the first
+    element, and with one axis the index is ld. alignment: bytes that the addresses of wide accesses
+    are multiples of; None means the size of the vector. is_in_lds: whether the array is in LDS
+    rather than global memory. edge: what is clipped besides the padding of a partial fragment.
+    is_turned: whether the two 4-bit elements that share a byte are of the same k.
     """
 
     is_wide: bool
@@ -59,8 +59,8 @@ def access_of(
     layout: Any,
     clip: Any,
 ) -> Access:
-    """Check an access. What is known at run time only comes as its type. Refused where it does not
-    fit."""
+    """Check an access. Values known only at run time are given as their types. Refused if the
+    access does not fit."""
     if not isinstance(array, Array):
         raise Refused(
             f"{function} was given no array", f"write {function}(fragment, array, index, ld)"
@@ -152,8 +152,8 @@ def _is_integer(value: Any) -> bool:
 
 
 def _alignment(blocks: Blocks, array: Array, ld: Any) -> int | None:
-    """Global memory is read at once from any element; LDS only where rows are multiples of the
-    access."""
+    """Return the alignment of wide accesses. Global memory takes them from any element; LDS only
+    where rows are multiples of the access."""
     assert isinstance(array.element, Scalar)
     if array.address_space is AddressSpace.LDS:
         pitch = array.shape[-1] if array.ndim == 2 and array.shape is not None else ld
@@ -175,7 +175,7 @@ def place_of(access, index, ld):
 
 @device_function
 def load_block(blocks, access, array, place, ld, across, along):
-    """Return a lane's elements of a block whose first is at (along, across): a vector."""
+    """Return a lane's elements of a block as a vector; the first is at (along, across)."""
     if access.is_wide:
         minor = along // blocks.unit
         index = (
@@ -195,7 +195,7 @@ def load_block(blocks, access, array, place, ld, across, along):
 
 @device_function
 def store_block(blocks, access, array, place, ld, across, along, values):
-    """Write a lane's elements of a block whose first is at (along, across)."""
+    """Write a lane's elements of a block; the first is at (along, across)."""
     if access.is_wide:
         minor = along // blocks.unit
         index = (
@@ -214,8 +214,8 @@ def store_block(blocks, access, array, place, ld, across, along, values):
 
 @device_function
 def load_elements(blocks, access, array, base, own, ld, far):
-    """Return a lane's elements of a block one by one. base, own: of the first block. far: how far
-    this one is off."""
+    """Read a lane's elements of a block one by one. base, own: of the first block. far: this
+    block's distance from it."""
     values = blocks.memory_type()
     for e in static_range(blocks.held):
         index, start = _element(access, base, own, ld, far, e)
@@ -233,8 +233,8 @@ def store_elements(blocks, access, array, base, own, ld, far, values):
 
 @device_function
 def _element(access, base, own, ld, far, e):
-    """Return (index, base) of an element: the same index in all blocks, so that they share its
-    registers."""
+    """Return (index, base) of an element. The index is the same in all blocks, so that they share
+    its registers."""
     if access.two_axes:
         if access.is_in_lds:
             return (far[1] + e, far[0]), base

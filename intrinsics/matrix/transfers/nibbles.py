@@ -1,8 +1,9 @@
-"""4-bit elements that lie across k: A by columns, B by rows. Two neighbours in a byte are then of
-one k, in two lanes.
+"""4-bit elements that lie across k: A by columns, B by rows. The two elements of a byte then have
+the same k, and belong to two lanes.
 
-A lane reads what are neighbours in memory, 16 elements of one k or 8, at once, and the lanes of
-that many k transpose them among each other (`exchanges`). A store does the same in opposite order.
+A lane reads neighbours in memory, 8 or 16 elements of one k, in one access; the lanes with as many
+different k then transpose them among each other (`exchanges`). A store does the same in reverse
+order.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from amdjit.types import Type, u8, u16, u32, vector
 
 @dataclass(frozen=True)
 class Square:
-    """What lanes transpose: `size` by `size` elements. parts: squares that a lane holds of a block,
-    along.
+    """What lanes transpose: `size` by `size` elements. parts: squares along that a lane holds of a
+    block.
 
-    read: a lane's bytes of a square, as elements of memory; held: as words, or less; words: of a
-    lane in a block.
+    read: the type of a lane's bytes of a square in memory; held: the same as words, or half a word;
+    words: how many a lane has in a block.
     """
 
     size: int
@@ -50,14 +51,14 @@ def square_of(compilation: Compilation, blocks: Blocks) -> Square:
 
 @device_function
 def turned_within(blocks, lane):
-    """Return where in a block the first of the elements is that a lane reads: (across, along)."""
+    """Return where in a block the first element is that a lane reads: (across, along)."""
     size = min(blocks.held, 16)
     return lane % 16 // size * size, first_along(blocks, lane) + lane % size
 
 
 @device_function
 def load_turned(blocks, access, array, place, ld, across, along):
-    """Return a lane's elements of a block. across, along: where the first is that the lane
+    """Return a lane's elements of a block. across, along: where the first element is that the lane
     reads."""
     square = square_of(blocks)
     words = local.array(square.words, u32)
@@ -70,8 +71,8 @@ def load_turned(blocks, access, array, place, ld, across, along):
 
 @device_function
 def load_clipped_turned(blocks, access, array, place, ld, across, along, edges):
-    """Return a lane's elements of a block, 0 for those behind the edges. There is at least one
-    element."""
+    """Return a lane's elements of a block, with 0 for those beyond the edges. At least one element
+    is within them."""
     square = square_of(blocks)
     words = local.array(square.words, u32)
     for part in static_range(square.parts):
@@ -106,7 +107,7 @@ def store_turned(blocks, access, array, place, ld, across, along, values):
 
 @device_function
 def store_clipped_turned(blocks, access, array, place, ld, across, along, values, edges):
-    """Write those of a lane's elements of a block that are before the edges, after an exchange."""
+    """Write those of a lane's elements of a block that are within the edges, after an exchange."""
     square = square_of(blocks)
     words = _words(blocks, values)
     exchange(words, square.swaps)

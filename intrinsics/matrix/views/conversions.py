@@ -1,9 +1,9 @@
-"""Fragments of other types: the same matrix, each element converted, and in the lane where that
+"""Fragments of other types: the same matrix with each element converted, in the lane where that
 type has it.
 
-Elements of 4 bits come out of their words that way, to be scaled and multiplied as f16: weights
-that memory holds in 4 bits. Lanes exchange them while they still are small: that is one step
-(`exchanges`) where blocks are 32 deep.
+This unpacks 4-bit elements from their words, for weights that memory holds in 4 bits and kernels
+scale and multiply as f16. Lanes exchange them while they are still small: one step (`exchanges`)
+where blocks are 32 deep.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _ONE_UP = (Swap(Place(True, 4), Place(True, 5)),)
 
 @dataclass(frozen=True)
 class Conversion:
-    """How a fragment becomes one of another type. swaps: what lanes exchange, of the source if it
-    is `before`.
+    """How a fragment becomes one of another type. swaps: what lanes exchange, before the conversion
+    if `before` and otherwise after it.
 
-    words: of a lane's elements of a block, of those that are exchanged.
+    words: how many words a lane's elements of a block have where they are exchanged.
     """
 
     kind: FragmentKind
@@ -56,7 +56,7 @@ class Conversion:
 
 @compile_time
 def _conversion(compilation: Compilation, kind: FragmentKind, dtype: Any) -> Conversion:
-    """Choose how. Refused where there is no such fragment, or only part of one."""
+    """Choose how to convert. Refused if there is no such fragment, or only part of one."""
     if not isinstance(dtype, Scalar) or dtype not in SCALARS or dtype.nbytes > 8:
         raise Refused(
             f"elements become no {type_name(dtype)}", "give a type such as f16, f32 or i8"
@@ -88,9 +88,9 @@ def _conversion(compilation: Compilation, kind: FragmentKind, dtype: Any) -> Con
 
 @device_function
 def convert(fragment, dtype):
-    """Return the same matrix as a fragment of its own of another type, each element converted.
+    """Return the same matrix as a new fragment of another type, with each element converted.
 
-    Of 4-bit elements k is a multiple of 32 in wave64. dtype: of 8 bits or more.
+    In wave64, k of 4-bit elements must be a multiple of 32. dtype: of 8 bits or more.
     """
     conversion = _conversion(fragment.kind, dtype)
     if fragment.kind.blocks.is_nibble:
@@ -129,7 +129,8 @@ def _exchange_all(fragment, conversion):
 def _number_in(
     compilation: Compilation, kind: FragmentKind, wanted: FragmentKind, block: int, element: int
 ) -> int:
-    """Return which element a block's 4-bit one becomes; -1 where the other fragment ends before."""
+    """Return which element a block's 4-bit element becomes, or -1 if it is beyond the other
+    fragment's end."""
     across, along = divmod(block, kind.blocks.count_along)
     along = along * (kind.blocks.depth // wanted.blocks.depth) + element // wanted.blocks.held
     is_there = along < wanted.blocks.count_along
@@ -166,8 +167,8 @@ def _unpacked(fragment, conversion):
 def _pair(kind, dtype, word, e):
     """Return elements e and e + 4 of a word.
 
-    As f16 both at once: behind the bits of 1024 four bits are what is added to it. Signed ones are
-    8 more, then.
+    As f16, both are converted at once: four bits placed in the low bits of 1024 are added to it.
+    Signed elements are raised by 8 first.
     """
     signed = kind.dtype is Nibble.I4
     if dtype is f16:

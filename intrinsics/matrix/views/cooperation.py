@@ -1,12 +1,12 @@
 """Loads and stores that the waves of a workgroup share: each takes some of a fragment's blocks.
 
-    part = matrix.fragment(matrix.matrix_a, 128, 128, 32, f16, matrix.row_major)     # 16 blocks
-    matrix.load_matrix_coop_sync(part, A, (row, k), wave_index, 4)                   # 4 of them in each of 4 waves
+    part = matrix.fragment(matrix.matrix_a, 128, 128, 32, f16, matrix.row_major)   # 16 blocks
+    matrix.load_matrix_coop_sync(part, A, (row, k), wave_index, 4)   # 4 in each of 4 waves
     matrix.store_matrix_coop_sync(tile, part, (0, 0), wave_index, 4)
     matrix.synchronize_workgroup()
 
-The blocks go round the waves: block n is wave n % wave_count's. Where they do not go round evenly,
-the last waves have one less, or none. A wave's fragment then holds its own blocks only, so the
+Waves take blocks in turn: block n belongs to wave n % wave_count. If the division is not even, the
+last waves have one block less, or none. A wave's fragment then holds only its own blocks, so the
 store must name the same waves as the load, and `mma_sync` needs fragments that were loaded whole,
 from LDS.
 
@@ -56,7 +56,7 @@ def _share(compilation: Compilation, kind: FragmentKind, wave_index: Any, wave_c
 
 
 def _of_the_workgroup(compilation: Compilation, kind: FragmentKind) -> Turns:
-    """Return rocWMMA's default: the waves of a row of the grid share an A, those of a column a
+    """Return rocWMMA's default: the waves in a row of the grid share an A, those in a column a
     B."""
     if kind.use is Use.ACCUMULATOR:
         raise Refused(
@@ -89,9 +89,9 @@ def load_matrix_coop_sync(
     """Read a wave's share of the fragment; wave_index: 0 to wave_count - 1, the same in all lanes
     of a wave.
 
-    wave_count: best known when compiling; else each block takes a branch. Without both numbers the
-    waves of a row of the workgroup's grid (`schedules`) share an A, those of a column a B.
-    split_count: nothing depends on it, as in rocWMMA 1.6. The other arguments are those of
+    wave_count: preferably known when compiling; otherwise each block takes a branch. If both
+    numbers are left out, the waves in a row of the workgroup's grid (`schedules`) share an A, those
+    in a column a B. split_count: ignored, as in rocWMMA 1.6. The other arguments are those of
     `load_matrix_sync`.
     """
     share = _share(fragment.kind, wave_index, wave_count)
@@ -114,8 +114,8 @@ def store_matrix_coop_sync(
     clip=None,
     split_count=None,
 ):
-    """Write a wave's share of the fragment, as `load_matrix_coop_sync` with the same waves has read
-    it."""
+    """Write a wave's share of the fragment, as read by `load_matrix_coop_sync` with the same
+    waves."""
     share = _share(fragment.kind, wave_index, wave_count)
     first = wave_index if share.turns is None else number_of_wave(share.turns)
     turn = first, wave_count if share.count is None else share.count, share.blocks

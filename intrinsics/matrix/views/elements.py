@@ -1,13 +1,13 @@
-"""What a lane's elements are: where each stands in the matrix, which share a row or column, and
-what those come to.
+"""The elements of a lane: where each is in the matrix, which share a row or column, and reductions
+over these.
 
-    peak = matrix.reduce(scores, 0, "max")                                # of each column that the lane has elements of
-    for i in static_range(scores.num_elements):
-        scores.x[i] = exp(scores.x[i] - peak[matrix.column_of(scores, i)])
+    peak = matrix.reduce(scores, 0, "max") # of each column with elements in the lane for i in
+    static_range(scores.num_elements): scores.x[i] = exp(scores.x[i] - peak[matrix.column_of(scores,
+    i)])
 
-Rows and columns of a lane have numbers, known when compiling: those of `column_of` are the same in
-all accumulators with as many columns, those of `row_of` in all with as many rows. So what is
-reduced of one is used for another.
+Rows and columns of a lane have numbers that are known when compiling. `column_of` numbers columns
+alike in all accumulators of the same width, `row_of` numbers rows alike in all of the same height,
+so a reduction of one fragment can be used with another.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _OPERATIONS = ("add", "mul", "min", "max", "minimum", "maximum")
 
 @dataclass(frozen=True)
 class Lines:
-    """The rows or the columns of a lane. elements: numbers of the elements of each; neutral: adds
-    nothing to them.
+    """The rows or the columns of a lane. elements: the numbers of each one's elements; neutral: the
+    value that changes nothing.
 
-    goes_along: whether the elements of a line are in lanes of all rows of lanes, and not in those
-    of one row.
+    goes_along: whether the elements of a line lie in all groups of 16 lanes, rather than within
+    one.
     """
 
     elements: tuple[tuple[int, ...], ...]
@@ -66,7 +66,7 @@ def _lines(compilation: Compilation, kind: FragmentKind, axis: int, operation: s
 
 @compile_time
 def _line(compilation: Compilation, kind: FragmentKind, element: int, is_row: bool) -> int:
-    """Return which of the lane's rows, or columns, an element is in. Refused where elements are not
+    """Return which of the lane's rows or columns an element is in. Refused if elements are not
     items of `x`."""
     if kind.blocks.is_nibble or kind.is_sparse or kind.turns is not None:
         what = (
@@ -88,25 +88,24 @@ def _line(compilation: Compilation, kind: FragmentKind, element: int, is_row: bo
 
 @device_function
 def row_of(fragment, i):
-    """Return the number, among the rows that the lane has elements of, of the one that `x[i]` is
-    in.
+    """Return the number of the row that `x[i]` is in, among the rows with elements in the lane.
 
-    It is known when compiling, and no row of the matrix: `place_of` returns that.
+    The number is known when compiling. It is not a row of the matrix, which `place_of` returns.
     """
     return _line(fragment.kind, i, True)
 
 
 @device_function
 def column_of(fragment, i):
-    """Return the number, among the columns that the lane has elements of, of the one that `x[i]` is
-    in."""
+    """Return the number of the column that `x[i]` is in, among the columns with elements in the
+    lane."""
     return _line(fragment.kind, i, False)
 
 
 @device_function
 def place_of(fragment, i):
-    """Return (row, column) of `x[i]` in the fragment, which differ from lane to lane: for masks and
-    biases."""
+    """Return (row, column) of `x[i]` in the fragment, which differs from lane to lane: for masks
+    and biases."""
     kind = fragment.kind
     across_line, along_line = _line(kind, i, kind.is_left), _line(kind, i, not kind.is_left)
     lane = lane_id()
@@ -121,13 +120,13 @@ def place_of(fragment, i):
 
 @device_function
 def reduce(fragment, axis, operation="add"):
-    """Return what the elements of each column (axis 0) or row (axis 1) come to: an array, an item
-    for each of a lane's.
+    """Return the combination of the elements of each column (axis 0) or row (axis 1), as an array
+    with an item for each column or row of the lane.
 
-    operation: as in `wave.reduce`, "add", "mul", "min" and "max", which pass over NaN, "minimum"
-    and "maximum", which do not; in the elements' type, without the padding of partial fragments.
-    The items are those that `column_of` and `row_of` number, and the same in all lanes that have
-    elements of the line.
+    operation: as in `wave.reduce`: "add", "mul", "min" and "max", which ignore NaN, and "minimum"
+    and "maximum", which propagate it. It is computed in the elements' type, without the padding of
+    partial fragments. The items are in the order of `column_of` and `row_of`, and the same in all
+    lanes with elements of that column or row.
     """
     lines = _lines(fragment.kind, axis, operation)
     result = local.array(len(lines.elements), fragment.kind.blocks.item)
@@ -150,7 +149,7 @@ def reduce(fragment, axis, operation="add"):
 
 @device_function
 def _unpadded(fragment, i, neutral):
-    """Return an element, or what changes nothing instead of padding."""
+    """Return an element; for padding, the value that changes nothing."""
     kind = fragment.kind
     if not kind.blocks.is_partial:
         return fragment.x[i]
@@ -175,5 +174,5 @@ def _combined(operation, a, b):
 
 @compile_time
 def passes_over_nan(compilation: Compilation, type: Scalar, operation: str) -> bool:
-    """Whether there may be NaN that an operation passes over."""
+    """Whether an operation ignores NaN that the type may have."""
     return type.is_float and operation in ("min", "max")

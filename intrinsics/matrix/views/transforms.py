@@ -1,9 +1,9 @@
-"""Fragments seen as others: transposed, for another layout in memory, as another operand, as plain
-registers.
+"""Fragments as other fragments: transposed, for another layout in memory, as another operand, as
+plain registers.
 
-Where the lanes hold the same elements in the same order already, the result is the fragment itself
-under another kind: it shares its registers, and nothing is moved. Else `apply_fragment` returns a
-fragment of its own, whose elements the lanes have exchanged.
+Where the lanes already hold the same elements in the same order, the result is the fragment itself
+under another kind: it shares the registers, and nothing moves. Otherwise `apply_fragment` returns a
+new fragment, whose elements the lanes have exchanged.
 
 Source: rocWMMA's API reference, rocwmma_transforms.hpp.
 """
@@ -26,12 +26,12 @@ from amdjit.types import Type, u32, vector
 
 @dataclass(frozen=True)
 class Transform:
-    """How a fragment becomes one of another kind: tile by tile, each of as many blocks of the two
-    as are its size.
+    """How a fragment becomes one of another kind, tile by tile. A tile consists of whole blocks of
+    both.
 
-    swaps: what the lanes exchange, None where nothing moves. tiles: how many along the source's
-    axes, (across, along). source, target: blocks of a tile, (across, along) of each. words: of a
-    lane's elements of a block of each.
+    swaps: what the lanes exchange, None where nothing moves. tiles: how many there are (across,
+    along) the source's axes. source, target: the blocks of a tile (across, along) in each. words:
+    of a lane's elements of a block in each.
     """
 
     kind: FragmentKind
@@ -97,7 +97,7 @@ def _from_register_file(
 
 @compile_time
 def _transform(compilation: Compilation, kind: FragmentKind, *parameters: Any) -> Transform:
-    """Choose how a fragment becomes another one. Refused where it is no fragment of the same
+    """Choose how a fragment becomes another one. Refused unless that is a fragment of the same
     matrix."""
     wanted: FragmentKind = fragment_kind.function(compilation, *parameters)
     if wanted.dtype != kind.dtype:
@@ -117,7 +117,7 @@ def _transform(compilation: Compilation, kind: FragmentKind, *parameters: Any) -
 
 @compile_time
 def _transpose(compilation: Compilation, kind: FragmentKind) -> Transform:
-    """Choose how a fragment becomes its transpose. Refused where that is no fragment."""
+    """Choose how a fragment becomes its transpose. Refused if that is not a fragment."""
     m, n, k = kind.m, kind.n, kind.k
     m, n, k = {Use.ACCUMULATOR: (n, m, k), Use.MATRIX_B: (m, k, n)}.get(kind.use, (k, n, m))
     if kind.blocks.is_nibble and k % 2:
@@ -129,8 +129,8 @@ def _transpose(compilation: Compilation, kind: FragmentKind) -> Transform:
 
 
 def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Transform:
-    """Choose what moves. is_transposed: the rows of the source are the columns of what is
-    wanted."""
+    """Choose what moves. is_transposed: whether the rows of the source are the columns of the
+    target."""
     is_turned = (kind.is_left != wanted.is_left) != is_transposed
     if not is_turned and (kind.blocks.steps, kind.blocks.depth) == (
         wanted.blocks.steps,
@@ -183,14 +183,15 @@ def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Tran
 
 @device_function
 def apply_transpose(fragment):
-    """Return A as the B of its transpose, or B as such an A, of the opposite layout: the same
-    registers."""
+    """Return A as the B of its transpose, or B as the A of its transpose, with the opposite layout
+    and the same registers."""
     return Fragment(_transposed(fragment.kind), fragment.x, fragment.index)
 
 
 @device_function
 def apply_data_layout(fragment, layout):
-    """Return the fragment as one that lies row_major or col_major in memory: the same registers.
+    """Return the fragment, with the same registers, as one that lies row_major or col_major in
+    memory.
 
     Which lane holds which element does not depend on the layout, so nothing moves.
     """
@@ -199,33 +200,33 @@ def apply_data_layout(fragment, layout):
 
 @device_function
 def to_register_file(fragment):
-    """Return the fragment as a `matrix_b` of the same registers that is stored and loaded as it
-    lies in them.
+    """Return the fragment as a `matrix_b` of the same registers, which is stored and loaded in
+    their order.
 
-    It has 16 rows (4-bit elements: as many as a block of the fragment is deep) and 16 columns for
-    each block. It lies col_major: an LDS array of (columns, rows) takes it in wide accesses without
-    conflicts, whatever the fragment's own layout is. What is loaded into it is in the fragment.
+    It has 16 rows (for 4-bit elements, as many as a block of the fragment is deep) and 16 columns
+    for each block. It is col_major: an LDS array of (columns, rows) takes it in wide accesses
+    without conflicts, whatever the fragment's own layout. Loading into it loads the fragment.
     """
     return Fragment(_register_file(fragment.kind), fragment.x, None)
 
 
 @device_function
 def from_register_file(fragment, use, m, n, k, dtype, layout=None, schedule=None):
-    """Return what `to_register_file` was given, of the kind that `matrix.fragment` takes: the same
-    registers."""
+    """Return the fragment that `to_register_file` was given, with the same registers. The
+    parameters are those of `matrix.fragment`."""
     kind = _from_register_file(fragment.kind, use, m, n, k, dtype, layout, schedule)
     return Fragment(kind, fragment.x, None)
 
 
 @device_function
 def apply_fragment(fragment, use, m, n, k, dtype, layout=None, schedule=None, wide_k=False):
-    """Return the same matrix as a fragment of another kind, whose parameters are those of
+    """Return the same matrix as a fragment of another kind; the parameters are those of
     `matrix.fragment`.
 
-    The matrix is m by k of `matrix_a`, k by n of `matrix_b`, m by n of accumulators. Where the
-    lanes hold the same elements, it is the same registers: always for the same use, in wave32 for
-    accumulators and B, in wave64 unless the elements have 16 bits. Else the lanes exchange
-    elements: A with B or an accumulator takes a transpose of each block.
+    The matrix is m by k of `matrix_a`, k by n of `matrix_b`, m by n of accumulators. The registers
+    stay the same where the lanes hold the same elements: always for the same use; between
+    accumulators and B in wave32, and in wave64 unless the elements have 16 bits. Otherwise the
+    lanes exchange elements: from A to B or to an accumulator, each block is transposed.
     """
     return _moved(
         fragment, _transform(fragment.kind, use, m, n, k, dtype, layout, schedule, wide_k)
@@ -234,18 +235,18 @@ def apply_fragment(fragment, use, m, n, k, dtype, layout=None, schedule=None, wi
 
 @device_function
 def transpose(fragment):
-    """Return the transpose as a fragment of its own, of the same use, type and layout, whose
-    elements have moved.
+    """Return the transpose as a new fragment of the same use, type and layout, whose elements have
+    moved.
 
     An accumulator of m by n becomes one of n by m, a `matrix_a` of m by k one of k by m, a
-    `matrix_b` of k by n one of n by k. `apply_transpose` makes an A a B and needs no moves.
+    `matrix_b` of k by n one of n by k. `apply_transpose` turns an A into a B without moves.
     """
     return _moved(fragment, _transpose(fragment.kind))
 
 
 @device_function
 def _moved(fragment, transform):
-    """Return the fragment of another kind, tile by tile; what a tile lacks of blocks is 0."""
+    """Return the fragment of another kind, tile by tile; blocks that a tile lacks are 0."""
     kind, tile = transform.kind, transform.source[0] * transform.source[1]
     if transform.swaps is None:
         return Fragment(kind, fragment.x, fragment.index)
@@ -278,7 +279,7 @@ def _number_in(
     where: tuple[int, int],
     place: int,
 ) -> int:
-    """Return the number of a tile's block; -1 where the fragment ends before."""
+    """Return the number of a tile's block, or -1 if it is beyond the fragment's end."""
     across, along = tile[0] * where[0] + place // tile[1], tile[1] * where[1] + place % tile[1]
     is_there = across < kind.blocks.count_across and along < kind.blocks.count_along
     return across * kind.blocks.count_along + along if is_there else -1

@@ -4,12 +4,10 @@ right results."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import TypeCheckError, f32, i32, i64
@@ -18,10 +16,7 @@ GIB = 2**30
 DISTINCT = f32[:].with_facts(distinct=True)
 
 
-@pytest.fixture(autouse=True)
-def emulator() -> Iterator[None]:
-    with amdjit.use(DEVICE):
-        yield
+pytestmark = pytest.mark.usefixtures("emulator")
 
 
 def shift_kernel() -> Any:

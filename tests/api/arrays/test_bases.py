@@ -4,12 +4,10 @@ whatever the array."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import KernelFault, blockIdx, f32, f32x4, i32, shared, static_range, threadIdx
@@ -17,10 +15,7 @@ from amdjit import KernelFault, blockIdx, f32, f32x4, i32, shared, static_range,
 MATRIX = np.arange(48 * 80, dtype=np.float32).reshape(48, 80)
 
 
-@pytest.fixture(autouse=True)
-def emulator() -> Iterator[None]:
-    with amdjit.use(DEVICE):
-        yield
+pytestmark = pytest.mark.usefixtures("emulator")
 
 
 def copy_kernel(**options: Any) -> Any:

@@ -4,21 +4,15 @@ goes to."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import KernelFault, f16, f32, f32x3, f32x4, i32, local, shared, syncthreads, threadIdx
 
-
-@pytest.fixture(autouse=True)
-def emulator() -> Iterator[None]:
-    with amdjit.use(DEVICE):
-        yield
+pytestmark = pytest.mark.usefixtures("emulator")
 
 
 @amdjit.kernel
@@ -91,7 +85,7 @@ def test_padded_rows_hold_a_transposed_tile() -> None:
 
 
 @pytest.mark.parametrize("kind", [f32x4, f32x3])
-def test_arrays_of_vectors(kind: Any) -> None:
+def test_lds_arrays_of_vectors_hold_whole_vectors(kind: Any) -> None:
     length = kind.length
 
     @amdjit.kernel

@@ -4,12 +4,10 @@ not hold."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import f16, f32, i32, shared
@@ -30,10 +28,7 @@ PARTS: dict[str, tuple[Any, Layout]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def emulator() -> Iterator[None]:
-    with amdjit.use(DEVICE):
-        yield
+pytestmark = pytest.mark.usefixtures("emulator")
 
 
 def copy_kernel() -> Any:

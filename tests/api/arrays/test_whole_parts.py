@@ -92,7 +92,7 @@ def part_of_a_loop(a):
 )
 def test_parts_that_may_overlap_are_refused_under_any_name(function) -> None:
     with (
-        pytest.raises(amdjit.CompileError, match="may overlap what is assigned"),
+        pytest.raises(amdjit.CompileError, match="may overlap the part that is assigned to"),
         amdjit.use(DEVICE),
     ):
         amdjit.kernel(function)[1, 1](np.arange(8, dtype=np.int32))
@@ -129,7 +129,7 @@ def through_lds(a, out):
     out[lane] = tile[:, 31 - lane]
 
 
-def test_between_memories() -> None:
+def test_whole_parts_are_copied_between_memories() -> None:
     a, out = RANDOM.random((32, 4), np.float32), np.zeros((32, 4), np.float32)
     through_lds[1, 32](a, out)
     assert (out == a[::-1]).all()

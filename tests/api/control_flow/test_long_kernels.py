@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import u32
@@ -15,10 +12,7 @@ from amdjit.backend.blocks import LONGEST_REGION
 ROUNDS = 400
 
 
-@pytest.fixture(autouse=True)
-def emulator() -> Iterator[None]:
-    with amdjit.use(DEVICE):
-        yield
+pytestmark = pytest.mark.usefixtures("emulator")
 
 
 @amdjit.kernel(block=(32, 1, 1))

@@ -219,7 +219,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
-def test_same_as_python(function) -> None:
+def test_static_control_flow_gives_what_python_gives(function) -> None:
     a = RANDOM.integers(-20, 20, LANES).astype(np.int32)
     same_as_python(function, a, np.zeros(LANES, np.int32))
 

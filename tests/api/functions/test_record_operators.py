@@ -121,7 +121,7 @@ def every_operator(i, a, b):
     b[17, i] = u.y
 
 
-def test_operators_are_pythons() -> None:
+def test_operators_of_records_call_the_methods_that_python_calls() -> None:
     same_as_python(
         every_operator, np.arange(8, dtype=np.int32) - 2, np.zeros((18, 8), np.int32), lanes=8
     )
@@ -308,12 +308,12 @@ def none_at_first(out):
     [
         (
             mode_changes_in_a_loop,
-            "mode: 'first'\\) on one way here and Moded\\(value: i32, mode: 'later'",
+            "mode: 'first'\\) on one path here and Moded\\(value: i32, mode: 'later'",
         ),
-        (none_becomes_a_number, "mode: None\\) on one way here and Moded\\(value: i32, mode: i32"),
+        (none_becomes_a_number, "mode: None\\) on one path here and Moded\\(value: i32, mode: i32"),
         (
             none_at_first,
-            "`best` has no single value in the loop that assigns it: it is None before",
+            "`best` has no single value in the loop that assigns it: before the loop it is None",
         ),
     ],
 )

@@ -94,7 +94,7 @@ def many_values(x, n):
         x[i + j] = values[j]
 
 
-def test_spills_are_told() -> None:
+def test_a_kernel_that_spills_warns() -> None:
     found = warnings_of(many_values, amdjit.f32[:], amdjit.i32, waves_per_eu=16)
     (spill,) = [str(w.message) for w in found]  # the array itself is in registers
     assert " VGPRs to scratch memory [spill]" in spill

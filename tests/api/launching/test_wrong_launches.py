@@ -175,7 +175,7 @@ WRONG_COMPILATIONS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG_COMPILATIONS)
-def test_wrong_compilations(name: str) -> None:
+def test_compilations_for_wrong_arguments_are_refused(name: str) -> None:
     kind, compile_wrongly = WRONG_COMPILATIONS[name]
     with pytest.raises(kind):
         compile_wrongly()

@@ -152,7 +152,8 @@ def by_keyword(out, n):
 
 
 INTEGERS = (
-    bits, stored, assigned_in_there, two_deep, of_two_results, of_one_of_two_results, in_a_tuple, of_a_lambda,
+    bits, stored, assigned_in_there, two_deep, of_two_results, of_one_of_two_results, in_a_tuple,
+    of_a_lambda,
     of_an_inner_function, of_a_device_function, counters, by_keyword,
 )  # fmt: skip
 

@@ -104,7 +104,8 @@ def converted(out, n):
 
 
 INTEGER_KERNELS = (
-    bits, counted_by_the_array, fibonacci, while_loop, in_branches, conditional, through_names, from_a_helper,
+    bits, counted_by_the_array, fibonacci, while_loop, in_branches, conditional, through_names,
+    from_a_helper,
     beside_elements, element_updated, converted,
 )  # fmt: skip
 
@@ -281,7 +282,8 @@ def test_floats_that_integers_and_literals_make_are_as_wide_as_what_they_meet() 
     run(made, out, np.array([5], np.int32), 0.1)
     y = math.exp(-3 * 0.1)
     expected = [
-        3 * 0.1, 5 / 7, math.sqrt(3 * 0.3) * 2, math.sin(2 * math.pi * 4 / 16), 3.0 * 0.1 + 4, y * y,
+        3 * 0.1, 5 / 7, math.sqrt(3 * 0.3) * 2, math.sin(2 * math.pi * 4 / 16), 3.0 * 0.1 + 4,
+        y * y,
         math.hypot(3, 0.1), abs(3 - 0.3) // 0.1,
     ]  # fmt: skip
     np.testing.assert_allclose(out, expected, rtol=1e-15)

@@ -6,97 +6,31 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from python_number_runs import (
+    ARITHMETIC,
+    BITWISE,
+    COMPARISONS,
+    FLOATS,
+    INTEGERS,
+    INTS,
+    NUMBERS,
+    left,
+    right,
+    run,
+    same_as_numpy,
+    values_of,
+)
 
 import amdjit
 from amdjit import f16, f32, f64, i32, i64, u8, u32
 
-DEVICE = "emulator:gfx1201"
-INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
-FLOATS = (np.float16, np.float32, np.float64)
-ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod)
-BITWISE = (operator.and_, operator.or_, operator.xor)
-COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
-INTS = (
-    0,
-    1,
-    -1,
-    3,
-    127,
-    128,
-    255,
-    256,
-    -128,
-    -129,
-    2**15,
-    2**31 - 1,
-    -(2**31),
-    2**31,
-    2**32,
-    -(2**63),
-    2**63 - 1,
-)
-NUMBERS = (
-    0.1,
-    -2.5,
-    1e-8,
-    3.0,
-    65504.0,
-    70000.0,
-    3.5e38,
-    1e300,
-    math.inf,
-    -math.inf,
-    math.nan,
-    -0.0,
-)
-
 pytestmark = pytest.mark.filterwarnings(
     "ignore::amdjit.CompileWarning", "ignore::amdjit.PerformanceWarning"
 )
-
-
-@amdjit.kernel
-def right(x, a, out, op: amdjit.Const):
-    for i in range(x.shape[0]):
-        out[i] = op(x[i], a)
-
-
-@amdjit.kernel
-def left(x, a, out, op: amdjit.Const):
-    for i in range(x.shape[0]):
-        out[i] = op(a, x[i])
-
-
-def run(kernel: Any, *arguments: Any) -> None:
-    with amdjit.use(DEVICE):
-        kernel[1, 1](*arguments)
-
-
-def values_of(dtype: Any) -> np.ndarray:
-    if np.dtype(dtype).kind == "f":
-        return np.array([0.0, -0.0, 1.5, -3.25, 1e-3, 60000.0, np.inf, np.nan], dtype)
-    info = np.iinfo(dtype)
-    return np.array([0, 1, 2, 7, info.max, info.max - 1, info.min, info.min + 1], dtype)
-
-
-def same_as_numpy(
-    kernel: Any, x: np.ndarray, a: Any, op: Callable[..., Any], operands: tuple[Any, Any]
-) -> None:
-    try:
-        with np.errstate(all="ignore"):
-            expected = op(*operands)
-    except OverflowError:
-        with pytest.raises(amdjit.LaunchError, match="argument a of"):
-            run(kernel, x, a, x.copy(), op)
-        return
-    out = np.zeros(x.shape, expected.dtype)
-    run(kernel, x, a, out, op)
-    np.testing.assert_array_equal(out, expected, err_msg=f"{op.__name__} {x.dtype} {a!r}")
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=lambda dtype: dtype.__name__)
@@ -192,10 +126,12 @@ def test_what_numbers_make_alone_is_what_python_makes_of_them() -> None:
     ints, floats = np.zeros(8, np.int64), np.zeros(8)
     run(alone, ints, floats, n, m, a, b)
     assert ints.tolist() == [
-        n + 1, n * m, n // 7 - m % 5, (n << 4) | (m >> 2), -n ^ ~m, min(n, m) + max(n, 3) + m, n**2, n,
+        n + 1, n * m, n // 7 - m % 5, (n << 4) | (m >> 2), -n ^ ~m, min(n, m) + max(n, 3) + m, n**2,
+        n,
     ]  # fmt: skip
     assert floats.tolist() == [
-        a * b + n, a / b - 1.0, math.sqrt(a) + math.exp(-b), n / m, a // b + a % b, b**0.5, float(n) * a,
+        a * b + n, a / b - 1.0, math.sqrt(a) + math.exp(-b), n / m, a // b + a % b, b**0.5,
+        float(n) * a,
         int(b * 1e9) + round(a) + math.floor(b * 1e3),
     ]  # fmt: skip
 
@@ -238,9 +174,9 @@ def test_a_number_that_does_not_fit_is_refused_with_its_value_type_and_line() ->
     with pytest.raises(amdjit.LaunchError) as caught:
         run(right, np.zeros(1, np.uint8), 300, np.zeros(1, np.uint8), operator.add)
     text = str(caught.value)
-    line = right.function.__code__.co_firstlineno + 3
+    code = right.function.__code__
     assert "argument a of right: 300 is used as u8" in text
-    assert f"{__file__}:{line}" in text
+    assert f"{code.co_filename}:{code.co_firstlineno + 3}" in text
     assert "u8 holds 0 to 255" in text
     assert "numpy.int64(a)" in text
     # What the message says works.

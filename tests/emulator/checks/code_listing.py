@@ -1,4 +1,5 @@
-"""The instructions of a code object with their addresses, and the object without one of its waits."""
+"""The instructions of a code object with their addresses, and the object without one of its
+waits."""
 
 from __future__ import annotations
 

@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 from building import KERNELS, assemble, compile_kernel, compile_source
 from code_listing import found_in, listing, without
-from model.scalars import SCALARS
 from required_tools import needs_tools
 from wait_model import NoModel, Step, early_uses
 
 import amdjit
 from amdjit.code_object import CodeObject
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
-from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc
 from amdjit.examples import reduction, transpose_shuffle, wmma_gemm
 
 pytestmark = needs_tools
@@ -105,9 +103,15 @@ SEEDED = {
     "v_mov_b32 v3, v2": ("v_mov_b32_e32 v3, v2"),
     "global_load_b128 v[4:7], v0, s[0:1]\n global_store_b32 v0, v7, s[0:1]": "global_store_b32 "
     "v0, v7, s[0:1]",
-    "global_load_b32 v1, v0, s[0:1]\n ds_load_b32 v1, v0\n s_wait_loadcnt_dscnt 0x0": "ds_load_b32 v1, v0",
-    "global_atomic_add_u32 v1, v0, v2, s[0:1] th:TH_ATOMIC_RETURN\n v_mov_b32 v1, 0": "v_mov_b32_e32 v1, 0",
-    "scratch_load_b32 v1, off, off\n s_wait_storecnt 0x0\n v_readfirstlane_b32 s2, v1": "v_readfirstlane_b32 s2, v1",
+    "global_load_b32 v1, v0, s[0:1]\n ds_load_b32 v1, v0\n s_wait_loadcnt_dscnt 0x0": (
+        "ds_load_b32 v1, v0"
+    ),
+    "global_atomic_add_u32 v1, v0, v2, s[0:1] th:TH_ATOMIC_RETURN\n v_mov_b32 v1, 0": (
+        "v_mov_b32_e32 v1, 0"
+    ),
+    "scratch_load_b32 v1, off, off\n s_wait_storecnt 0x0\n v_readfirstlane_b32 s2, v1": (
+        "v_readfirstlane_b32 s2, v1"
+    ),
     "global_load_b32 v1, v0, s[0:1]\n v_s_exp_f32 s2, v1": "v_s_exp_f32 s2, v1",
     "flat_load_b32 v1, v[2:3]\n s_wait_loadcnt 0x0\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "buffer_load_b32 v1, v0, s[4:7], null offen\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
@@ -117,7 +121,9 @@ SEEDED = {
     "ds_bpermute_b32 v1, v0, v2\n v_mov_b32 v4, v1": "v_mov_b32_e32 v4, v1",
     "ds_store_b32 v0, v1\n s_barrier_signal -1\n s_barrier_wait -1": "s_barrier_signal -1",
     "s_sendmsg_rtn_b32 s2, sendmsg(MSG_RTN_GET_REALTIME)\n s_mov_b32 s3, s2": "s_mov_b32 s3, s2",
-    "s_barrier_signal_isfirst -1\n s_cselect_b32 s2, 1, 0\n s_barrier_wait -1": "s_cselect_b32 s2, 1, 0",
+    "s_barrier_signal_isfirst -1\n s_cselect_b32 s2, 1, 0\n s_barrier_wait -1": (
+        "s_cselect_b32 s2, 1, 0"
+    ),
     "s_barrier_signal_isfirst -1\n s_wait_kmcnt 0x1\n s_cbranch_scc1 0": "s_cbranch_scc1 0",
     "s_barrier_signal_isfirst -1\n s_cmp_eq_u32 s2, 0\n s_cbranch_scc1 0": "s_cmp_eq_u32 s2, 0",
     "s_barrier_signal_isfirst -1\n s_cbranch_vccz 1f\n s_nop 0\n 1: s_add_co_ci_u32 s2, s3, s4": (
@@ -126,7 +132,9 @@ SEEDED = {
     "s_barrier_signal_isfirst 2\n s_barrier_wait -1\n s_cbranch_scc0 0": "s_cbranch_scc0 0",
     "s_barrier_signal_isfirst m0\n s_barrier_wait 1\n s_cbranch_scc0 0": "s_cbranch_scc0 0",
     "s_barrier_leave\n s_and_b32 s2, s3, s4": "s_and_b32 s2, s3, s4",
-    "1: v_mov_b32 v2, v1\n global_load_b32 v1, v0, s[0:1]\n s_cbranch_scc1 1b": "v_mov_b32_e32 v2, v1",
+    "1: v_mov_b32 v2, v1\n global_load_b32 v1, v0, s[0:1]\n s_cbranch_scc1 1b": (
+        "v_mov_b32_e32 v2, v1"
+    ),
 }
 CORRECT = [
     "global_load_b32 v1, v0, s[0:1]\n global_load_b32 v1, v0, s[0:1] offset:4\n s_wait_loadcnt "
@@ -181,15 +189,6 @@ def test_the_first_at_a_barrier_is_known_after_a_wait_or_the_barrier() -> None:
     pcs = sorted(pc for pc in steps if pc >= kernel.entry_address)
     wait = next(pc for pc in pcs if steps[pc].name == "s_wait_kmcnt")
     assert found_in(without(code, wait)) == {wait + steps[wait].size}
-
-
-def test_which_instructions_touch_scc() -> None:
-    """As the model of the scalar instructions has it."""
-    assert {
-        name for name, entry in SCALARS.items() if entry.scc != "keep" or entry.op.result == "scc"
-    } == {name for name in SCALARS if writes_scc(name)}
-    readers = {name for name in SCALARS if reads_scc(name)}
-    assert {name for name, entry in SCALARS.items() if "scc" in entry.op.sources} == readers
 
 
 def test_the_report_names_kernel_lines_and_the_wait_that_is_missing() -> None:

@@ -70,7 +70,7 @@ def test_a_part_that_is_copied_is_written() -> None:
     x[:32].copy_from_host(np.ones(32, np.float32))
     (report,) = reports_of(lambda: copy[1, 64](x, amdjit.empty(64, np.float32)), "init")
     assert (report.array, report.index, report.thread) == ("x", (32,), (32, 0, 0))
-    assert "x[32] of shape (64,), which nobody has written" in report.message
+    assert "x[32] of shape (64,), which was never written" in report.message
 
 
 def test_shadows_agree_with_bytes() -> None:

@@ -87,7 +87,8 @@ def row_text(shape: Shape) -> str:
         extras = item.implied or item.takes or ("s" if item.scalar else "v")
         marks = "h" * item.half + "-" * item.hidden
         operands.append(
-            f"{item.role}:{typed(shape, item)}:{item.dwords}:{access(shape, item)}:{extras}:{item.constants}:{marks}"
+            f"{item.role}:{typed(shape, item)}:{item.dwords}:{access(shape, item)}:{extras}:"
+            f"{item.constants}:{marks}"
         )
     flags = ["e"] * shape.suffix + shape.flags
     return f"({shape.mnemonic!r}, {' '.join(operands)!r}, {' '.join(flags)!r}),"

@@ -28,7 +28,8 @@ _AT_ONCE = 20000
 # emulator covers, v_illegal, whose meaning is to fault, and src_lds_direct, which gfx12 has not
 # (ISA document, section 15.3): the assembler forgets that in dual-issue instructions.
 BEYOND = re.compile(
-    r"^(image \(|export|BVH).* instructions are not supported$|^unknown VOP2 opcode 0$|^source code 254 is unknown$"
+    r"^(image \(|export|BVH).* instructions are not supported$|"
+    r"^unknown VOP2 opcode 0$|^source code 254 is unknown$"
 )
 
 

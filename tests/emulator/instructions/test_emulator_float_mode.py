@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -12,97 +11,27 @@ import pytest
 from building import assemble, compile_source, emulate
 from exact_rounding import fused, rounded
 from float_checks import F16, F32, F64, same
-from numpy.typing import NDArray
+from float_modes import (
+    ARITHMETIC,
+    MODES,
+    SAMPLES,
+    added,
+    dwords,
+    each,
+    flushed,
+    fused_model,
+    modes_of,
+    multiplied,
+    names,
+    run,
+    samples,
+)
 from required_tools import needs_tools
-from single_instruction import join64, run_registers, samples16, samples32, samples64, split64
+from single_instruction import join64, run_registers
 
 from amdjit.diagnostics.errors import KernelFault
 
 pytestmark = needs_tools
-
-Floats = NDArray[Any]
-TINY = {F16: 2.0**-14, F32: 2.0**-126, F64: 2.0**-1022}
-MODES = range(4)
-SAMPLES = 1024
-
-
-def flushed(x: Floats) -> Floats:
-    kind = x.dtype.type
-    return np.where(np.abs(x) < kind(TINY[kind]), np.copysign(kind(0), x), x).astype(kind)
-
-
-def samples(kind: Any, rows: int) -> list[Floats]:
-    """Numbers of all kinds; every third column has numbers near each other, whose sums are not
-    exact."""
-    made = {F16: samples16, F32: samples32, F64: samples64}[kind](rows)[:, :SAMPLES]
-    values = [np.ascontiguousarray(row).view(kind) for row in made]
-    random = np.random.default_rng(3)
-    for row in values:
-        row[::3] = (
-            random.standard_normal(len(row[::3])) * np.exp2(random.integers(-8, 9, len(row[::3])))
-        ).astype(kind)
-    return values
-
-
-def dwords(row: Floats) -> list[NDArray[np.uint32]]:
-    if row.dtype == F64:
-        return split64(row)
-    return [row.view(np.uint32 if row.dtype == F32 else np.uint16).astype(np.uint32)]
-
-
-def run(body: str, rows: list[Floats], kind: Any, **options: Any) -> Floats:
-    """Run on rows in v1, v2, ... (pairs for doubles), read v100 (and v101)."""
-    inputs = np.stack([dword for row in rows for dword in dwords(row)])
-    found = run_registers(body, inputs, [100, 101] if kind == F64 else [100], **options)
-    if kind == F64:
-        return join64(found[0], found[1], F64)
-    return found[0].view(F32) if kind == F32 else found[0].astype(np.uint16).view(F16)
-
-
-def names(kind: Any, count: int) -> str:
-    if kind == F64:
-        return ", ".join(["v[100:101]", *(f"v[{1 + 2 * n}:{2 + 2 * n}]" for n in range(count))])
-    return ", ".join(["v100", *(f"v{1 + n}" for n in range(count))])
-
-
-def each(model: Callable[..., float], rows: list[Floats], kind: Any) -> Floats:
-    with np.errstate(all="ignore"):
-        values = [model(*(float(x) for x in column)) for column in zip(*rows, strict=True)]
-        return np.array(values, np.float64).astype(kind)
-
-
-def added(kind: Any, mode: int) -> Callable[[float, float], float]:
-    return lambda x, y: fused(x, 1.0, y, kind, mode)
-
-
-def subtracted(kind: Any, mode: int) -> Callable[[float, float], float]:
-    return lambda x, y: fused(x, 1.0, -y, kind, mode)
-
-
-def multiplied(kind: Any, mode: int) -> Callable[[float, float], float]:
-    def model(x: float, y: float) -> float:
-        if math.isfinite(x) and math.isfinite(y) and x and y:
-            return rounded(Fraction(x) * Fraction(y), kind, mode)
-        with np.errstate(all="ignore"):
-            return float(np.float64(x) * np.float64(y))
-
-    return model
-
-
-def fused_model(kind: Any, mode: int) -> Callable[[float, float, float], float]:
-    return lambda x, y, z: fused(x, y, z, kind, mode)
-
-
-ARITHMETIC = {
-    "add": (added, 2),
-    "sub": (subtracted, 2),
-    "mul": (multiplied, 2),
-    "fma": (fused_model, 3),
-}
-
-
-def modes_of(kind: Any, mode: int) -> dict[str, int]:
-    return {"rounding": mode} if kind == F32 else {"wide_rounding": mode}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -296,106 +225,6 @@ def test_ldexp_and_the_last_step_of_division_round_once(kind: Any, mode: int) ->
     same(mine, np.array(values).astype(kind))
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("kind", [F16, F32, F64])
-def test_the_descriptors_denormal_mode(kind: Any, mode: int) -> None:
-    x, y = samples(kind, 2)
-    x[1::5] = np.ldexp(x[::3][: len(x[1::5])], int(math.log2(TINY[kind])) + 1).astype(kind)
-    y[1::5] = np.ldexp(y[::3][: len(y[1::5])], int(math.log2(TINY[kind])) + 1).astype(kind)
-    option = {"denormals": mode} if kind == F32 else {"wide_denormals": mode}
-    bits = 8 * np.dtype(kind).itemsize
-    given = (x, y) if mode & 1 else (flushed(x), flushed(y))
-    with np.errstate(all="ignore"):
-        total, product = given[0] + given[1], given[0] * given[1]
-    for name, value in (("add", total), ("mul", product)):
-        found = run(f"  v_{name}_f{bits} {names(kind, 2)}", [x, y], kind, **option)
-        same(found, value if mode & 2 else flushed(value))
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_conversions_and_packed_halves_flush_each_format_in_its_mode(mode: int) -> None:
-    x = samples(F16, 1)[0]
-    x[1::4] = np.ldexp(x[::3][: len(x[1::4])], -16).astype(F16)
-    given = x if mode & 1 else flushed(x)
-    found = run_registers(
-        "  v_cvt_f32_f16 v100, v1", np.stack(dwords(x)), [100], wide_denormals=mode
-    )
-    same(found[0].view(F32), given.astype(F32))
-    single = samples(F32, 1)[0]
-    single[1::4] = np.ldexp(single[::3][: len(single[1::4])], -16).astype(F32)
-    with np.errstate(all="ignore"):
-        half = single.astype(F16)
-    found = run_registers(
-        "  v_cvt_f16_f32 v100, v1", np.stack(dwords(single)), [100], wide_denormals=mode
-    )
-    same(found[0].astype(np.uint16).view(F16), half if mode & 2 else flushed(half))
-    with np.errstate(all="ignore"):
-        doubled = given + given
-    found = run_registers(
-        "  v_pk_add_f16 v100, v1, v1", np.stack(dwords(x)), [100], wide_denormals=mode
-    )
-    same(
-        (found[0] & np.uint32(0xFFFF)).astype(np.uint16).view(F16),
-        doubled if mode & 2 else flushed(doubled),
-    )
-
-
-def test_classes_are_those_of_the_bits_in_every_mode() -> None:
-    x = np.array([1e-40, -1e-40, 0.0, -0.0] * 8, F32)
-    found = run_registers(
-        "  v_cmp_class_f32 vcc_lo, v1, 0x90", np.stack(dwords(x)), [], ["vcc_lo"], denormals=0
-    )
-    assert found[0, 0] == 0x33333333
-
-
-@pytest.mark.parametrize("omod", ["mul:2", "mul:4", "div:2"])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("kind", [F16, F32, F64])
-def test_output_modifiers_count_in_every_denormal_mode(kind: Any, mode: int, omod: str) -> None:
-    x, y = samples(kind, 2)
-    option = {"denormals": mode} if kind == F32 else {"wide_denormals": mode}
-    found = run(
-        f"  v_add_f{8 * np.dtype(kind).itemsize}_e64 {names(kind, 2)} {omod}",
-        [x, y],
-        kind,
-        **option,
-    )
-    given = (x, y) if mode & 1 else (flushed(x), flushed(y))
-    with np.errstate(all="ignore"):
-        total = given[0] + given[1]
-        # What is below the normal numbers is +0 before, and keeps its sign after.
-        total = np.where(np.abs(total) < np.finfo(kind).smallest_normal, kind(0), total).astype(
-            kind
-        )
-        scaled = total.astype(np.longdouble) * {"mul:2": 2, "mul:4": 4, "div:2": 0.5}[omod]
-        low = np.abs(scaled) < np.finfo(kind).smallest_normal
-        total = np.where(low, np.copysign(kind(0), total), scaled.astype(kind)).astype(kind)
-    same(found, total)
-
-
-@pytest.mark.parametrize(
-    ("flush", "keep"),
-    [
-        ("s_denorm_mode 12", "s_denorm_mode 15"),
-        (
-            "s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 4, 2), 0",
-            "s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 4, 2), 3",
-        ),
-    ],
-)
-def test_the_denormal_mode_changes_within_a_block(flush: str, keep: str) -> None:
-    inputs = samples32(1)
-    x = inputs[0].view(F32)
-    body = f"""  v_mul_f32 v100, 1.0, v1
-  {flush}
-  v_mul_f32 v101, 1.0, v1
-  {keep}
-  v_mul_f32 v102, 1.0, v1"""
-    found = run_registers(body, inputs, [100, 101, 102])
-    for index, expected in enumerate((x, flushed(x), x)):
-        same(found[index].view(F32), expected)
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -413,7 +242,8 @@ def test_what_else_the_mode_has_is_refused(body: str) -> None:
 def test_a_compiled_kernel_that_sets_the_rounding_with_a_value(mode: int, wave_size: int) -> None:
     """Bits 3:0 of MODE, from an argument, in a loop whose other rounds have another mode."""
     source = """#include "common.h"
-KERNEL k(GLOBAL const float *x, GLOBAL const double *w, GLOBAL float *y, GLOBAL double *z, u32 mode) {
+KERNEL k(GLOBAL const float *x, GLOBAL const double *w, GLOBAL float *y, GLOBAL double *z,
+         u32 mode) {
   float sum = 0;
   double wide = 0;
   for (u32 i = 0; i < 8; ++i)

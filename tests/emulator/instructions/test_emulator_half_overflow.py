@@ -75,7 +75,8 @@ def test_packed_halves_do_not_overflow(name: str) -> None:
     count, model = ARITHMETIC[name.replace("pk_", "")]
     rows = halves(2 * count)
     inputs = np.stack([
-        rows[2 * n].view(np.uint16).astype(np.uint32) | rows[2 * n + 1].view(np.uint16).astype(np.uint32) << 16
+        rows[2 * n].view(np.uint16).astype(np.uint32)
+        | rows[2 * n + 1].view(np.uint16).astype(np.uint32) << 16
         for n in range(count)
     ])  # fmt: skip
     operands = ", ".join(f"v{n + 1}" for n in range(count))

@@ -133,7 +133,10 @@ def test_waves_meet_at_the_workgroups_barrier_wherever_they_are() -> None:
     """RDNA4 ISA, "Barriers": the barrier counts waves; those that have ended are not waited for."""
     source = """KERNEL split(GLOBAL u32 *x) {
   if (LANE < 32) { x[LANE] = 1; __builtin_amdgcn_s_barrier(); x[LANE] = 2; }
-  else { x[LANE] = 3; __builtin_amdgcn_s_barrier(); x[LANE] = 4; __builtin_amdgcn_s_barrier(); x[LANE] = 5; }
+  else {
+    x[LANE] = 3; __builtin_amdgcn_s_barrier(); x[LANE] = 4;
+    __builtin_amdgcn_s_barrier(); x[LANE] = 5;
+  }
 }
 """
     out = np.zeros(64, np.uint32)

@@ -122,7 +122,8 @@ KERNEL locked(GLOBAL u32 *x) {
     u32 expected;
     do
       expected = 0;
-    while (!__atomic_compare_exchange_n(&lock, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    while (!__atomic_compare_exchange_n(&lock, &expected, 1, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED));
     total += LANE;
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
   }
@@ -187,8 +188,10 @@ def test_control_c_stops_an_endless_kernel() -> None:
     sys.path.insert(0, sys.argv[1])
     import numpy as np
     from building import compile_source, emulate
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born with SIGINT ignored
-    code = compile_source('#include "common.h"\\nKERNEL spin(volatile GLOBAL u32 *x) { while (*x == 0) ; }')
+    # A job in the background is born with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    code = compile_source('#include "common.h"\\n'
+                          'KERNEL spin(volatile GLOBAL u32 *x) { while (*x == 0) ; }')
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
         emulate(code, "spin", 4, 64, [np.zeros(1, np.uint32)], threads=2)

@@ -122,7 +122,8 @@ def test_a_process_that_was_forked_can_launch() -> None:
     import numpy as np
     from building import compile_source, emulate
     loop = "for (u32 i = 0; i < n; ++i) x[LANE] += 1;"
-    code = compile_source('#include "common.h"\\nKERNEL count(volatile GLOBAL u32 *x, u32 n) { ' + loop + ' }')
+    code = compile_source('#include "common.h"\\n'
+                          'KERNEL count(volatile GLOBAL u32 *x, u32 n) { ' + loop + ' }')
     def total():
         x = np.zeros(64, np.uint32)
         emulate(code, "count", 1, 64, [x, np.uint32(100)], threads=2)
@@ -145,7 +146,8 @@ def test_signal_handlers_run_while_a_kernel_does(groups: int) -> None:
     sys.path.insert(0, sys.argv[1])
     import numpy as np
     from building import compile_source, device
-    code = compile_source('#include "common.h"\\nKERNEL spin(volatile GLOBAL u32 *x) {{ while (*x == 0) ; }}')
+    code = compile_source('#include "common.h"\\n'
+                          'KERNEL spin(volatile GLOBAL u32 *x) {{ while (*x == 0) ; }}')
     emulator = device(2)
     address = emulator.allocate(4)
     emulator.copy_to_device(address, np.zeros(1, np.uint32).data)
@@ -155,7 +157,8 @@ def test_signal_handlers_run_while_a_kernel_does(groups: int) -> None:
         emulator.copy_to_device(address, np.ones(1, np.uint32).data)
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, 0.5)
-    emulator.launch(function, ({groups}, 1, 1), (64, 1, 1), 0, bytearray(address.to_bytes(8, "little")))
+    argument = bytearray(address.to_bytes(8, "little"))
+    emulator.launch(function, ({groups}, 1, 1), (64, 1, 1), 0, argument)
     print("ended")
     """)
     assert done.stdout == "rings\nended\n", done.stderr
@@ -169,7 +172,8 @@ def test_a_signal_handler_that_raises_stops_the_launch(groups: int) -> None:
     sys.path.insert(0, sys.argv[1])
     import numpy as np
     from building import compile_source, emulate
-    code = compile_source('#include "common.h"\\nKERNEL spin(volatile GLOBAL u32 *x) {{ while (*x == 0) ; }}')
+    code = compile_source('#include "common.h"\\n'
+                          'KERNEL spin(volatile GLOBAL u32 *x) {{ while (*x == 0) ; }}')
     class Alarm(Exception): pass
     def ring(number, frame): raise Alarm
     signal.signal(signal.SIGALRM, ring)

@@ -20,7 +20,7 @@ from silicon_matrices import Shape
 from silicon_model import dot, dot_step, rounded
 
 
-def test_captured_dot_products() -> None:
+def test_the_model_gives_the_captured_dot_products() -> None:
     rows = capture("float_dot_gfx1201")["rows"]
     assert len(rows) == 109
     for row in rows:
@@ -32,7 +32,7 @@ def test_captured_dot_products() -> None:
 @pytest.mark.parametrize(
     "matrix", capture("packed_wmma")["matrices"], ids=lambda matrix: matrix["name"]
 )
-def test_captured_matrices_with_packed_results(matrix: dict[str, Any]) -> None:
+def test_the_model_gives_the_captured_matrices_with_packed_results(matrix: dict[str, Any]) -> None:
     kind = matrix["format"]
     for found in of_gfx12(matrix):
         logical = [wave_k(found["wave"], k) for k in range(16)]
@@ -49,13 +49,14 @@ def test_captured_matrices_with_packed_results(matrix: dict[str, Any]) -> None:
 
 # Bits of the inline constants by their encoding, in halves of f16 and of bf16.
 _CONSTANTS = {
-    128: (0, 0), 129: (1, 1), 144: (16, 16), 192: (64, 64), 193: (0xFFFF, 0xFFFF), 208: (0xFFF0, 0xFFF0),
+    128: (0, 0), 129: (1, 1), 144: (16, 16), 192: (64, 64), 193: (0xFFFF, 0xFFFF),
+    208: (0xFFF0, 0xFFF0),
     240: (0x3800, 0x3F00), 241: (0xB800, 0xBF00), 242: (0x3C00, 0x3F80), 243: (0xBC00, 0xBF80),
     244: (0x4000, 0x4000), 246: (0x4400, 0x4080), 248: (0x3118, 0x3E22),
 }  # fmt: skip
 
 
-def test_captured_operands_of_packed_matrices() -> None:
+def test_the_model_gives_the_captured_operands_of_packed_matrices() -> None:
     """neg_lo and neg_hi are signs of halves of A and B, sign and absolute value of C; op_sel and
     clamp do nothing."""
     rows = capture("packed_operands")["rows"]
@@ -89,7 +90,7 @@ def wave_k(wave: int, place: int) -> int:
 
 @pytest.mark.parametrize("name", ["IU8", "IU4"])
 @pytest.mark.parametrize("clamp", [0, 1])
-def test_captured_integer_products(name: str, clamp: int) -> None:
+def test_the_model_gives_the_captured_integer_products(name: str, clamp: int) -> None:
     rows = [
         row for row in capture("wmma_integer_gfx1201")["rows"] if row["instruction"].endswith(name)
     ]
@@ -104,7 +105,7 @@ def test_captured_integer_products(name: str, clamp: int) -> None:
 
 @pytest.mark.parametrize("op", range(4))
 @pytest.mark.parametrize("kind", ["sw16", "sw8"])
-def test_captured_sparse_products(kind: str, op: int) -> None:
+def test_the_model_gives_the_captured_sparse_products(kind: str, op: int) -> None:
     rows = [
         row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == (kind, op)
     ]

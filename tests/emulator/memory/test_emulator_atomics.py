@@ -112,7 +112,7 @@ FLOAT_ATOMICS = {
 
 
 @pytest.mark.parametrize("text", FLOAT_ATOMICS)
-def test_float_atomics(text: str) -> None:
+def test_float_atomics_are_numpys(text: str) -> None:
     body = f"""
   s_load_b128 s[0:3], s[0:1], 0x0
   v_lshlrev_b32 v0, 2, v0
@@ -190,7 +190,8 @@ def test_compare_and_swap_loops_of_many_groups_lose_nothing(threads: int) -> Non
 KERNEL count(GLOBAL u32 *x, GLOBAL float *f) {
   u32 old = x[0];
   if (LANE % 3 == 0) return;
-  while (!__atomic_compare_exchange_n(&x[0], &old, old + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) ;
+  while (!__atomic_compare_exchange_n(&x[0], &old, old + 1, 0, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_SEQ_CST)) ;
   __atomic_fetch_add(&f[0], 1.0f, __ATOMIC_RELAXED);
 }
 """

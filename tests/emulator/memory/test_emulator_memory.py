@@ -122,7 +122,9 @@ def test_lds_copies_of_every_width_and_pattern(size: int) -> None:
         ("stride64_b32 v1, v2, v3 offset0:1 offset1:3", ((256, 2), (768, 3))),
     ],
 )
-def test_two_addresses(text: str, places: tuple[tuple[int, int], ...]) -> None:
+def test_accesses_with_two_addresses_reach_both(
+    text: str, places: tuple[tuple[int, int], ...]
+) -> None:
     lane = np.arange(32, dtype=np.uint32)
     inputs = np.stack([lane * 8, lane + 100, lane + 500]).astype(np.uint32)
     kind, _, rest = text.partition(" ")
@@ -203,7 +205,8 @@ KERNEL flat(GLOBAL u32 *x, u32 n) {
   for (u32 k = 0; k < 16; ++k) mine[k] = x[i] * k + i;
   box[i] = x[i]; box[i + 32] = i;
   barrier();
-  u32 total = sum(mine, n) + sum((const u32 *)(box + (i & 15)), 3) + sum((const u32 *)(x + (i & 7)), 4);
+  u32 total = sum(mine, n) + sum((const u32 *)(box + (i & 15)), 3)
+      + sum((const u32 *)(x + (i & 7)), 4);
   barrier();
   x[i] = total;
 }

@@ -82,7 +82,7 @@ class Address:
     @property
     def own_offset(self) -> int:
         """The lane's offset and the instruction's, whose sum wraps: see
-        `amdjit.emulator.instructions.buffers.places`."""
+        `amdjit.emulator.instructions.buffers.addresses`."""
         return (self.offset + self.ioffset) & 0xFFFFFFFF
 
 

@@ -7,11 +7,12 @@ import numpy as np
 
 from model.floats import FLOAT_OPS
 from model.integers import INTEGERS
+from model.operand_makers import Maker
 from model.operation import Op
 from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS, dot_of_pairs
 from model.programs import OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.values import Bits, Numbers, differences, fma, halves, numbers, patterns, saturated
-from model.variants import Maker, clamped
+from model.variants import clamped
 
 CLASSES = ("plain", "halves", "signs", "clamp", "scalar", "partial")
 
@@ -204,7 +205,8 @@ def _list(flags: list[int]) -> str:
 
 _SINGLES: dict[str, Op] = {**INTEGERS, **FLOAT_OPS}
 DUAL_X = (
-    "fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32", "mul_dx9_zero_f32",
+    "fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32",
+    "mul_dx9_zero_f32",
     "mov_b32", "cndmask_b32", "max_num_f32", "min_num_f32", "dot2acc_f32_f16", "dot2acc_f32_bf16",
 )  # fmt: skip
 DUAL_Y = (*DUAL_X, "add_nc_u32", "lshlrev_b32", "and_b32")

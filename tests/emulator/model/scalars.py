@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from model.comparisons import float_predicates
-from model.floats import in_double, larger, maximum, minimum, smaller, to_integer, towards_zero
+from model.conversions import to_integer, towards_zero
+from model.floats import in_double, larger, maximum, minimum, smaller
 from model.integers import (
     ONES,
     by_element,

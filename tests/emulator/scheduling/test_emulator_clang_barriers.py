@@ -65,7 +65,8 @@ x[LANE] = 1;"""
 
 def test_a_wait_without_a_signal_is_a_deadlock() -> None:
     fault = fault_in_c(
-        "if (WAVE) __builtin_amdgcn_s_barrier_signal(-1);\n__builtin_amdgcn_s_barrier_wait(-1);\nx[LANE] = 1;"
+        "if (WAVE) __builtin_amdgcn_s_barrier_signal(-1);\n__builtin_amdgcn_s_barrier_wait(-1);\n"
+        "x[LANE] = 1;"
     )
     assert "which has 2 of 3 signals; this wave has not signalled it" in str(fault)
 
@@ -107,7 +108,8 @@ target triple = "amdgcn-amd-amdhsa"
 @pair = internal addrspace(3) global [2 x target("amdgcn.named.barrier", 0)] poison
 define amdgpu_kernel void @objects(ptr addrspace(1) %x, i32 %members) #0 {
 entry:
-  %second = getelementptr [2 x target("amdgcn.named.barrier", 0)], ptr addrspace(3) @pair, i32 0, i32 1
+  %second = getelementptr [2 x target("amdgcn.named.barrier", 0)],
+      ptr addrspace(3) @pair, i32 0, i32 1
   %item = call i32 @llvm.amdgcn.workitem.id.x()
   %lanes = lshr i32 %item, 5
   %wave = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %lanes)
@@ -139,7 +141,7 @@ attributes #0 = { "amdgpu-flat-work-group-size"="1,1024" }
 
 
 @pytest.mark.skipif(shutil.which("llc-22") is None, reason="llc-22 not installed")
-def test_objects_of_llvm(tmp_path: Path) -> None:
+def test_barriers_of_llvms_own_objects_work(tmp_path: Path) -> None:
     (tmp_path / "k.ll").write_text(OBJECTS)
     llc = ["llc-22", "-O2", f"-mcpu={CPU}", "-filetype=obj", "k.ll", "-o", "k.o"]
     subprocess.run(llc, cwd=tmp_path, check=True)

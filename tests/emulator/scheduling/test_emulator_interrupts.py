@@ -15,7 +15,8 @@ import signal
 import numpy as np
 import amdjit
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born with SIGINT ignored
+# A job in the background is born with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @amdjit.kernel
 def endless(x):

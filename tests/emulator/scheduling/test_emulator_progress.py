@@ -87,7 +87,8 @@ KERNEL locked(GLOBAL u32 *lock, GLOBAL u32 *total) {
   if (LANE % 32 == 0) {
     u32 expected;
     do expected = 0;
-    while (!__scoped_atomic_compare_exchange_n(lock, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED,
+    while (!__scoped_atomic_compare_exchange_n(lock, &expected, 1, 0, __ATOMIC_ACQUIRE,
+                                               __ATOMIC_RELAXED,
                                                __MEMORY_SCOPE_DEVICE));
     u32 before = LOAD(total);
     for (int i = 0; i < 20; ++i) SLEEP;  /* the others see the lock taken */

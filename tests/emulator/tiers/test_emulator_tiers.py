@@ -37,7 +37,8 @@ LOOPS = """
 KERNEL loops(GLOBAL u32 *x, u32 rounds) {
   u32 i = BLOCK * 64 + LANE, total = x[i];
   for (u32 outer = 0; outer < rounds; ++outer)
-    for (u32 inner = 0; inner < 100 + (i & 7); ++inner) total = (total ^ inner) * 2654435761u + outer;
+    for (u32 inner = 0; inner < 100 + (i & 7); ++inner)
+      total = (total ^ inner) * 2654435761u + outer;
   x[i] = total;
 }
 """

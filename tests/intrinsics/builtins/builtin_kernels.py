@@ -48,7 +48,8 @@ _ELEMENTS = tuple(scalar for scalar in SCALARS if scalar is not boolean)
 _LENGTH = 1024
 # Constants that are in the range but whose meaning LLVM checks: a counter's or a message's number.
 _CONSTANTS = {
-    ("s_sendmsg", 0): 1, ("s_sendmsghalt", 0): 1, ("s_sendmsg_rtn", 0): 128, ("s_sendmsg_rtnl", 0): 131,
+    ("s_sendmsg", 0): 1, ("s_sendmsghalt", 0): 1, ("s_sendmsg_rtn", 0): 128,
+    ("s_sendmsg_rtnl", 0): 131,
 }  # fmt: skip
 
 

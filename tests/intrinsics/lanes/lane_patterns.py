@@ -53,7 +53,8 @@ def dpp_source(lane: int, control: int) -> int | None:
         return lane // 4 * 4 + (control >> 2 * (lane % 4)) % 4
     sources = {
         0x10: place + count, 0x11: place - count, 0x12: (place - count) % 16,
-        0x14: 7 - place % 8 + place // 8 * 8 if count else 15 - place, 0x15: count, 0x16: place ^ count,
+        0x14: 7 - place % 8 + place // 8 * 8 if count else 15 - place, 0x15: count,
+        0x16: place ^ count,
     }  # fmt: skip
     source = sources[control >> 4]
     return row + source if 0 <= source < 16 else None

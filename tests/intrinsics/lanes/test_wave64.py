@@ -64,7 +64,8 @@ def test_lanes_exchange_values_of_every_width(dtype: str) -> None:
     results = np.zeros((11, 64), dtype)
     exchange[1, 64](values, lanes, results)
     upper, source = LANES > 33, lanes % 64
-    sources = [source, LANES ^ 37, np.where(LANES >= 35, LANES - 35, LANES), np.where(LANES < 61, LANES + 3, LANES),
+    sources = [source, LANES ^ 37, np.where(LANES >= 35, LANES - 35, LANES),
+        np.where(LANES < 61, LANES + 3, LANES),
                LANES ^ 41, LANES * 0 + 40, LANES * 0, LANES ^ 9, LANES ^ 16]  # fmt: skip
     np.testing.assert_array_equal(results[:9], values[np.stack(sources)])
     np.testing.assert_array_equal(results[9], np.where(upper, values[34], 0))

@@ -138,8 +138,10 @@ def test_extremes_with_and_without_nan(dtype: Any, wave_size: int) -> None:
     amdjit.kernel(wave_size=wave_size)(extremes.function)[1, 3 * wave_size](values.ravel(), out)
     wide = values.astype(np.float64)
     wanted = [
-        np.broadcast_to(np.fmin.reduce(wide, axis=1)[:, None], values.shape), np.fmax.accumulate(wide, axis=1),
-        np.broadcast_to(wide.min(axis=1)[:, None], values.shape), np.maximum.accumulate(wide, axis=1),
+        np.broadcast_to(np.fmin.reduce(wide, axis=1)[:, None], values.shape),
+        np.fmax.accumulate(wide, axis=1),
+        np.broadcast_to(wide.min(axis=1)[:, None], values.shape),
+        np.maximum.accumulate(wide, axis=1),
         np.broadcast_to(wide.max(axis=1)[:, None], values.shape),
     ]  # fmt: skip
     np.testing.assert_array_equal(out.reshape(5, 3, wave_size).astype(np.float64), np.array(wanted))
@@ -252,7 +254,8 @@ def test_the_models_of_whole_waves_are_the_forms_lane_by_lane(dtype: Any) -> Non
             wanted = [np.array(form).astype(dtype) for form in expected(operation, values, heads)]
         found = [
             wave.reduce(values, operation), wave.inclusive_scan(values, operation),
-            wave.exclusive_scan(values, operation), wave.segmented_inclusive_scan(values, heads, operation),
+            wave.exclusive_scan(values, operation),
+            wave.segmented_inclusive_scan(values, heads, operation),
             wave.segmented_exclusive_scan(values, heads, operation),
         ]  # fmt: skip
         np.testing.assert_array_equal(np.array(found), np.array(wanted))
@@ -271,7 +274,8 @@ def kernel(x, out, operation: amdjit.Const):
     out[i] = wave.segmented_inclusive_scan(wave.exclusive_scan(total, operation), i == 3, operation)
 
 for name in ("u1", "f2", "bfloat16", "f8"):
-    element = amdjit.language.types.bf16 if name == "bfloat16" else amdjit.language.types.from_dtype(np.dtype(name))
+    is_brain = name == "bfloat16"
+    element = amdjit.bf16 if is_brain else amdjit.language.types.from_dtype(np.dtype(name))
     for size in sizes:
         for operation in ("add", "min", "maximum"):
             kernel.compile(element[:], element[:], operation, target=target, wave_size=size)

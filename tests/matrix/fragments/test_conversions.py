@@ -30,8 +30,10 @@ def converting(
 
 
 CASES = [
-    (A, 32, 64, matrix.i4, f16), (B, 96, 32, matrix.u4, f16), (A, 16, 32, matrix.u4, f32), (B, 64, 16, matrix.i4, i8),
-    (A, 16, 64, matrix.i4, bf16), (A, 16, 32, f16, f32), (B, 16, 32, f32, f16), (C, 32, 16, f32, f16),
+    (A, 32, 64, matrix.i4, f16), (B, 96, 32, matrix.u4, f16), (A, 16, 32, matrix.u4, f32),
+    (B, 64, 16, matrix.i4, i8),
+    (A, 16, 64, matrix.i4, bf16), (A, 16, 32, f16, f32), (B, 16, 32, f32, f16),
+    (C, 32, 16, f32, f16),
     (A, 16, 48, i8, f16), (A, 10, 20, f16, i8), (B, 16, 16, f32, fp8), (C, 16, 32, i32, f64),
     (A, 6, 84, matrix.u4, f16),
 ]  # fmt: skip

@@ -31,7 +31,8 @@ def name_of(value: Any) -> str:
 
 
 def check_product(
-    types: tuple[Any, Any, Any], shape: tuple[int, int, int], tile: tuple[int, int, int], layouts: tuple[Any, ...],
+    types: tuple[Any, Any, Any], shape: tuple[int, int, int], tile: tuple[int, int, int],
+    layouts: tuple[Any, ...],
     wave_size: int = 32,
 ) -> None:  # fmt: skip
     a_type, b_type, c_type = types
@@ -66,7 +67,7 @@ def test_all_types_of_gfx12(types: tuple[Any, Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("types", TYPES[::2], ids=lambda types: "-".join(map(name_of, types)))
-def test_types_in_wave64(types: tuple[Any, Any, Any]) -> None:
+def test_products_of_every_type_in_wave64_are_numpys(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (16, 32, 64), (16, 32, 32), (ROW, COL, COL), 64)
 
 

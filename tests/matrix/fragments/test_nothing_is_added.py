@@ -96,11 +96,13 @@ def test_products_in_wave64_are_those_of_the_instructions_by_hand() -> None:
 
 
 WMMA = (
-    "f32_16x16x16_f16", "f16_16x16x16_f16", "bf16_16x16x16_bf16", "f32_16x16x16_fp8_bf8", "i32_16x16x16_iu8",
+    "f32_16x16x16_f16", "f16_16x16x16_f16", "bf16_16x16x16_bf16", "f32_16x16x16_fp8_bf8",
+    "i32_16x16x16_iu8",
     "i32_16x16x16_iu4", "i32_16x16x32_iu4",
 )  # fmt: skip
 SWMMAC = (
-    "f32_16x16x32_f16", "f16_16x16x32_f16", "bf16_16x16x32_bf16", "f32_16x16x32_bf8_fp8", "i32_16x16x32_iu8",
+    "f32_16x16x32_f16", "f16_16x16x32_f16", "bf16_16x16x32_bf16", "f32_16x16x32_bf8_fp8",
+    "i32_16x16x32_iu8",
     "i32_16x16x32_iu4", "i32_16x16x64_iu4",
 )  # fmt: skip
 ELEMENTS = {

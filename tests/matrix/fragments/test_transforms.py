@@ -94,7 +94,8 @@ def check_transpose(
 
 
 TRANSPOSES = [
-    (A, f16, 32, 16), (B, bf16, 16, 48), (C, f32, 32, 32), (C, f16, 21, 40), (A, u8, 16, 32), (B, i8, 33, 16),
+    (A, f16, 32, 16), (B, bf16, 16, 48), (C, f32, 32, 32), (C, f16, 21, 40), (A, u8, 16, 32),
+    (B, i8, 33, 16),
     (C, f64, 16, 16), (A, matrix.i4, 32, 64), (B, matrix.u4, 32, 32), (C, fp8, 16, 16),
 ]  # fmt: skip
 
@@ -314,7 +315,7 @@ def test_a_result_becomes_the_left_operand_of_the_next_product() -> None:
     np.testing.assert_array_equal(d, a @ b @ c)
 
 
-def test_coordinates_of_waves() -> None:
+def test_coordinates_of_waves_are_those_of_the_block() -> None:
     """A launch of 2 by 3 workgroups of 2 by 2 waves tiles a matrix with blocks of 16 by 32."""
 
     @amdjit.kernel(block=(64, 2, 1))

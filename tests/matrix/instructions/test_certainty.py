@@ -46,9 +46,7 @@ def test_captures_of_sparse_products_are_exact_and_so_make_no_rounding_measured(
         assert matrix.certainty(name.removeprefix("V_").lower()) == expected
 
 
-def test_whatever_multiplies_8_bit_floats_is_a_model_and_what_is_not_measured_says_what_is_not_known() -> (
-    None
-):
+def test_products_of_8_bit_floats_are_a_model_and_say_what_is_not_known() -> None:
     for name, row in KNOWN.items():
         assert (row.certainty == "model") == bool(re.search("[bf][fp]8", name))
         assert row.open or row.certainty == "measured"

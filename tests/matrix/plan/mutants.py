@@ -47,7 +47,8 @@ class Mutant:
 @contextmanager
 def mutated(mutant: Mutant | None) -> Iterator[None]:
     """Compile kernels with a mutant, and forget them behind."""
-    kernels = (plan_kernels.copy_kernel, plan_kernels.shared_copy_kernel, plan_kernels.product_kernel,
+    kernels = (plan_kernels.copy_kernel, plan_kernels.shared_copy_kernel,
+        plan_kernels.product_kernel,
                plan_kernels.lds_product_kernel)  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         if mutant is not None:
@@ -150,7 +151,8 @@ PRODUCT_MUTANTS = (
     Mutant("A has another order of k than B", blocks, "first_along", other_halves(A)),
     Mutant("B has another order of k than A", blocks, "first_along", other_halves(B)),
     Mutant("rows of C and D are in other lanes", blocks, "first_along", other_halves(C)),
-    Mutant("neighbours of k are exchanged in A", fragments, "product_of", product(neighbours_exchanged_in_a)),
+    Mutant("neighbours of k are exchanged in A", fragments, "product_of",
+        product(neighbours_exchanged_in_a)),
     Mutant("blocks stand in another order", blocks, "distance", blocks_in_other_order),
     Mutant("the leading dimension is one too small", blocks, "place_of", shorter_lines, False),
     Mutant("the first element is one too far", blocks, "place_of", next_element, False),
@@ -165,13 +167,15 @@ SIGN_MUTANTS = tuple(
     for side in "AB"
 )  # fmt: skip
 FP8_MUTANT = Mutant("A and B have each other's type", fragments, "product_of",
-                    product(lambda _: {"builtin": amdgcn.wmma_f32_16x16x16_bf8_fp8_w32_gfx12}), False)  # fmt: skip
+                    product(lambda _: {"builtin": amdgcn.wmma_f32_16x16x16_bf8_fp8_w32_gfx12}),
+                    False)  # fmt: skip
 SHARING_MUTANTS = (Mutant("the last wave loads what the first does", cooperation, "load_blocks",
                           last_wave_does_the_firsts_part, False),)  # fmt: skip
 CLIP_MUTANTS = tuple(
     Mutant(f"the edge is {says}", blocks, "edges_of", edges(*off), False)
     for says, off in {
-        "a column too far": (1, 0), "a row too far": (0, 1), "a column too near": (-1, 0), "a row too near": (0, -1),
+        "a column too far": (1, 0), "a row too far": (0, 1), "a column too near": (-1, 0),
+        "a row too near": (0, -1),
     }.items()
 )  # fmt: skip
 

@@ -81,7 +81,8 @@ def check_fill(
 
 
 def check_copy(
-    fragment: tuple[Any, ...], shape: tuple[int, int], waves: tuple[int, int], pads: tuple[int, int, int, int],
+    fragment: tuple[Any, ...], shape: tuple[int, int], waves: tuple[int, int],
+    pads: tuple[int, int, int, int],
     wave_size: int = 32, sharing: str | None = None,
 ) -> None:  # fmt: skip
     """Copy a matrix of any bits between matrices with borders: pads are rows and columns, of source
@@ -115,7 +116,8 @@ def check_copy(
 
 
 def product_error(
-    types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int], shape: tuple[int, int, int],
+    types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int],
+    shape: tuple[int, int, int],
     data: Data, wave_size: int = 32, fixed: bool = True,
 ) -> tuple[float, float]:  # fmt: skip
     """Return the error of 2 A B + 2 C and how large it may be; every matrix has a padded leading
@@ -185,7 +187,8 @@ def rounded_reference(types: Any, a: Matrix, b: Matrix, c: Matrix, wave_size: in
 
 
 def check_product(
-    types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int], shape: tuple[int, int, int],
+    types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int],
+    shape: tuple[int, int, int],
     data: Data, wave_size: int = 32, fixed: bool = True,
 ) -> None:  # fmt: skip
     error, allowed = product_error(
@@ -195,7 +198,8 @@ def check_product(
 
 
 def lds_product_error(
-    types: Any, depth: int, layouts: Any, lds_layouts: Any, waves: tuple[int, int], shape: tuple[int, int, int],
+    types: Any, depth: int, layouts: Any, lds_layouts: Any, waves: tuple[int, int],
+    shape: tuple[int, int, int],
     data: Data,
 ) -> float:  # fmt: skip
     """Return the error of A B through LDS."""
@@ -219,5 +223,6 @@ def lds_product_error(
 
 
 __all__ = [
-    "COL", "ROW", "check_copy", "check_fill", "check_product", "lds_product_error", "product_error", "relative_error",
+    "COL", "ROW", "check_copy", "check_fill", "check_product", "lds_product_error", "product_error",
+    "relative_error",
 ]  # fmt: skip

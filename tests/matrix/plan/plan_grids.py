@@ -37,7 +37,8 @@ ROCWMMA_TYPES = (
 )  # fmt: skip
 FURTHER_TYPES = (
     (u8, u8, i32, i32), (i8, u8, i32, i32), (u8, i8, i32, i32),
-    (matrix.i4, matrix.i4, i32, i32), (matrix.u4, matrix.u4, i32, i32), (matrix.i4, matrix.u4, i32, i32),
+    (matrix.i4, matrix.i4, i32, i32), (matrix.u4, matrix.u4, i32, i32),
+    (matrix.i4, matrix.u4, i32, i32),
     (matrix.u4, matrix.i4, i32, i32),
 )  # fmt: skip
 TYPES = (*ROCWMMA_TYPES, *FURTHER_TYPES)
@@ -59,7 +60,8 @@ WAVE_TILES = (
     (2, 8),
 )
 SIZES = (
-    (64, 64, 1024), (32, 64, 1024), (64, 32, 1024), (256, 256, 1024), (2048, 64, 1024), (64, 2048, 1024),
+    (64, 64, 1024), (32, 64, 1024), (64, 32, 1024), (256, 256, 1024), (2048, 64, 1024),
+    (64, 2048, 1024),
     (512, 512, 512),
 )  # fmt: skip
 

@@ -69,7 +69,7 @@ TYPE_MUTANTS = [*((each, BYTES) for each in SIGN_MUTANTS), (FP8_MUTANT, (fp8, bf
 
 
 @pytest.mark.parametrize(("mutant", "types"), TYPE_MUTANTS, ids=str)
-def test_types_and_signs(mutant: Mutant, types: Any) -> None:
+def test_mutants_of_types_and_signs_are_found(mutant: Mutant, types: Any) -> None:
     with mutated(mutant):
         assert is_wrong(types, random_data)
 
@@ -156,7 +156,8 @@ class Turned(Layout):
 
 
 INSTRUCTIONS = [
-    "wmma_f32_16x16x16_f16_w32_gfx12", "wmma_i32_16x16x16_iu8_w64_gfx12", "wmma_i32_16x16x32_iu4_w32_gfx12",
+    "wmma_f32_16x16x16_f16_w32_gfx12", "wmma_i32_16x16x16_iu8_w64_gfx12",
+    "wmma_i32_16x16x32_iu4_w32_gfx12",
     "swmmac_f32_16x16x32_f16_w32", "swmmac_f32_16x16x32_bf8_fp8_w64", "swmmac_i32_16x16x64_iu4_w64",
 ]  # fmt: skip
 
@@ -191,7 +192,8 @@ def test_products_through_layouts_kill_wrong_layouts(
             wrong = kind(*(getattr(layout, field) for field in Layout.__dataclass_fields__))
             monkeypatch.setattr(
                 MatrixInstruction, "layout",
-                lambda self, other, operand=operand, wrong=wrong: wrong if other == operand else right(self, other),
+                lambda self, other, operand=operand,
+                wrong=wrong: wrong if other == operand else right(self, other),
             )  # fmt: skip
             assert instruction_is_wrong(product, "random"), (operand, kind)
             # Which two of four are kept moves even ones: such sparse data are not all alike.

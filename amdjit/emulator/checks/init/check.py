@@ -19,7 +19,7 @@ from amdjit.emulator.wave.instrument import Instruments
 
 
 class InitCheck(Check):
-    """Reports values that nobody has written, where they matter."""
+    """Reports values that were never written, where they matter."""
 
     name: ClassVar[str] = "init"
     kinds: ClassVar[tuple[int, ...]] = (INIT_KINDS,)

@@ -36,7 +36,7 @@ from amdjit.emulator.host.builder import Value, constant, sequence
 from amdjit.emulator.host.declaration import Declaration, declare
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.host.record import Record
-from amdjit.emulator.instructions.memory.access_native import ADDRESS_PARAMETERS, SIZES, SPACES
+from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS, SIZES, SPACES
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Context
 
 # The high dwords of the addresses of LDS and private memory.

@@ -17,8 +17,8 @@ from amdjit.emulator.checks.init.registers import (
 )
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.lanes.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
-from amdjit.emulator.wave.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.wave.frame import Frame, source_number
 from amdjit.emulator.wave.registers import V32
 

@@ -39,7 +39,7 @@ class InitReports:
             return None
         name, what = _NAMES[kind]
         source = self._source(row, facts)
-        message = f"{what} {source.text}, which nobody has written"
+        message = f"{what} {source.text}, which was never written"
         finding = Finding(name, message, source.help, source.origin, place=source.place)
         return report_of("init", finding, row, facts, source.address)
 

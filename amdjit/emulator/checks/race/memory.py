@@ -61,7 +61,7 @@ class RaceMemory(MemoryObserver):
         ranges = [(int(row[0]), int(row[1])) for row in table.rows if row[2]]
         if sum(end - start for start, end in ranges) > _MOST_SHADOWED:
             raise LaunchError(
-                "the race check notes who touched each dword, for at most 4 GiB of device memory: "
+                "the race check records what touched each dword of at most 4 GiB of device memory: "
                 "use smaller arrays"
             )
         known = set(ranges)

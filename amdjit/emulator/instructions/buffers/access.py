@@ -1,9 +1,9 @@
-"""Buffer instructions: addresses through a resource of four SGPRs, with its own bounds (RDNA 4 ISA,
-9.4 to 9.6).
+"""Buffer instructions: addresses through a resource of four SGPRs, which has bounds of its own
+(RDNA 4 ISA, 9.4 to 9.6).
 
-Out of a buffer's bounds loads give 0 and stores do nothing, silently, as the ISA has it; what the
-resource claims to hold is checked against the allocations like any other access. Nothing is ever
-not resident here, so that `tfe` leaves its register as it is.
+Outside the bounds of a buffer, loads return 0 and stores do nothing, as the ISA says; what the
+resource claims to hold is checked against the allocations like any other access. No memory is ever
+non-resident here, so `tfe` leaves its register unchanged.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.buffers.parts import PARTS_LOAD, PARTS_STORE
-from amdjit.emulator.instructions.buffers.places import (
+from amdjit.emulator.instructions.buffers.addresses import (
     HIGH_OFFSET,
     INDEXED,
     MASKS_OFFSET,
     PLACE,
     WHOLE,
 )
+from amdjit.emulator.instructions.buffers.partial_lanes import PARTS_LOAD, PARTS_STORE
 from amdjit.emulator.instructions.memory.access import (
     LOAD_WIDTHS,
     STORE_WIDTHS,
@@ -33,15 +33,15 @@ from amdjit.emulator.instructions.memory.access import (
     stored_values,
     write_loaded,
 )
-from amdjit.emulator.instructions.memory.access_native import Access
 from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, memory_operations
+from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind
 from amdjit.emulator.wave.registers import V32
 
-# Where `aj_buffer_place` leaves its results: behind what atomics and formats use of the staging
-# area.
+# Where `aj_buffer_place` puts its results: after the part of the staging area that atomics and
+# formats use.
 _PLACE_STAGING = 20
 _STRIDE_SCALES = ((1, 2), (2, 3), (3, 5))
 
@@ -55,8 +55,8 @@ def resource_words(frame: Frame, register: Register) -> list[Value]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the lanes of a buffer instruction access memory, and the lanes of which something is
-    inside."""
+    """The addresses of a buffer instruction's lanes, and the lanes that have at least one dword
+    inside the buffer."""
 
     address: Address
     lanes: Value
@@ -64,7 +64,8 @@ class Place:
 
 
 def buffer_place(frame: Frame, instruction: Instruction, size: Value, whole: bool) -> Place:
-    """Find the addresses of lanes that transfer `size` bytes; whole: all of them or none."""
+    """Find the addresses of lanes that transfer `size` bytes; with `whole`, a lane transfers all of
+    them or none."""
     b = frame.builder
     rsrc = instruction.operand("rsrc")
     assert isinstance(rsrc, Register)
@@ -100,7 +101,7 @@ def _lane_parts(frame: Frame, instruction: Instruction) -> tuple[Value, Value]:
 
 
 def _full_lanes(frame: Frame, place: Place, size: int) -> Value:
-    """Return the lanes of which all dwords are inside."""
+    """Return the lanes whose dwords are all inside the buffer."""
     if size <= 4:
         return place.lanes
     b = frame.builder
@@ -112,7 +113,8 @@ def _full_lanes(frame: Frame, place: Place, size: int) -> Value:
 
 
 def _parts(frame: Frame, instruction: Instruction, symbol: str, full: Value) -> None:
-    """Transfer the dwords of lanes that are partly inside, between memory and the staging area."""
+    """Transfer the dwords of lanes that are partly inside the buffer, between memory and the
+    staging area."""
     site = frame.sites.add(instruction.pc)
     place = frame.staging(_PLACE_STAGING)
     frame.native_void(symbol, [frame.lane_context, site, place, full, frame.staging(0)])
@@ -182,7 +184,7 @@ def _atomic(operation: Operation) -> Emitter:
 
 
 def _scalar_load(bits: int, count: int, signed: bool) -> Emitter:
-    """S_BUFFER_LOAD: dwords from past the end on are 0 (RDNA 4 ISA, 9.4.1.4)."""
+    """S_BUFFER_LOAD: dwords past the end are 0 (RDNA 4 ISA, 9.4.1.4)."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder

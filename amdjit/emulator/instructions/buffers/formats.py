@@ -1,7 +1,7 @@
-"""Buffer loads and stores that convert formats: `tbuffer_*` names one, `buffer_*_format_*` takes
-the resource's.
+"""Buffer loads and stores that convert formats: `tbuffer_*` names the format, `buffer_*_format_*`
+takes it from the resource.
 
-`d16` forms have 16 bits for each channel in registers, two channels in one (RDNA 4 ISA, 9.3).
+The `d16` forms keep 16 bits of each channel in registers, two channels in one (RDNA 4 ISA, 9.3).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SCALED = ("USCALED", "SSCALED")
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """typed: the instruction has the format; half: the half that a d16 form of one channel is in,
+    """typed: the instruction names the format. half: the half that a d16 form of one channel uses,
     else None."""
 
     typed: bool
@@ -43,7 +43,7 @@ def _format(frame: Frame, instruction: Instruction, form: _Form, words: list[Val
 
 
 def _place(frame: Frame, instruction: Instruction, form: _Form) -> tuple[Place, Value]:
-    """Return where the lanes are, and the format's number."""
+    """Return the place of the access and the number of the format."""
     rsrc = instruction.operand("rsrc")
     assert isinstance(rsrc, Register)
     words = resource_words(frame, rsrc)
@@ -66,8 +66,8 @@ def _accessed(
     number: Value,
     kind: AccessKind,
 ) -> None:
-    """Tell the checks, which need to know the size: where the resource has the format, of each size
-    that it may be."""
+    """Report the access to the checks, which need its size; where the resource has the format,
+    report it once for each possible size."""
     if not frame.instruments:
         return
     if form.typed:
@@ -152,7 +152,7 @@ def _kind(instruction: Instruction) -> str:
 
 
 def _read(frame: Frame, instruction: Instruction, form: _Form) -> None:
-    """Put the channels into the staging area; the first one stands for those that are not given
+    """Put the channels into the staging area; the first one stands in for those that are not given
     (9.3)."""
     b = frame.builder
     register = register_of(instruction, "vdata")

@@ -1,4 +1,4 @@
-"""The buffer formats as a table for native code, and functions over one row of it (RDNA 4 ISA,
+"""The buffer formats as a table for native code, and functions on one row of it (RDNA 4 ISA,
 10.7)."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ CHANNELS = 4
 
 
 def _row(number: int) -> list[int]:
-    """Kind, bytes, components, align - 1, then for each channel: dword, shift, width (0: missing),
-    unused."""
+    """Return kind, bytes, components and alignment - 1, then for each channel: dword, shift, width
+    (0 if missing), and an unused entry."""
     texel = format_of(number)
     if texel is None:
         return [UINT, 4, 0, 3] + [0] * 16
@@ -35,7 +35,7 @@ _TABLE = (
 
 
 class TexelFunction(NativeFunction):
-    """A function over the row of the parameter `format` and the four vectors at `data`."""
+    """A function on the row of its parameter `format` and the four vectors at `data`."""
 
     def __init__(self, name: str, result: str, *parameters: tuple[str, str]) -> None:
         super().__init__(name, result, parameters)
@@ -43,7 +43,7 @@ class TexelFunction(NativeFunction):
         self._row = self.offset(Value("ptr", "@formats"), index)
 
     def item(self, number: int) -> Value:
-        """Return one of the row's numbers: kind, bytes, components, alignment - 1, or one of a
+        """Return an entry of the row: kind, bytes, components, alignment - 1, or a part of a
         component."""
         return self.load("i32", self.offset(self._row, 4 * number), 4)
 
@@ -54,7 +54,7 @@ class TexelFunction(NativeFunction):
 
     @property
     def is_integer(self) -> Value:
-        """Tell whether the kind is UINT or SINT."""
+        """Whether the kind is UINT or SINT."""
         return self.or_(
             self.compare("eq", self.kind, i32(UINT)), self.compare("eq", self.kind, i32(SINT))
         )
@@ -69,7 +69,7 @@ class TexelFunction(NativeFunction):
         return self.offset(self.parameter("data"), number * VGPR_BYTES)
 
     def refuse(self, code: BufferRefusal, wrong: Value, done: str) -> None:
-        """Stop the launch if the i1 `wrong` holds; go on at `done`, a new block."""
+        """Stop the launch if the i1 `wrong` holds; otherwise continue at the new block `done`."""
         self.branch_if(wrong, f"{done}.refuse", done)
         self.label(f"{done}.refuse")
         kind, nobody = i32(FaultKind.BUFFER), i64(-1)
@@ -79,5 +79,5 @@ class TexelFunction(NativeFunction):
         self.label(done)
 
     def whole(self, attributes: str) -> str:
-        """Return the definition with the table in front."""
+        """Return the definition, preceded by the table."""
         return f"{_TABLE}\n{self.text(attributes)}"

@@ -1,4 +1,5 @@
-"""One component of a buffer format: from memory's bits to a register's, and back (RDNA 4 ISA, 9.3).
+"""One component of a buffer format: from the bits in memory to those in a register, and back (RDNA
+4 ISA, 9.3).
 
 UNORM and SNORM are quotients by the largest integer, rounded once; stores round to the nearest
 integer.
@@ -23,14 +24,14 @@ from amdjit.emulator.layout import BufferRefusal
 
 
 def _low_bits(f: NativeFunction, value: Value, width: Value, signed: bool) -> Value:
-    """Extend the low `width` bits; all of them 0 for width 0."""
+    """Extend the low `width` bits; for width 0 the result is 0."""
     left = f.splat(f.sub(i32(32), width))
     kept = f.shift("shl", value, left)
     return f.shift("ashr" if signed else "lshr", kept, left)
 
 
 def _largest(f: NativeFunction, width: Value, signed: bool) -> Value:
-    """The largest integer of a width in all lanes, which is exact as a double."""
+    """Return the largest integer of a width in all lanes, which is exact as a double."""
     bits = f.sub(width, i32(1)) if signed else width
     return f.splat(f.sub(f.shift("shl", i64(1), f.resize(bits, 64)), i64(1)))
 
@@ -44,8 +45,8 @@ def _switch(f: NativeFunction, kinds: dict[str, Callable[[], Value]]) -> None:
 
 
 def read_text(attributes: str) -> str:
-    """Return `aj_texel_read(bits, kind, width)`: a component, with what is above it, as its
-    register's 32 bits."""
+    """Return `aj_texel_read(bits, kind, width)`, which converts a component, with other bits above
+    it, to the 32 bits of a register."""
     f = NativeFunction("aj_texel_read", V32, [(V32, "bits"), ("i32", "kind"), ("i32", "width")])
     bits, width = f.parameter("bits"), f.parameter("width")
     f.branch_if(f.compare("eq", width, i32(0)), "missing", "there")
@@ -69,8 +70,8 @@ def read_text(attributes: str) -> str:
 
 
 def _quotient(f: NativeFunction, number: Value, width: Value, sign: bool) -> Value:
-    """UNORM and SNORM. Both numbers are exact in single precision, so that the division rounds
-    once."""
+    """Convert UNORM and SNORM. Both numbers are exact in single precision, so only the division
+    rounds."""
     value = f.convert("sitofp" if sign else "uitofp", number, "float")
     divisor = f.convert("uitofp", _largest(f, width, sign), "float")
     quotient = f.binary("fdiv", value, divisor)
@@ -80,8 +81,8 @@ def _quotient(f: NativeFunction, number: Value, width: Value, sign: bool) -> Val
 
 
 def _widened(f: NativeFunction, bits: Value, unsigned: Value, width: Value) -> Value:
-    """A float as single precision. 11 and 10 bits are half precision without its sign and its
-    lowest bits."""
+    """Return a float in single precision. Floats of 11 and 10 bits are half precision without the
+    sign and the lowest bits."""
     lost = f.sub(i32(15), width)
     halves = f.shift("shl", unsigned, f.splat(lost))
     halves = f.select(f.compare("eq", width, i32(16)), unsigned, halves)
@@ -90,11 +91,11 @@ def _widened(f: NativeFunction, bits: Value, unsigned: Value, width: Value) -> V
 
 
 def write_text(attributes: str) -> str:
-    """Return `aj_texel_write(value, kind, width, bad)`: a component's bits; `bad`: lanes whose
-    value does not fit.
+    """Return `aj_texel_write(value, kind, width, bad)`, which returns a component's bits; `bad`
+    receives the lanes whose value does not fit.
 
-    What fits without loss is written; what would have to be rounded or clamped, except to UNORM and
-    SNORM, is not.
+    Values that fit exactly are written. Values that would have to be rounded or clamped are not,
+    except to UNORM and SNORM.
     """
     parameters = [(V32, "value"), ("i32", "kind"), ("i32", "width"), ("ptr", "bad")]
     f = NativeFunction("aj_texel_write", V32, parameters)
@@ -114,14 +115,14 @@ def write_text(attributes: str) -> str:
 
 
 def _written(f: NativeFunction, bits: Value, wrong: Value, width: Value) -> Value:
-    """Note the lanes whose value does not fit, and return the bits of all."""
+    """Record the lanes whose value does not fit, and return the bits of all lanes."""
     f.store(f.mask_bits(wrong), f.parameter("bad"), 4)
     return _low_bits(f, bits, width, False)
 
 
 def _write_norm(f: NativeFunction, single: Value, width: Value, sign: bool) -> Value:
-    """The nearest integer of the product, which is exact in double precision. A NaN is no
-    number."""
+    """Return the integer nearest to the product, which is exact in double precision. NaN does not
+    fit."""
     least = f.const(single, -1.0 if sign else 0.0)
     clamped = f.intrinsic("minnum", f.intrinsic("maxnum", single, least), f.const(single, 1.0))
     factor = f.convert("uitofp", _largest(f, width, sign), "double")
@@ -142,7 +143,7 @@ def _write_float(f: NativeFunction, value: Value, single: Value, width: Value) -
     short = f.shift("lshr", half, f.splat(lost))
     back = f.shift("shl", _low_bits(f, short, width, False), f.splat(lost))
     fits = f.and_(f.or_(exact, nan), f.or_(f.compare("eq", back, half), nan))
-    # A NaN's payload may go, a NaN must stay.
+    # A NaN may lose its payload, but must stay a NaN.
     quiet = f.shift("lshr", f.const(half, 0x7E00), f.splat(lost))
     bits = f.select(nan, quiet, short)
     whole = f.compare("eq", width, i32(32))
@@ -151,10 +152,9 @@ def _write_float(f: NativeFunction, value: Value, single: Value, width: Value) -
 
 
 def narrow_text(attributes: str) -> str:
-    """Return `aj_texel_narrow`: the channels of a D16 load as 16 bits.
+    """Return `aj_texel_narrow`, which converts the channels of a D16 load to 16 bits.
 
-    Single precision is truncated, everything else rounds to nearest even (9.3.1); integers must
-    fit.
+    Single precision is truncated, other floats round to nearest even (9.3.1); integers must fit.
     """
     f = TexelFunction(
         "aj_texel_narrow",
@@ -190,8 +190,8 @@ def narrow_text(attributes: str) -> str:
 
 
 def widen_text(attributes: str) -> str:
-    """Return `aj_texel_widen`: the low 16 bits of a D16 store's channels as the format's kind of 32
-    bits."""
+    """Return `aj_texel_widen`, which converts the low 16 bits of a D16 store's channels to 32 bits
+    of the format's kind."""
     f = TexelFunction("aj_texel_widen", "void", ("i32", "format"), ("ptr", "data"))
     for number in range(CHANNELS):
         low = f.resize(f.load(V32, f.channel(number), 64), 16)

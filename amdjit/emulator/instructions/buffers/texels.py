@@ -1,9 +1,9 @@
-"""Buffer formats: what stands in memory to what is in registers, and back (RDNA 4 ISA, 9.3 and
-10.7).
+"""Buffer formats: conversion between elements in memory and channels in registers (RDNA 4 ISA, 9.3
+and 10.7).
 
-A format's name lists its components from the highest bits down: X of 10_11_11 has the lowest 11
+A format's name lists its components from the highest bits down: X of 10_11_11 is in the lowest 11
 bits. UNORM and SNORM are quotients by the largest integer, rounded once. What the document leaves
-open is refused: how a store rounds or clamps a value that the format does not hold.
+open is refused: how a store rounds or clamps a value that the format cannot hold.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _LANES = ((V32, "low"), (V32, "high"), ("i32", "exec"), ("ptr", "data"))
 
 
 def size_text(attributes: str) -> str:
-    """Return `aj_texel_size(format)`: bytes of an element."""
+    """Return `aj_texel_size(format)`: the bytes of an element."""
     f = TexelFunction("aj_texel_size", "i32", ("i32", "format"))
     f.give(f.item(1))
     return f.whole(attributes)
 
 
 def _aligned(f: TexelFunction) -> Value:
-    """Return the lanes of EXEC whose address is aligned as formats need it (9.5); the first other
-    one is a fault."""
+    """Return the active lanes whose address has the alignment that formats need (9.5); the first of
+    the others is a fault."""
     low = f.and_(f.parameter("low"), f.splat(f.item(3)))
     bad = f.and_(f.mask_bits(f.compare("ne", low, f.const(low, 0))), f.parameter("exec"))
     f.branch_if(f.compare("eq", bad, i32(0)), "aligned", "misaligned")
@@ -64,7 +64,8 @@ def _by_size(f: TexelFunction, emit: Callable[[int], None]) -> None:
 
 
 def load_text(attributes: str) -> str:
-    """Return `aj_texel_load`: four channels, 0 where the format or the lane has none."""
+    """Return `aj_texel_load`, which loads four channels; they are 0 where the format or the lane
+    has none."""
     f = TexelFunction("aj_texel_load", "void", *_WHERE, *_LANES)
     raw = f.allocate("[4 x <32 x i32>]")
     zero = f.const(f.parameter("low"), 0)
@@ -97,7 +98,8 @@ def load_text(attributes: str) -> str:
 
 
 def store_text(attributes: str) -> str:
-    """Return `aj_texel_store`: converts the channels at `data` and stores the format's element."""
+    """Return `aj_texel_store`, which converts the channels at `data` and stores an element of the
+    format."""
     f = TexelFunction("aj_texel_store", "void", *_WHERE, *_LANES)
     raw = f.allocate("[4 x <32 x i32>]")
     bad = f.allocate("i32", 4)
@@ -141,10 +143,10 @@ def store_text(attributes: str) -> str:
 
 
 def select_text(attributes: str) -> str:
-    """Return `aj_texel_select`: the first `count` channels at `data` as the resource's dword 3
-    selects them.
+    """Return `aj_texel_select`, which selects the first `count` channels at `data` as dword 3 of
+    the resource says.
 
-    A store selects nothing: it must name the format's channels in their order.
+    A store selects nothing: the resource must name the format's channels in their order.
     """
     parameters = (
         *_WHERE,

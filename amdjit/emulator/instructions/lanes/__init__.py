@@ -1,1 +1,1 @@
-"""Instructions that move values between lanes: permutations, reads and writes of single lanes."""
+"""Moves of data between the lanes of a wave, DPP included."""

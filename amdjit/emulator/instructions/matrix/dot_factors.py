@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, lanes_of, vector
 
-# Exponents of factors that have none. Sums with them are as far from those of others, a special
-# one's also with 0.
+# Exponents of factors that have none. They are so large that sums with them stay away from other
+# sums; a special factor's stays away even if the other factor is 0.
 ZERO_EXPONENT, SPECIAL_EXPONENT = -4096, 16384
-# A product's grid is so far below the sum of its factors' exponents (measured on gfx1201).
+# The grid of a product is this far below the sum of its factors' exponents (measured on gfx1201).
 PRODUCT_BITS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A float format by its widths. has_infinity: E4M3 has none, and one NaN of each sign."""
+    """A float format by its widths. has_infinity: E4M3 has no infinity, and one NaN of each
+    sign."""
 
     exponent_bits: int
     fraction_bits: int
@@ -29,12 +30,12 @@ class Format:
 
     @property
     def bias(self) -> int:
-        """What the exponent field of 1.0 holds."""
+        """The exponent field of 1.0."""
         return (1 << (self.exponent_bits - 1)) - 1
 
     @property
     def first_special(self) -> int:
-        """The smallest magnitude, as bits, that is no number."""
+        """The bits of the smallest magnitude that is not a number."""
         infinity = ((1 << self.exponent_bits) - 1) << self.fraction_bits
         return infinity if self.has_infinity else infinity | (1 << self.fraction_bits) - 1
 
@@ -51,8 +52,8 @@ FORMATS: Mapping[str, Format] = {
 class Factor:
     """Lanes of factors: significands with their signs, scaled by a power of two, and exponents.
 
-    Exponents are biased; ZERO_EXPONENT or SPECIAL_EXPONENT is part of those of zeros, of infinities
-    and NaNs.
+    Exponents are biased; those of zeros include ZERO_EXPONENT, those of infinities and NaNs
+    SPECIAL_EXPONENT.
     """
 
     significand: Value
@@ -60,8 +61,8 @@ class Factor:
 
 
 def take_apart(b: Builder, lanes: Value, form: Format, scale: int, offset: int) -> Factor:
-    """Return the factors in the low bits of integers, the others 0. Significands are shifted left
-    by `scale`.
+    """Return the factors in the low bits of integers whose other bits are 0. Significands are
+    shifted left by `scale`.
 
     offset: what to add to exponents. Subnormal numbers are kept.
     """
@@ -84,18 +85,18 @@ def take_apart(b: Builder, lanes: Value, form: Format, scale: int, offset: int) 
 
 @dataclass(frozen=True, slots=True)
 class FactorPair:
-    """The formats of A and B: how their significands and exponents are scaled so that those of
-    products fit f32's.
+    """The formats of A and B. Their significands and exponents are scaled so that those of the
+    products match f32.
 
-    A product of significands has the grid of its alignment as its unit, and the sum of exponents is
-    the exponent field that an f32 accumulator has whose grid is the same.
+    The unit of a product of significands is the grid of its alignment. The sum of the exponents is
+    the exponent field of an f32 accumulator with the same grid.
     """
 
     a: str
     b: str
 
     @property
-    def is_eighth(self) -> bool:
+    def is_8_bit(self) -> bool:
         """Whether the factors are 8-bit floats, whose products are aligned all together."""
         return FORMATS[self.a].bits == 8
 
@@ -107,8 +108,8 @@ class FactorPair:
 
     @property
     def offset(self) -> int:
-        """What to add to the exponents of B: a product's grid is 24 below its exponent, an
-        accumulator's 26."""
+        """What to add to the exponents of B: the grid of a product is 24 below its exponent, that
+        of an accumulator 26."""
         return 127 + 2 - FORMATS[self.a].bias - FORMATS[self.b].bias
 
     def left(self, builder: Builder, lanes: Value) -> Factor:
@@ -120,14 +121,15 @@ class FactorPair:
         return take_apart(builder, lanes, FORMATS[self.b], self.scales[1], self.offset)
 
     def infinity(self, which: str) -> int | None:
-        """Return the significand that an infinite factor of A or B has, None if there is none."""
+        """Return the significand of an infinite factor of A or B, None if the format has no
+        infinity."""
         form = FORMATS[self.a if which == "a" else self.b]
         scale = self.scales[0 if which == "a" else 1]
         return 1 << form.fraction_bits + scale if form.has_infinity else None
 
 
 def parted(b: Builder, pairs: Factor) -> Iterator[Factor]:
-    """Yield the even and the odd ones of factors of 16 bits, widened to 32."""
+    """Yield the even and the odd factors of 16 bits, widened to 32."""
     lanes = lanes_of(pairs.significand.type)
     assert lanes is not None
     halves = [

@@ -1,9 +1,9 @@
 """One step of a dot product as gfx12 computes it: an accumulator and 2 or 4 products, rounded once.
 
-Measured on a Radeon AI PRO R9700 (ROCm/rocm-systems issue 12056); that of 8-bit floats is a
-published model that nobody has measured. Products meet in pairs, pairs and accumulator on the grid
-of the largest of them; each floor is an arithmetic shift. All numbers are integers of 32 bits, so
-that no rounding mode of the host matters.
+Measured on a Radeon AI PRO R9700 (ROCm/rocm-systems issue 12056); the step of 8-bit floats follows
+a published model that nobody has measured. Products are added in pairs, then pairs and accumulator,
+on the grid of the largest of them; each floor is an arithmetic shift. All numbers are integers of
+32 bits, so the rounding mode of the host does not matter.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from amdjit.emulator.instructions.matrix.dot_factors import (
     FactorPair,
 )
 
-# The exponent of a grid is this much below the field of an f32 accumulator that has it: the bias
-# and 26 bits.
+# The exponent of a grid is this far below the exponent field of an f32 accumulator with that grid:
+# the bias and 26 bits.
 _GRID_BIAS = 127 + 26
-# Fields of an accumulator or of products for which f32 holds all powers of two that the quick form
-# needs, and for which a small negative accumulator counts as 0: from the grid -125 to the largest
-# finite accumulator's.
+# The range of exponent fields, of the accumulator or of products, in which f32 holds all powers of
+# two that the quick form needs, and in which a small negative accumulator counts as 0: from the
+# grid -125 to that of the largest finite accumulator.
 _FIRST_FIELD, _LAST_FIELD = 28, 254
-# How far exponents of bf16 factors may be from that of 1 for sums of products to stay between those
-# fields.
+# How far exponents of bf16 factors may be from that of 1 so that sums of products stay within this
+# range.
 _FAR = 37
 _FACTOR_NAN = {"f32": 0xFFC00A3D, "f16": 0xFFC7A000, "bf16": 0xFFFD0000}
 _INVALID, _INFINITY, _QUIET = 0xFFC00000, 0x7F800000, 0x00400000
@@ -46,17 +46,17 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class DotStep:
-    """The arithmetic of a step. Accumulators and results are i32 lanes: f32, also where they hold
-    f16 or bf16."""
+    """The arithmetic of a step. Accumulators and results are i32 lanes that hold f32, even if the
+    result is f16 or bf16."""
 
     factors: FactorPair
     result: str
 
     def sums(self, b: Builder, left: Sequence[Factor], right: Sequence[Factor]) -> Sums:
-        """Return the products added in groups: pairs, or all of them of 8-bit floats."""
+        """Return the sums of groups of products: pairs, or all products of 8-bit floats."""
         products = [b.mul(x.significand, y.significand) for x, y in zip(left, right, strict=True)]
         fields = [b.add(x.exponent, y.exponent) for x, y in zip(left, right, strict=True)]
-        size = len(products) if self.factors.is_eighth else 2
+        size = len(products) if self.factors.is_8_bit else 2
         groups = []
         for first in range(0, len(products), size):
             ours = fields[first : first + size]
@@ -69,8 +69,8 @@ class DotStep:
         return Sums(tuple(groups), _largest(b, [field for _, field in groups]))
 
     def quick(self, b: Builder, sums: Sums, addend: Value) -> tuple[Value, Value]:
-        """Return the result, and in which lanes it is not right: of specials, overflow, extreme
-        exponents."""
+        """Return the result, and the lanes where it is wrong: those with special numbers, overflow
+        or extreme exponents."""
         own = b.shift("lshr", b.mask(addend, 31), 23)
         found = b.intrinsic("smax", sums.field, own)
         lowest = 127 - 14 if self.result == "f16" else _FIRST_FIELD
@@ -79,8 +79,8 @@ class DotStep:
         total = b.add(_total(b, sums, field), self._quick_addend(b, addend, field, inverse))
         wrong = b.compare("sgt", found, b.const(found, _LAST_FIELD))
         if self.result == "f16":
-            # Accumulators that are no numbers have no integer; what they give is looked at, so it
-            # must be some value.
+            # Infinities and NaNs have no integer; their result is inspected, so it must not be
+            # poison.
             bits = _half_bits(b, b.emit(total.type, f"freeze {total.type} {total.text}"), scale)
             infinite = b.compare("eq", b.mask(bits, 31), b.const(bits, _INFINITY))
             return bits, b.or_(wrong, infinite)
@@ -90,8 +90,8 @@ class DotStep:
         )
 
     def is_extreme(self, b: Builder, which: str, exponents: Sequence[Value]) -> Value:
-        """Return in which lanes some factor of A or B is special or, of bf16, so far from 1 that
-        products matter."""
+        """Return the lanes where some factor of A or B is special or, in bf16, so far from 1 that
+        products may leave the range."""
         is_brain = self.factors.a == "bf16"
         middle = 127 + (self.factors.offset if which == "b" else 0)
         last = middle + _FAR if is_brain else SPECIAL_EXPONENT // 2
@@ -99,13 +99,13 @@ class DotStep:
         extreme = b.compare("sgt", largest, b.const(largest, last))
         if not is_brain:
             return extreme
-        # Taken without signs the exponent of zeros is large.
+        # As an unsigned number, the exponent of a zero is large.
         own = [b.sub(exponent, b.const(exponent, middle - 127)) for exponent in exponents]
         least = reduce(lambda x, y: b.intrinsic("umin", x, y), own)
         return b.or_(extreme, b.compare("ult", least, b.const(least, 127 - _FAR)))
 
     def is_extreme_addend(self, b: Builder, rows: Sequence[Value]) -> Value:
-        """Return in which lanes some accumulator is special, close to overflow, or tiny and not
+        """Return the lanes where some accumulator is special, close to overflow, or tiny but not
         0."""
         magnitudes = [b.mask(row, 31) for row in rows]
         largest = _largest(b, magnitudes)
@@ -123,7 +123,7 @@ class DotStep:
         addend: Value,
         clamps: Value,
     ) -> Value:
-        """Return the result of any operands. `clamps`: an i1, whether f16 overflows to its largest
+        """Return the result for any operands. `clamps`: an i1, whether f16 overflows to its largest
         number."""
         own = b.shift("lshr", b.mask(addend, 31), 23)
         lowest = 127 - 14 if self.result == "f16" else 1
@@ -138,8 +138,8 @@ class DotStep:
         return self._specials(b, left, right, addend, number)
 
     def _quick_addend(self, b: Builder, addend: Value, field: Value, scale: Value) -> Value:
-        """Return C in units of the grid, to minus infinity; but a negative one that vanishes is
-        0."""
+        """Return C in units of the grid, rounded towards minus infinity, except that a negative one
+        below the unit becomes 0."""
         units = b.binary("fmul", b.bitcast(addend, "float"), scale)
         stays = b.compare("ole", units, b.const(units, -1.0))
         if self.result == "f16":
@@ -147,7 +147,7 @@ class DotStep:
         return b.convert("fptosi", b.select(stays, b.intrinsic("floor", units), units), "i32")
 
     def _is_tiny(self, b: Builder, sums: Sums, addend: Value, found: Value) -> Value:
-        """Return where a number is below the grids that the quick form has."""
+        """Return the lanes where a number is below the grids of the quick form."""
         low = b.compare("slt", found, b.const(found, _FIRST_FIELD))
         something = b.compare("ne", b.mask(addend, 31), b.const(addend, 0))
         if self.factors.a == "bf16":
@@ -156,7 +156,7 @@ class DotStep:
         return b.and_(low, something)
 
     def _kept(self, b: Builder, bits: Value) -> Value:
-        """Return f32 bits as the result has them: bf16 results are cut off."""
+        """Return f32 bits as the result keeps them: bf16 results are truncated."""
         return b.and_(bits, b.const(bits, 0xFFFF0000)) if self.result == "bf16" else bits
 
     def _rounded_half(self, b: Builder, total: Value, field: Value, clamps: Value) -> Value:
@@ -177,7 +177,8 @@ class DotStep:
         addend: Value,
         number: Value,
     ) -> Value:
-        """Return what NaN and infinite operands make of a result; the order is the hardware's."""
+        """Return the result where operands are NaN or infinite; the order of the cases is the
+        hardware's."""
         magnitude, infinity = b.mask(addend, 31), b.const(addend, _INFINITY)
         is_infinite = b.compare("eq", magnitude, infinity)
         is_negative = b.compare("slt", addend, b.const(addend, 0))
@@ -187,7 +188,7 @@ class DotStep:
         below = b.or_(below, b.and_(is_infinite, is_negative))
         number = b.select(above, infinity, number)
         number = b.select(below, b.const(addend, 0xFF800000), number)
-        invalid_bits = b.const(addend, _FACTOR_NAN["f32"] if self.factors.is_eighth else _INVALID)
+        invalid_bits = b.const(addend, _FACTOR_NAN["f32"] if self.factors.is_8_bit else _INVALID)
         number = b.select(b.and_(above, below), invalid_bits, number)
         quiet = b.or_(addend, b.const(addend, _QUIET))
         number = b.select(b.compare("ugt", magnitude, infinity), quiet, number)
@@ -197,8 +198,8 @@ class DotStep:
     def _special_products(
         self, b: Builder, left: Sequence[Factor], right: Sequence[Factor]
     ) -> tuple[Value, Value, Value, Value]:
-        """Return where a factor is NaN, where infinity meets 0, and where products are infinite of
-        either sign."""
+        """Return the lanes where a factor is NaN, where infinity meets 0, and where products are
+        infinite, for either sign."""
         shape = left[0].significand
         nothing = constant(like(shape.type, "i1"), 0)
         nan, invalid, above, below = nothing, nothing, nothing, nothing
@@ -226,7 +227,7 @@ class DotStep:
 
 
 def _scales(b: Builder, field: Value) -> tuple[Value, Value]:
-    """Return the grid of a field as f32, and one over it."""
+    """Return the grid of an exponent field as f32, and its reciprocal."""
     inverse = b.sub(b.const(field, _GRID_BIAS + 127 << 23), b.shift("shl", field, 23))
     return b.bitcast(b.sub(b.const(field, 254 << 23), inverse), "float"), b.bitcast(
         inverse, "float"
@@ -238,7 +239,7 @@ def _largest(b: Builder, values: Sequence[Value]) -> Value:
 
 
 def _floor(b: Builder, value: Value, amount: Value) -> Value:
-    """Shift right, by 31 or more to the sign."""
+    """Shift right; by 31 or more, only the sign is left."""
     return b.binary("ashr", value, b.intrinsic("umin", amount, b.const(amount, 31)))
 
 
@@ -247,10 +248,10 @@ def _total(b: Builder, sums: Sums, field: Value) -> Value:
 
 
 def _exact_addend(b: Builder, addend: Value, own: Value, field: Value, lowest: int) -> Value:
-    """Return C in units of the grid, to minus infinity; but a negative one that vanishes is 0 on
-    coarse grids."""
+    """Return C in units of the grid, rounded towards minus infinity, except that on coarse grids a
+    negative one below the unit becomes 0."""
     hidden = b.shift("shl", b.intrinsic("umin", own, b.const(own, 1)), 23)
-    # The last bit of C is 23 below its exponent, the grid of a sum that it leads 26.
+    # The last bit of C is 23 below its exponent; the grid of a sum that it dominates is 26 below.
     significand = b.shift("shl", b.or_(b.mask(addend, 23), hidden), 3)
     distance = b.sub(field, b.intrinsic("umax", own, b.const(own, 1)))
     amount = b.intrinsic("umin", distance, b.const(distance, 31))
@@ -263,7 +264,8 @@ def _exact_addend(b: Builder, addend: Value, own: Value, field: Value, lowest: i
 
 
 def _round_to_single(b: Builder, total: Value, field: Value) -> Value:
-    """Return f32 bits of total * 2**grid, to nearest even; f64 holds that number exactly."""
+    """Return the f32 bits of total * 2**grid, rounded to nearest even; f64 holds that number
+    exactly."""
     wide = b.resize(b.add(field, b.const(field, 1023 - _GRID_BIAS)), 64)
     scale = b.bitcast(b.shift("shl", wide, 52), "double")
     value = b.binary("fmul", b.convert("sitofp", total, "double"), scale)
@@ -271,8 +273,8 @@ def _round_to_single(b: Builder, total: Value, field: Value) -> Value:
 
 
 def _half_bits(b: Builder, total: Value, scale: Value) -> Value:
-    """Return f32 bits of total * scale rounded to f16, to nearest even; what f32 would round before
-    is joined first."""
+    """Return the f32 bits of total * scale rounded to f16, to nearest even; bits that f32 would
+    round first are joined into one."""
     low = b.mask(total, 5)
     joined = b.and_(b.or_(total, b.add(low, b.const(low, 31))), b.const(total, -32))
     magnitude = b.intrinsic("abs", total, flags=[constant("i1", 0)])
@@ -283,5 +285,5 @@ def _half_bits(b: Builder, total: Value, scale: Value) -> Value:
 
 
 def _positive_zero(b: Builder, value: Value) -> Value:
-    """Return +0 for -0, else the value."""
+    """Return +0 for -0, otherwise the value."""
     return b.binary("fadd", value, b.const(value, 0.0))

@@ -1,123 +1,117 @@
-"""V_DOT2 and V_DOT4 of floats, as functions of 32 lanes: one step of a dot product with 2 or 4
-products."""
+"""Dot products: V_DOT2, V_DOT4 and V_DOT8."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping
 
-from amdjit.emulator.expressions.elements import ELEMENTS
-from amdjit.emulator.host.builder import Value, constant, vector
-from amdjit.emulator.host.function import V32, NativeFunction, i32
-from amdjit.emulator.instructions.matrix.dot_factors import Factor, FactorPair, parted
-from amdjit.emulator.instructions.matrix.dot_step import DotStep
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """One dot product: types of its factors and of C and D."""
-
-    a: str
-    b: str
-    result: str
-
-    @property
-    def symbol(self) -> str:
-        """The name of its native function."""
-        return f"aj_dot_{self.result}_{self.a}_{self.b}"
-
-    @property
-    def overflows(self) -> bool:
-        """Whether MODE's FP16_OVFL says what a result too large for its format becomes."""
-        return self.result == "f16"
+from amdjit.emulator.decoder.instruction import InlineConstant, Instruction
+from amdjit.emulator.host.builder import Builder, Value, constant
+from amdjit.emulator.instructions.matrix.dots_native import Dot
+from amdjit.emulator.instructions.operation import Emitter, vector_register
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.registers import V32
 
 
-def dots() -> Iterator[Dot]:
-    """Yield every float dot product that gfx12 has."""
-    for kind in ("f16", "bf16"):
-        yield from (Dot(kind, kind, result) for result in ("f32", kind))
-    for a in ("fp8", "bf8"):
-        yield from (Dot(a, b, "f32") for b in ("fp8", "bf8"))
+def _parts(b: Builder, whole: Value, bits: int, signed: bool) -> list[Value]:
+    return [
+        b.resize(b.resize(b.shift("lshr", whole, start), bits), 32, signed)
+        for start in range(0, 32, bits)
+    ]
 
 
-def _function(dot: Dot) -> NativeFunction:
-    parameters = [(V32, name) for name in ("x", "y", "c")]
-    return NativeFunction(
-        dot.symbol, V32, [*parameters, ("i32", "clamps")] if dot.overflows else parameters
+def _integer_dot(frame: Frame, instruction: Instruction) -> None:
+    """V_DOT4 and V_DOT8 of integers; in the `iu` forms neg_lo says which factors are signed."""
+    b = frame.builder
+    kind, bits = _element(instruction, 1)[:-1], int(_element(instruction, 1)[-1])
+    signed = [kind == "iu" and bool(instruction.modifiers.neg >> number & 1) for number in (0, 1)]
+    factors = [
+        _parts(b, frame.source(instruction, number + 1), bits, signed[number]) for number in (0, 1)
+    ]
+    total = constant(V32, 0)
+    for left, right in zip(*factors, strict=True):
+        total = b.add(total, b.mul(left, right))
+    # Read like the packed factors, without modifiers: neg_lo's third bit negates no integer.
+    addend = frame.source(instruction, 3, "v2u16")
+    if instruction.modifiers.clamp:
+        result = b.intrinsic("sadd.sat" if kind == "iu" else "uadd.sat", total, addend)
+    else:
+        result = b.add(total, addend)
+    frame.registers.write_vector(vector_register(instruction, "vdst").index, result, frame.mask())
+
+
+def _element(instruction: Instruction, index: int) -> str:
+    """Return the type of a packed operand's elements: fp8 of v4fp8."""
+    return instruction.opcode.operands[index].type[2:]
+
+
+def _dot_factor(frame: Frame, instruction: Instruction, number: int) -> Value:
+    """Return dwords of a packed factor, with the halves and signs that the modifiers choose."""
+    b = frame.builder
+    modifiers = instruction.modifiers
+    packed = instruction.opcode.encoding == "VOP3P"
+    whole = frame.source(instruction, number + 1)
+    is_inline = isinstance(instruction.operands[number + 1], InlineConstant)
+    if is_inline and _element(instruction, number + 1) == "bf16":
+        # Captured on gfx1201: an inline constant stands in both halves of a bf16 factor, but only
+        # in the low half of an f16 one.
+        whole = b.or_(b.mask(whole, 16), b.shift("shl", whole, 16))
+    halves = []
+    for upper in (0, 1):
+        selects = modifiers.op_sel_hi if upper else modifiers.op_sel
+        place = selects >> number & 1 if packed else upper
+        halves.append(b.shift("lshr", whole, 16) if place else b.mask(whole, 16))
+    both = b.or_(halves[0], b.shift("shl", halves[1], 16))
+    if not packed and modifiers.abs >> number & 1:
+        both = b.and_(both, constant(V32, 0x7FFF7FFF))
+    negates = modifiers.neg, modifiers.neg_hi if packed else modifiers.neg
+    signs = sum(0x8000 << 16 * upper for upper in (0, 1) if negates[upper] >> number & 1)
+    return b.xor(both, constant(V32, signs)) if signs else both
+
+
+def float_dot(frame: Frame, instruction: Instruction, addend: Value) -> Value:
+    """Return c + a.lo * b.lo + a.hi * b.hi of an f32 c, rounded as the device rounds."""
+    element = _element(instruction, 1)
+    factors = [_dot_factor(frame, instruction, number) for number in (0, 1)]
+    dot = Dot(element, element, "f32")
+    return frame.builder.bitcast(
+        frame.native(dot.symbol, V32, [*factors, frame.builder.bitcast(addend, "i32")]), "float"
     )
 
 
-def _give(f: NativeFunction, dot: Dot, bits: Value) -> None:
-    """Return f32 lanes as bits of the result."""
-    value = f.bitcast(bits, "float")
-    f.give(bits if dot.result == "f32" else ELEMENTS[dot.result].narrow(f, value))
+def _dot2_single(frame: Frame, instruction: Instruction) -> None:
+    result = float_dot(frame, instruction, frame.source(instruction, 3))
+    frame.write(instruction, 0, result)
 
 
-def _addend(f: NativeFunction, dot: Dot) -> Value:
-    """Return C as f32."""
-    bits = f.parameter("c")
-    return f.bitcast(bits, "float") if dot.result == "f32" else ELEMENTS[dot.result].widen(f, bits)
+def _dot2_narrow(frame: Frame, instruction: Instruction) -> None:
+    b = frame.builder
+    element = _element(instruction, 1)
+    dot = Dot(element, element, element)
+    addend = b.resize(b.bitcast(frame.source(instruction, 3), "i16"), 32)
+    factors = [_dot_factor(frame, instruction, number) for number in (0, 1)]
+    flags = [frame.overflow_flag()] if dot.overflows else []
+    bits = frame.native(dot.symbol, V32, [*factors, addend, *flags])
+    frame.write(instruction, 0, b.resize(bits, 16))
 
 
-def silicon_dot_text(dot: Dot, attributes: str) -> str:
-    """Return the definition: `<32 x i32> (x, y, c)` of packed factors, rounded as the hardware
-    rounds."""
-    f = _function(dot)
-    rule = DotStep(FactorPair(dot.a, dot.b), dot.result)
-    left, right = (
-        _taken_apart(f, "x", rule.factors.left, dot),
-        _taken_apart(f, "y", rule.factors.right, dot),
+def _dot4_single(frame: Frame, instruction: Instruction) -> None:
+    b = frame.builder
+    dot = Dot(_element(instruction, 1), _element(instruction, 2), "f32")
+    factors = [frame.source(instruction, number) for number in (1, 2)]
+    addend = b.bitcast(frame.source(instruction, 3), "i32")
+    frame.write(
+        instruction, 0, b.bitcast(frame.native(dot.symbol, V32, [*factors, addend]), "float")
     )
-    addend = f.bitcast(_addend(f, dot), "i32")
-    sums = rule.sums(f, left, right)
-    quick, wrong = rule.quick(f, sums, addend)
-    f.branch_if(f.compare("ne", f.mask_bits(wrong), i32(0)), "exactly", "rounded")
-    f.label("exactly")
-    clamps = f.compare("ne", f.parameter("clamps"), i32(0)) if dot.overflows else constant("i1", 0)
-    exact = rule.exact(f, left, right, sums, addend, clamps)
-    f.branch("rounded")
-    f.label("rounded")
-    _give(f, dot, f.phi(V32, (quick, "entry"), (exact, "exactly")))
-    return f.text(attributes)
 
 
-def _taken_apart(
-    f: NativeFunction, name: str, take_apart: Callable[[NativeFunction, Value], Factor], dot: Dot
-) -> list[Factor]:
-    packed = f.parameter(name)
-    if ELEMENTS[dot.a].bits == 16:
-        return list(parted(f, take_apart(f, f.cast("bitcast", packed, vector("i16", 64)))))
-    return [take_apart(f, f.mask(f.shift("lshr", packed, start), 8)) for start in range(0, 32, 8)]
-
-
-def chain_dot_text(dot: Dot, attributes: str) -> str:
-    """Return the same as f32 multiply-adds in the order of the elements."""
-    f = _function(dot)
-    total = _addend(f, dot)
-    bits = ELEMENTS[dot.a].bits
-    for start in range(0, 32, bits):
-        x = ELEMENTS[dot.a].widen(f, f.shift("lshr", f.parameter("x"), start))
-        y = ELEMENTS[dot.b].widen(f, f.shift("lshr", f.parameter("y"), start))
-        total = f.intrinsic("fma", x, y, total)
-    if dot.overflows:
-        total = below_infinity(f, total, f.compare("ne", f.parameter("clamps"), i32(0)))
-    _give(f, dot, f.bitcast(total, "i32"))
-    return f.text(attributes)
-
-
-def below_infinity(f: NativeFunction, value: Value, clamps: Value) -> Value:
-    """Return f32 lanes, where `clamps` is true made no larger than f16's largest number if they are
-    finite."""
-    size = f.intrinsic("fabs", value)
-    largest = f.intrinsic("copysign", f.const(value, 65504.0), value)
-    is_large = f.compare("ogt", size, f.const(value, 65504.0))
-    is_finite = f.compare("olt", size, f.const(value, float("inf")))
-    clamped = f.select(f.and_(is_large, is_finite), largest, value)
-    return f.select(clamps, clamped, value)
-
-
-def dot_sources(arithmetic: str) -> Mapping[str, Callable[[str], str]]:
-    """Return the maker of each function's text."""
-    text = silicon_dot_text if arithmetic == "silicon" else chain_dot_text
-    return {dot.symbol: partial(text, dot) for dot in dots()}
+DOTS: Mapping[str, Emitter] = {
+    "v_dot2_f32_f16": _dot2_single,
+    "v_dot2_f32_bf16": _dot2_single,
+    "v_dot2_f16_f16": _dot2_narrow,
+    "v_dot2_bf16_bf16": _dot2_narrow,
+    "v_dot4_i32_iu8": _integer_dot,
+    "v_dot4_u32_u8": _integer_dot,
+    "v_dot8_i32_iu4": _integer_dot,
+    "v_dot8_u32_u4": _integer_dot,
+    **{f"v_dot4_f32_{a}_{b}": _dot4_single for a in ("fp8", "bf8") for b in ("fp8", "bf8")},
+}

@@ -1,4 +1,4 @@
-"""What matrix instructions there are, and where their operands lie in the registers of a wave.
+"""The matrix instructions, and where their operands lie in the registers of a wave.
 
 Register layouts are those of AMD's matrix instruction calculator (gfx12), in rows of 16 lanes: 2 of
 a wave32, 4 of a wave64.
@@ -20,10 +20,10 @@ ROW_BYTES = 64
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One product: element types of A, B and of C and D, the k extent, sparse A, saturation of
-    integer results.
+    """A product: the element types of A, B, and of C and D, the extent of k, whether A is sparse,
+    and whether integer results saturate.
 
-    wave_size: the wave that holds the fragments; a wave64 has half as much in each lane.
+    wave_size: the wave that holds the fragments; a lane of a wave64 has half as much.
     """
 
     a: str
@@ -39,7 +39,8 @@ class Matrix:
         """The name of its native function."""
         kind = "swmmac" if self.sparse else "wmma"
         wave = "_w64" if self.wave_size == 64 else ""
-        return f"aj_{kind}_{self.result}_{self.k}_{self.a}_{self.b}{'_clamp' if self.clamp else ''}{wave}"
+        clamp = "_clamp" if self.clamp else ""
+        return f"aj_{kind}_{self.result}_{self.k}_{self.a}_{self.b}{clamp}{wave}"
 
     @property
     def rows(self) -> range:
@@ -53,12 +54,12 @@ class Matrix:
 
     @property
     def held(self) -> int:
-        """How many elements of a row A holds: of a sparse A, half of the k extent."""
+        """How many elements of a row A holds: half of the extent of k if A is sparse."""
         return self.k // 2 if self.sparse else self.k
 
     @property
     def overflows(self) -> bool:
-        """Whether MODE's FP16_OVFL says what a result too large for its format becomes."""
+        """Whether MODE's FP16_OVFL applies to results that are too large for the format."""
         return self.result == "f16"
 
     def held_dwords(self, factor: str) -> int:
@@ -68,12 +69,12 @@ class Matrix:
 
     @property
     def pairs(self) -> int:
-        """Of a sparse A: how many pairs of elements a lane holds."""
+        """How many pairs of elements of a sparse A a lane holds."""
         return self.k // 4 // len(self.factor_rows("a")) if self.sparse else 0
 
     def factor_rows(self, factor: str) -> range:
-        """Return the rows of lanes that hold A or B: less than 32 bits of 4-bit integers stay in
-        the lower half."""
+        """Return the rows of lanes that hold A or B: less than 32 bits of 4-bit integers are in the
+        lower half only."""
         held = self.held if factor == "a" else self.k
         bits = ELEMENTS[self.a if factor == "a" else self.b].bits
         return self.rows if held * bits * 16 >= 32 * self.wave_size else range(2)
@@ -85,7 +86,7 @@ class Matrix:
 
 
 def matrices() -> Iterator[Matrix]:
-    """Yield every product that gfx12 has."""
+    """Yield all products of gfx12."""
     for wave_size in (32, 64):
         for sparse in (False, True):
             k = 32 if sparse else 16
@@ -108,11 +109,11 @@ def _integer_matrices(bits: int, extent: int, sparse: bool, wave_size: int) -> I
 
 
 def matrix_function(matrix: Matrix) -> NativeFunction:
-    """Return a product's function: `void (ptr d, ptr a, ptr b, ptr c)`, and `ptr index, i32 set`
-    more if sparse.
+    """Return a product's function: `void (ptr d, ptr a, ptr b, ptr c)`, with `ptr index, i32 set`
+    added if A is sparse.
 
-    The pointers are to consecutive registers of 32 dwords; in wave64 each is followed by that to
-    the upper half's. Products that overflow by the mode have another parameter, `i32 clamps`.
+    The pointers are to consecutive registers of 32 dwords; in wave64 each is followed by a pointer
+    to the upper half's. Products that overflow as MODE says have another parameter, `i32 clamps`.
     """
     names = ["d", "a", "b", "c", *(["index"] if matrix.sparse else [])]
     halves = [""] if matrix.wave_size == 32 else ["", "_upper"]
@@ -125,8 +126,8 @@ def matrix_function(matrix: Matrix) -> NativeFunction:
 
 
 def place_of(matrix: Matrix, factor: str, index: int, row: int) -> int:
-    """Return the k of element `index` in the lanes of a row of 16, for A that is not sparse and for
-    B."""
+    """Return the k of element `index` in the lanes of a row of 16, for B and for an A that is not
+    sparse."""
     bits = ELEMENTS[matrix.a if factor == "a" else matrix.b].bits
     if bits == 16 and matrix.wave_size == 32:
         run = 4 if matrix.k == 16 else 8
@@ -135,14 +136,14 @@ def place_of(matrix: Matrix, factor: str, index: int, row: int) -> int:
 
 
 def row_start(matrix: Matrix, bits: int, rows: int, row: int) -> int:
-    """Return the first k of a row of lanes, where the k of a lane are consecutive."""
+    """Return the first k of a row of lanes, if the k of a lane are consecutive."""
     if bits == 16 or rows == 2:
         return matrix.k // rows * row
     return matrix.k // 2 * (row % 2) + matrix.k // 4 * (row // 2)
 
 
 def row_pointer(function: NativeFunction, name: str, dword: int, row: int) -> Value:
-    """Return the address of a register's 16 dwords of a row of lanes."""
+    """Return the address of the 16 dwords that a register has in a row of lanes."""
     source = function.parameter(f"{name}_upper" if row >= 2 else name)
     return function.offset(source, dword * 128 + row % 2 * 64)
 
@@ -155,8 +156,8 @@ def sparse_base(matrix: Matrix, pair: int, row: int) -> int:
 
 
 def result_rows(function: NativeFunction, matrix: Matrix, name: str) -> list[Value]:
-    """Return the address of rows 0 to 15 of C or D; two rows share their dwords if the elements
-    have 16 bits."""
+    """Return the addresses of rows 0 to 15 of C or D; elements of 16 bits share the dwords of two
+    rows."""
     per_dword = 1 if matrix.result in ("f32", "i32") else 2
     count = 16 // len(matrix.rows)
     places = []
@@ -167,7 +168,7 @@ def result_rows(function: NativeFunction, matrix: Matrix, name: str) -> list[Val
 
 
 def load_float_rows(function: NativeFunction, matrix: Matrix, total: Value) -> None:
-    """Put C into memory as 16 rows of f32."""
+    """Load C into 16 rows of f32 in memory."""
     for row, place in enumerate(result_rows(function, matrix, "c")):
         if matrix.result == "f32":
             value = function.load(ROW, place, 64)
@@ -179,7 +180,7 @@ def load_float_rows(function: NativeFunction, matrix: Matrix, total: Value) -> N
 
 
 def store_float_rows(function: NativeFunction, matrix: Matrix, total: Value) -> None:
-    """Put 16 rows of f32 into D; f16 and bf16 results are rounded to nearest even."""
+    """Store 16 rows of f32 to D; f16 and bf16 results are rounded to nearest even."""
     places = result_rows(function, matrix, "d")
     values = [function.load(ROW, function.offset(total, row * ROW_BYTES), 64) for row in range(16)]
     if matrix.result == "f32":

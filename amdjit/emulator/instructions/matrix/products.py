@@ -1,8 +1,8 @@
-"""WMMA: 16x16 products of a wave's fragments, and the sparse SWMMAC.
+"""WMMA as multiply-adds: 16x16 products of a wave's fragments, and the sparse SWMMAC.
 
-Fragments become panels of f32, one row of 16 numbers for each k; the products are then f32
-multiply-adds in the order of k. For integers that is exact (|sum| < 2**24). For floats it is the
-quick form that rounds otherwise than the hardware, whose rule is in `matrix_silicon.py`.
+Fragments become panels of f32, one row of 16 numbers for each k; the products are f32 multiply-adds
+in the order of k. For integers that is exact (|sum| < 2**24). For floats it is the quick form,
+which does not round as the hardware does; `silicon.py` does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from amdjit.emulator.expressions.elements import ELEMENTS, Element
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.host.function import NativeFunction, i64
-from amdjit.emulator.instructions.matrix.dots import below_infinity
+from amdjit.emulator.instructions.matrix.dots_native import below_infinity
 from amdjit.emulator.instructions.matrix.layouts import (
     INTEGERS,
     ROW,
@@ -25,7 +25,7 @@ from amdjit.emulator.instructions.matrix.layouts import (
     store_float_rows,
 )
 
-# LLVM unrolls the k loop otherwise, which costs twice the time: the code no longer fits the
+# Otherwise LLVM unrolls the loop over k, which takes twice the time: the code no longer fits the
 # micro-op cache.
 NO_UNROLL = '!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.disable"}'
 
@@ -33,9 +33,9 @@ NO_UNROLL = '!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.disable"}'
 def integer_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
     """Return the definition of an integer product's function (`matrix_function`).
 
-    With clamp the sum saturates after the products that lanes 0 to 15 of a wave32 hold, the first
-    half of k, and again after the others: measured on gfx1201 in wave32, and taken to be so in
-    wave64 and for SWMMAC.
+    With clamp, the sum saturates after the products that lanes 0 to 15 of a wave32 hold, the first
+    half of k, and again after the others: measured on gfx1201 in wave32, and assumed for wave64 and
+    SWMMAC.
     """
     function = matrix_function(matrix)
     left, right = chain_panels(function, matrix)
@@ -65,8 +65,8 @@ def integer_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
 
 
 def chain_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
-    """Return the definition of a float product's function (`matrix_function`), as f32 multiply-adds
-    in order of k.
+    """Return the definition of a float product's function (`matrix_function`) as f32 multiply-adds
+    in the order of k.
 
     `rows_at_once`: accumulators that fit host registers.
     """
@@ -84,13 +84,13 @@ def chain_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
 
 
 def chain_panels(function: NativeFunction, matrix: Matrix) -> tuple[Value, Value]:
-    """Reserve memory for A and B as f32, a row of 16 for each k."""
+    """Reserve memory for A and B as f32, with a row of 16 for each k."""
     panel = f"[{matrix.k * 16} x float]"
     return function.allocate(panel), function.allocate(panel)
 
 
 def fill_panels(function: NativeFunction, matrix: Matrix, left: Value, right: Value) -> None:
-    """Put A and B there; a sparse A with zeros where it holds nothing."""
+    """Fill the panels with A and B; a sparse A has zeros where it holds no element."""
     _fill(function, right, matrix, "b")
     if matrix.sparse:
         _fill_sparse(function, left, matrix)
@@ -99,7 +99,7 @@ def fill_panels(function: NativeFunction, matrix: Matrix, left: Value, right: Va
 
 
 def _clamp_halves(function: NativeFunction, total: Value) -> None:
-    """Where the mode FP16_OVFL is on, make finite sums no larger than f16's largest number."""
+    """Limit finite sums to f16's largest number if the mode FP16_OVFL is on."""
     clamps = function.compare("ne", function.parameter("clamps"), constant("i32", 0))
     for row in range(16):
         place = function.offset(total, row * ROW_BYTES)
@@ -108,7 +108,7 @@ def _clamp_halves(function: NativeFunction, total: Value) -> None:
 
 
 def _add_integers(function: NativeFunction, matrix: Matrix, running: Value, total: Value) -> None:
-    """Add sums of products, exact in f32, to rows of integers."""
+    """Add sums of products, which are exact in f32, to rows of integers."""
     for row in range(16):
         place = function.offset(running, row * ROW_BYTES)
         products = function.load(ROW, function.offset(total, row * ROW_BYTES), 64)
@@ -120,13 +120,13 @@ def _add_integers(function: NativeFunction, matrix: Matrix, running: Value, tota
 def multiply_all(
     function: NativeFunction, panels: tuple[Value, Value, Value], extent: range, rows: int
 ) -> None:
-    """Add the products of some k to all rows of the total, several rows at once."""
+    """Add the products of a range of k to all rows of the total, several rows at once."""
     for first in range(0, 16, rows):
         _multiply(function, panels, extent, first, rows)
 
 
 def _fragment(function: NativeFunction, name: str, element: Element, index: int, row: int) -> Value:
-    """Return element `index` of the 16 lanes of a row as f32."""
+    """Return element `index` of a row's 16 lanes as f32."""
     per_dword = 32 // element.bits
     dword, part = divmod(index, per_dword)
     lanes = function.load(INTEGERS, row_pointer(function, name, dword, row), 64)
@@ -149,13 +149,13 @@ def _fill(function: NativeFunction, panel: Value, matrix: Matrix, factor: str) -
 def _elements(
     function: NativeFunction, name: str, element: Element, count: int, row: int
 ) -> list[Value]:
-    """Return elements 0 .. count of the 16 lanes of a row as f32."""
+    """Return elements 0 .. count of a row's 16 lanes as f32."""
     if element is not ELEMENTS["f16"]:
         return [_fragment(function, name, element, index, row) for index in range(count)]
     values = []
     for dword in range(count // 2):
-        # Converting 32 neighbours and parting even from odd ones is a third faster than converting
-        # them parted.
+        # Converting 32 neighbours and then separating even from odd ones is a third faster than
+        # separating them first.
         pairs = function.load(vector("half"), row_pointer(function, name, dword, row), 64)
         wide = function.convert("fpext", pairs, "float")
         values += [function.shuffle(wide, wide, range(part, 32, 2)) for part in (0, 1)]
@@ -163,9 +163,10 @@ def _elements(
 
 
 def _fill_sparse(function: NativeFunction, panel: Value, matrix: Matrix) -> None:
-    """Of every four k, A holds two; an index names their places (ISA document, 7.12.3).
+    """Fill a panel with a sparse A. It holds two of every four k; an index has their places (ISA
+    document, 7.12.3).
 
-    A set of the index has 4 bits for each pair of a lane; there are as many as fill a dword.
+    A set of the index has 4 bits for each pair of a lane; a dword holds as many sets as fit.
     """
     element = ELEMENTS[matrix.a]
     set_bits = 4 * matrix.pairs
@@ -201,7 +202,7 @@ def _multiply(
     first: int,
     rows: int,
 ) -> None:
-    """Add the products of rows first .. first + rows to the total: a rolled loop over k."""
+    """Add the products of rows first .. first + rows to the total, in a rolled loop over k."""
     before = function.current
     left, right, total = panels
     sums = [

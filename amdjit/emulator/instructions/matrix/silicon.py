@@ -1,11 +1,11 @@
-"""Float WMMA and SWMMAC as the hardware rounds them: four steps of four products for each element
+"""Float WMMA and SWMMAC with the hardware's rounding: four steps of four products for each element
 of D.
 
 The factors become panels of integers, one row of 16 for each k; a row of D is 16 lanes. A sparse A
-takes part as the 16 elements that it holds: its layout is that of a dense A, and what an element's
-index picks is its partner of B. That order is the rule of dense products applied to it; captures of
-SWMMAC show which elements meet and that the neg modifiers of B apply to them after that, not how
-they round.
+takes part with the 16 elements that it holds: its layout is that of a dense A, and the index of an
+element selects its partner in B. That order applies the rule of dense products to SWMMAC; captures
+of SWMMAC show which elements meet, and that the neg modifiers of B apply to them afterwards, but
+not how they round.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from amdjit.emulator.instructions.matrix.products import (
 from amdjit.emulator.instructions.matrix.whole_numbers import are_whole, starts_whole
 
 _STEP = 4
-# Without it LLVM keeps the registers of the usual case free for what nearly never runs.
+# Without this, LLVM reserves registers of the common case for code that almost never runs.
 _SELDOM = '!2 = !{!"branch_weights", i32 1, i32 4000}'
 
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """Rows of factors in memory, one for each k."""
+    """Rows of factors in memory, one row for each k."""
 
     significands: Value
     exponents: Value
@@ -58,7 +58,7 @@ class _Panel:
         return Factor(*(f.load(INTEGERS, f.offset(column, distance), 64) for column in columns))
 
     def one(self, f: NativeFunction, distance: Value) -> Factor:
-        """Return one factor in all lanes."""
+        """Return one factor, repeated in all lanes."""
         columns = (self.significands, self.exponents)
         return Factor(
             *(f.splat(f.load("i32", f.offset(column, distance), 4), 16) for column in columns)
@@ -72,7 +72,7 @@ def _panel(f: NativeFunction, rows: int) -> _Panel:
 def silicon_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
     """Return the definition of a float product's function (`matrix_function`).
 
-    `rows_at_once`: accumulators of a chain of multiply-adds that fit host registers.
+    `rows_at_once`: how many accumulators of a chain of multiply-adds fit host registers.
     """
     f = matrix_function(matrix)
     left, right = _panel(f, matrix.held), _panel(f, matrix.k)
@@ -127,8 +127,7 @@ def _round_each_step(
 def _are_ordinary(
     f: NativeFunction, matrix: Matrix, exponents: tuple[list[Value], list[Value]], total: Value
 ) -> Value:
-    """Return an i1: whether no step of the product can meet what the quick form of a step has
-    not."""
+    """Return an i1: whether the quick form is right in all steps of the product."""
     rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
     outside = [
         rule.is_extreme(f, which, factors) for which, factors in zip("ab", exponents, strict=True)
@@ -141,7 +140,7 @@ def _are_ordinary(
 
 
 def _fill(f: NativeFunction, panel: _Panel, matrix: Matrix, which: str) -> list[Value]:
-    """Put the factors of A or B into a panel; return vectors of their exponents."""
+    """Fill a panel with the factors of A or B; return vectors of their exponents."""
     rule = FactorPair(matrix.a, matrix.b)
     take_apart = rule.left if which == "a" else rule.right
     bits = FORMATS[matrix.a].bits
@@ -164,16 +163,16 @@ def _fill(f: NativeFunction, panel: _Panel, matrix: Matrix, which: str) -> list[
 
 
 def _place(matrix: Matrix, which: str, index: int, row: int) -> int:
-    """Return the row of a panel where an element belongs: its k, in a sparse A its place among
-    those held."""
+    """Return an element's row of the panel: its k or, in a sparse A, its place among the elements
+    held."""
     if matrix.sparse and which == "a":
         return sparse_base(matrix, index // 2, row) // 2 + index % 2
     return place_of(matrix, which, index, row)
 
 
 def _fill_places(f: NativeFunction, matrix: Matrix, table: Value) -> None:
-    """Make a table: for each element that A holds the distance of its partners in the panel of B,
-    by rows of A."""
+    """Fill a table by rows of A: for each element that A holds, the distance of its partners in the
+    panel of B."""
     amount = f.mul(f.parameter("set"), constant("i32", 4 * matrix.pairs % 32))
     for row in matrix.factor_rows("a"):
         chosen = f.load(INTEGERS, row_pointer(f, "index", 0, row), 64)
@@ -194,9 +193,11 @@ def _multiply(
     places: Value | None,
     checked: bool,
 ) -> None:
-    """Add all products to the rows of the total: a loop over steps, in it one over the rows of D.
+    """Add all products to the rows of the total, in a loop over steps around a loop over the rows
+    of D.
 
-    checked: each row of each step is looked at for what the quick form has not.
+    checked: whether to check each row of each step for operands that the quick form does not
+    handle.
     """
     step = _Loop(f, "step", matrix.held // _STEP)
     start = f.mul(step.index, i64(_STEP * ROW_BYTES))
@@ -223,8 +224,8 @@ def _multiply(
 def _checked_step(
     f: NativeFunction, matrix: Matrix, left: list[Factor], right: list[Factor], addend: Value
 ) -> Value:
-    """Return a row of D after a step: by the quick form where all lanes may, else by that for any
-    operands."""
+    """Return a row of D after a step: by the quick form if it is right in all lanes, otherwise by
+    the exact one."""
     rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
     sums = rule.sums(f, left, right)
     quick, wrong = rule.quick(f, sums, addend)
@@ -260,7 +261,7 @@ class _Loop:
         )
 
     def close(self) -> None:
-        """End the body; what follows runs after the loop."""
+        """End the body; the code that follows runs after the loop."""
         f = self._function
         f.branch(self._latch)
         f.label(self._latch)

@@ -1,9 +1,9 @@
-"""Products of whole numbers and of such quarters, for which a chain of multiply-adds gives what the
-hardware gives.
+"""Products of whole numbers and of quarters, for which a chain of multiply-adds is exactly what the
+hardware computes.
 
-All terms are multiples of one unit and together less than 2**24 units (the significand of the
-result): no sum rounds, and no grid that the hardware aligns terms on is as coarse as the unit.
-Matrices of real data fail with their first row.
+All terms are multiples of one unit, and their sum is below 2**24 units (the significand of the
+result): no sum rounds, and no grid on which the hardware aligns terms is as coarse as the unit.
+Matrices of real data fail the test in their first row.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ _SIGNIFICANDS = {"f32": 24, "f16": 11, "bf16": 8}
 
 
 def _unit(matrix: Matrix) -> int:
-    """Return the exponent of what all factors must be multiples of: small formats have no bits for
-    fractions."""
+    """Return the exponent of the unit of all factors: small formats have no bits for fractions."""
     return -2 if matrix.result == "f32" else 0
 
 
@@ -40,8 +39,8 @@ def starts_whole(f: NativeFunction, matrix: Matrix) -> Value:
 
 
 def are_whole(f: NativeFunction, matrix: Matrix, panels: tuple[Value, Value, Value]) -> Value:
-    """Return an i1: whether a chain is exact for rows of f32 of A, B and C; makes -0 of C, which no
-    sum keeps, +0."""
+    """Return an i1: whether a chain is exact for rows of f32 of A, B and C. Replaces -0 in C, which
+    no sum keeps, by +0."""
     unit = _unit(matrix)
     remainders, largest = [], []
     for panel, rows, own in zip(
@@ -62,9 +61,10 @@ def are_whole(f: NativeFunction, matrix: Matrix, panels: tuple[Value, Value, Val
 
 
 def _remainder(f: NativeFunction, values: Value, unit: int) -> Value:
-    """Return bits that are 0 but for the sign where f32 numbers are multiples of 2**unit.
+    """Return bits that are 0, except for the sign, where f32 numbers are multiples of 2**unit.
 
-    Adding this constant rounds to such, or coarser; of an infinity or a NaN comes a NaN.
+    Adding the constant rounds to these multiples or to coarser ones; infinities and NaNs become
+    NaN.
     """
     middle = f.const(values, 1.5 * 2.0 ** (23 + unit))
     rounded = f.binary("fsub", f.binary("fadd", values, middle), middle)
@@ -72,8 +72,8 @@ def _remainder(f: NativeFunction, values: Value, unit: int) -> Value:
 
 
 def _largest(f: NativeFunction, rows: list[Value]) -> Value:
-    """Return the largest magnitude as f32; that of an infinity or NaN is no less than infinity, or
-    is unordered."""
+    """Return the largest magnitude as f32; with an infinity or NaN among them, it is at least
+    infinity or unordered."""
     magnitudes = [f.mask(f.bitcast(row, "i32"), 31) for row in rows]
     most = reduce(lambda x, y: f.intrinsic("umax", x, y), magnitudes)
     return f.bitcast(f.call("llvm.vector.reduce.umax.v16i32", "i32", [most]), "float")

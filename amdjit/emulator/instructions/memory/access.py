@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.memory.access_native import Access
+from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import AccessKind
 from amdjit.emulator.wave.registers import V32
 
-# A space and its address arguments, as the native function of `Access` takes them.
+# An address space and the address arguments that the native function of an `Access` takes.
 Address = tuple[str, list[Value]]
 Addressing = Callable[[Frame, Instruction], Address]
 
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """What one lane transfers: bytes, sign extension of the loaded value, the half it fills or
-    comes from."""
+    """What one lane transfers: the bytes, whether the loaded value is sign-extended, and the half
+    of the register if it uses only one."""
 
     size: int
     signed: bool = False
@@ -29,7 +29,7 @@ class Width:
 
 
 def register_of(instruction: Instruction, role: str) -> Register | None:
-    """Return a register operand, None if it is off."""
+    """Return a register operand, None if it is `off`."""
     operand = instruction.operand(role)
     assert operand is None or isinstance(operand, Register)
     return operand
@@ -48,7 +48,7 @@ def global_address(frame: Frame, instruction: Instruction) -> Address:
 
 
 def flat_address(frame: Frame, instruction: Instruction) -> Address:
-    """VGPR pair + offset; LDS and private memory are in their apertures."""
+    """VGPR pair + offset; LDS and private memory are inside their apertures."""
     vaddr = register_of(instruction, "vaddr")
     assert vaddr is not None
     low, high = (frame.registers.vector(vaddr.index + part) for part in (0, 1))
@@ -56,7 +56,7 @@ def flat_address(frame: Frame, instruction: Instruction) -> Address:
 
 
 def private_address(frame: Frame, instruction: Instruction) -> Address:
-    """VGPR + SGPR + offset, both registers optional, in the lane's private memory."""
+    """VGPR + SGPR + offset in the lane's private memory; both registers are optional."""
     vaddr, saddr = register_of(instruction, "vaddr"), register_of(instruction, "saddr")
     base = constant("i32", instruction.immediates["offset"])
     if saddr is not None:
@@ -68,7 +68,8 @@ def private_address(frame: Frame, instruction: Instruction) -> Address:
 def load_vectors(
     frame: Frame, instruction: Instruction, address: Address, size: int, element: int = 0
 ) -> list[Value]:
-    """Load `size` bytes a lane; returns a vector for each dword (zero-extended below a dword)."""
+    """Load `size` bytes for each lane; return a vector for each dword (zero-extended below a
+    dword)."""
     values = _load_vectors(frame, instruction, address, size)
     frame.accessed(instruction, AccessKind.LOAD, address, size, values, element)
     return values
@@ -98,7 +99,7 @@ def load_register(
     register: Register,
     element: int = 0,
 ) -> None:
-    """Load to consecutive registers; straight into the state memory if all of them live there."""
+    """Load into consecutive registers: directly into the state memory if all of them live there."""
     numbers = range(register.index, register.index + width.size // 4)
     registers = frame.registers
     direct = (
@@ -133,7 +134,7 @@ def store_vectors(
     values: list[Value],
     element: int = 0,
 ) -> None:
-    """Store `size` bytes a lane from a vector for each dword."""
+    """Store `size` bytes for each lane from a vector for each dword."""
     frame.accessed(instruction, AccessKind.STORE, address, size, values, element)
     _store_vectors(frame, instruction, address, size, values)
 
@@ -170,7 +171,7 @@ def write_loaded(frame: Frame, register: Register, width: Width, values: list[Va
 
 
 def stored_values(frame: Frame, register: Register, width: Width) -> list[Value]:
-    """Read the dwords that a store takes from consecutive registers."""
+    """Return the dwords that a store reads from consecutive registers."""
     registers = frame.registers
     if width.half == 1:
         return [frame.builder.shift("lshr", registers.vector(register.index), 16)]

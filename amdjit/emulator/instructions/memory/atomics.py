@@ -22,13 +22,14 @@ from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import AccessKind
 from amdjit.emulator.wave.registers import V32
 
-# Where the old values are put: behind the operands.
+# Where the old values go in the staging area: after the operands.
 _RESULT = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What native code calls it, its width, how many operands of that width it takes."""
+    """An operation by the name in native code, its width, and how many operands of that width it
+    takes."""
 
     name: str
     bits: int
@@ -43,8 +44,8 @@ def emit_atomic(
     data: list[Value],
     result: Register | None,
 ) -> None:
-    """Emit an atomic; `data` holds the operands' dwords, `result` takes the old value, if there is
-    one."""
+    """Emit an atomic. `data` holds the dwords of the operands; `result`, if any, receives the old
+    value."""
     for index, value in enumerate(data):
         frame.builder.store(value, frame.staging(index), 64)
     atomic = Atomic(address[0], operation.name, operation.bits)
@@ -62,7 +63,7 @@ def emit_atomic(
 
 
 def old_values(frame: Frame, dwords: int) -> list[Value]:
-    """Return what the last atomic found in memory, in the lanes that it was for."""
+    """Return the values that the last atomic found in memory, in the lanes that executed it."""
     return [frame.builder.load(V32, frame.staging(_RESULT + index), 64) for index in range(dwords)]
 
 
@@ -88,8 +89,8 @@ def _in_memory(flat: bool, operation: Operation) -> Emitter:
 
 
 def _in_lds(operation: Operation) -> Emitter:
-    """DS_CMPSTORE takes the new value in data0 and the comparand in data1, the order of the native
-    function."""
+    """DS_CMPSTORE takes the new value in data0 and the comparand in data1, as the native function
+    does."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         address = lds_address(frame, instruction, instruction.immediates["offset"])
@@ -126,7 +127,7 @@ _NARROW = {
 
 
 def memory_operations() -> dict[str, Operation]:
-    """Return the operations of global, flat and buffer atomics by the name behind `atomic_`."""
+    """Return the operations of global, flat and buffer atomics by the name after `atomic_`."""
     table = {name: Operation(native, 32) for name, native in _NARROW.items()}
     for bits in (32, 64):
         table[f"swap_b{bits}"] = Operation("swap", bits)
@@ -137,7 +138,8 @@ def memory_operations() -> dict[str, Operation]:
 
 
 def _lds_operations() -> dict[tuple[str, str], Operation]:
-    """By name and type: the `_rtn` of the returning forms stands between them."""
+    """Return the operations of LDS by name and type, between which the returning forms have
+    `_rtn`."""
     table: dict[tuple[str, str], Operation] = {}
     for name, native in _NARROW.items():
         verb, _, code = name.rpartition("_")

@@ -13,9 +13,10 @@ from amdjit.emulator.expressions.integers import Expression, binary
 from amdjit.emulator.expressions.nans import with_nans
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
+from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS
 from amdjit.emulator.layout import SHARED_APERTURE_HIGH, VGPR_BYTES, Context, FaultKind
 
-# LLVM's `atomicrmw` for each operation; the others are compare-and-swap loops of our own.
+# LLVM's `atomicrmw` for each operation; all others are compare-and-swap loops.
 _PLAIN: Mapping[str, str] = {
     "swap": "xchg",
     "add": "add",
@@ -33,17 +34,12 @@ _PLAIN: Mapping[str, str] = {
     "sub_clamp": "usub_sat",
 }
 _COMPUTED = ("rsub", "mskor", "add_f", "pk_add_f16", "pk_add_bf16", "min_f", "max_f")
-_SPACES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "s": (("i64", "base"), (V32, "offset")),
-    "v": ((V32, "low"), (V32, "high"), ("i64", "base")),
-    "f": ((V32, "low"), (V32, "high"), ("i64", "base")),
-    "l": ((V32, "offset"), ("i32", "base")),
-}
+_SPACES = ("s", "v", "f", "l")
 
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """One operation on `bits` bits in a space: global (s, v), flat (f) or LDS (l)."""
+    """An operation on `bits` bits in an address space: global (s, v), flat (f) or LDS (l)."""
 
     space: str
     operation: str
@@ -56,7 +52,7 @@ class Atomic:
 
 
 def atomics() -> Iterator[Atomic]:
-    """Yield every atomic that a native function can be made for."""
+    """Yield every atomic that has a native function."""
     for space in _SPACES:
         for bits in (32, 64):
             for operation in (*_PLAIN, *_COMPUTED, "cmpswap"):
@@ -67,11 +63,16 @@ def atomics() -> Iterator[Atomic]:
 def atomic_text(atomic: Atomic, attributes: str) -> str:
     """Return the definition.
 
-    Parameters: context, site, the address as its space has it, exec, data, result. `data`: vectors
-    of the operand's dwords, then of the comparand's (or second operand's). `result`: where the old
-    values' vectors go; lanes that do nothing get 0.
+    Parameters: context, site, the address parameters of its space, exec, data, result. `data`:
+    vectors of the operand's dwords, then of the comparand's (or second operand's). `result`:
+    receives vectors of the old values; inactive and refused lanes get 0.
     """
-    parameters = [("ptr", "context"), ("i32", "site"), *_SPACES[atomic.space], ("i32", "exec")]
+    parameters = [
+        ("ptr", "context"),
+        ("i32", "site"),
+        *ADDRESS_PARAMETERS[atomic.space],
+        ("i32", "exec"),
+    ]
     function = NativeFunction(
         atomic.symbol, "void", [*parameters, ("ptr", "data"), ("ptr", "result")]
     )
@@ -110,7 +111,8 @@ def _addresses(function: NativeFunction, atomic: Atomic) -> Value:
 
 
 def _checked(function: NativeFunction, atomic: Atomic, addresses: Value) -> tuple[Value, str]:
-    """Store all lanes' host addresses; return the lanes that may go on, and the current block."""
+    """Store the host addresses of all lanes; return the lanes whose access is allowed, and the
+    current block."""
     wide = _addresses(function, atomic)
     execution = function.parameter("exec")
     size = atomic.bits // 8
@@ -148,7 +150,7 @@ def _resolve(
 def _refuse(
     function: NativeFunction, kind: FaultKind, bad: Value, lanes: Value, wide: Value, size: int
 ) -> Value:
-    """Record a fault of the first bad lane, if any; return the lanes without the bad ones."""
+    """Record a fault of the first bad lane, if any; return the other lanes."""
     refuse, go_on = function.block("refuse"), function.block("go")
     function.branch_if(function.compare("eq", bad, i32(0)), go_on, refuse)
     function.label(refuse)
@@ -175,7 +177,7 @@ def _lds(
 def _flat(
     function: NativeFunction, lanes: Value, wide: Value, addresses: Value, size: int
 ) -> tuple[Value, Value]:
-    """Return the global lanes and the LDS ones, whose addresses are put in place."""
+    """Return the lanes in global memory, and those in LDS, whose host addresses are stored."""
     high = function.shift("lshr", wide, 32)
     shared = function.compare("eq", high, function.splat(i64(SHARED_APERTURE_HIGH)))
     local = function.and_(lanes, function.mask_bits(shared))
@@ -190,7 +192,7 @@ def _flat(
 
 
 def _lane_value(function: NativeFunction, atomic: Atomic, lane: Value, which: int) -> Value:
-    """Read operand `which` (0 the first, 1 the second) of a lane."""
+    """Return operand `which` (0 the first, 1 the second) of a lane."""
     dwords = atomic.bits // 32
     data = function.parameter("data")
     parts = []
@@ -238,7 +240,7 @@ def _swap_if(
 def _loop(
     function: NativeFunction, atomic: Atomic, pointer: Value, first: Value, second: Value
 ) -> Value:
-    """Compute the new value from the old one until nobody came in between."""
+    """Compute the new value from the old one until no other thread has changed it in between."""
     retry, done = function.block("retry"), function.block("swapped")
     before = function.current
     kind = f"i{atomic.bits}"

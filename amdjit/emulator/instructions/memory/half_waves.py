@@ -1,6 +1,7 @@
-"""Accesses of LDS in which each half of the wave (16 lanes) does what a whole wave often does.
+"""Accesses of LDS in which each half of the wave (16 lanes) follows a pattern that whole waves
+often follow.
 
-Tiles of 16 columns are read so: a half reads a row, or all its lanes the same element.
+Tiles with 16 columns are read this way: each half reads a row, or all its lanes the same element.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ _FIRSTS = [0] * HALF + [HALF] * HALF
 
 
 def full_and_equal(function: NativeFunction, left: Value, right: Value) -> Value:
-    """Return an i1: EXEC is full, and the lanes of two vectors are the same."""
+    """Return an i1: whether EXEC is full and the lanes of two vectors are equal."""
     same = function.compare("eq", function.mask_bits(function.compare("eq", left, right)), i32(-1))
     return function.and_(same, function.compare("eq", function.parameter("exec"), i32(-1)))
 
 
 def are_stepped(function: NativeFunction, offsets: Value, size: int) -> Value:
-    """Return an i1: in each half the lanes access consecutive elements of `size` bytes, all within
-    LDS."""
+    """Return an i1: whether the lanes of each half access consecutive elements of `size` bytes, all
+    within LDS."""
     steps = sequence("i32", [lane * size for _ in range(2) for lane in range(HALF)])
     expected = function.add(function.shuffle(offsets, offsets, _FIRSTS), steps)
     return function.and_(
@@ -30,7 +31,8 @@ def are_stepped(function: NativeFunction, offsets: Value, size: int) -> Value:
 
 
 def are_uniform(function: NativeFunction, offsets: Value, size: int) -> Value:
-    """Return an i1: in each half all lanes access the same element of `size` bytes, within LDS."""
+    """Return an i1: whether all lanes of each half access the same element of `size` bytes, within
+    LDS."""
     firsts = function.shuffle(offsets, offsets, _FIRSTS)
     return function.and_(full_and_equal(function, offsets, firsts), _fit(function, offsets, size))
 

@@ -1,4 +1,4 @@
-"""Loads and stores of LDS, one or two addresses."""
+"""Loads and stores of LDS, with one or two addresses."""
 
 from __future__ import annotations
 

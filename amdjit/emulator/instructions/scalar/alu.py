@@ -1,4 +1,4 @@
-"""SALU instructions with a result."""
+"""SALU instructions that compute a result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ LOGIC = {
 
 
 def _field(signed: bool) -> ix.Expression:
-    """Bit field of x: offset in bits 4:0 (5:0), width in bits 22:16 of y."""
+    """Return the bit field of x with the offset in bits 4:0 of y (5:0 for 64 bits) and the width in
+    bits 22:16."""
 
     def expression(b: Builder, x: Value, y: Value) -> Value:
         width = bits_of(x.type)
@@ -65,7 +66,7 @@ def _zero_count(b: Builder, x: Value) -> Value:
 
 
 def _replicate(b: Builder, x: Value) -> Value:
-    """Double every bit of a dword."""
+    """Return each bit of a dword twice."""
     wide = b.resize(x, 64)
     for amount, kept in (
         (16, 0x0000FFFF0000FFFF),
@@ -79,7 +80,7 @@ def _replicate(b: Builder, x: Value) -> Value:
 
 
 def _quads(whole: bool) -> ix.Expression:
-    """One bit for each four bits that are not all 0 (quadmask), or four ones (wqm)."""
+    """For each four bits that are not all 0, set one bit (quadmask) or all four (wqm)."""
 
     def expression(b: Builder, x: Value) -> Value:
         width = bits_of(x.type)
@@ -180,7 +181,7 @@ Carry = Callable[[Builder, Value, Value, Value], Value]
 
 
 def _with_condition(operation: ix.Expression, condition: Carry) -> Emitter:
-    """Return the emitter of an instruction whose SCC is `condition(builder, x, y, result)`."""
+    """Return the emitter of an instruction that sets SCC to `condition(builder, x, y, result)`."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         x, y = (frame.scalar_source(instruction, index) for index in (1, 2))

@@ -1,52 +1,53 @@
-"""Instructions of barriers: the workgroup's own, number -1, and the named ones, 1 to 16.
+"""Instructions on barriers: the workgroup's own, number -1, and the named ones, 1 to 16.
 
-`native/barriers.py` does the work, and says what it follows. Numbers: an inline constant, or M0,
-whose upper half may hold a count of members (LLVM, "AMDGPU Execution Synchronization", "Code
-Sequences").
+The native functions are in `scheduling/barriers.py`, with their sources. The number is an inline
+constant, or in M0, whose upper half may hold a count of members (LLVM, "AMDGPU Execution
+Synchronization", "Code Sequences").
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.control_flow import ENDS, Block, Graph
+from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.traits import Barrier, Flow
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.layout import END_SITE_SLOT, M0, NAMED_BARRIERS
 from amdjit.emulator.wave.frame import CONTEXT, STATE, Frame
 
 WORKGROUP, TRAP = -1, -2
-# The number of a signalled barrier has 5 bits in M0, a count 7 (LLVM, "Code Sequences"); else it is
-# the lower half.
+# In M0, the number of a signalled barrier has 5 bits and a count 7 (LLVM, "Code Sequences"); in
+# other instructions the number is the lower half.
 _SIGNAL_BITS, _HALF = 5, 16
 _COUNT_BITS = 7
 _NONE = constant("i32", 0)
 
 
 def barrier_of_wait(instruction: Instruction) -> int:
-    """Return the number that an `s_barrier_wait` has; Untranslatable for barriers that gfx1201 has
-    not."""
+    """Return the number of the barrier that an `s_barrier_wait` names; Untranslatable if gfx1201
+    has no such barrier."""
     bits = instruction.immediates["simm16"] & 0xFFFF
     return _checked(instruction, bits - (bits >> 15 << 16))
 
 
 def joined_signal(block: Block) -> int | None:
     """Return the pc of the signal of the workgroup's barrier that the block's end waits for, if the
-    driver can make it when the wave waits: no other wave runs in between, and no instruction looks
-    at a barrier."""
+    driver can do it when the wave waits: no other wave runs in between, and no instruction looks at
+    a barrier."""
     *others, last = block.instructions
-    barriers = [i for i in others if "_barrier_" in i.mnemonic]
+    barriers = [i for i in others if i.traits.barrier is not None]
     if (
-        last.mnemonic != "s_barrier_wait"
+        last.traits.barrier is not Barrier.WAIT
         or barrier_of_wait(last) != WORKGROUP
         or len(barriers) != 1
     ):
         return None
     operand = barriers[0].operands[0] if barriers[0].operands else None
     own = isinstance(operand, InlineConstant) and operand.value == WORKGROUP
-    return barriers[0].pc if own and barriers[0].mnemonic == "s_barrier_signal" else None
+    return barriers[0].pc if own and barriers[0].traits.barrier is Barrier.SIGNAL else None
 
 
 def emit_wait(frame: Frame, instruction: Instruction, number: int) -> Value:
@@ -69,7 +70,7 @@ def _checked(instruction: Instruction, number: int) -> int:
 
 
 def _number(frame: Frame, instruction: Instruction, index: int, bits: int) -> tuple[Value, bool]:
-    """Return the number that operand `index` stands for, and whether it is in M0."""
+    """Return the number that operand `index` stands for, and whether it comes from M0."""
     operand = instruction.operands[index]
     if isinstance(operand, InlineConstant) and isinstance(operand.value, int):
         return constant("i32", _checked(instruction, operand.value)), False
@@ -79,8 +80,8 @@ def _number(frame: Frame, instruction: Instruction, index: int, bits: int) -> tu
 
 
 def named_signal(frame: Frame, instruction: Instruction) -> Value | None:
-    """Return the number of the named barrier that an instruction signals, None for the workgroup's
-    and the trap's."""
+    """Return the number of the named barrier that an instruction signals, None for those of the
+    workgroup and of the trap handler."""
     number, _ = _number(frame, instruction, 0, _SIGNAL_BITS)
     return None if number.text.startswith("-") else number
 
@@ -140,7 +141,7 @@ def _state(frame: Frame, instruction: Instruction) -> None:
     number, _ = _number(frame, instruction, 1, _SIGNAL_BITS)
     if number == constant("i32", TRAP):
         raise Untranslatable(
-            instruction, "what a kernel reads of the trap handler's barrier is not documented"
+            instruction, "the state of the trap handler's barrier is not documented"
         )
     site = frame.sites.add(instruction.pc)
     frame.write_scalar(
@@ -149,7 +150,7 @@ def _state(frame: Frame, instruction: Instruction) -> None:
 
 
 class Ends:
-    """Where waves end, kept in their state: the last branch of the line that decided it, rather
+    """Where waves end, kept in their state: the last branch on the line that decided it, rather
     than `s_endpgm`."""
 
     def __init__(self, graph: Graph) -> None:
@@ -157,9 +158,9 @@ class Ends:
         self._bare = {pc for pc, block in graph.blocks.items() if _only_ends(block)}
 
     def note(self, frame: Frame, block: Block) -> None:
-        """Keep the site at the end of a block where the wave may end behind it."""
+        """Keep the site at the end of a block after which the wave may end."""
         last = block.instructions[-1]
-        ends = last.mnemonic in ENDS and block.pc not in self._bare
+        ends = last.traits.flow is Flow.END and block.pc not in self._bare
         if ends or not self._bare.isdisjoint(block.successors):
             self._keep(frame, last.pc)
 
@@ -169,10 +170,8 @@ class Ends:
 
 def _only_ends(block: Block) -> bool:
     *others, last = block.instructions
-    return last.mnemonic in ENDS and all(i.mnemonic.startswith(_IDLE) for i in others)
+    return last.traits.flow is Flow.END and all(i.traits.idle is not None for i in others)
 
-
-_IDLE = ("s_nop", "s_sendmsg", "s_wait", "s_delay_alu")
 
 BARRIERS: Mapping[str, Emitter] = {
     "s_barrier_signal": _signal(False),

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.expressions.float_extremes import compare
+from amdjit.emulator.expressions.comparisons import FLOAT_PREDICATES, compare, predicate_of
 from amdjit.emulator.host.builder import Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.scalar.alu import LOGIC
-from amdjit.emulator.instructions.vector.compare import FLOAT_PREDICATES, predicate_of
 from amdjit.emulator.layout import Context
 from amdjit.emulator.wave.frame import Frame
 
@@ -35,7 +34,7 @@ def _test_bit(value: int) -> Emitter:
     return emit
 
 
-# The integers' "not equal" is called lg here, ne in vector comparisons.
+# The integers' "not equal" is called lg in SALU and ne in VALU comparisons.
 _INTEGER_NAMES = {"eq": "eq", "lg": "ne", "gt": "gt", "ge": "ge", "lt": "lt", "le": "le"}
 _COMPARISONS: Mapping[str, Emitter] = {
     **{
@@ -147,16 +146,16 @@ def _program_counter(frame: Frame, instruction: Instruction) -> None:
 
 
 def _nothing(frame: Frame, instruction: Instruction) -> None:
-    """Waits, hints and cache operations: the emulator does everything in order."""
+    """Emit nothing for waits, hints and cache operations: the emulator does everything in order."""
 
 
-# LLVM: SIDefines.h, "MSG_DEALLOC_VGPRS": a wave that is about to end gives its registers back.
+# LLVM: SIDefines.h, "MSG_DEALLOC_VGPRS": a wave that is about to end releases its registers.
 _DEALLOCATE_VGPRS = 3
 
 
 def _message(frame: Frame, instruction: Instruction) -> None:
     if instruction.immediates["simm16"] != _DEALLOCATE_VGPRS:
-        raise Untranslatable(instruction, "of the messages, only MSG_DEALLOC_VGPRS is emulated")
+        raise Untranslatable(instruction, "MSG_DEALLOC_VGPRS is the only message that is emulated")
 
 
 _NO_EFFECT = [

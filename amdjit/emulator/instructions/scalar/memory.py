@@ -19,7 +19,7 @@ def _address(frame: Frame, instruction: Instruction) -> Value:
     offset = instruction.operand("soffset")
     if offset is not None:
         address = b.add(address, b.resize(frame.scalar_operand(offset, "b32", instruction), 64))
-    # RDNA 4 ISA, 9.1: the low two bits of a scalar address are ignored for dwords.
+    # The low two bits of a scalar address are ignored for dwords (RDNA 4 ISA, 9.1).
     return address
 
 

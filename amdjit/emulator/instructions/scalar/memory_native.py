@@ -10,7 +10,7 @@ def scalar_address_text(attributes: str) -> str:
     """Return `aj_scalar_address(context, site, address, size)`: the address as a pointer, or 64
     zero bytes.
 
-    Size 0 always gives the zeros: a buffer load out of bounds.
+    For size 0, a buffer load out of bounds, it is always the zeros.
     """
     function = NativeFunction(
         "aj_scalar_address",

@@ -1,4 +1,4 @@
-"""VALU instructions with a second result, a lane mask: carries and 64-bit multiply-add."""
+"""VALU instructions with a lane mask as second result: carries and 64-bit multiply-add."""
 
 from __future__ import annotations
 

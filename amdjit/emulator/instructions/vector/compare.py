@@ -1,4 +1,4 @@
-"""VALU comparisons: a lane mask to an SGPR or VCC, or (`cmpx`) to EXEC."""
+"""VALU comparisons: a lane mask goes to an SGPR or VCC, or (`cmpx`) to EXEC."""
 
 from __future__ import annotations
 
@@ -6,40 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.expressions.float_extremes import compare
+from amdjit.emulator.expressions.comparisons import (
+    FLOAT_PREDICATES,
+    INTEGER_PREDICATES,
+    compare,
+    predicate_of,
+)
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
 
-FLOAT_PREDICATES: Mapping[str, str] = {
-    "lt": "olt",
-    "eq": "oeq",
-    "le": "ole",
-    "gt": "ogt",
-    "lg": "one",
-    "ge": "oge",
-    "o": "ord",
-    "u": "uno",
-    "nge": "ult",
-    "nlg": "ueq",
-    "ngt": "ule",
-    "nle": "ugt",
-    "neq": "une",
-    "nlt": "uge",
-}
-INTEGER_PREDICATES = ("lt", "eq", "le", "gt", "ne", "ge")
-
-# The outcome of a comparison in each lane.
+# Returns the outcome of a comparison in each lane.
 Test = Callable[[Frame, Instruction], Value]
-
-
-def predicate_of(name: str, code: str) -> str:
-    """Return LLVM's predicate for the ISA's comparison `name` of operands of type `code`."""
-    if code[0] == "f":
-        return FLOAT_PREDICATES[name]
-    if name in ("eq", "ne"):
-        return name
-    return ("s" if code[0] == "i" else "u") + name
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +35,7 @@ class Comparison:
 
 def _is_of_class(frame: Frame, instruction: Instruction) -> Value:
     """V_CMP_CLASS: whether operand 1 is of one of the classes that the bits of operand 2 name."""
-    # A test of bits: denormals are denormals in every mode.
+    # The test is on bits: denormals stay denormals in every mode.
     value = frame.unflushed_source(instruction, 1)
     wanted = frame.source(instruction, 2)
     return classify(frame.builder, value, frame.builder.resize(wanted, 32))
@@ -67,15 +45,15 @@ _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
 
 
 def classify(b: Builder, value: Value, wanted: Value) -> Value:
-    """Test the class mask: sNaN, qNaN, -Inf, -normal, -denormal, -0, +0, +denormal, +normal, +Inf
-    (bits 0 to 9)."""
+    """Return whether values are of a class in the mask `wanted`: sNaN, qNaN, -Inf, -normal,
+    -denormal, -0, +0, +denormal, +normal, +Inf (bits 0 to 9)."""
     width = bits_of(value.type)
     mantissa = _MANTISSA_BITS[width]
     bits = b.bitcast(value, f"i{width}")
     magnitude = b.and_(bits, b.const(bits, (1 << (width - 1)) - 1))
     negative = b.compare("slt", bits, b.const(bits, 0))
     infinity = ((1 << (width - 1 - mantissa)) - 1) << mantissa
-    # The class of the magnitude as the bit for +; the sign mirrors it.
+    # The class of the magnitude as the bit of the positive class; the sign mirrors it.
     kind = b.select(_below(b, magnitude, infinity), b.const(wanted, 8), b.const(wanted, 9))
     kind = b.select(_below(b, magnitude, 1 << mantissa), b.const(wanted, 7), kind)
     kind = b.select(_below(b, magnitude, 1), b.const(wanted, 6), kind)

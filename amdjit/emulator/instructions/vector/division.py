@@ -19,10 +19,10 @@ from amdjit.emulator.wave.rounding import NEAREST, RoundingBuilder, rounding_of
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What division needs to know of a format.
+    """What division needs to know of a float format.
 
-    far: difference of exponents from which the quotient is scaled. Halves are divided without
-    scaling.
+    far: the difference of exponents from which on the quotient is scaled. Halves are divided
+    without scaling.
     """
 
     code: str
@@ -45,17 +45,17 @@ def scale_symbol(form: Format) -> str:
 
 
 def scaled_type(form: Format) -> str:
-    """Return the type of its result: the scaled operand, and the lanes of the mask."""
+    """Return the type of V_DIV_SCALE's result: the scaled operand, and the lane mask."""
     return f"{{ {vector(ELEMENTS[form.code])}, i32 }}"
 
 
 def scale_expression(
     b: Builder, form: Format, s0: Value, s1: Value, s2: Value
 ) -> tuple[Value, Value]:
-    """S0 is the numerator S2 or the denominator S1; the lane mask says that the quotient needs
-    scaling back.
+    """Return S0, the numerator S2 or the denominator S1, scaled, and the lanes whose quotient must
+    be scaled back.
 
-    Fields of the exponents decide, also those of zeros, infinities and NaNs: the ISA document's
+    The exponent fields decide, even those of zeros, infinities and NaNs: the ISA document's
     conditions on reciprocal and quotient are not what gfx1201 does
     (tests/hardware/alu_gfx1201.json).
     """
@@ -67,7 +67,7 @@ def scale_expression(
     far = b.compare("sge", difference, b.const(e1, form.far))
     near_zero = b.compare("sle", difference, b.const(e1, -form.far))
     large = b.compare("sge", e1, b.const(e1, 2 * form.bias - 1))
-    # The last case first; each select overrides what stands further down.
+    # In reverse order of precedence: each select overrides the ones before it.
     result = b.select(b.compare("sle", e2, b.const(e2, form.mantissa + 1)), up, s0)
     result = b.select(near_zero, b.select(is_denominator, s0, up), result)
     result = b.select(large, b.select(b.and_(near_zero, b.not_(is_denominator)), s0, down), result)
@@ -98,11 +98,11 @@ def _scale(form: Format) -> Emitter:
 
 
 def _multiply_add(form: Format) -> Emitter:
-    """fma, times 2**scale or 2**-scale in lanes that VCC names: away from the addend's side of 1;
+    """Emit fma, times 2**scale or 2**-scale in the lanes of VCC, away from 1 on the addend's side;
     rounded once.
 
-    The ISA document prints one factor for both directions; gfx1201 and the division sequence need
-    the sign.
+    The ISA document has one factor for both directions; gfx1201 and the division sequence need
+    both.
     """
     compute = _single_multiply_add if form is _SINGLE else _double_multiply_add
 
@@ -122,8 +122,8 @@ def _multiply_add(form: Format) -> Emitter:
 def _single_multiply_add(
     b: Builder, operands: tuple[Value, Value, Value], up: Value, down: Value
 ) -> tuple[Value, Value]:
-    """In double precision, where the product is exact and what the sum loses is kept in its last
-    bit."""
+    """Compute in double precision, where the product is exact; the last bit keeps what the sum
+    loses."""
     rounding = rounding_of(b)
     if isinstance(b, RoundingBuilder):
         b.rounding = None
@@ -143,7 +143,7 @@ def _single_multiply_add(
     value = b.binary("fmul", b.bitcast(odd, "double"), factor)
     if isinstance(b, RoundingBuilder):
         b.rounding = rounding
-        # A sum of 0 has a sign that depends on the mode.
+        # The sign of a sum that is 0 depends on the mode.
         plain = b.intrinsic("fma", *operands)
         exact = b.compare("oeq", value, zero)
         return b.select(exact, plain, b.convert("fptrunc", value, "float")), _is_tiny(
@@ -153,8 +153,8 @@ def _single_multiply_add(
 
 
 def _is_tiny(b: Builder, value: Value, form: Format) -> Value:
-    """Return where an exact value is below the normal numbers of a format, also if it is rounded as
-    one of them."""
+    """Return where an exact value is below the normal numbers of a format, even if it rounds to
+    one."""
     smallest = 2.0 ** (1 - form.bias)
     return b.compare(
         "olt",
@@ -175,7 +175,7 @@ def _double_multiply_add(
 
 
 def _lowered(b: Builder, operands: tuple[Value, Value, Value], plain: Value) -> Value:
-    """(x * y + z) * 2**-128, rounded once, also where the sum itself overflows."""
+    """Return (x * y + z) * 2**-128, rounded once, even where the sum itself overflows."""
     x, y, z = operands
     if rounding_of(b) is None:
         result = _scaled_down_once(b, operands, plain, _DOUBLE)
@@ -183,7 +183,7 @@ def _lowered(b: Builder, operands: tuple[Value, Value, Value], plain: Value) -> 
         result = _in_every_mode(b, operands, plain)
     root = b.const(z, 2.0 ** -(_DOUBLE.scale // 2))
     addend = b.binary("fmul", z, b.const(z, 2.0**-_DOUBLE.scale))
-    # What is far below the sum only counts by its sign.
+    # Of an addend far below the sum, only the sign matters.
     least = b.const(z, 2.0**-900)
     small = b.and_(
         b.compare("olt", b.intrinsic("fabs", addend), least), b.compare("one", z, b.const(z, 0.0))
@@ -203,8 +203,7 @@ def _infinite(b: Builder, x: Value) -> Value:
 
 
 def _in_every_mode(b: Builder, operands: tuple[Value, Value, Value], plain: Value) -> Value:
-    """The same where the mode may not be the nearest: in the others two roundings in a row are
-    one."""
+    """Return the same in modes other than to nearest, in which two roundings in a row are one."""
     rounding = rounding_of(b)
     assert rounding is not None
     assert isinstance(b, RoundingBuilder)
@@ -220,12 +219,11 @@ def _in_every_mode(b: Builder, operands: tuple[Value, Value, Value], plain: Valu
 def _is_tiny_double(
     b: Builder, operands: tuple[Value, Value, Value], plain: Value, down: Value
 ) -> Value:
-    """Return where the result, rounded as if exponents had no bounds, is below the normal
-    numbers."""
+    """Return where the result, rounded with an unbounded exponent, is below the normal numbers."""
     x, y, z = operands
     power, smallest = 2.0**_DOUBLE.scale, 2.0 ** (1 - _DOUBLE.bias)
     size = b.intrinsic("fabs", plain)
-    # Of factors whose product is near the smallest number the smaller one can be raised.
+    # If a product is near the smallest number, its smaller factor can be scaled up.
     first = b.compare("olt", b.intrinsic("fabs", x), b.intrinsic("fabs", y))
     left = b.select(first, b.binary("fmul", x, b.const(x, power)), x)
     right = b.select(first, y, b.binary("fmul", y, b.const(y, power)))
@@ -244,7 +242,7 @@ def _same_sign(b: Builder, x: Value, y: Value) -> Value:
 
 
 def _two_sum(b: Builder, x: Value, y: Value) -> tuple[Value, Value]:
-    """The rounded sum and its exact error (Knuth)."""
+    """Return the rounded sum and its exact error (Knuth)."""
     total = b.binary("fadd", x, y)
     back = b.binary("fsub", total, x)
     left = b.binary("fsub", x, b.binary("fsub", total, back))
@@ -252,15 +250,15 @@ def _two_sum(b: Builder, x: Value, y: Value) -> tuple[Value, Value]:
 
 
 def _fma_error(b: Builder, operands: tuple[Value, Value, Value], plain: Value) -> Value:
-    """The error of a fused multiply-add, rounded (Boldo and Muller, "Exact and approximated error
-    of the FMA")."""
+    """Return the rounded error of a fused multiply-add (Boldo and Muller, "Exact and approximated
+    error of the FMA")."""
     x, y, z = operands
     product = b.binary("fmul", x, y)
     rest = b.intrinsic("fma", x, y, b.emit(product.type, f"fneg {product.type} {product.text}"))
     first, second = _two_sum(b, z, rest)
     third, fourth = _two_sum(b, product, first)
     error = b.binary("fadd", b.binary("fadd", b.binary("fsub", third, plain), fourth), second)
-    # Of a product that is far below the sum only the sign is needed, also where it underflows.
+    # Of a product far below the sum, only the sign matters, even if the product underflows.
     least = b.const(x, 2.0**-1000)
     there = b.and_(b.compare("one", x, b.const(x, 0.0)), b.compare("one", y, b.const(y, 0.0)))
     small = b.and_(there, b.compare("olt", b.intrinsic("fabs", product), least))
@@ -271,8 +269,8 @@ def _fma_error(b: Builder, operands: tuple[Value, Value, Value], plain: Value) -
 def _scaled_down_once(
     b: Builder, operands: tuple[Value, Value, Value], plain: Value, form: Format
 ) -> Value:
-    """(x * y + z) * 2**-scale, rounded once: where the rounded sum lies between two denormals, its
-    error decides."""
+    """Return (x * y + z) * 2**-scale, rounded once: if the rounded sum is halfway between two
+    denormals, its error decides."""
     result = b.binary("fmul", plain, b.const(plain, 2.0**-form.scale))
     back = b.binary("fmul", result, b.const(plain, 2.0**form.scale))
     rest = b.binary("fsub", plain, back)
@@ -287,10 +285,11 @@ def _scaled_down_once(
 
 
 def _fix_up(b: Builder, quotient: Value, denominator: Value, numerator: Value) -> Value:
-    """The special cases of numerator / denominator; else the quotient with the right sign.
+    """Return numerator / denominator in the special cases, otherwise the quotient with the right
+    sign.
 
-    The steps before give NaN or infinity for a quotient that overflows, so that either is an
-    infinity here; one that underflows is found by its exponents. Halves have no such steps.
+    The steps before return NaN or infinity for a quotient that overflows, so both become an
+    infinity here; a quotient that underflows is found by its exponents. Halves have no such steps.
     """
     width = bits_of(quotient.type)
     form = FORMATS[width]

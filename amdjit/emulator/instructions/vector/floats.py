@@ -1,4 +1,4 @@
-"""VALU instructions on floats with one result, and conversions."""
+"""VALU arithmetic on floats with one result."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.float_extremes import EXTREMES, median
-from amdjit.emulator.expressions.nans import Rule, converted_nan, first_nan, fused_nan, with_nans
-from amdjit.emulator.host.builder import Builder, Value, element_of
+from amdjit.emulator.expressions.nans import Rule, first_nan, fused_nan, with_nans
+from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.operation import Rows, VectorOp, in_range, vector_ops
-from amdjit.emulator.wave.operands import ELEMENTS, clamp_unit
+from amdjit.emulator.wave.operands import ELEMENTS
 
 _ADD, _SUB, _MUL = ix.binary("fadd"), ix.binary("fsub"), ix.binary("fmul")
 
 
 def _basic(code: str) -> Rows:
-    """Arithmetic of one format; half precision goes through single precision."""
+    """Return the arithmetic of one format; half precision is computed in single precision."""
 
     def form(expression: ix.Expression, rule: Rule = first_nan) -> ix.Expression:
         return with_nans(fx.through_float(expression) if code == "f16" else expression, rule)
@@ -62,98 +62,10 @@ def _exponent_16(b: Builder, x: Value) -> Value:
 
 def _ldexp_half(b: Builder, x: Value, exponent: Value) -> Value:
     wide = fx.ldexp_single(b, b.convert("fpext", x, "float"), exponent)
-    # ldexp_single rounds to 24 bits first; a half has 11 and its scaled value is exact there unless
+    # ldexp_single rounds to 24 bits first; a half has 11, so its scaled value is exact there unless
     # it underflows.
     return b.convert("fptrunc", wide, "half")
 
-
-def _conversion(operation: str, element: str) -> ix.Expression:
-    return with_nans(fx.cast(operation, element), converted_nan(element))
-
-
-def _normalised_integer(signed: bool) -> ix.Expression:
-    """Convert [-1, 1] or [0, 1] to 16-bit integers, rounding to nearest even."""
-    limit, low = (32767.0, -1.0) if signed else (65535.0, 0.0)
-
-    def expression(b: Builder, x: Value) -> Value:
-        wide = b.convert("fpext", x, "float") if element_of(x.type) == "half" else x
-        clamped = b.intrinsic(
-            "maximum", b.intrinsic("minimum", wide, b.const(wide, 1.0)), b.const(wide, low)
-        )
-        # NaN goes through to the conversion, which makes 0 of it. The product of 24 and 16 bits is
-        # exact in double.
-        exact = b.convert("fpext", clamped, "double")
-        scaled = b.intrinsic("roundeven", b.binary("fmul", exact, b.const(exact, limit)))
-        return fx.to_integer(signed, "i16")(b, scaled)
-
-    return expression
-
-
-def _pair(expression: ix.Expression) -> ix.Expression:
-    """Apply to both operands and pack the two 16-bit results, the first one low."""
-
-    def packed(b: Builder, x: Value, y: Value) -> Value:
-        low, high = (b.resize(expression(b, v), 32) for v in (x, y))
-        return b.or_(low, b.shift("shl", high, 16))
-
-    return packed
-
-
-def _saturate_to_16(signed: bool) -> ix.Expression:
-    def expression(b: Builder, x: Value) -> Value:
-        if signed:
-            low = b.intrinsic("smax", x, b.const(x, -32768))
-            return b.resize(b.intrinsic("smin", low, b.const(x, 32767)), 16)
-        return b.resize(b.intrinsic("umin", x, b.const(x, 65535)), 16)
-
-    return expression
-
-
-def _offset_nibble(b: Builder, x: Value) -> Value:
-    nibble = b.shift("ashr", b.shift("shl", x, 28), 28)
-    return b.binary(
-        "fmul", b.convert("sitofp", nibble, "float"), b.const(b.bitcast(x, "float"), 0.0625)
-    )
-
-
-def _pack_units_towards_zero(b: Builder, x: Value, y: Value) -> Value:
-    """Clamping before is the same: both limits are halves, and rounding crosses neither."""
-    return fx.pack_towards_zero(b, clamp_unit(b, x), clamp_unit(b, y))
-
-
-_CONVERSIONS: Rows = {
-    "v_cvt_f32_i32": fx.from_integer(True, "float"),
-    "v_cvt_f32_u32": fx.from_integer(False, "float"),
-    "v_cvt_f64_i32": fx.from_integer(True, "double"),
-    "v_cvt_f64_u32": fx.from_integer(False, "double"),
-    "v_cvt_f16_i16": fx.through_float(fx.from_integer(True, "float")),
-    "v_cvt_f16_u16": fx.through_float(fx.from_integer(False, "float")),
-    "v_cvt_i32_f32": in_range(fx.to_integer(True)),
-    "v_cvt_u32_f32": in_range(fx.to_integer(False)),
-    "v_cvt_i32_f64": in_range(fx.to_integer(True)),
-    "v_cvt_u32_f64": in_range(fx.to_integer(False)),
-    "v_cvt_i16_f16": in_range(fx.through_float(fx.to_integer(True, "i16"))),
-    "v_cvt_u16_f16": in_range(fx.through_float(fx.to_integer(False, "i16"))),
-    "v_cvt_nearest_i32_f32": in_range(fx.nearest_up),
-    "v_cvt_floor_i32_f32": in_range(fx.floor_to_integer),
-    "v_cvt_off_f32_i4": _offset_nibble,
-    "v_cvt_f16_f32": _conversion("fptrunc", "half"),
-    "v_cvt_f32_f16": _conversion("fpext", "float"),
-    "v_cvt_f32_f64": _conversion("fptrunc", "float"),
-    "v_cvt_f64_f32": _conversion("fpext", "double"),
-    **{f"v_cvt_f32_ubyte{index}": fx.unsigned_byte(index) for index in range(4)},
-    "v_cvt_pk_rtz_f16_f32": VectorOp(fx.pack_towards_zero, clamped=_pack_units_towards_zero),
-    "v_cvt_norm_i16_f16": in_range(_normalised_integer(True)),
-    "v_cvt_norm_u16_f16": in_range(_normalised_integer(False)),
-    "v_cvt_pk_norm_i16_f32": in_range(_pair(_normalised_integer(True))),
-    "v_cvt_pk_norm_u16_f32": in_range(_pair(_normalised_integer(False))),
-    "v_cvt_pk_norm_i16_f16": in_range(_pair(_normalised_integer(True))),
-    "v_cvt_pk_norm_u16_f16": in_range(_pair(_normalised_integer(False))),
-    "v_cvt_pk_i16_f32": in_range(_pair(fx.to_integer(True, "i16"))),
-    "v_cvt_pk_u16_f32": in_range(_pair(fx.to_integer(False, "i16"))),
-    "v_cvt_pk_i16_i32": _pair(_saturate_to_16(True)),
-    "v_cvt_pk_u16_u32": _pair(_saturate_to_16(False)),
-}
 
 _PARTS: Rows = {
     "v_frexp_exp_i32_f32": in_range(fx.frexp_exponent),
@@ -177,7 +89,6 @@ VECTOR_FLOAT: Mapping[str, VectorOp] = vector_ops(
         **_basic("f64"),
         **_three_way("f16"),
         **_three_way("f32"),
-        **_CONVERSIONS,
         **_PARTS,
     }
 )

@@ -1,4 +1,4 @@
-"""VALU instructions on integers and bits with one result."""
+"""VALU instructions on integers and bits that compute one result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def _choose(b: Builder, no: Value, yes: Value, condition: Value) -> Value:
 
 
 def _pack_halves(b: Builder, low: Value, high: Value) -> Value:
-    """The operands are halves: an inline constant such as -1.0 has their format."""
+    """Pack two halves; they are read as floats so that inline constants such as -1.0 have that
+    format."""
     low, high = (b.resize(b.bitcast(half, "i16"), 32) for half in (low, high))
     return b.or_(low, b.shift("shl", high, 16))
 
@@ -28,8 +29,8 @@ def _pack_units(b: Builder, low: Value, high: Value) -> Value:
 
 
 def _saturating_product(signed: bool) -> ix.Expression:
-    """The low 32 bits of a product of 24-bit numbers, saturated under `clamp` as the sum of
-    V_MAD_*24 is."""
+    """Return the low 32 bits of a product of 24-bit numbers, saturated under `clamp` as in
+    V_MAD_*24."""
     mad = ix.saturating_wide_mad(signed, 24)
     return lambda b, x, y: mad(b, x, y, b.const(x, 0))
 

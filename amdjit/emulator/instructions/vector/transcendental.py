@@ -1,100 +1,158 @@
-"""exp2, log2, sine and cosine of 32 floats, computed in double precision: within 1 ulp, as hardware
-is."""
+"""Transcendental instructions, for each lane and for the wave (pseudo-scalar), and the constants of
+trigonometric range reduction."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from amdjit.emulator.host.builder import Builder, Value, constant, vector
-from amdjit.emulator.host.function import NativeFunction
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.expressions import floats as fx
+from amdjit.emulator.expressions.nans import settled
+from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like, vector
+from amdjit.emulator.instructions.lanes.single_lanes import first_lane, is_vector_register
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.operands import ELEMENTS, modify_input
 
-_SINGLE = vector("float")
-_DOUBLE = vector("double")
-
-
-def _polynomial(b: Builder, x: Value, coefficients: Sequence[float]) -> Value:
-    """Horner's scheme; the constant coefficient first."""
-    result = constant(_DOUBLE, coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        result = b.intrinsic("fma", result, x, constant(_DOUBLE, coefficient))
-    return result
+_SINGLES = vector("float")
+_NATIVE = {"exp": "aj_exp2", "log": "aj_log2", "sin": "aj_sin", "cos": "aj_cos"}
+_PLAIN = {"rcp": fx.reciprocal, "rsq": fx.reciprocal_root, "sqrt": fx.square_root}
 
 
-def _function(name: str) -> tuple[NativeFunction, Value, Value]:
-    function = NativeFunction(name, _SINGLE, [(_SINGLE, "x")])
-    single = function.parameter("x")
-    return function, single, function.convert("fpext", single, "double")
+def _compute(frame: Frame, name: str, operand: Value) -> Value:
+    if name in _NATIVE:
+        return frame.native(_NATIVE[name], _SINGLES, [operand])
+    return _PLAIN[name](frame.builder, operand)
 
 
-def exp2_text(attributes: str) -> str:
-    """Return `aj_exp2`: 2**x; denormal results are kept."""
-    b, _, x = _function("aj_exp2")
-    low = b.intrinsic("maximum", x, constant(_DOUBLE, -200.0))
-    limited = b.intrinsic("minimum", low, constant(_DOUBLE, 200.0))
-    whole = b.intrinsic("roundeven", limited)
-    rest = b.binary("fmul", b.binary("fsub", limited, whole), constant(_DOUBLE, math.log(2)))
-    mantissa = _polynomial(b, rest, [1 / math.factorial(n) for n in range(11)])
-    safe = b.select(b.compare("uno", whole, whole), constant(_DOUBLE, 0.0), whole)
-    exponent = b.convert("fptosi", safe, "i64")
-    scale = b.bitcast(b.shift("shl", b.add(exponent, b.const(exponent, 1023)), 52), "double")
-    b.give(b.convert("fptrunc", b.binary("fmul", mantissa, scale), "float"))
-    return b.text(attributes)
+def _vector(name: str) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        operand = frame.source(instruction, 1)
+        result = _compute(frame, name, b.convert("fpext", operand, "float"))
+        result = settled(b, b.convert("fptrunc", result, element_of(operand.type)), [operand])
+        frame.write(instruction, 0, frame.without_overflow(result, [operand], instruction))
+
+    return emit
 
 
-def log2_text(attributes: str) -> str:
-    """Return `aj_log2`: 0 gives -Inf, negative numbers NaN."""
-    b, single, x = _function("aj_log2")
-    bits = b.bitcast(x, "i64")
-    # Take m in [sqrt(1/2), sqrt(2)): adding the distance of sqrt(1/2)'s bits from 1's moves the
-    # exponent over.
-    shifted = b.add(bits, b.const(bits, 0x3FF0000000000000 - 0x3FE6A09E667F3BCD))
-    exponent = b.sub(b.shift("ashr", shifted, 52), b.const(bits, 1023))
-    mantissa = b.bitcast(b.sub(bits, b.shift("shl", exponent, 52)), "double")
-    one = constant(_DOUBLE, 1.0)
-    ratio = b.binary("fdiv", b.binary("fsub", mantissa, one), b.binary("fadd", mantissa, one))
-    square = b.binary("fmul", ratio, ratio)
-    series = _polynomial(b, square, [2 / math.log(2) / (2 * n + 1) for n in range(10)])
-    result = b.intrinsic("fma", ratio, series, b.convert("sitofp", exponent, "double"))
-    value = b.convert("fptrunc", result, "float")
-    zero, infinity = constant(_SINGLE, 0.0), constant(_SINGLE, math.inf)
-    value = b.select(b.compare("oeq", single, infinity), infinity, value)
-    value = b.select(b.compare("oeq", single, zero), constant(_SINGLE, -math.inf), value)
-    invalid = b.or_(b.compare("olt", single, zero), b.compare("uno", single, single))
-    nan = b.bitcast(constant(vector("i32"), 0x7FC00000), "float")
-    b.give(b.select(invalid, nan, value))
-    return b.text(attributes)
+def _scalar(name: str) -> Emitter:
+    """Return the emitter of a pseudo-scalar form: one number, to an SGPR."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        modifiers = instruction.modifiers
+        operand = _pseudo_scalar_source(frame, instruction)
+        operand = modify_input(b, operand, bool(modifiers.neg & 1), bool(modifiers.abs & 1))
+        wide = b.splat(b.convert("fpext", operand, "float"))
+        result = b.extract(_compute(frame, name, wide), 0)
+        result = settled(b, b.convert("fptrunc", result, element_of(operand.type)), [operand])
+        result = frame.without_overflow(result, [operand], instruction)
+        result = frame.flushed_result(frame.modified_result(result, instruction), instruction)
+        frame.write_scalar(instruction.operands[0], result)
+
+    return emit
 
 
-def _circle(name: str, turn: float, attributes: str) -> str:
-    """sin(2 pi (x + turn)) by reduction to an eighth of a turn around 0 or a quarter."""
-    b, _, x = _function(name)
-    moved = b.binary(
-        "fadd", b.binary("fsub", x, b.intrinsic("roundeven", x)), constant(_DOUBLE, turn)
-    )
-    quarters = b.intrinsic("roundeven", b.binary("fmul", moved, constant(_DOUBLE, 4.0)))
-    rest = b.intrinsic("fma", quarters, constant(_DOUBLE, -0.25), moved)
-    angle = b.binary("fmul", rest, constant(_DOUBLE, 2 * math.pi))
-    square = b.binary("fmul", angle, angle)
-    sine_series = [(-1) ** n / math.factorial(2 * n + 1) for n in range(8)]
-    cosine_series = [(-1) ** n / math.factorial(2 * n) for n in range(8)]
-    sine = b.binary("fmul", angle, _polynomial(b, square, sine_series))
-    cosine = _polynomial(b, square, cosine_series)
-    safe = b.select(b.compare("uno", quarters, quarters), constant(_DOUBLE, 0.0), quarters)
-    quadrant = b.convert("fptosi", safe, "i64")
-    odd = b.resize(quadrant, 1)
-    chosen = b.select(odd, cosine, sine)
-    negative = b.resize(b.shift("lshr", quadrant, 1), 1)
-    result = b.select(negative, b.emit(_DOUBLE, f"fneg {_DOUBLE} {chosen.text}"), chosen)
-    b.give(b.convert("fptrunc", result, "float"))
-    return b.text(attributes)
+def _pseudo_scalar_source(frame: Frame, instruction: Instruction) -> Value:
+    """Read an SGPR or a constant, or the first active lane of a VGPR.
+
+    The ISA document has no VGPR there (7.10), but the assembler accepts one. That the lane is the
+    one of V_READFIRSTLANE_B32 is an assumption.
+    """
+    source = instruction.operands[1]
+    if not is_vector_register(source):
+        return frame.scalar_source(instruction, 1)
+    b, element = frame.builder, ELEMENTS[instruction.opcode.operands[1].type]
+    bits = b.resize(first_lane(frame, source), bits_of(element))
+    return frame.flushed_source(b.bitcast(bits, element))
 
 
-def sine_text(attributes: str) -> str:
-    """Return `aj_sin`: the sine of x turns."""
-    return _circle("aj_sin", 0.0, attributes)
+_TABLE = "aj_two_over_pi"
+# 2 / pi = 0.b_1200 ... b_0 in binary, 1201 bits and three zeros (RDNA 4 ISA, V_TRIG_PREOP_F64).
+_TWO_OVER_PI = int(
+    "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424dd2e006492eea09d1921cfe1d"
+    "eb1cb129a73ee88235f52ebb4484e99c7026b45f7e413991d639835339f49c845f8bbdf9283b1ff897ffde05980fef2f118b"
+    "5a0a6d1f6d367ecf27cb09b74f463f669e5fea2d7527bac7ebe5f17b3d0739f78a5292ea6bfb5fb11f8d5d0856033046fc7b"
+    "0",
+    16,
+)
 
 
-def cosine_text(attributes: str) -> str:
-    """Return `aj_cos`: the cosine of x turns."""
-    return _circle("aj_cos", 0.25, attributes)
+def _power(b: Builder, exponent: Value) -> Value:
+    """Return 2 to an integer power as f64; the powers here are normal numbers."""
+    bits = b.shift("shl", b.add(exponent, b.const(exponent, 1023)), 52)
+    return b.bitcast(bits, "double")
+
+
+def _table_words(b: Builder, first: Value) -> list[Value]:
+    """Return the dwords `first`, `first` + 1 and `first` + 2 of the fraction; past its end they are
+    0."""
+    words = [_TWO_OVER_PI << 12 >> 32 * (37 - index) & 0xFFFFFFFF for index in range(38)] + [
+        0,
+        0,
+        0,
+    ]
+    entries = ", ".join(f"i32 {word}" for word in words)
+    b.declarations[_TABLE] = f"@{_TABLE} = internal constant [{len(words)} x i32] [{entries}]"
+    start = b.intrinsic("umin", first, b.const(first, 38))
+    loaded = []
+    for part in range(3):
+        index = b.add(start, b.const(start, part))
+        places = b.emit(
+            like(index.type, "ptr"), f"getelementptr i32, ptr @{_TABLE}, {index.type} {index.text}"
+        )
+        full = Value(like(index.type, "i1"), "splat (i1 true)")
+        loaded.append(_gather(b, places, full))
+    return loaded
+
+
+def _gather(b: Builder, places: Value, mask: Value) -> Value:
+    result = like(places.type, "i32")
+    lanes = places.type[1 : places.type.index(" ")]
+    name = f"llvm.masked.gather.v{lanes}i32.v{lanes}p0"
+    zero = Value(result, "zeroinitializer")
+    return b.call(name, result, [places, mask, zero])
+
+
+def _reduction_constant(frame: Frame, instruction: Instruction) -> None:
+    """V_TRIG_PREOP_F64: 53 bits of 2 / pi, from the bit that the operand's exponent and the segment
+    select."""
+    b = frame.builder
+    number = b.bitcast(frame.source(instruction, 1), "i64")
+    segment = b.resize(b.mask(frame.source(instruction, 2), 5), 64)
+    exponent = b.mask(b.shift("lshr", number, 52), 11)
+    beyond = b.intrinsic("usub.sat", exponent, b.const(exponent, 1077))
+    shift = b.add(b.mul(segment, b.const(segment, 53)), beyond)
+    words = _table_words(b, b.resize(b.shift("lshr", shift, 5), 32))
+    bit = b.mask(shift, 5)
+    high, low = b.concat_bits(words[1], words[0]), b.shift("shl", b.resize(words[2], 64), 32)
+    spill = b.shift("lshr", b.shift("lshr", low, 1), b.sub(b.const(bit, 63), bit))
+    mantissa = b.shift("lshr", b.or_(b.shift("shl", high, bit), spill), 11)
+    scale = b.sub(b.const(shift, -53), shift)
+    large = b.compare("uge", exponent, b.const(exponent, 1968))
+    scale = b.add(scale, b.select(large, b.const(scale, 128), b.const(scale, 0)))
+    # In two steps, of which only the second one rounds: the scale may be below the exponents of
+    # normal numbers.
+    scale = b.intrinsic("smax", scale, b.const(scale, -1400))
+    first = b.shift("ashr", scale, 1)
+    value = b.binary("fmul", b.convert("uitofp", mantissa, "double"), _power(b, first))
+    frame.write(instruction, 0, b.binary("fmul", value, _power(b, b.sub(scale, first))))
+
+
+_IN_LANES: Mapping[str, Emitter] = {
+    f"v_{name}_{code}": _vector(name) for name in _NATIVE for code in ("f16", "f32")
+}
+_FOR_THE_WAVE: Mapping[str, Emitter] = {
+    f"v_s_{name}_{code}": _scalar(name)
+    for name in ("exp", "log", "rcp", "rsq", "sqrt")
+    for code in ("f16", "f32")
+}
+TRANSCENDENTAL = frozenset(_IN_LANES)
+PSEUDO_SCALAR = frozenset(_FOR_THE_WAVE)
+
+VECTOR_TRANSCENDENTAL: Mapping[str, Emitter] = {
+    **_IN_LANES,
+    **_FOR_THE_WAVE,
+    "v_trig_preop_f64": _reduction_constant,
+}

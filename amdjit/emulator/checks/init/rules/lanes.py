@@ -1,0 +1,204 @@
+"""How undefined values pass through instructions that move them between lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from amdjit.emulator.checks.init.operands import Shadow, sources
+from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
+from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.memory.transposed import source_of_half
+from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.instructions.whole_waves import in_each_half
+from amdjit.emulator.layout import EXEC_LO, HALF_LANES, HALF_VGPRS
+
+# The bytes that a transposing load of 16-bit elements moves for each lane.
+_HALVES = 16
+
+
+def move_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
+    """Write the shadow of an instruction that moves one register between lanes: the same move of
+    the shadow."""
+    role = _moved_role(instruction)
+    source = instruction.operand(role)
+    target = instruction.operands[0]
+    assert isinstance(target, Register)
+    if not isinstance(source, Register) or source.file is not RegisterFile.VGPR:
+        return
+
+    def each(read: Callable[[], Value]) -> list[Value]:
+        if instruction.traits.once_per_wave:
+            return in_each_half(shadow.frame, read)
+        return [read()]
+
+    masks = each(lambda: shadow.registers.whole(source.index))
+    olds = each(lambda: shadow.registers.whole(target.index))
+    new = wrong = each(lambda: _wrong_lanes(shadow, instruction, role))
+    if any(mask != ZERO for mask in (*masks, *olds)):
+        moved = _moved(shadow, instruction, masks, olds, each)
+        new = [
+            shadow.masks.either(mask, undefined)
+            for mask, undefined in zip(moved, wrong, strict=True)
+        ]
+    results = iter(new)
+    lanes = ONES if new is not wrong else None
+
+    def write() -> Value:
+        mask = next(results)
+        shadow.registers.write_vector(target.index, (mask, mask), lanes or shadow.lanes())
+        return mask
+
+    each(write)
+
+
+def _moved(
+    shadow: Shadow,
+    instruction: Instruction,
+    masks: list[Value],
+    olds: list[Value],
+    each: Callable[[Callable[[], Value]], list[Value]],
+) -> list[Value]:
+    """Move masks as the instruction moves its source, through registers that it does not name."""
+    registers, role = shadow.frame.registers, _moved_role(instruction)
+    named = {operand.index for operand in instruction.operands if isinstance(operand, Register)}
+    source, target = (
+        Register(RegisterFile.VGPR, index) for index in [n for n in range(5) if n not in named][:2]
+    )
+    operands = [
+        target if index == 0 else source if _role(instruction, index) == role else operand
+        for index, operand in enumerate(instruction.operands)
+    ]
+    values = {}
+    for half, (mask, old) in enumerate(zip(masks, olds, strict=True)):
+        values[target.index + half * HALF_VGPRS] = shadow.as_lanes(old)
+        values[source.index + half * HALF_VGPRS] = shadow.as_lanes(mask)
+    with registers.stand_in(values):
+        EMITTERS[instruction.mnemonic](shadow.frame, replace(instruction, operands=tuple(operands)))
+        return each(lambda: shadow.from_lanes(registers.vector(target.index)))
+
+
+def _wrong_lanes(shadow: Shadow, instruction: Instruction, role: str) -> Value:
+    """Return the active lanes whose index of another lane is undefined."""
+    # What the target held stays in some lanes, but chooses none.
+    indices = [
+        shadow.any_of(instruction, i)
+        for i in sources(instruction)
+        if _role(instruction, i) not in (role, "vdst")
+    ]
+    return shadow.masks.both(shadow.masks.either(*indices), shadow.lanes())
+
+
+def _moved_role(instruction: Instruction) -> str:
+    role = instruction.traits.moved_role
+    assert role is not None
+    return role
+
+
+def _role(instruction: Instruction, index: int) -> str:
+    return instruction.opcode.operands[index].role
+
+
+def swap(shadow: Shadow, instruction: Instruction) -> None:
+    """v_swap_b32, and v_swap_b16, whose operands may be the halves of one register."""
+    first, second = instruction.operands
+    assert isinstance(first, Register)
+    assert isinstance(second, Register)
+    if first.half is not None:
+        masks = [shadow.halves(instruction, index) for index in (0, 1)]
+        shadow.write(instruction, 0, masks[1], shadow.lanes())
+        shadow.write(instruction, 1, masks[0], shadow.lanes())
+        return
+    left, right = shadow.registers.vector(first.index), shadow.registers.vector(second.index)
+    shadow.registers.write_vector(first.index, right, shadow.lanes())
+    shadow.registers.write_vector(second.index, left, shadow.lanes())
+
+
+def read_lane(shadow: Shadow, instruction: Instruction) -> None:
+    """v_readlane, v_readfirstlane and v_s_*: the scalar register gets the state of one lane."""
+    b = shadow.frame.builder
+    masks = in_each_half(shadow.frame, lambda: shadow.any_of(instruction, 1))
+    result = masks[0]
+    if any(mask not in (ZERO, masks[0]) for mask in masks) or result not in (ZERO, ONES):
+        result = b.sub(
+            ZERO,
+            b.mask(
+                b.resize(b.shift("lshr", _wide(shadow, masks), _lane(shadow, instruction)), 32), 1
+            ),
+        )
+    shadow.write(instruction, 0, (result, result), ONES)
+
+
+def _wide(shadow: Shadow, masks: list[Value]) -> Value:
+    """Return the masks of both halves of the wave as one integer."""
+    return masks[0] if len(masks) == 1 else shadow.frame.builder.concat_bits(*masks)
+
+
+def _lane(shadow: Shadow, instruction: Instruction) -> Value:
+    """Return which lane is read, as an integer as wide as the wave; with no active lane, lane 0."""
+    b, registers = shadow.frame.builder, shadow.frame.registers
+    bits = 32 * registers.halves
+    if len(instruction.operands) > 2:
+        lane = b.resize(shadow.frame.scalar_source(instruction, 2, "b32"), bits)
+    else:
+        execution = _wide(
+            shadow, [registers.scalar(EXEC_LO + half) for half in range(registers.halves)]
+        )
+        lane = b.intrinsic("cttz", execution, flags=[constant("i1", 0)])
+    return b.mask(lane, bits.bit_length() - 1)
+
+
+def write_lane(shadow: Shadow, instruction: Instruction) -> None:
+    """v_writelane. Compilers keep scalar registers in lanes: a lane is undefined only if all its
+    bits are."""
+    b, frame = shadow.frame.builder, shadow.frame
+    target = instruction.operands[0]
+    assert isinstance(target, Register)
+    bits = 32 * frame.registers.halves
+    lane = b.mask(b.resize(frame.scalar_source(instruction, 2, "b32"), bits), bits.bit_length() - 1)
+    chosen = b.shift("shl", constant(f"i{bits}", 1), lane)
+    item = shadow.bits(instruction.operands[1])
+    for half, bit in enumerate([chosen] if bits == 32 else b.split_bits(chosen)):
+        frame.registers.select_half(half)
+        new = ZERO if item == ZERO else b.select(b.compare("eq", item, ONES), bit, ZERO)
+        low, high = (
+            shadow.masks.either(shadow.masks.without(old, bit), new)
+            for old in shadow.registers.vector(target.index)
+        )
+        shadow.registers.write_vector(target.index, (low, high), ONES)
+    frame.registers.select_half(0)
+
+
+def write_transposed(
+    shadow: Shadow, instruction: Instruction, target: Register, read: list[Halves]
+) -> None:
+    """Write the registers of a transposing load. read: the lanes in which halves of the dwords are
+    undefined.
+
+    Elements of one byte count as defined: it is not known which byte of a half is undefined.
+    """
+    count = 2 * target.dwords
+    for half in range(shadow.frame.registers.halves):
+        shadow.frame.registers.select_half(half)
+        for dword in range(target.dwords):
+            new = (ZERO, ZERO)
+            if instruction.access.size == _HALVES:
+                first = half * count + 2 * dword
+                new = (_moved_element(shadow, read, first), _moved_element(shadow, read, first + 1))
+            shadow.registers.write_vector(target.index + dword, new, shadow.lanes())
+    shadow.frame.registers.select_half(0)
+
+
+def _moved_element(shadow: Shadow, read: list[Halves], element: int) -> Value:
+    """Return in which of 32 lanes this element of a transposing load of 16-bit elements is
+    undefined."""
+    b = shadow.frame.builder
+    places = [source_of_half(lane, element) for lane in range(HALF_LANES)]
+    found = ZERO
+    for place, mask in enumerate(mask for halves in read for mask in halves):
+        lanes = b.lane_mask(mask)
+        moved = b.mask_bits(b.shuffle(lanes, lanes, [lane for lane, _ in places]))
+        here = sum(1 << lane for lane, (_, wanted) in enumerate(places) if wanted == place)
+        found = shadow.masks.either(found, b.and_(moved, constant("i32", here)))
+    return found

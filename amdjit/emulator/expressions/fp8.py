@@ -1,0 +1,81 @@
+"""Conversion of single precision to the OCP 8-bit floats E4M3 (fp8) and E5M2 (bf8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.emulator.host.builder import Builder, Value
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A format: the bits of its mantissa, the bias of its exponent, and codes, the first that of
+    the largest finite number."""
+
+    mantissa: int
+    bias: int
+    finite: int
+    overflow: int
+    infinity: int
+    nan: int
+
+
+# E4M3 has no infinity: overflow yields NaN. E5M2 overflows to infinity. In the mode FP16_OVFL,
+# finite values become the largest finite number instead.
+_KINDS = {
+    "fp8": _Format(3, 7, 0x7E, 0x7F, 0x7F, 0x7F),
+    "bf8": _Format(2, 15, 0x7B, 0x7C, 0x7C, 0x7E),
+}
+
+
+def single_to_fp8(
+    b: Builder, value: Value, kind: str, random: Value | None, clamps: bool | Value = False
+) -> Value:
+    """Return the 8 bits in i32 lanes: rounded to nearest even, or by adding the upper bits of
+    `random`.
+
+    clamps: finite values do not overflow (an i1 if that is only known at run time).
+    """
+    form = _KINDS[kind]
+    bits = b.bitcast(value, "i32")
+    sign = b.shift("lshr", b.and_(bits, b.const(bits, 0x80000000)), 24)
+    magnitude = b.intrinsic("fabs", value)
+    # Adding 2**(23 - mantissa) ulps' worth moves the format's last bit to the last bit of single
+    # precision: below the smallest normal number that place is fixed, above it, it follows the
+    # exponent.
+    exponent = b.shift("lshr", b.bitcast(magnitude, "i32"), 23)
+    lowest = b.const(exponent, 127 + 1 - form.bias)
+    place = b.intrinsic("umax", exponent, lowest)
+    scale_bits = b.shift("shl", b.sub(b.const(place, 254 + form.mantissa), place), 23)
+    scaled = b.binary("fmul", magnitude, b.bitcast(scale_bits, "float"))
+    steps = (
+        b.intrinsic("roundeven", scaled) if random is None else _stochastic(b, scaled, random, form)
+    )
+    whole = b.convert("fptoui", b.intrinsic("minnum", steps, b.const(steps, 64.0)), "i32")
+    field = b.shift("shl", b.sub(place, lowest), form.mantissa)
+    code = b.add(field, whole)
+    finite = b.const(code, form.finite)
+    over = b.compare("ugt", code, finite)
+    overflow = finite if clamps is True else b.const(code, form.overflow)
+    if isinstance(clamps, Value):
+        overflow = b.select(clamps, finite, overflow)
+    code = b.select(over, overflow, code)
+    infinite = b.compare("oeq", magnitude, b.const(magnitude, float("inf")))
+    code = b.select(infinite, b.const(code, form.infinity), code)
+    code = b.select(b.compare("uno", value, value), b.const(code, form.nan), code)
+    return b.or_(code, sign)
+
+
+def _stochastic(b: Builder, scaled: Value, random: Value, form: _Format) -> Value:
+    """Add as many of the upper random bits as single precision has more bits than the format (RDNA
+    4 ISA, V_CVT_SR_FP8_F32)."""
+    cut = 23 - form.mantissa
+    below = b.intrinsic("floor", scaled)
+    part = b.binary("fsub", scaled, below)
+    chance = b.convert("uitofp", b.shift("lshr", random, 32 - cut), "float")
+    up = b.compare(
+        "oge",
+        b.binary("fadd", part, b.binary("fmul", chance, b.const(part, 2.0**-cut))),
+        b.const(part, 1.0),
+    )
+    return b.select(up, b.binary("fadd", below, b.const(below, 1.0)), below)

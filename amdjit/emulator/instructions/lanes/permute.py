@@ -1,0 +1,270 @@
+"""Instructions that permute the lanes of vector registers.
+
+Some are emitted once for both halves of a wave64 (`Traits.once_per_wave`) and select the halves
+themselves; the others stay within 32 lanes and are emitted for each half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.expressions.integers import bit_count_add
+from amdjit.emulator.host.builder import LANES, Value, constant, sequence
+from amdjit.emulator.instructions.operation import Emitter, vector_register
+from amdjit.emulator.instructions.whole_waves import in_each_half, vectors_of, write_halves
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.registers import FULL_MASK, V32
+
+_LANE_NUMBERS = sequence("i32", range(LANES))
+
+
+def gather_lanes(frame: Frame, values: Value, indices: Value) -> Value:
+    """Return `values[indices & 31]` for each lane."""
+    return frame.native("aj_gather_lanes", V32, [values, indices])
+
+
+def _fetch(
+    frame: Frame,
+    target: Register,
+    values: Value,
+    move: Callable[[Value], Value],
+    fetch_inactive: bool,
+    bound_control: bool,
+) -> None:
+    """Write `move(values)`; where the source lane is inactive, write 0 (bound_control) or leave the
+    lane unchanged."""
+    b = frame.builder
+    moved = move(values)
+    mask = frame.mask()
+    if not fetch_inactive and frame.registers.exec_mask() is not FULL_MASK:
+        ones = b.resize(frame.registers.exec_mask(), 32)
+        active = b.compare("ne", move(ones), constant(V32, 0))
+        if bound_control:
+            moved = b.select(active, moved, constant(V32, 0))
+        else:
+            mask = b.and_(mask, active)
+    frame.registers.write_vector(target.index, moved, mask)
+
+
+def _permute_row(other_row: bool, variable: bool) -> Emitter:
+    """V_PERMLANE(X)16: read a lane of the same row of 16 lanes, or of the other one; op_sel is (fi,
+    bound_ctrl)."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        values = frame.registers.vector(vector_register(instruction, "src0").index)
+        op_sel = instruction.modifiers.op_sel
+        target = vector_register(instruction, "vdst")
+        _fetch(frame, target, values, move(frame, instruction), bool(op_sel & 1), bool(op_sel & 2))
+
+    def move(frame: Frame, instruction: Instruction) -> Callable[[Value], Value]:
+        b = frame.builder
+        known = None if variable else _known_select(frame, instruction)
+        if known is not None:
+            lanes = [
+                (lane ^ 16 if other_row else lane) & 16 | known[lane & 15] for lane in range(LANES)
+            ]
+            return lambda values: b.shuffle(values, values, lanes)
+        select = (
+            _variable_select(frame, instruction) if variable else _scalar_select(frame, instruction)
+        )
+        row = b.and_(_LANE_NUMBERS, constant(V32, 16))
+        if other_row:
+            row = b.xor(row, constant(V32, 16))
+        indices = b.or_(row, select)
+        return lambda values: gather_lanes(frame, values, indices)
+
+    return emit
+
+
+def _known_select(frame: Frame, instruction: Instruction) -> list[int] | None:
+    """Return the lane of a row that each lane reads, if it is known at translation."""
+    low, high = (frame.builder.known(frame.scalar_source(instruction, index)) for index in (2, 3))
+    if low is None or high is None:
+        return None
+    return [(low | high << 32) >> 4 * lane & 15 for lane in range(16)]
+
+
+def _scalar_select(frame: Frame, instruction: Instruction) -> Value:
+    b = frame.builder
+    low, high = (b.splat(frame.scalar_source(instruction, index)) for index in (2, 3))
+    amounts = sequence("i32", [4 * (lane % 8) for lane in range(LANES)])
+    upper = sequence("i1", [lane % 16 >= 8 for lane in range(LANES)])
+    chosen = b.select(upper, high, low)
+    return b.mask(b.binary("lshr", chosen, amounts), 4)
+
+
+def _variable_select(frame: Frame, instruction: Instruction) -> Value:
+    return frame.builder.mask(frame.source(instruction, 2), 4)
+
+
+def _swap(frame: Frame, instruction: Instruction) -> None:
+    first, second = vector_register(instruction, "vdst"), vector_register(instruction, "src0")
+    left, right = frame.registers.vector(first.index), frame.registers.vector(second.index)
+    frame.registers.write_vector(first.index, right, frame.mask())
+    frame.registers.write_vector(second.index, left, frame.mask())
+
+
+def _swap_halves_of_registers(frame: Frame, instruction: Instruction) -> None:
+    """V_SWAP_B16: both halves may belong to one register."""
+    first, second = vector_register(instruction, "vdst"), vector_register(instruction, "src0")
+    left, right = (
+        frame.registers.half(register.index, register.half or 0) for register in (first, second)
+    )
+    for register, value in ((first, right), (second, left)):
+        frame.registers.write_half(register.index, register.half or 0, value, frame.mask())
+
+
+def _backward_permute(fetch_inactive: bool) -> Emitter:
+    """DS_BPERMUTE: lane i reads lane (addr + offset) / 4 of data; an inactive source yields 0.
+
+    On gfx12 it reaches all lanes of a wave64 (LLVM, GCNSubtarget.h, `supportsWaveWideBPermute`).
+    """
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        data = vectors_of(frame, vector_register(instruction, "data0"))
+        if not fetch_inactive:
+            zero = constant(V32, 0)
+            masks = in_each_half(frame, frame.registers.exec_mask)
+            data = [
+                v if m is FULL_MASK else b.select(m, v, zero)
+                for m, v in zip(masks, data, strict=True)
+            ]
+        indices = in_each_half(frame, lambda: _lds_lane(frame, instruction))
+        results = [_gather_wave(frame, data, index) for index in indices]
+        write_halves(frame, vector_register(instruction, "vdst"), results)
+
+    return emit
+
+
+def _gather_wave(frame: Frame, data: list[Value], indices: Value) -> Value:
+    """Return for 32 lanes the item of the wave at each lane's index."""
+    b = frame.builder
+    items = [gather_lanes(frame, values, indices) for values in data]
+    if len(items) == 1:
+        return items[0]
+    return b.select(_upper_lanes(frame, indices), items[1], items[0])
+
+
+def _upper_lanes(frame: Frame, indices: Value) -> Value:
+    b = frame.builder
+    return b.compare("ne", b.and_(indices, constant(V32, 32)), constant(V32, 0))
+
+
+def _lds_lane(frame: Frame, instruction: Instruction) -> Value:
+    b = frame.builder
+    address = frame.registers.vector(vector_register(instruction, "addr").index)
+    moved = b.add(address, constant(V32, instruction.immediates["offset"]))
+    return b.shift("lshr", moved, 2)
+
+
+def _forward_permute(frame: Frame, instruction: Instruction) -> None:
+    """DS_PERMUTE: lane i writes its data to lane (addr + offset) / 4; if several lanes write to
+    one, the highest wins."""
+    data = vectors_of(frame, vector_register(instruction, "data0"))
+    indices = in_each_half(frame, lambda: _lds_lane(frame, instruction))
+    active = in_each_half(frame, frame.registers.exec_bits)
+    results = []
+    for half in range(len(data)):
+        senders = _senders(frame, indices, active, half)
+        results.append(_scatter_wave(frame, data, indices, senders))
+    write_halves(frame, vector_register(instruction, "vdst"), results)
+
+
+def _senders(frame: Frame, indices: list[Value], active: list[Value], half: int) -> list[Value]:
+    """Return the active lanes that write to a lane of `half`."""
+    if len(indices) == 1:
+        return active
+    b = frame.builder
+    upper = [b.mask_bits(_upper_lanes(frame, index)) for index in indices]
+    chosen = upper if half else [b.not_(bits) for bits in upper]
+    return [b.and_(lanes, bits) for lanes, bits in zip(active, chosen, strict=True)]
+
+
+def _scatter_wave(
+    frame: Frame, data: list[Value], indices: list[Value], senders: list[Value]
+) -> Value:
+    b = frame.builder
+    arguments = list(zip(data, indices, senders, strict=True))
+    results = [frame.native("aj_scatter_lanes", V32, list(group)) for group in arguments]
+    if len(results) == 1:
+        return results[0]
+    written = frame.native("aj_scatter_lanes", V32, [constant(V32, 1), *arguments[1][1:]])
+    return b.select(b.compare("ne", written, constant(V32, 0)), results[1], results[0])
+
+
+def swizzle_lanes(offset: int) -> list[int]:
+    """Return the source of each lane for an offset of DS_SWIZZLE_B32 (RDNA 4 ISA,
+    DS_SWIZZLE_B32)."""
+    lanes = range(LANES)
+    if offset >= 0xE000:
+        return [_butterfly(lane, offset & 0x1F) for lane in lanes]
+    if offset >= 0xC000:
+        kept, count = offset & 0x1F, offset >> 5 & 0x1F
+        step = -count if offset >> 10 & 1 else count
+        return [lane & kept | (lane + step) & ~kept & 31 for lane in lanes]
+    if offset & 0x8000:
+        return [lane & ~3 | offset >> 2 * (lane & 3) & 3 for lane in lanes]
+    keep, put, flip = offset & 31, offset >> 5 & 31, offset >> 10 & 31
+    return [(lane & keep | put) ^ flip for lane in lanes]
+
+
+def _butterfly(lane: int, mask: int) -> int:
+    """Return a lane's source in FFT order: the bits outside the mask are reversed; the mask is 0,
+    0x10, 0x18, ... for smaller and smaller transforms."""
+    return int(f"{lane:05b}"[::-1], 2) >> mask.bit_count() | lane & mask
+
+
+def _swizzle(frame: Frame, instruction: Instruction) -> None:
+    b = frame.builder
+    sources = swizzle_lanes(instruction.immediates["offset"])
+    values = frame.registers.vector(vector_register(instruction, "addr").index)
+    moved = b.shuffle(values, values, sources)
+    execution = frame.registers.exec_mask()
+    if execution is not FULL_MASK:
+        active = b.shuffle(execution, execution, sources)
+        moved = b.select(active, moved, constant(V32, 0))
+    frame.registers.write_vector(vector_register(instruction, "vdst").index, moved, frame.mask())
+
+
+def _swap_halves(frame: Frame, instruction: Instruction) -> None:
+    """V_PERMLANE64: swap the halves of a wave64, inactive lanes included; in wave32 it does nothing
+    (RDNA 4 ISA, V_PERMLANE64_B32)."""
+    if frame.registers.halves == 2:
+        lower, upper = vectors_of(frame, vector_register(instruction, "src0"))
+        write_halves(frame, vector_register(instruction, "vdst"), [upper, lower])
+
+
+def _masked_bit_count(upper: bool) -> Emitter:
+    """V_MBCNT_LO and _HI: count the bits in the mask's dword that belong to lower lanes."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        half = frame.registers.wave_half
+        if upper == bool(half):
+            below = sequence("i32", [(1 << lane) - 1 for lane in range(LANES)])
+        else:
+            below = constant(V32, -1 if half else 0)
+        bits = frame.builder.and_(frame.source(instruction, 1), below)
+        frame.write(
+            instruction, 0, bit_count_add(frame.builder, bits, frame.source(instruction, 2))
+        )
+
+    return emit
+
+
+PERMUTE: Mapping[str, Emitter] = {
+    "v_permlane16_b32": _permute_row(False, False),
+    "v_permlanex16_b32": _permute_row(True, False),
+    "v_permlane16_var_b32": _permute_row(False, True),
+    "v_permlanex16_var_b32": _permute_row(True, True),
+    "v_permlane64_b32": _swap_halves,
+    "v_mbcnt_lo_u32_b32": _masked_bit_count(False),
+    "v_mbcnt_hi_u32_b32": _masked_bit_count(True),
+    "v_swap_b32": _swap,
+    "v_swap_b16": _swap_halves_of_registers,
+    "ds_bpermute_b32": _backward_permute(False),
+    "ds_bpermute_fi_b32": _backward_permute(True),
+    "ds_permute_b32": _forward_permute,
+    "ds_swizzle_b32": _swizzle,
+}

@@ -1,0 +1,15 @@
+"""The emitters of instructions that move data between lanes; DPP is a modifier of others
+(dpp.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.instructions.lanes.permute import PERMUTE
+from amdjit.emulator.instructions.lanes.single_lanes import SINGLE_LANES
+from amdjit.emulator.instructions.operation import Emitter
+
+CROSS_LANE: Mapping[str, Emitter] = {
+    **SINGLE_LANES,
+    **PERMUTE,
+}

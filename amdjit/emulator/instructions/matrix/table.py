@@ -1,0 +1,14 @@
+"""The emitters of matrix and dot products."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.instructions.matrix.dots import DOTS
+from amdjit.emulator.instructions.matrix.wmma import WMMA
+from amdjit.emulator.instructions.operation import Emitter
+
+MATRIX: Mapping[str, Emitter] = {
+    **WMMA,
+    **DOTS,
+}

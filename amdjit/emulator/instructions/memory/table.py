@@ -1,0 +1,24 @@
+"""The emitters of VGLOBAL, VFLAT, VSCRATCH and DS instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.instructions.memory.access import MEMORY_ACCESS
+from amdjit.emulator.instructions.memory.addtid import LANE_NUMBER_ACCESS
+from amdjit.emulator.instructions.memory.atomics import ATOMIC_ACCESS
+from amdjit.emulator.instructions.memory.lds import LDS_ACCESS
+from amdjit.emulator.instructions.memory.lds_atomics import LDS_ATOMICS
+from amdjit.emulator.instructions.memory.register_blocks import REGISTER_BLOCKS
+from amdjit.emulator.instructions.memory.transposed import TRANSPOSED_ACCESS
+from amdjit.emulator.instructions.operation import Emitter
+
+MEMORY: Mapping[str, Emitter] = {
+    **MEMORY_ACCESS,
+    **LDS_ACCESS,
+    **ATOMIC_ACCESS,
+    **LDS_ATOMICS,
+    **TRANSPOSED_ACCESS,
+    **REGISTER_BLOCKS,
+    **LANE_NUMBER_ACCESS,
+}

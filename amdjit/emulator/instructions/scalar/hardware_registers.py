@@ -1,0 +1,129 @@
+"""Instructions on the MODE register, and on the hardware registers that can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.analysis.mode import ALL_BITS, MODE_REGISTER, mode_after, written_bits
+from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.frame import CONTEXT, Frame
+
+_EXCEPTION_FLAGS, _TRAP_CONTROL, _SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH = 18, 19, 29, 30
+# The other bits of MODE are reserved on gfx12 (RDNA 4 ISA, "MODE register").
+_OTHER_BITS = ~ALL_BITS & 0xFFFFFFFF
+_NO_FLAGS = (
+    "the emulator does not record float exceptions; EXCP_FLAG_USER can be cleared, but not read"
+)
+_NO_TRAPS = "traps on float exceptions are not emulated: TRAP_CTRL can only be set to 0"
+
+
+def _set_mode(frame: Frame, instruction: Instruction) -> None:
+    """S_ROUND_MODE and S_DENORM_MODE."""
+    _become(frame, instruction, None)
+
+
+def _become(frame: Frame, instruction: Instruction, bits: Value | None) -> None:
+    """Follow a write of MODE. `bits`: the written bits in their place, unless they are known at
+    translation."""
+    mask = written_bits(instruction)
+    frame.set_mode(mode_after(instruction, frame.mode))
+    if not frame.modes.varies:
+        return
+    b = frame.builder
+    new = (
+        constant("i32", frame.mode.value & mask)
+        if bits is None
+        else b.and_(bits, constant("i32", mask))
+    )
+    kept = b.and_(frame.registers.mode_bits(), constant("i32", ~mask))
+    frame.registers.write_mode_bits(b.or_(kept, new))
+
+
+def _must_be_clear(
+    frame: Frame, instruction: Instruction, others: int, reason: str
+) -> Value | None:
+    """Return the written bits in their place, None if they are known at translation; refuse a write
+    that sets one of `others`."""
+    operand, first = instruction.operands[0], instruction.immediates["hwreg_offset"]
+    if isinstance(operand, (InlineConstant, Literal)):
+        written = (1 << instruction.immediates["hwreg_size"]) - 1 << first
+        if int(operand.value) << first & others & written:
+            raise Untranslatable(instruction, reason)
+        return None
+    b = frame.builder
+    bits = b.shift("shl", frame.scalar_operand(operand, "b32", instruction), first)
+    written = (1 << instruction.immediates["hwreg_size"]) - 1 << first & others
+    if written:
+        wrong = b.compare("ne", b.and_(bits, constant("i32", written)), constant("i32", 0))
+        frame.native_void(
+            "aj_refuse_mode", [CONTEXT, frame.sites.add(instruction.pc), b.resize(wrong, 32)]
+        )
+    return bits
+
+
+def _set_register(frame: Frame, instruction: Instruction) -> None:
+    """S_SETREG: write MODE, or zeros to the registers of exceptions."""
+    number = instruction.immediates["hwreg_id"]
+    if number == MODE_REGISTER:
+        bits = _must_be_clear(frame, instruction, _OTHER_BITS, "these bits of MODE are reserved")
+        _become(frame, instruction, bits)
+    elif number == _TRAP_CONTROL:
+        _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_TRAPS)
+    elif number == _EXCEPTION_FLAGS:
+        _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_FLAGS)
+    else:
+        raise Untranslatable(
+            instruction, "this hardware register cannot be written in the emulator"
+        )
+
+
+def _get_register(frame: Frame, instruction: Instruction) -> None:
+    """S_GETREG: read MODE, the enabled traps (none) or the cycle counters; other hardware registers
+    are not emulated."""
+    b = frame.builder
+    number, first = instruction.immediates["hwreg_id"], instruction.immediates["hwreg_offset"]
+    if number == MODE_REGISTER:
+        mode = frame.mode
+        whole = (
+            constant("i32", mode.value) if mode.known == ALL_BITS else frame.registers.mode_bits()
+        )
+    elif number == _TRAP_CONTROL:
+        whole = constant("i32", 0)
+    elif number in (_SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH):
+        low, high = b.split_bits(b.call("llvm.readcyclecounter", "i64", []))
+        whole = low if number == _SHADER_CYCLES_LOW else high
+    elif number == _EXCEPTION_FLAGS:
+        raise Untranslatable(instruction, _NO_FLAGS)
+    else:
+        raise Untranslatable(instruction, "this hardware register cannot be read in the emulator")
+    size = instruction.immediates["hwreg_size"]
+    field = b.shift("lshr", whole, first) if first else whole
+    frame.write_scalar(instruction.operands[0], b.mask(field, size) if size < 32 else field)
+
+
+_MESSAGE_REAL_TIME = 0x83
+
+
+def _message_with_result(frame: Frame, instruction: Instruction) -> None:
+    if instruction.immediates["message"] != _MESSAGE_REAL_TIME:
+        raise Untranslatable(
+            instruction, "the only message with a result that is emulated is the real time"
+        )
+    b = frame.builder
+    cycles = b.call("llvm.readcyclecounter", "i64", [])
+    narrow = instruction.opcode.operands[0].dwords == 1
+    frame.write_scalar(instruction.operands[0], b.resize(cycles, 32) if narrow else cycles)
+
+
+HARDWARE_REGISTERS: Mapping[str, Emitter] = {
+    "s_denorm_mode": _set_mode,
+    "s_round_mode": _set_mode,
+    "s_setreg_imm32_b32": _set_register,
+    "s_setreg_b32": _set_register,
+    "s_getreg_b32": _get_register,
+    "s_sendmsg_rtn_b32": _message_with_result,
+    "s_sendmsg_rtn_b64": _message_with_result,
+}

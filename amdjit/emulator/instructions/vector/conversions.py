@@ -1,0 +1,126 @@
+"""VALU conversions between integers and floats, and to packed formats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.expressions import floats as fx
+from amdjit.emulator.expressions import integers as ix
+from amdjit.emulator.expressions.nans import converted_nan, with_nans
+from amdjit.emulator.host.builder import Builder, Value, element_of
+from amdjit.emulator.instructions.operation import VectorOp, in_range, vector_ops
+from amdjit.emulator.wave.operands import clamp_unit
+
+
+def _normalised_integer(signed: bool) -> ix.Expression:
+    """Convert [-1, 1] or [0, 1] to 16-bit integers, rounding to nearest even."""
+    limit, low = (32767.0, -1.0) if signed else (65535.0, 0.0)
+
+    def expression(b: Builder, x: Value) -> Value:
+        wide = b.convert("fpext", x, "float") if element_of(x.type) == "half" else x
+        clamped = b.intrinsic(
+            "maximum", b.intrinsic("minimum", wide, b.const(wide, 1.0)), b.const(wide, low)
+        )
+        # NaN passes through to the conversion, which returns 0 for it. The product of 24 and 16
+        # bits is exact in double.
+        exact = b.convert("fpext", clamped, "double")
+        scaled = b.intrinsic("roundeven", b.binary("fmul", exact, b.const(exact, limit)))
+        return fx.to_integer(signed, "i16")(b, scaled)
+
+    return expression
+
+
+def _pair(expression: ix.Expression) -> ix.Expression:
+    """Apply an expression to both operands and pack the 16-bit results, the first one low."""
+
+    def packed(b: Builder, x: Value, y: Value) -> Value:
+        low, high = (b.resize(expression(b, v), 32) for v in (x, y))
+        return b.or_(low, b.shift("shl", high, 16))
+
+    return packed
+
+
+def _saturate_to_16(signed: bool) -> ix.Expression:
+    def expression(b: Builder, x: Value) -> Value:
+        if signed:
+            low = b.intrinsic("smax", x, b.const(x, -32768))
+            return b.resize(b.intrinsic("smin", low, b.const(x, 32767)), 16)
+        return b.resize(b.intrinsic("umin", x, b.const(x, 65535)), 16)
+
+    return expression
+
+
+def _offset_nibble(b: Builder, x: Value) -> Value:
+    nibble = b.shift("ashr", b.shift("shl", x, 28), 28)
+    return b.binary(
+        "fmul", b.convert("sitofp", nibble, "float"), b.const(b.bitcast(x, "float"), 0.0625)
+    )
+
+
+def _pack_units_towards_zero(b: Builder, x: Value, y: Value) -> Value:
+    """Clamp, then convert; the order does not matter, since both limits are halves and rounding
+    crosses neither."""
+    return fx.pack_towards_zero(b, clamp_unit(b, x), clamp_unit(b, y))
+
+
+def _conversion(operation: str, element: str) -> ix.Expression:
+    return with_nans(fx.cast(operation, element), converted_nan(element))
+
+
+def _saturated_bytes(b: Builder, x: Value) -> Value:
+    """Convert two i16 in a dword to two u8 with saturation."""
+    parts = []
+    for start in (0, 16):
+        number = b.resize(b.resize(b.shift("lshr", x, start), 16), 32, True)
+        low = b.intrinsic("smax", number, b.const(x, 0))
+        parts.append(b.intrinsic("smin", low, b.const(x, 255)))
+    return b.resize(b.or_(parts[0], b.shift("shl", parts[1], 8)), 16)
+
+
+def _put_byte(b: Builder, x: Value, position: Value, old: Value) -> Value:
+    """Convert f32 to u8, rounding to nearest even, and insert it into a dword at byte
+    `position`[1:0]."""
+    number = fx.to_integer(False)(b, b.intrinsic("roundeven", x))
+    ones = b.const(old, 255)
+    place = b.shift("shl", b.mask(position, 2), 3)
+    kept = b.and_(old, b.not_(b.shift("shl", ones, place)))
+    return b.or_(kept, b.shift("shl", b.intrinsic("umin", number, ones), place))
+
+
+VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
+    {
+        "v_cvt_f32_i32": fx.from_integer(True, "float"),
+        "v_cvt_f32_u32": fx.from_integer(False, "float"),
+        "v_cvt_f64_i32": fx.from_integer(True, "double"),
+        "v_cvt_f64_u32": fx.from_integer(False, "double"),
+        "v_cvt_f16_i16": fx.through_float(fx.from_integer(True, "float")),
+        "v_cvt_f16_u16": fx.through_float(fx.from_integer(False, "float")),
+        "v_cvt_i32_f32": in_range(fx.to_integer(True)),
+        "v_cvt_u32_f32": in_range(fx.to_integer(False)),
+        "v_cvt_i32_f64": in_range(fx.to_integer(True)),
+        "v_cvt_u32_f64": in_range(fx.to_integer(False)),
+        "v_cvt_i16_f16": in_range(fx.through_float(fx.to_integer(True, "i16"))),
+        "v_cvt_u16_f16": in_range(fx.through_float(fx.to_integer(False, "i16"))),
+        "v_cvt_nearest_i32_f32": in_range(fx.nearest_up),
+        "v_cvt_floor_i32_f32": in_range(fx.floor_to_integer),
+        "v_cvt_off_f32_i4": _offset_nibble,
+        "v_cvt_f16_f32": _conversion("fptrunc", "half"),
+        "v_cvt_f32_f16": _conversion("fpext", "float"),
+        "v_cvt_f32_f64": _conversion("fptrunc", "float"),
+        "v_cvt_f64_f32": _conversion("fpext", "double"),
+        **{f"v_cvt_f32_ubyte{index}": fx.unsigned_byte(index) for index in range(4)},
+        "v_cvt_pk_rtz_f16_f32": VectorOp(fx.pack_towards_zero, clamped=_pack_units_towards_zero),
+        "v_cvt_norm_i16_f16": in_range(_normalised_integer(True)),
+        "v_cvt_norm_u16_f16": in_range(_normalised_integer(False)),
+        "v_cvt_pk_norm_i16_f32": in_range(_pair(_normalised_integer(True))),
+        "v_cvt_pk_norm_u16_f32": in_range(_pair(_normalised_integer(False))),
+        "v_cvt_pk_norm_i16_f16": in_range(_pair(_normalised_integer(True))),
+        "v_cvt_pk_norm_u16_f16": in_range(_pair(_normalised_integer(False))),
+        "v_cvt_pk_i16_f32": in_range(_pair(fx.to_integer(True, "i16"))),
+        "v_cvt_pk_u16_f32": in_range(_pair(fx.to_integer(False, "i16"))),
+        "v_cvt_pk_i16_i32": _pair(_saturate_to_16(True)),
+        "v_cvt_pk_u16_u32": _pair(_saturate_to_16(False)),
+        "v_sat_pk_u8_i16": in_range(_saturated_bytes),
+        "v_cvt_pk_u8_f32": in_range(_put_byte),
+    }
+)

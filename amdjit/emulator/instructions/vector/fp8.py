@@ -1,0 +1,79 @@
+"""Conversions from and to 8-bit floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.expressions.elements import bf8_to_single, fp8_to_single
+from amdjit.emulator.expressions.fp8 import single_to_fp8
+from amdjit.emulator.host.builder import Builder, Value, constant
+from amdjit.emulator.instructions.operation import Emitter, vector_register
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.registers import V32
+
+Widen = Callable[[Builder, Value], Value]
+
+
+def _to_single(widen: Widen) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        byte = instruction.immediates.get("byte_sel", 0)
+        whole = frame.source(instruction, 1)
+        frame.write(
+            instruction, 0, widen(frame.builder, frame.builder.shift("lshr", whole, 8 * byte))
+        )
+
+    return emit
+
+
+def _pair_to_singles(widen: Widen) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        half = b.resize(frame.source(instruction, 1), 32)
+        target = vector_register(instruction, "vdst")
+        for part in (0, 1):
+            value = widen(b, b.shift("lshr", half, 8 * part))
+            frame.registers.write_vector(target.index + part, value, frame.mask())
+
+    return emit
+
+
+def _from_pair(kind: str) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        clamps = frame.clamps_overflow
+        sources = [frame.source(instruction, index) for index in (1, 2)]
+        low, high = (single_to_fp8(b, source, kind, None, clamps) for source in sources)
+        packed = b.or_(low, b.shift("shl", high, 8))
+        frame.write(instruction, 0, b.resize(packed, 16))
+
+    return emit
+
+
+def _from_single_stochastic(kind: str) -> Emitter:
+    """Round by adding random bits (operand 1), and write one byte of the result register."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        number, random = frame.source(instruction, 1), frame.source(instruction, 2)
+        value = single_to_fp8(b, number, kind, random, frame.clamps_overflow)
+        shift = 8 * instruction.immediates.get("byte_sel", 0)
+        target = vector_register(instruction, "vdst")
+        kept = b.and_(frame.registers.vector(target.index), constant(V32, ~(0xFF << shift)))
+        frame.registers.write_vector(
+            target.index, b.or_(kept, b.shift("shl", value, shift)), frame.mask()
+        )
+
+    return emit
+
+
+VECTOR_FP8: Mapping[str, Emitter] = {
+    "v_cvt_f32_fp8": _to_single(fp8_to_single),
+    "v_cvt_f32_bf8": _to_single(bf8_to_single),
+    "v_cvt_pk_f32_fp8": _pair_to_singles(fp8_to_single),
+    "v_cvt_pk_f32_bf8": _pair_to_singles(bf8_to_single),
+    "v_cvt_pk_fp8_f32": _from_pair("fp8"),
+    "v_cvt_pk_bf8_f32": _from_pair("bf8"),
+    "v_cvt_sr_fp8_f32": _from_single_stochastic("fp8"),
+    "v_cvt_sr_bf8_f32": _from_single_stochastic("bf8"),
+}
