@@ -45,6 +45,9 @@ CONTEXT = Value("ptr", "%context")
 # lower half.
 UPPER_CONTEXT = Value("ptr", "%context.upper")
 STATE = Value("ptr", "%state")
+# The id that a wave resumes from, and what its host thread's launch has in common.
+RESUME = Value("i32", "%resume")
+LAUNCH = Value("ptr", "%launch")
 STAGING = Value("ptr", "%staging")
 STAGING_VECTORS = 24
 
