@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from amdjit.emulator.analysis.control_flow import Graph
-from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report, where
+from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report
 from amdjit.emulator.checks.sync.kinds import SyncKind
 from amdjit.emulator.checks.waits.search import missing_waits
 from amdjit.emulator.decoder.instruction import Instruction
@@ -54,12 +54,11 @@ def _check_lanes(frame: Frame, instruction: Instruction, kind: SyncKind) -> None
             continue
         needed = _first_exec(frame, half) if kind is SyncKind.DIVERGENT else _ALL
         missing = b.and_(needed, b.not_(active))
-        label = f"lanes.{b.name()[1:]}"
         wrong = b.compare("ne", missing, constant("i32", 0))
         if kind is SyncKind.TRANSPOSE:
             # Without any lane it does nothing (RDNA 4 ISA, 11.6.2).
             wrong = b.and_(wrong, frame.compare_with_zero("ne", EXEC_LO))
-        with where(b, wrong, label):
+        with b.if_(wrong):
             lane = first_lane(b, missing)
             report(frame, instruction, kind, b.add(lane, constant("i64", 32 * half)))
 
