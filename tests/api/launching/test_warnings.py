@@ -166,5 +166,5 @@ def not_provable(a, b, counts):
 
 def test_what_is_not_provable_is_not_reported() -> None:
     assert not warnings_of(not_provable, amdjit.f32[:, :], amdjit.f32[:, :], amdjit.i32[:])
-    strided = amdjit.language.types.Array(amdjit.f32, 2, amdjit.language.types.Layout.STRIDED)
+    strided = amdjit.types.Array(amdjit.f32, 2, amdjit.language.types.Layout.STRIDED)
     assert not warnings_of(rows_by_lane, strided, amdjit.f32[:], amdjit.i32)

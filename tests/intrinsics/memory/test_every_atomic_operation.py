@@ -286,7 +286,7 @@ def single_cases(kinds: tuple[str, ...]) -> list[tuple[str, str, str]]:
 
 
 def check_single(name: str, kind: str, place: str) -> None:
-    element = amdjit.language.types.from_dtype(np.dtype(kind))
+    element = amdjit.types.from_dtype(np.dtype(kind))
     for keeps in (False, True):
         assembly = alone.compile(element[:], element[:], name, place, keeps).asm
         # LLVM asks for the old values of some that leave them unused.
