@@ -13,10 +13,9 @@ from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Barrier
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import EXEC_LO, FIELD_BYTES, Context, Launch
-from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.frame import LAUNCH, Frame
 from amdjit.emulator.wave.instrument import Instrument
 
-_LAUNCH = Value("ptr", "%launch")
 _ALL = constant("i32", -1)
 _BARRIERS = (Barrier.SIGNAL, Barrier.SIGNAL_FIRST, Barrier.JOIN, Barrier.LEAVE)
 
@@ -67,7 +66,7 @@ def _check_lanes(frame: Frame, instruction: Instruction, kind: SyncKind) -> None
 def _first_exec(frame: Frame, half: int) -> Value:
     """Read the lanes with which the wave began."""
     b = frame.builder
-    execs = b.load("ptr", b.offset(_LAUNCH, Launch.EXECS * FIELD_BYTES), 8)
+    execs = b.load("ptr", b.offset(LAUNCH, Launch.EXECS * FIELD_BYTES), 8)
     number = b.mul(frame.context(Context.WAVE), constant("i64", frame.registers.halves))
     number = b.add(number, constant("i64", half))
     return b.load("i32", b.offset(execs, b.shift("shl", number, 2)), 4)

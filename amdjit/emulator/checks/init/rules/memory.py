@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.checks.init.entry import MASKS, SHADOWS
+from amdjit.emulator.checks.init.entry import CLEAN, MASKS, SHADOWS
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.layout import Shadows
 from amdjit.emulator.checks.init.may_be_undefined import Facts, reads_arguments
@@ -107,7 +107,7 @@ class MemoryRules:
             return b.compare("ne", some, constant("i64", 0))
         if access.space != "l":
             return None
-        clean = b.load("i64", Value("ptr", "%undefined.clean"), 8)
+        clean = b.load("i64", CLEAN, 8)
         dirty = b.compare("eq", clean, constant("i64", 0))
         undefined = shadow.masks.either(*(stored or []))
         return dirty if undefined == ZERO else b.or_(dirty, b.compare("ne", undefined, ZERO))
