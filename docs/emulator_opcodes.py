@@ -1,13 +1,16 @@
-"""The page of the emulator's instructions, from the decoder's tables, the translator's and those
-beside the tests."""
+"""The page of the emulator's instructions, from the traits of opcodes, the translator's tables and
+those beside the tests."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
-from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.instruction import Opcode
+from amdjit.emulator.decoder.rows import opcodes
+from amdjit.emulator.decoder.traits import Access, Traits
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.tiers.full import executes
 
@@ -16,46 +19,84 @@ sys.path.append(str(Path(__file__).parents[1] / "tests/emulator"))
 from checked_by import checking_test, why_not_in_the_model
 
 Table = Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]
-HEAD = ("opcode", "number", "state", "checked by, or why not")
+HEAD = ("opcode", "number", "unit", "result", "also", "state", "checked by, or why not")
 
 
 def introduction() -> str:
     """Return what stands above the tables."""
-    done = [executes(mnemonic) for rows in ROWS.values() for mnemonic, _, _ in rows.values()]
-    names = {
-        mnemonic for rows in ROWS.values() for mnemonic, _, _ in rows.values() if executes(mnemonic)
-    }
+    done = [executes(opcode) for opcode in opcodes()]
+    names = {opcode.mnemonic for opcode in opcodes() if executes(opcode)}
     covered = [name for name in names if not why_not_in_the_model(name)]
     return (
-        "All opcodes that the [emulator](../emulator.md) decodes, by encoding. *Executed*: it "
-        "runs, and the test of "
-        "`tests/emulator/` looks at its results; `test_emulator_against_model.py` compares with a "
-        "model that is "
-        "written from the ISA document (ALUs in all encodings and with all modifiers), and has "
-        f"{len(covered)} of the {len(names)} mnemonics; the others say why not. *Decoded only*: a "
-        "kernel that "
-        "reaches it is refused before the launch. Images, ray tracing and exports are not even "
-        "decoded. "
-        f"{sum(done)} opcodes are executed, {len(done) - sum(done)} are not."
+        "All opcodes that the [emulator](../emulator.md) decodes, by encoding. *Executed*: the "
+        "emulator runs it, and the test of `tests/emulator/` checks its results; "
+        "`test_emulator_against_model.py` compares it with a model that is written from the ISA "
+        "document (ALUs in all encodings and with all modifiers) and covers "
+        f"{len(covered)} of the {len(names)} mnemonics; for the others a reason is given. "
+        "*Decoded only*: a kernel that reaches it is refused before the launch. Images, ray "
+        "tracing and exports are not decoded. "
+        f"{sum(done)} opcodes are executed, {len(done) - sum(done)} are not.\n\n"
+        "*Unit* is the part of the processor that executes an instruction, *result* what it "
+        "writes. *Also* lists what else the emulator and its checks know about it: the memory that "
+        "it accesses and how many bytes of it each lane moves, the wait counter that counts it "
+        "(if an atomic returns nothing, that of stores), SCC and EXEC where they are no operands, "
+        "and whether a wave64 executes it once rather than once for each half."
     )
 
 
 def tables(table: Table) -> list[str]:
     """Return a section for each encoding."""
-    return [f"## {encoding}\n\n" + table(HEAD, _lines(rows)) for encoding, rows in ROWS.items()]
+    return [
+        f"## {encoding}\n\n" + table(HEAD, map(_line, rows))
+        for encoding, rows in groupby(opcodes(), _format_name)
+    ]
 
 
-def _lines(rows: dict[int, tuple[str, str, str]]) -> list[tuple[str, ...]]:
-    lines = []
-    for code, (mnemonic, _, _) in sorted(rows.items()):
-        done = executes(mnemonic)
-        text = (
-            ("executed", _checked_by(mnemonic))
-            if done
-            else ("decoded only", str(refusal(mnemonic)))
-        )
-        lines.append((f"`{mnemonic}`", f"{code:#x}", *text))
-    return lines
+def _format_name(opcode: Opcode) -> str:
+    return "VOP3" if opcode.encoding == "VOP3SD" else opcode.encoding
+
+
+def _line(opcode: Opcode) -> tuple[str, ...]:
+    traits = opcode.traits
+    state = "executed" if executes(opcode) else "decoded only"
+    reason = _checked_by(opcode.mnemonic) if executes(opcode) else str(refusal(opcode.mnemonic))
+    also = ", ".join(_facts(opcode))
+    return (
+        f"`{opcode.mnemonic}`",
+        f"{opcode.code:#x}",
+        traits.unit.value,
+        traits.result.value,
+        also,
+        state,
+        reason,
+    )
+
+
+def _facts(opcode: Opcode) -> Iterator[str]:
+    traits = opcode.traits
+    if traits.memory is not None:
+        yield _access(traits.memory)
+    if traits.event is not None:
+        counters = opcode.instruction_set.wait_counters.counted[traits.event]
+        yield " and ".join(f"`{counter.name}`" for counter in counters)
+    yield from _registers(traits)
+    if traits.once_per_wave and traits.unit.value.startswith(("vector", "LDS", "trans")):
+        yield "once for a wave64"
+
+
+def _access(access: Access) -> str:
+    size = f" of {access.size} bytes" if access.size else ""
+    how = "transposing " if access.is_transposed else "converting " if access.converts else ""
+    return f"{how}{access.kind.value}{size} ({access.space.value})"
+
+
+def _registers(traits: Traits) -> Iterator[str]:
+    if traits.reads_scc:
+        yield "reads SCC"
+    if traits.writes_scc:
+        yield "writes SCC later" if traits.scc_is_late else "writes SCC"
+    if traits.writes_exec:
+        yield "writes EXEC"
 
 
 def _checked_by(mnemonic: str) -> str:

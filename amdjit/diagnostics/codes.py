@@ -84,10 +84,10 @@ CALLS_KERNEL = ErrorKind(
 STATIC_LOOP_LENGTH = ErrorKind(
     "AJ0112",
     UnsupportedSyntaxError,
-    "{rounds} rounds are too many to unroll when compiling",
-    "{rounds} rounds",
+    "{iterations} iterations are too many to unroll when compiling",
+    "{iterations} iterations",
     "use `range(...)`, or nest a short `static_range(...)` in a `range(...)`; at most {limit} "
-    "rounds are unrolled",
+    "iterations are unrolled",
 )
 TOO_DEEP = ErrorKind(
     "AJ0113",

@@ -35,7 +35,7 @@ def test_two_sizes_are_one_load() -> None:
     assert len(re.findall("s_load_b32 .*, 0x1c", asm)) == 1
 
 
-def test_other_loads_stay() -> None:
+def test_loads_that_are_not_of_16_constant_bits_stay() -> None:
     target = named_target("gfx1201")
     one = "  %a = load i16, ptr addrspace(4) %p, align 4, !range !1\n"
     others = (

@@ -32,7 +32,7 @@ def numbers(*shape: int, dtype: type = np.float32) -> np.ndarray:
     return R.random(shape).astype(dtype)
 
 
-def test_saxpy() -> None:
+def test_saxpy_that_is_measured_is_right() -> None:
     x, y, out = numbers(1000), numbers(1000), np.zeros(1000, np.float32)
     kernels.saxpy_256[4, 256](np.float32(2), x, y, out)
     np.testing.assert_allclose(out, 2 * x + y, rtol=1e-6)
@@ -41,7 +41,7 @@ def test_saxpy() -> None:
     np.testing.assert_allclose(out, 2 * x + y, rtol=1e-6)
 
 
-def test_reductions() -> None:
+def test_reductions_that_are_measured_are_right() -> None:
     x, out = numbers(512), np.zeros(2, np.float32)
     kernels.tree_reduction[2, 256](x, out)
     np.testing.assert_allclose(out, x.reshape(2, 256).sum(axis=1), rtol=1e-5)
@@ -49,7 +49,7 @@ def test_reductions() -> None:
     np.testing.assert_allclose(out, [x[:256].sum(), x[256:500].sum()], rtol=1e-5)
 
 
-def test_row_softmax() -> None:
+def test_row_softmax_that_is_measured_is_right() -> None:
     x = numbers(5, 77)
     out = np.zeros_like(x)
     kernels.row_softmax[5, 32](x, out)
@@ -57,7 +57,7 @@ def test_row_softmax() -> None:
     np.testing.assert_allclose(out, powers / powers.sum(axis=1, keepdims=True), rtol=1e-4)
 
 
-def test_stencil() -> None:
+def test_the_stencil_that_is_measured_is_right() -> None:
     x = numbers(9, 77)
     out, expected = np.zeros_like(x), np.zeros_like(x)
     expected[1:-1, 1:-1] = (
@@ -67,13 +67,13 @@ def test_stencil() -> None:
     np.testing.assert_allclose(out, expected, atol=1e-6)
 
 
-def test_histogram() -> None:
+def test_the_histogram_that_is_measured_is_right() -> None:
     x, counts = R.integers(0, 256, 1000).astype(np.uint8), np.zeros(256, np.int32)
     kernels.histogram[4, 256](x, counts)
     assert (counts == np.bincount(x, minlength=256)).all()
 
 
-def test_matrix_products() -> None:
+def test_matrix_products_that_are_measured_are_right() -> None:
     a, b, c = (
         numbers(20, 33, dtype=np.float16),
         numbers(33, 18, dtype=np.float16),
@@ -140,7 +140,7 @@ def test_wave_reductions_of_64_lanes_add_one_step() -> None:
     assert "ds_bpermute_b32" not in code.asm
 
 
-def test_many_fragments() -> None:
+def test_products_of_many_fragments_that_are_measured_are_right() -> None:
     a, b = (R.integers(-3, 4, (128, 64)).astype(np.float16) for _ in range(2))
     d = np.zeros((128, 128), np.float32)
     kernels.many_fragments[(2, 2), 32](a, b, d)

@@ -66,7 +66,7 @@ def mutations(data: bytes) -> st.SearchStrategy[bytes]:
 )
 @given(choice=st.data())
 @pytest.mark.parametrize("name", ["saxpy", "everything"])
-def test_mutated_code_objects(
+def test_mutated_code_objects_are_read_or_refused(
     build: Callable[..., bytes], name: str, choice: st.DataObject
 ) -> None:
     read_all(choice.draw(mutations(build(name))))
@@ -74,11 +74,11 @@ def test_mutated_code_objects(
 
 @settings(deadline=None, max_examples=200)
 @given(st.binary(max_size=300), st.booleans())
-def test_random_bytes(data: bytes, magic: bool) -> None:
+def test_random_bytes_are_read_or_refused(data: bytes, magic: bool) -> None:
     read_all(b"\x7fELF\x02\x01\x01\x40\x03" + data if magic else data)
 
 
-def test_every_truncation(build: Callable[..., bytes]) -> None:
+def test_every_truncated_code_object_is_read_or_refused(build: Callable[..., bytes]) -> None:
     data = build("saxpy")
     for end in range(0, len(data), 13):
         read_all(data[:end])

@@ -64,7 +64,9 @@ def test_waves_by_vgprs_in_wave64(vgprs: int, waves: int) -> None:
         (64 * 1024, 8, False, 4),  # CU mode: one workgroup on 2 SIMDs
     ],
 )
-def test_waves_by_lds(lds_bytes: int, waves_per_workgroup: int, wgp_mode: bool, waves: int) -> None:
+def test_lds_limits_the_waves_of_a_processor(
+    lds_bytes: int, waves_per_workgroup: int, wgp_mode: bool, waves: int
+) -> None:
     assert waves_by_lds(lds_bytes, waves_per_workgroup, TARGET, wgp_mode) == waves
 
 

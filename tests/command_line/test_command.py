@@ -100,7 +100,7 @@ def test_an_unusable_environment_is_one_clear_error() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_version_and_usage() -> None:
+def test_the_command_prints_its_version_and_usage() -> None:
     assert amdjit_command("--version").stdout == f"amdjit {amdjit.__version__}\n"
     nothing = amdjit_command()
     assert nothing.returncode == 2

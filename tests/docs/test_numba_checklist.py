@@ -49,7 +49,7 @@ def test_every_topic_leads_to_a_row() -> None:
 
 
 @pytest.mark.parametrize("row", rows("run", "lanes"), ids=lambda row: row.feature)
-def test_what_works(row: Row, names: dict[str, object]) -> None:
+def test_what_the_checklist_says_works_does(row: Row, names: dict[str, object]) -> None:
     check(row.program, tuple(map(float, row.facts)), names)
 
 
@@ -67,7 +67,7 @@ def check(body: str, expected: tuple[float, ...], names: dict[str, object]) -> N
 
 
 @pytest.mark.parametrize("row", rows("refused"), ids=lambda row: row.feature)
-def test_what_is_refused(row: Row, names: dict[str, object]) -> None:
+def test_what_the_checklist_says_is_refused_is(row: Row, names: dict[str, object]) -> None:
     assert checklist.refusals(checklist.kernel_of(row.program, names)) == row.facts
 
 

@@ -10,8 +10,10 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,22 +39,37 @@ _TARGET = [
 ]
 
 
-# The tier that tests want where they do not leave it to the emulator: the fixture `each_tier` sets
-# it.
-TIER: ContextVar[str | None] = ContextVar("TIER", default=None)
-# What makes the host code, where it is not to be for this processor.
-HOST: ContextVar[HostCompiler | None] = ContextVar("HOST", default=None)
-# Whether each launch gets an emulator of its own without a cache: for tests that change how host
-# code is made.
-FRESH: ContextVar[bool] = ContextVar("FRESH", default=False)
-# The emulator that launches use instead of that of the tests.
-DEVICE: ContextVar[EmulatorDevice | None] = ContextVar("DEVICE", default=None)
+@dataclass(frozen=True)
+class Use:
+    """How launches of a test run, where they do not say it themselves.
+
+    tier: of the emulator. host: what makes the host code, if not for this processor. fresh: each
+    launch gets an emulator of its own without a cache, for tests that change how host code is made.
+    device: the emulator to launch on.
+    """
+
+    tier: str | None = None
+    host: HostCompiler | None = None
+    fresh: bool = False
+    device: EmulatorDevice | None = None
+
+
+_USE: ContextVar[Use] = ContextVar("use", default=Use())  # noqa: B039 - it is frozen
+
+
+@contextmanager
+def using(**changes: Any) -> Iterator[None]:
+    """Run the launches of a block as fields of `Use` say."""
+    token = _USE.set(dataclasses.replace(_USE.get(), **changes))
+    try:
+        yield
+    finally:
+        _USE.reset(token)
 
 
 def device(threads: int = 1) -> EmulatorDevice:
-    """One emulator with that many host threads for the tests of a process; launches may take 20
-    seconds."""
-    return _device(threads, TIER.get(), HOST.get())
+    """Return the tests' emulator with that many host threads; launches may take 20 seconds."""
+    return _device(threads, _USE.get().tier, _USE.get().host)
 
 
 @functools.cache
@@ -67,7 +84,7 @@ def _new_device(
     assert target is not None
     settings = read_environment(os.environ)
     settings = dataclasses.replace(settings, emulator_tier=tier or settings.emulator_tier)
-    if FRESH.get():
+    if _USE.get().fresh:
         settings = dataclasses.replace(settings, cache_dir=None)
     return EmulatorDevice(target, threads, time_limit=20.0, environment=settings, compiler=compiler)
 
@@ -87,9 +104,9 @@ def emulate(
     alone: on an emulator of its own, where no allocation or code of other tests can lie at a wild
     address.
     """
-    chosen = DEVICE.get()
-    emulator = chosen or (
-        _new_device(threads, TIER.get()) if alone or FRESH.get() else device(threads)
+    use = _USE.get()
+    emulator = use.device or (
+        _new_device(threads, use.tier) if alone or use.fresh else device(threads)
     )
     run(code_object, kernel, grid, block, args, device=emulator, **options)
 
@@ -121,8 +138,7 @@ def compile_kernel(name: str, *flags: str) -> bytes:
 
 
 def own_parts(input_bytes: int, output_bytes: int) -> str:
-    """Return the first instructions of a kernel of two pointers, whose workgroups have so many
-    bytes of each.
+    """Return the first instructions of a kernel of two pointers, to parts for each workgroup.
 
     Then s[0:1] and s[2:3] lead to a workgroup's own inputs and results; v250 and v251 are the
     places of a lane in rows of dwords and of 16 bytes.
@@ -204,8 +220,8 @@ def assemble(
     wave_size: int = 32,
     overflow: int = 0,
 ) -> bytes:
-    """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is put
-    behind.
+    """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is
+    added.
 
     denormals, rounding: the modes of single precision; wide_*: those of half and double precision.
     overflow: FP16_OVFL.

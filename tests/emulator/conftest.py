@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from building import TIER
+from building import using
 
 
 @pytest.fixture(params=["quick", "full"])
 def each_tier(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run a test once in each tier of the emulator."""
-    token = TIER.set(request.param)
-    yield request.param
-    TIER.reset(token)
+    with using(tier=request.param):
+        yield request.param

@@ -76,7 +76,7 @@ def instructions(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_nothing_spills(name: str) -> None:
+def test_no_example_spills_registers(name: str) -> None:
     resources = compiled(name).resources
     assert (resources.vgpr_spills, resources.sgpr_spills, resources.scratch_bytes) == (0, 0, 0)
 
@@ -97,7 +97,7 @@ def test_wmma_matmul_is_one_wmma_with_a_wide_load_and_no_lds() -> None:
         ({"block": (256, 1, 1), "fastmath": frozenset({"contract"})}, 16),
     ],
 )
-def test_saxpy_is_short(options: dict[str, Any], most: int) -> None:
+def test_saxpy_has_few_instructions(options: dict[str, Any], most: int) -> None:
     """Without contraction there are a product, a sum and a wait between them where one v_fmac would
     do."""
     short = amdjit.kernel(**options)(saxpy.saxpy.function).compile(f32, F, F, F, target="gfx1201")

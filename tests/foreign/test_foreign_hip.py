@@ -38,7 +38,7 @@ def test_gemm_with_two_buffers(
 
 @LEVELS
 @pytest.mark.parametrize("k", [32, 96])
-def test_sparse_product(record: Record, level: str, k: int) -> None:
+def test_a_sparse_product_is_numpys(record: Record, level: str, k: int) -> None:
     a, b = integers(rng, (32, k // 2), "f16"), integers(rng, (k, 16), "f16")
     pairs = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], np.uint8)
     places = pairs[rng.integers(0, 6, (32, k // 4))].reshape(32, k // 2)
@@ -67,7 +67,7 @@ def test_sums_of_all_blocks(record: Record, level: str) -> None:
 
 
 @LEVELS
-def test_scan_and_histogram(record: Record, level: str) -> None:
+def test_scans_and_histograms_are_numpys(record: Record, level: str) -> None:
     x, out = rng.integers(-50, 50, 700).astype(np.int32), np.zeros(700, np.int32)
     reference = np.concatenate([x[start : start + 256].cumsum() for start in range(0, 700, 256)])
     code = compile_hip("reductions.hip", "scan_i32", 256, level)

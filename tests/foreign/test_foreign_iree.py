@@ -119,7 +119,7 @@ def test_matmul_of_sizes_that_the_launch_gives(record: Record, kind: str) -> Non
         (("f32", "f32"), (1, 8, 9, 3), (1, 1, 7), 1),
     ],
 )
-def test_convolution(
+def test_a_convolution_is_numpys(
     record: Record,
     kinds: tuple[str, str],
     image: tuple[int, ...],
@@ -150,7 +150,7 @@ def test_convolution(
         ("bf16", (3, 64), True),
     ],
 )
-def test_softmax(record: Record, kind: str, shape: tuple[int, int], static: bool) -> None:
+def test_softmax_is_numpys(record: Record, kind: str, shape: tuple[int, int], static: bool) -> None:
     x = normal(rng, shape, kind) * DTYPES[kind](2)
     reference = softmax(x)
     # IREE computes the softmax of half types in these types.
@@ -162,7 +162,7 @@ def test_softmax(record: Record, kind: str, shape: tuple[int, int], static: bool
 @pytest.mark.parametrize(
     ("kind", "shape"), [("f16", (2, 64, 64)), ("bf16", (1, 128, 32)), ("f16", (3, 96, 64))]
 )
-def test_attention(record: Record, kind: str, shape: tuple[int, int, int]) -> None:
+def test_attention_is_numpys(record: Record, kind: str, shape: tuple[int, int, int]) -> None:
     q, k, v = (normal(rng, shape, kind) for _ in range(3))
     scale = float(DTYPES[kind](shape[2] ** -0.5))
     reference, bound = attention(q, k, v, scale, False, kind)
@@ -184,7 +184,7 @@ def test_attention(record: Record, kind: str, shape: tuple[int, int, int]) -> No
         ("arith.xori", "i32", (3, 4096)),
     ],
 )
-def test_reductions_of_rows(
+def test_reductions_of_rows_are_numpys(
     record: Record, operation: str, kind: str, shape: tuple[int, int]
 ) -> None:
     x = integers(rng, shape, kind, 50)
@@ -202,7 +202,7 @@ def test_reductions_of_rows(
     check_program(record, source, [x], reference, kind, 0, row)
 
 
-def test_layer_norm(record: Record) -> None:
+def test_layer_norm_is_numpys(record: Record) -> None:
     x, weight, bias = (
         normal(rng, (6, 384), "f32"),
         normal(rng, (384,), "f32"),
@@ -216,7 +216,7 @@ def test_layer_norm(record: Record) -> None:
 
 
 @pytest.mark.parametrize("function", ["exp", "tanh", "erf", "rsqrt", "log", "sin"])
-def test_elementwise_functions(record: Record, function: str) -> None:
+def test_elementwise_functions_are_numpys(record: Record, function: str) -> None:
     x = (np.abs(normal(rng, (1000,), "f32")) + np.float32(0.1)).astype(np.float32)
     reference = sources.reference_of(function)(wide(x))
     bound = 8 * EPSILON["f32"] * np.maximum(np.abs(reference), 0.25)
@@ -235,7 +235,7 @@ def test_a_product_with_bias_and_activation_then_another(record: Record) -> None
     )
 
 
-def test_sort_and_transpose(record: Record) -> None:
+def test_sorted_and_transposed_data_are_numpys(record: Record) -> None:
     x = rng.permutation(40 * 24).reshape(40, 24).astype(np.int32)
     check_program(
         record,

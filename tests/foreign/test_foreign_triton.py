@@ -37,7 +37,7 @@ rng = np.random.default_rng(20)
         ("i32", 777, 2, 64, BUFFER, {"num_warps": 16}),
     ],
 )
-def test_vector_add(
+def test_sums_of_vectors_are_numpys(
     record: Record, kind: str, n: int, stride: int, block: int, facts: Any, options: dict[str, int]
 ) -> None:
     x, y, out = (
@@ -71,7 +71,7 @@ def test_vector_add(
         ("f32", 1, 16, PLAIN, {"num_warps": 2}),
     ],
 )
-def test_softmax(
+def test_softmax_is_numpys(
     record: Record, kind: str, columns: int, block: int, facts: Any, options: dict[str, int]
 ) -> None:
     x, out = normal(rng, (5, columns), kind) * DTYPES[kind](3), np.zeros((5, columns), DTYPES[kind])
@@ -93,7 +93,7 @@ def test_softmax(
         ("f32", 640, 64, WIDE, {"num_warps": 1, "num_stages": 3}),
     ],
 )
-def test_layer_norm(
+def test_layer_norm_is_numpys(
     record: Record, kind: str, columns: int, block: int, facts: Any, options: dict[str, int]
 ) -> None:
     x, out = normal(rng, (4, columns), kind), np.zeros((4, columns), DTYPES[kind])
@@ -209,7 +209,7 @@ def test_matmul_of_random_numbers(record: Record, kinds: tuple[str, str, str], l
         ("bf16", 128, 64, (64, 64), True, {"num_warps": 8, "num_stages": 1}),
     ],
 )
-def test_attention(
+def test_attention_is_numpys(
     record: Record,
     kind: str,
     length: int,
@@ -256,7 +256,7 @@ def test_sums_places_of_the_largest_and_running_sums(
 @pytest.mark.parametrize(
     ("kind", "columns", "waves"), [("f32", 128, 4), ("i32", 256, 2), ("f16", 64, 1)]
 )
-def test_sort(record: Record, kind: str, columns: int, waves: int) -> None:
+def test_sorted_rows_are_numpys(record: Record, kind: str, columns: int, waves: int) -> None:
     x = (rng.standard_normal((3, columns)) * 100).astype(DTYPES[kind])
     out = np.zeros_like(x)
     code = build(
@@ -274,7 +274,7 @@ def test_sort(record: Record, kind: str, columns: int, waves: int) -> None:
     ("kind", "shape", "blocks", "waves"),
     [("f32", (50, 70), (32, 32), 4), ("i8", (64, 33), (16, 64), 2)],
 )
-def test_transpose(
+def test_transposed_matrices_are_numpys(
     record: Record, kind: str, shape: tuple[int, int], blocks: tuple[int, int], waves: int
 ) -> None:
     x = integers(rng, shape, kind, 100)
@@ -289,7 +289,7 @@ def test_transpose(
 
 
 @pytest.mark.parametrize("waves", [1, 4])
-def test_atomic_counts(record: Record, waves: int) -> None:
+def test_atomic_counts_are_numpys(record: Record, waves: int) -> None:
     x, counts = rng.integers(0, 10, 1000).astype(np.int32), np.zeros(10, np.int32)
     types = [("x", "i32*"), ("counts", "i32*"), ("n", "i32")]
     code = build("count_values", types, {"BLOCK": 256}, num_warps=waves)
@@ -310,7 +310,7 @@ def test_the_last_program_adds_the_parts_of_all(record: Record) -> None:
     record_launch(record, code, launch, "sum across programs", "acquire and release by a ticket")
 
 
-def test_integer_arithmetic(record: Record) -> None:
+def test_integer_arithmetic_is_numpys(record: Record) -> None:
     x, y = (rng.integers(-(2**20), 2**20, 1000).astype(np.int32) for _ in range(2))
     y[y == 0] = 1
     out = np.zeros_like(x)

@@ -88,7 +88,7 @@ def test_a_definition_alone_is_that_of_the_file() -> None:
     assert sum(check(file.read_text(encoding="utf-8")) for file in FILES) > 400
 
 
-def test_whatever_the_layout() -> None:
+def test_a_definition_is_read_whatever_its_layout() -> None:
     assert check(ODD) == 7
 
 

@@ -100,7 +100,7 @@ def test_functions_of_the_standard_library() -> None:
     assert outcomes["UnsupportedSyntaxError"] > 100
 
 
-def test_random_functions() -> None:
+def test_random_functions_compile_or_are_refused() -> None:
     outcomes = compile_in_a_process("random", "1", "500")
     assert outcomes["compiled"] > 25
     assert outcomes["TypeCheckError"] > 100

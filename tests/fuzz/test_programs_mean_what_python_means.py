@@ -51,11 +51,11 @@ def check_many(level: int, batches: int, programs: int, size: int, first_seed: i
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
-def test_random_programs(level: int) -> None:
+def test_random_programs_mean_what_python_means(level: int) -> None:
     check_many(level, 16, 32, 48)
 
 
-def test_long_random_programs() -> None:
+def test_long_random_programs_mean_what_python_means() -> None:
     check_many(3, 10, 8, 200)
 
 

@@ -103,12 +103,12 @@ _SETTINGS = settings(
 
 @settings(_SETTINGS, max_examples=30)
 @given(VALUES, st.sampled_from(list(_WAYS)))
-def test_values_arrive(value: tuple[Any, ...], way: str) -> None:
+def test_random_values_arrive_as_they_were(value: tuple[Any, ...], way: str) -> None:
     check(value, way)
 
 
 @pytest.mark.exhaustive
 @settings(_SETTINGS, max_examples=1500, derandomize=False)
 @given(VALUES, st.sampled_from(list(_WAYS)))
-def test_many_values_arrive(value: tuple[Any, ...], way: str) -> None:
+def test_many_random_values_arrive_as_they_were(value: tuple[Any, ...], way: str) -> None:
     check(value, way)

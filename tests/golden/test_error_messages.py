@@ -16,7 +16,7 @@ KINDS = {kind.code: kind for kind in codes.ALL}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-def test_error_text(case: Path, update_golden: bool) -> None:
+def test_an_error_has_the_text_beside_it(case: Path, update_golden: bool) -> None:
     module = load_case(case)
     with amdjit.use("emulator:gfx1201"), pytest.raises(AmdjitError) as caught:
         module.run()

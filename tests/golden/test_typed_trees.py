@@ -16,7 +16,7 @@ ARGUMENTS = {"constants": (f32[:], 3, (4, 2.0), i64)}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-def test_typed_tree(case: Path, update_golden: bool) -> None:
+def test_a_kernel_has_the_typed_tree_beside_it(case: Path, update_golden: bool) -> None:
     kernel = getattr(load_case(case), case.stem)
     text = kernel.compile(*ARGUMENTS.get(case.stem, ()), target="gfx1201").typed_tree
     check_golden(case.with_suffix(".tree"), _own_functions(portable(text), case), update_golden)

@@ -15,7 +15,7 @@ CASES = sorted((Path(__file__).parent / "warnings").glob("*.py"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-def test_warning_text(case: Path, update_golden: bool) -> None:
+def test_a_warning_has_the_text_beside_it(case: Path, update_golden: bool) -> None:
     module = load_case(case)
     with amdjit.use("emulator:gfx1201"), warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")

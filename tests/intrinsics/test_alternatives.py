@@ -31,7 +31,7 @@ from amdjit.target import TARGETS
         ("sdot2", "gfx1201", ""),
     ],
 )
-def test_named_alternatives(name: str, target: str, there: str) -> None:
+def test_named_alternatives_multiply_the_same_tiles(name: str, target: str, there: str) -> None:
     found = nearest(name, target)
     assert found == there or (there and not there.startswith("amdgcn") and there in found)
 

@@ -105,8 +105,8 @@ _WRONG_IR = """
 from typing import Annotated
 import amdjit
 from amdjit import LlvmCall, f32, i32, intrinsic, i16
-from amdjit.language.declarations import Emit
-from amdjit.language.types import VOID
+from amdjit.declarations import Emit
+from amdjit.types import VOID
 
 def emit_variable_sleep(context, x):
     context.call("llvm.amdgcn.s.sleep", context.llvm_type(VOID), [x])

@@ -199,7 +199,7 @@ def test_comparisons_equal_numpy(scalar: Scalar) -> None:
 
 
 @pytest.mark.parametrize("scalar", [*INTEGERS, *FLOATS], ids=str)
-def test_unary_operators(scalar: Scalar) -> None:
+def test_unary_operators_equal_numpy(scalar: Scalar) -> None:
     values = np.array(FLOAT_VALUES if scalar.is_float else interesting(scalar))
     with np.errstate(all="ignore"):
         a = values.astype(scalar.dtype)
@@ -243,7 +243,7 @@ _ON_HOST = [
 
 @pytest.mark.parametrize("target", _ON_HOST, ids=str)
 @pytest.mark.parametrize("source", _ON_HOST, ids=str)
-def test_conversions(source: Scalar, target: Scalar) -> None:
+def test_conversions_equal_numpy(source: Scalar, target: Scalar) -> None:
     values: Sequence[Any] = [
         *FLOAT_VALUES,
         127.5,

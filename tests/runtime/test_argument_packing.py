@@ -75,11 +75,13 @@ def test_addresses_come_first_then_extents_strides_and_scalars() -> None:
         ),
     ],
 )
-def test_values(type: t.Type, value: Any, expected: bytes) -> None:
+def test_values_are_packed_as_the_kernarg_segment_holds_them(
+    type: t.Type, value: Any, expected: bytes
+) -> None:
     assert bytes(ArgumentPacker(["x"], [type]).pack([value])) == expected
 
 
-def test_array_arguments(device: HostMemoryDevice) -> None:
+def test_arrays_are_packed_as_addresses_extents_and_strides(device: HostMemoryDevice) -> None:
     array = arrays.zeros(device, (4, 6), np.float16)
     packer = ArgumentPacker(["n", "a", "b"], [t.i16, contiguous(t.f16, 2), strided(t.f16, 2, 64)])
     view = array[::-2, 1::3]

@@ -106,7 +106,7 @@ def test_strided_sources_and_empty_arrays(device: HostMemoryDevice) -> None:
         len(scalar)
 
 
-def test_constructors(device: HostMemoryDevice) -> None:
+def test_constructors_fill_arrays_as_numpy_does(device: HostMemoryDevice) -> None:
     assert not arrays.zeros(device, (2, 3)).copy_to_host().any()
     filled = arrays.full(device, 4, 7.5, np.float16)
     assert filled.dtype == np.float16

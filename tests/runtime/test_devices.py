@@ -84,7 +84,7 @@ def test_the_first_gpu_is_the_default(
     ]
 
 
-def test_amdjit_device_wins(two_gpus: list[Any]) -> None:
+def test_the_variable_amdjit_device_wins(two_gpus: list[Any]) -> None:
     assert Inventory(Environment(device="emulator:gfx1200")).default().name == "emulator:gfx1200"
     assert Inventory(Environment(device="hip:1")).default() is two_gpus[1]
     assert Inventory(Environment(device="hip")).default() is two_gpus[0]

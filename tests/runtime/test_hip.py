@@ -61,7 +61,7 @@ def test_the_hip_device_works_through_the_real_hip_python() -> None:
 
 
 @needs_standin
-def test_two_gpus() -> None:
+def test_launches_on_two_gpus_reach_their_own() -> None:
     run_checks("many_gpus_checks.py", 1, devices="2")
 
 

@@ -66,7 +66,7 @@ def test_sound_launches_get_three_axes(grid: object, block: object, expected: ob
         ((1, 32, 1.5), {}, ("number of bytes",)),
     ],
 )
-def test_refusals_teach(
+def test_refused_launches_say_what_to_write(
     arguments: tuple[object, ...], settings: dict[str, object], texts: tuple[str, ...]
 ) -> None:
     with pytest.raises(LaunchError) as refused:

@@ -22,7 +22,9 @@ def test_events_time_a_stream(device: HostMemoryDevice) -> None:
     assert device.synchronizations == 1
 
 
-def test_handles(device: HostMemoryDevice, other_device: HostMemoryDevice) -> None:
+def test_a_stream_has_a_handle_on_its_own_device_only(
+    device: HostMemoryDevice, other_device: HostMemoryDevice
+) -> None:
     stream = Stream(device)
     assert handle_of(stream, device) == stream.handle
     assert handle_of(None, device) is None

@@ -59,7 +59,7 @@ def test_span_and_contiguity_are_numpys(shape: tuple[int, ...], data: st.DataObj
         assert low == high == 0
 
 
-def test_contiguous_strides() -> None:
+def test_strides_of_contiguous_arrays_are_found() -> None:
     assert contiguous_strides((3, 5, 2), 4) == np.zeros((3, 5, 2), np.int32).strides
     assert contiguous_strides((), 4) == ()
 
@@ -77,7 +77,9 @@ def test_contiguous_strides() -> None:
         ((), (), False),
     ],
 )
-def test_self_overlap(shape: tuple[int, ...], strides: tuple[int, ...], overlaps: bool) -> None:
+def test_arrays_that_overlap_themselves_are_found(
+    shape: tuple[int, ...], strides: tuple[int, ...], overlaps: bool
+) -> None:
     assert may_overlap_itself(shape, strides, 4) is overlaps
 
 

@@ -7,23 +7,9 @@ from dataclasses import dataclass
 
 from amdjit.emulator.decoder import UndecodableInstruction, decode
 from amdjit.emulator.decoder.instruction import Instruction, Literal
+from amdjit.emulator.decoder.traits import Arithmetic, Flow
 
-CONDITIONAL = frozenset(
-    {
-        "s_cbranch_scc0",
-        "s_cbranch_scc1",
-        "s_cbranch_vccz",
-        "s_cbranch_vccnz",
-        "s_cbranch_execz",
-        "s_cbranch_execnz",
-    }
-)
-INDIRECT = frozenset({"s_setpc_b64", "s_swappc_b64"})
-ENDS = frozenset({"s_endpgm", "s_endpgm_saved"})
-PAUSES = frozenset({"s_barrier_wait", "s_sleep", "s_sleep_var"})
 _DEBUG_TRAP = 3
-_ADDITIONS = frozenset({"s_add_co_u32", "s_add_nc_u64"})
-_LAST = CONDITIONAL | INDIRECT | ENDS | PAUSES | {"s_branch", "s_call_b64", "s_trap"}
 
 
 class WildBranch(Exception):
@@ -38,7 +24,7 @@ class WildBranch(Exception):
 @dataclass(frozen=True, slots=True)
 class Text:
     """The executable segment: its bytes, its first virtual address, where functions are known to
-    start; the wave size that the code is for."""
+    start, and the wave size that the code is for."""
 
     code: bytes
     address: int
@@ -46,14 +32,14 @@ class Text:
     wave_size: int = 32
 
     def holds(self, pc: int) -> bool:
-        """Tell whether an instruction can start at `pc`."""
+        """Whether an instruction can start at `pc`."""
         return self.address <= pc < self.address + len(self.code) and pc % 4 == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Instructions that run one after the other; only the last may branch. successors: first
-    pcs."""
+    """Instructions that run one after the other; only the last may branch. successors: the first
+    pcs of the blocks that may follow."""
 
     instructions: tuple[Instruction, ...]
     successors: tuple[int, ...]
@@ -75,9 +61,9 @@ class Graph:
 
 
 def is_debug_trap(instruction: Instruction) -> bool:
-    """Tell whether it is the trap that execution goes on behind (LLVM AMDGPU guide, "Trap Handler
-    ABI")."""
-    return instruction.mnemonic == "s_trap" and instruction.immediates["simm16"] == _DEBUG_TRAP
+    """Whether an instruction is the trap after which execution goes on (LLVM AMDGPU guide, "Trap
+    Handler ABI")."""
+    return instruction.traits.flow is Flow.TRAP and instruction.immediates["simm16"] == _DEBUG_TRAP
 
 
 def branch_target(instruction: Instruction) -> int:
@@ -86,7 +72,7 @@ def branch_target(instruction: Instruction) -> int:
 
 
 def build_graph(text: Text, entry: int) -> Graph:
-    """Decode what is reachable from `entry`.
+    """Decode the code that is reachable from `entry`.
 
     UndecodableInstruction if reachable bytes are no instruction, WildBranch if a branch leaves the
     text.
@@ -102,8 +88,7 @@ def build_graph(text: Text, entry: int) -> Graph:
 
 
 def longest_run(graph: Graph) -> int | None:
-    """Return a bound on how many instructions a wave executes; None where a branch goes back and
-    there may be none."""
+    """Return a bound on how many instructions a wave executes, None if a branch goes back."""
     for block in graph.blocks.values():
         if any(successor <= block.instructions[-1].pc for successor in block.successors):
             return None
@@ -130,27 +115,24 @@ class _Discovery:
                 instruction = self._decode(pc)
                 self.instructions[pc] = instruction
                 work += self._leave(instruction)
-                pc = None if instruction.mnemonic in _LAST else pc + instruction.size
+                pc = None if instruction.traits.ends_block else pc + instruction.size
 
     def _decode(self, pc: int) -> Instruction:
         return decode(self._text.code, pc - self._text.address, pc, self._text.wave_size)
 
     def _leave(self, instruction: Instruction) -> list[int]:
-        name, following = instruction.mnemonic, instruction.pc + instruction.size
-        if name in ("s_swappc_b64", "s_call_b64"):
+        flow, following = instruction.traits.flow, instruction.pc + instruction.size
+        if flow.is_call:
             self._returns.add(following)
-        self._indirect |= name in INDIRECT
-        if name == "s_getpc_b64":
+        self._indirect |= flow.is_indirect
+        if instruction.traits.reads_pc:
             self._note_constants(following)
-        if name in CONDITIONAL:
+        if flow is Flow.CONDITIONAL:
             return [following, self._target(instruction)]
-        if name in ("s_branch", "s_call_b64"):
-            return [self._target(instruction)] + ([following] if name == "s_call_b64" else [])
-        return (
-            [following]
-            if name in PAUSES or name == "s_swappc_b64" or is_debug_trap(instruction)
-            else []
-        )
+        if flow in (Flow.JUMP, Flow.CALL):
+            return [self._target(instruction)] + ([following] if flow is Flow.CALL else [])
+        goes_on = flow.is_pause or flow is Flow.INDIRECT_CALL or is_debug_trap(instruction)
+        return [following] if goes_on else []
 
     def _target(self, instruction: Instruction) -> int:
         target = branch_target(instruction)
@@ -159,9 +141,9 @@ class _Discovery:
         return target
 
     def _note_constants(self, base: int) -> None:
-        """Take base + literal of the additions behind `s_getpc_b64` as possible code addresses.
+        """Take base + literal of the additions after `s_getpc_b64` as possible code addresses.
 
-        The literal of the addition of the upper half is none: it is the sign.
+        The literal that is added to the upper half is its sign only.
         """
         pc = base
         for _ in range(4):
@@ -169,14 +151,14 @@ class _Discovery:
                 instruction = self._decode(pc)
             except UndecodableInstruction:
                 return
-            for operand in instruction.operands if instruction.mnemonic in _ADDITIONS else ():
-                if isinstance(operand, Literal):
+            for operand in instruction.operands:
+                if _starts_addition(instruction) and isinstance(operand, Literal):
                     value = operand.value - (operand.value >> 31 << 32)
                     self._computed.add(base + value)
             pc += instruction.size
 
     def indirect_targets(self) -> list[int]:
-        """Return where indirect branches may go, after decoding those places too."""
+        """Decode the places to which indirect branches may go, and return them."""
         if not self._indirect:
             return []
         done: set[int] = set()
@@ -190,12 +172,18 @@ class _Discovery:
                     self._follow_if_code(target)
 
     def _follow_if_code(self, target: int) -> None:
-        """A possible target that is no code is no error: going there is a fault at run time."""
+        """A possible target that is no code is not an error: going there is a fault at run time."""
         known, leaders = dict(self.instructions), set(self.leaders)
         try:
             self.follow(target)
         except (UndecodableInstruction, WildBranch):
             self.instructions, self.leaders = known, leaders
+
+
+def _starts_addition(instruction: Instruction) -> bool:
+    """Whether an instruction adds to a lower half or a whole address: it takes no carry."""
+    traits = instruction.traits
+    return traits.arithmetic is Arithmetic.ADD and not traits.reads_scc
 
 
 def _block(found: _Discovery, leader: int, targets: Iterable[int]) -> Block:
@@ -205,19 +193,19 @@ def _block(found: _Discovery, leader: int, targets: Iterable[int]) -> Block:
         instruction = found.instructions[pc]
         instructions.append(instruction)
         pc += instruction.size
-        if instruction.mnemonic in _LAST or pc in found.leaders:
+        if instruction.traits.ends_block or pc in found.leaders:
             break
     return Block(tuple(instructions), _successors(instructions[-1], targets))
 
 
 def _successors(last: Instruction, targets: Iterable[int]) -> tuple[int, ...]:
-    name, following = last.mnemonic, last.pc + last.size
-    if name in CONDITIONAL:
+    flow, following = last.traits.flow, last.pc + last.size
+    if flow is Flow.CONDITIONAL:
         return (branch_target(last), following)
-    if name in ("s_branch", "s_call_b64"):
+    if flow in (Flow.JUMP, Flow.CALL):
         return (branch_target(last),)
-    if name in INDIRECT:
+    if flow.is_indirect:
         return tuple(targets)
-    if name in ENDS or (name == "s_trap" and not is_debug_trap(last)):
+    if flow is Flow.END or (flow is Flow.TRAP and not is_debug_trap(last)):
         return ()
     return (following,)

@@ -1,9 +1,9 @@
-"""Facts about a kernel's blocks: which scalar registers are all ones, which vector registers are
-live."""
+"""Facts about a kernel's blocks: which scalar registers are all ones, and which vector registers
+are live."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
@@ -15,6 +15,14 @@ from amdjit.emulator.decoder.instruction import (
     Operand,
     Register,
     RegisterFile,
+)
+from amdjit.emulator.decoder.traits import (
+    Arithmetic,
+    Destination,
+    Operator,
+    ScalarLogic,
+    Traits,
+    Unit,
 )
 from amdjit.emulator.layout import EXEC_LO, HALF_LANES
 
@@ -42,26 +50,8 @@ def _is_ones(operand: Operand | None, ones: Ones, dwords: int) -> bool:
     return False
 
 
-def _both(exec_ones: bool, source: bool) -> bool:
-    return exec_ones and source
-
-
-def _either(exec_ones: bool, source: bool) -> bool:
-    return exec_ones or source
-
-
-_SAVE_EXEC: Mapping[str, Callable[[bool, bool], bool]] = {
-    "s_and_saveexec": _both,
-    "s_or_saveexec": _either,
-}
-_KEEPS_ONES = frozenset(
-    {"s_mov_b32", "s_or_b32", "s_and_b32", "s_mov_b64", "s_or_b64", "s_and_b64"}
-)
-
-
 def scalar_writes(instruction: Instruction) -> set[int]:
-    """Return the numbers of the scalar registers that an instruction writes; SCC is not among
-    them."""
+    """Return the numbers of the scalar registers that an instruction writes, without SCC."""
     found: set[int] = set()
     for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
         if not spec.written or not isinstance(operand, Register) or operand.file in _NOT_SCALAR:
@@ -69,8 +59,9 @@ def scalar_writes(instruction: Instruction) -> set[int]:
         slot = scalar_slot(operand)
         if slot is not None:
             found.update(range(slot, slot + operand.dwords))
-    if "exec_b" in instruction.mnemonic:  # s_*_saveexec_b32, s_*_wrexec_b64, ...
-        found.update(range(EXEC_LO, EXEC_LO + int(instruction.mnemonic[-2:]) // 32))
+    logic = instruction.traits.logic
+    if logic is not None and logic.destination is not Destination.REGISTER:
+        found.update(range(EXEC_LO, EXEC_LO + instruction.opcode.operands[0].dwords))
     return found
 
 
@@ -79,27 +70,43 @@ def ones_after(instruction: Instruction, ones: Ones) -> Ones:
     writes = scalar_writes(instruction)
     if not writes:
         return ones
-    name, operands = instruction.mnemonic, instruction.operands
-    gained: set[int] = set()
-    dwords = 2 if name.endswith("b64") else 1
-    if name in _KEEPS_ONES:
-        known = [_is_ones(operand, ones, dwords) for operand in operands[1:]]
-        if any(known) if name.startswith("s_or") else all(known):
-            gained = writes
-    elif "_saveexec_" in name:
-        executes = frozenset(range(EXEC_LO, EXEC_LO + dwords))
-        if executes <= ones:
-            gained = writes - executes
-        keeps = _SAVE_EXEC.get(name[:-4])
-        if keeps and keeps(executes <= ones, _is_ones(operands[1], ones, dwords)):
-            gained |= executes
+    gained = _gained_ones(instruction, ones, writes)
     lost = writes - gained
     return (ones - lost) | gained if lost or gained else ones
 
 
+def _gained_ones(instruction: Instruction, ones: Ones, writes: set[int]) -> set[int]:
+    """Return the written registers that are all ones: those of moves, of `and`, and of `or`."""
+    traits, logic = instruction.traits, instruction.traits.logic
+    if logic is None and not _is_scalar_move(traits):
+        return set()
+    dwords = instruction.opcode.operands[0].dwords
+    known = [_is_ones(operand, ones, dwords) for operand in instruction.operands[1:]]
+    if logic is None or logic.destination is Destination.REGISTER:
+        return writes if _makes_ones(logic, known) else set()
+    if logic.destination is not Destination.EXEC:
+        return set()
+    executes = frozenset(range(EXEC_LO, EXEC_LO + dwords))
+    gained = writes - executes if executes <= ones else set()
+    return gained | executes if _makes_ones(logic, [executes <= ones, *known]) else gained
+
+
+def _is_scalar_move(traits: Traits) -> bool:
+    return traits.arithmetic is Arithmetic.MOVE and traits.unit is Unit.SALU
+
+
+def _makes_ones(logic: ScalarLogic | None, known: list[bool]) -> bool:
+    """Whether a move, or logic, makes all ones of sources that are known to be all ones or not."""
+    if logic is None:
+        return all(known)
+    if not logic.is_plain or logic.operator is Operator.XOR:
+        return False
+    return all(known) if logic.operator is Operator.AND else any(known)
+
+
 def ones_at_entries(graph: Graph, full_at_start: bool, wave_size: int) -> dict[int, Ones]:
-    """Return for each block what is known to be all ones at its start: a forward analysis, meet is
-    intersection."""
+    """Return for each block the registers known to be all ones at its start: a forward analysis
+    whose meet is the intersection."""
     known: dict[int, Ones] = {graph.entry: exec_slots(wave_size) if full_at_start else frozenset()}
     work = [graph.entry]
     while work:
@@ -120,8 +127,8 @@ def ones_at_entries(graph: Graph, full_at_start: bool, wave_size: int) -> dict[i
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """Vector registers live at each block's start, by the ISA's numbers: those of both halves of a
-    wave64."""
+    """Vector registers live at each block's start, by the ISA's numbers, which stand for both
+    halves of a wave64."""
 
     at_start: dict[int, frozenset[int]]
 

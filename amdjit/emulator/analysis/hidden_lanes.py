@@ -1,12 +1,12 @@
-"""Which lanes' values may still be read, where EXEC hides some of them: a backward analysis.
+"""Which lanes' values may still be read where EXEC hides some of them: a backward analysis.
 
 An instruction leaves the inactive lanes of its result as they are. That costs a select on the host,
-which is not needed where nobody reads those lanes before they are written again:
+which is not needed if nobody reads those lanes before they are written again:
 
     v_cmpx_gt_u32 s0, v0      ; from here to the end of the kernel EXEC only loses lanes
     v_add_f32 v1, v2, v3      ; lanes of v1 that are inactive here are inactive wherever v1 is read
 
-A set of vector registers is an integer with a bit for each. At each place there are two: the
+A set of vector registers is an integer with a bit for each. At each place there are two sets: the
 registers whose active lanes may be read later, and those whose inactive lanes may be.
 """
 
@@ -19,25 +19,10 @@ from enum import Enum, auto
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.dataflow import Ones, exec_slots, ones_after, scalar_writes
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
-from amdjit.emulator.instructions.lanes.table import CROSS_LANE
-from amdjit.emulator.instructions.matrix.wmma import WMMA
-from amdjit.emulator.instructions.memory.lds_atomics import COUNTERS
-from amdjit.emulator.instructions.memory.register_blocks import REGISTER_BLOCKS
-from amdjit.emulator.instructions.memory.transposed import TRANSPOSED_ACCESS
-from amdjit.emulator.instructions.vector.relative_moves import RELATIVE
-from amdjit.emulator.instructions.vector.transcendental import PSEUDO_SCALAR
+from amdjit.emulator.decoder.traits import Destination, Operator, ScalarLogic
 from amdjit.emulator.layout import EXEC_LO, HALF_VGPRS
 
 ALL_VECTORS = (1 << HALF_VGPRS) - 1
-# They read other lanes, or write lanes that EXEC does not name, or not all that it names.
-_ACROSS = (
-    CROSS_LANE.keys()
-    | WMMA.keys()
-    | TRANSPOSED_ACCESS.keys()
-    | REGISTER_BLOCKS.keys()
-    | COUNTERS
-    | PSEUDO_SCALAR
-)
 _EXECUTES = frozenset((EXEC_LO, EXEC_LO + 1))
 
 
@@ -52,10 +37,9 @@ class _Change(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """What an instruction does to vector registers and EXEC. across: registers of which it may read
-    any lane.
+    """What an instruction does to vector registers and EXEC.
 
-    full: all lanes are active in front of it.
+    across: registers of which it may read any lane. full: all lanes are active before it.
     """
 
     reads: int
@@ -84,7 +68,7 @@ class HiddenLanes:
 
     def __init__(self, graph: Graph, ones: Mapping[int, Ones], wave_size: int) -> None:
         self._moves = any(
-            item.mnemonic in RELATIVE
+            item.traits.is_relative
             for block in graph.blocks.values()
             for item in block.instructions
         )
@@ -102,8 +86,8 @@ class HiddenLanes:
         return frozenset(index for index in range(HALF_VGPRS) if live >> index & 1)
 
     def unseen(self, pc: int) -> list[int]:
-        """Return for each instruction of a block of which registers nobody reads the lanes that are
-        inactive there."""
+        """Return for each instruction of a block the registers whose lanes that are inactive there
+        nobody reads."""
         effects = self._effects[pc]
         if self._moves or all(effect.full for effect in effects):
             return [0] * len(effects)
@@ -138,7 +122,7 @@ class HiddenLanes:
 def _before(effect: _Effect, after: Seen) -> Seen:
     active, hidden = after.active, after.hidden
     if effect.change is not _Change.NONE:
-        # A lane that is active in front may be inactive behind, unless EXEC only gains lanes, and
+        # A lane that is active before may be inactive afterwards, unless EXEC only gains lanes, and
         # the other way round.
         if effect.change is not _Change.GAINS:
             active |= after.hidden
@@ -159,7 +143,7 @@ def _effects(block: Block, ones: Ones, executes: Ones) -> list[_Effect]:
 def _effect(instruction: Instruction, full: bool) -> _Effect:
     reads = overwrites = across = 0
     for part in (instruction, instruction.pair) if instruction.pair else (instruction,):
-        lane_by_lane = part.mnemonic not in _ACROSS and part.modifiers.dpp is None
+        lane_by_lane = part.traits.lane_by_lane and part.modifiers.dpp is None
         for written, read, register in _vectors(part):
             registers = ((1 << register.dwords) - 1) << register.index
             if lane_by_lane and written and not read and register.half is None:
@@ -179,18 +163,21 @@ def _vectors(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
 def _change(instruction: Instruction) -> _Change:
     if not scalar_writes(instruction) & _EXECUTES:
         return _Change.NONE
-    name, sources = instruction.mnemonic, instruction.operands[1:]
-    if name.startswith(("v_cmpx_", "s_and_saveexec_")):
+    if instruction.traits.compares and instruction.traits.writes_exec:
         return _Change.LOSES
-    if name.startswith("s_or_saveexec_"):
-        return _Change.GAINS
-    target = instruction.operands[0]
-    if name in ("s_and_b32", "s_and_b64") and target in sources:
-        return _Change.LOSES
-    if name in ("s_and_not1_b32", "s_and_not1_b64") and _is_first(target, sources):
-        return _Change.LOSES
-    return _Change.GAINS if name in ("s_or_b32", "s_or_b64") and target in sources else _Change.ANY
+    logic = instruction.traits.logic
+    if logic is None or logic.is_negated or not _keeps_exec(logic, instruction.operands):
+        return _Change.ANY
+    return {Operator.AND: _Change.LOSES, Operator.OR: _Change.GAINS}.get(
+        logic.operator, _Change.ANY
+    )
 
 
-def _is_first(target: Operand | None, sources: tuple[Operand | None, ...]) -> bool:
-    return target == sources[0]
+def _keeps_exec(logic: ScalarLogic, operands: tuple[Operand | None, ...]) -> bool:
+    """Whether one operand is what EXEC holds, as it is; the other one may be complemented."""
+    target, *sources = operands
+    if logic.destination is not Destination.REGISTER:
+        return logic.is_plain and logic.destination is Destination.EXEC
+    return any(
+        source == target for index, source in enumerate(sources) if index != logic.complemented
+    )

@@ -1,9 +1,9 @@
 """The MODE register's fields, followed through a kernel: what is known of them at every block.
 
 Bits 1:0 round single precision, 3:2 half and double; 5:4 and 7:6 are their denormals: bit 0 keeps
-those of sources, bit 1 those of results. Bit 23 clamps overflowed halves, 24 lets scalar prefetches
-work and 27 stops counting of performance: the last two change nothing here (RDNA 4 ISA, "MODE
-register"; LLVM AMDGPU guide, "Floating Point Rounding Mode Enumeration").
+those of sources, bit 1 those of results. Bit 23 clamps overflowed halves, 24 enables scalar
+prefetches and 27 stops the counting of performance; the last two change nothing here (RDNA 4 ISA,
+"MODE register"; LLVM AMDGPU guide, "Floating Point Rounding Mode Enumeration").
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
+from amdjit.emulator.decoder.traits import ModeWrite
 
 MODE_REGISTER = 1
 HALF_OVERFLOW = 23
@@ -28,17 +29,17 @@ class Mode:
     known: int = ALL_BITS
 
     def field(self, shift: int) -> int | None:
-        """Return the two bits at `shift`, None if not both are known."""
+        """Return the two bits at `shift`, None unless both are known."""
         return self.value >> shift & 3 if self.known >> shift & 3 == 3 else None
 
     @property
     def keeps_denormals(self) -> bool:
-        """Tell whether no format flushes anything."""
+        """Whether no format flushes denormals."""
         return self.known & self.value & DENORMAL_BITS == DENORMAL_BITS
 
     @property
     def rounds_to_nearest(self) -> bool:
-        """Tell whether all formats round to nearest even."""
+        """Whether all formats round to nearest even."""
         return self.known & ~self.value & ROUND_BITS == ROUND_BITS
 
     def set(self, mask: int, value: int, known: bool = True) -> Mode:
@@ -65,30 +66,26 @@ def default_mode(
 
 
 def written_bits(instruction: Instruction) -> int:
-    """Return the bits of MODE that an instruction writes, of those that count."""
-    if instruction.mnemonic == "s_round_mode":
-        return ROUND_BITS
-    if instruction.mnemonic == "s_denorm_mode":
-        return DENORMAL_BITS
-    if (
-        instruction.mnemonic.startswith("s_setreg")
-        and instruction.immediates["hwreg_id"] == MODE_REGISTER
-    ):
-        return (1 << instruction.immediates["hwreg_size"]) - 1 << instruction.immediates[
-            "hwreg_offset"
-        ] & ALL_BITS
-    return 0
+    """Return which of the followed bits of MODE an instruction writes."""
+    write, immediates = instruction.traits.writes_mode, instruction.immediates
+    if write is None:
+        return 0
+    if write is not ModeWrite.FIELD:
+        return ROUND_BITS if write is ModeWrite.ROUNDING else DENORMAL_BITS
+    if immediates["hwreg_id"] != MODE_REGISTER:
+        return 0
+    return (1 << immediates["hwreg_size"]) - 1 << immediates["hwreg_offset"] & ALL_BITS
 
 
 def mode_after(instruction: Instruction, mode: Mode) -> Mode:
-    """Return the mode behind an instruction."""
+    """Return the mode after an instruction."""
     mask = written_bits(instruction)
     if not mask:
         return mode
-    if instruction.mnemonic == "s_round_mode":
-        return mode.set(mask, instruction.immediates["simm16"])
-    if instruction.mnemonic == "s_denorm_mode":
-        return mode.set(mask, instruction.immediates["simm16"] << 4)
+    write = instruction.traits.writes_mode
+    if write is not ModeWrite.FIELD:
+        shift = 0 if write is ModeWrite.ROUNDING else 4
+        return mode.set(mask, instruction.immediates["simm16"] << shift)
     operand = instruction.operands[0]
     if isinstance(operand, (InlineConstant, Literal)):
         return mode.set(mask, int(operand.value) << instruction.immediates["hwreg_offset"])
@@ -97,8 +94,8 @@ def mode_after(instruction: Instruction, mode: Mode) -> Mode:
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """The mode at each block's start. changes: some instruction writes it; computed: with a value
-    of a register."""
+    """The mode at each block's start. changes: an instruction writes it. computed: one writes the
+    value of a register to it."""
 
     at_start: dict[int, Mode]
     changes: bool
@@ -106,13 +103,13 @@ class Modes:
 
     @property
     def rounds_to_nearest(self) -> bool:
-        """Tell whether no instruction needs another rounding: none writes it, and the kernel starts
-        so."""
+        """Whether every instruction rounds to nearest even: the kernel starts so and never changes
+        it."""
         return not self.changes and all(mode.rounds_to_nearest for mode in self.at_start.values())
 
     @property
     def varies(self) -> bool:
-        """Tell whether the mode must be kept at run time, for blocks that do not know it."""
+        """Whether the mode must be kept at run time, for blocks that do not know it."""
         return self.computed or (
             self.changes and any(mode.known != ALL_BITS for mode in self.at_start.values())
         )

@@ -21,6 +21,7 @@ from amdjit.emulator.decoder.operands import (
     vector_register,
 )
 from amdjit.emulator.decoder.rows import OperandRow, Row
+from amdjit.emulator.decoder.traits import Immediate, SingleLane, Traits
 
 _DPP_SOURCES = (DPP16, DPP8, DPP8_FETCH_INACTIVE)
 _EXEC = 126
@@ -28,19 +29,8 @@ _M0 = 125
 _VCC = Register(RegisterFile.VCC, 0), Register(RegisterFile.VCC, 0, 2)
 _EXEC_MASK = Register(RegisterFile.EXEC, 0), Register(RegisterFile.EXEC, 0, 2)
 _WIDE_HALVES = ("VOP3", "VINTERP")
-# These have no immediate: a value in simm16 makes another, unknown instruction.
-_NO_SIMM16 = (
-    "s_wait_idle",
-    "s_barrier_leave",
-    "s_code_end",
-    "s_endpgm_saved",
-    "s_wakeup",
-    "s_ttracedata",
-    "s_icache_inv",
-)
 # v_nop and v_pipeflush: the bits of the operands must be 0.
 _WITHOUT_OPERANDS = {"VOP1": 0x01FE0000, "VOP3": 0xFF}
-_RAW_SIMM16 = ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32", "s_version")
 
 
 def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
@@ -101,7 +91,7 @@ def _read(
     if kind == "v8" or (kind == "d8" and operand.takes == "v"):
         return vector_register(value, dwords)
     if kind in ("s7", "d8"):
-        if value > 0x7F or _is_no_destination(row.opcode.mnemonic, value):
+        if value > 0x7F or _is_no_destination(row.opcode.traits, value):
             raise InvalidField(f"{value} is no scalar destination")
         return scalar_register(value, dwords)
     if value == LITERAL:
@@ -109,10 +99,10 @@ def _read(
     return source_operand(value, dwords, operand.takes)
 
 
-def _is_no_destination(mnemonic: str, code: int) -> bool:
+def _is_no_destination(traits: Traits, code: int) -> bool:
     """LLVM's register classes: V_S_* do not write EXEC, V_READLANE and V_READFIRSTLANE not M0."""
-    return (code >= _EXEC and mnemonic.startswith("v_s_")) or (
-        code == _M0 and mnemonic.startswith("v_read")
+    return (code >= _EXEC and traits.is_pseudo_scalar) or (
+        code == _M0 and traits.single_lane is SingleLane.READ
     )
 
 
@@ -177,23 +167,25 @@ def _hardware_register(value: int) -> dict[str, int]:
 
 def _sopk(row: Row, bits: int) -> dict[str, int]:
     value = bits & 0xFFFF
-    mnemonic = row.opcode.mnemonic
-    if mnemonic not in _RAW_SIMM16:
-        return {"simm16": _signed16(value)}
-    return {"simm16": value, **(_hardware_register(value) if "reg" in mnemonic else {})}
+    immediate = row.opcode.traits.immediate
+    if immediate is Immediate.HARDWARE_REGISTER:
+        return {"simm16": value, **_hardware_register(value)}
+    return {"simm16": value if immediate is Immediate.VERSION else _signed16(value)}
 
 
 def _sopp(row: Row, bits: int) -> dict[str, int]:
     value = bits & 0xFFFF
-    if row.opcode.mnemonic in _NO_SIMM16:
+    immediate = row.opcode.traits.immediate
+    if immediate is Immediate.NONE:
+        # A value there makes another, unknown instruction.
         if value:
             raise InvalidField(f"{row.opcode.mnemonic} takes no immediate")
         return {}
-    return {"simm16": _signed16(value) if "branch" in row.opcode.mnemonic else value}
+    return {"simm16": _signed16(value) if immediate is Immediate.BRANCH else value}
 
 
 def _sop1(row: Row, bits: int) -> dict[str, int]:
-    return {"message": bits & 0xFF} if row.opcode.mnemonic.startswith("s_sendmsg_rtn") else {}
+    return {"message": bits & 0xFF} if row.opcode.traits.immediate is Immediate.MESSAGE else {}
 
 
 def _vinterp(row: Row, bits: int) -> dict[str, int]:

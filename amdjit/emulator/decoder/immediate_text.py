@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+from amdjit.emulator.decoder.traits import Immediate
 
 _HARDWARE_REGISTERS = {
     1: "HW_REG_WAVE_MODE",
@@ -71,7 +73,6 @@ _DEPENDENCY_COUNTERS = (
 )
 _SCOPES = ("", " scope:SCOPE_SE", " scope:SCOPE_DEV", " scope:SCOPE_SYS")
 _POLICIES = ("", "NT", "HT", "", "NT_RT", "RT_NT", "NT_HT", "NT_WB")
-_HEXADECIMAL = ("s_clause", "s_wait_event", "s_round_mode", "s_ttracedata_imm")
 _VERSIONS = {
     0: "UC_VERSION_GFX7",
     4: "UC_VERSION_GFX10",
@@ -86,17 +87,9 @@ def short_text(value: int) -> str:
     return str(value) if value <= 64 else f"0x{value:x}"
 
 
-def program_text(mnemonic: str, value: int) -> str:
+def program_text(immediate: Immediate, value: int) -> str:
     """Return the text of an SOPP's simm16 (its 16 bits), without a leading blank."""
-    value &= 0xFFFF
-    special = _PROGRAM_TEXTS.get(mnemonic)
-    if special:
-        return special(value)
-    if "branch" in mnemonic:
-        return str(value)
-    if mnemonic in _HEXADECIMAL or (mnemonic.startswith("s_wait_") and "cnt" in mnemonic):
-        return f"0x{value:x}"
-    return short_text(value)
+    return _PROGRAM_TEXTS.get(immediate, short_text)(value & 0xFFFF)
 
 
 def hardware_register_text(value: int) -> str:
@@ -164,13 +157,14 @@ def _waitcnt_text(value: int) -> str:
     return " ".join(f"{name}({count})" for name, count, _ in changed)
 
 
-_PROGRAM_TEXTS: dict[str, Callable[[int], str]] = {
-    "s_endpgm": _end_text,
-    "s_delay_alu": _delay_text,
-    "s_wait_alu": _dependency_text,
-    "s_waitcnt": _waitcnt_text,
-    "s_sendmsg": message_text,
-    "s_sendmsghalt": message_text,
+_PROGRAM_TEXTS: Mapping[Immediate, Callable[[int], str]] = {
+    Immediate.BRANCH: str,
+    Immediate.BITS: hex,
+    Immediate.END: _end_text,
+    Immediate.DELAYS: _delay_text,
+    Immediate.DEPENDENCIES: _dependency_text,
+    Immediate.OLD_COUNTERS: _waitcnt_text,
+    Immediate.MESSAGE: message_text,
 }
 
 

@@ -5,8 +5,11 @@ Names of fields are those of the RDNA 4 ISA document (chapter 15, "Microcode For
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+
+from amdjit.emulator.decoder.instruction_set import InstructionSet
+from amdjit.emulator.decoder.traits import Access, Traits
 
 
 class RegisterFile(Enum):
@@ -90,12 +93,17 @@ class OperandSpec:
 @dataclass(frozen=True, slots=True)
 class Opcode:
     """One row of the opcode table. `mnemonic` has no `_e32`/`_e64`/`_dpp` suffix: `encoding` says
-    that."""
+    that.
+
+    What the instruction is and does is in `traits`; the mnemonic is for tables and texts.
+    """
 
     mnemonic: str
     encoding: str
     code: int
     operands: tuple[OperandSpec, ...]
+    traits: Traits = field(compare=False, repr=False)
+    instruction_set: InstructionSet = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +158,18 @@ class Instruction:
     def mnemonic(self) -> str:
         """The instruction's name without an encoding suffix."""
         return self.opcode.mnemonic
+
+    @property
+    def traits(self) -> Traits:
+        """What the instruction is and does; of a dual-issue instruction, its X half."""
+        return self.opcode.traits
+
+    @property
+    def access(self) -> Access:
+        """What a memory instruction does to memory."""
+        access = self.opcode.traits.memory
+        assert access is not None
+        return access
 
     def operand(self, role: str) -> Operand | None:
         """Return the operand of that role; KeyError if the opcode has none."""

@@ -13,6 +13,7 @@ from amdjit.emulator.decoder.formats import NULL
 from amdjit.emulator.decoder.instruction import Instruction, Operand
 from amdjit.emulator.decoder.operands import scalar_register, vector_register
 from amdjit.emulator.decoder.rows import OperandRow, Row
+from amdjit.emulator.decoder.traits import Access, MemoryKind
 
 # Bits that are unused, or that mean something on gfx1250 only (nv, scale_offset), which the
 # disassembler shows on gfx1201 too.
@@ -101,13 +102,13 @@ def _signed24(value: int) -> int:
 
 
 def _scalar_immediates(row: Row, bits: int) -> dict[str, int]:
-    mnemonic = row.opcode.mnemonic
-    if mnemonic == "s_dcache_inv":
+    access = row.opcode.traits.memory
+    if access is None:
         return {}
     offset = _signed24((bits >> 32) & 0xFFFFFF)
-    if offset < 0 and ("s_buffer_" in mnemonic or "probe_buffer" in mnemonic):
+    if offset < 0 and access.has_descriptor:
         raise InvalidField("a scalar buffer load has no negative offset")
-    if "load" in mnemonic:
+    if access.kind is MemoryKind.LOAD:
         return {"offset": offset, "th": (bits >> 23) & 3, "scope": (bits >> 21) & 3}
     sdata = (bits >> 6) & 0x7F
     if sdata > 31:
@@ -121,7 +122,8 @@ def _lds_immediates(row: Row, bits: int) -> dict[str, int]:
             raise InvalidField(f"{row.opcode.mnemonic} has no {name}")
     if not row.operands and bits & 0xFFFF:
         raise InvalidField(f"{row.opcode.mnemonic} has no offset")
-    if "2addr" in row.opcode.mnemonic:
+    access = row.opcode.traits.memory
+    if access and access.has_two_addresses:
         return {"offset0": bits & 0xFF, "offset1": (bits >> 8) & 0xFF}
     return {"offset": bits & 0xFFFF}
 
@@ -142,7 +144,7 @@ def _buffer_immediates(row: Row, bits: int) -> dict[str, int]:
     if offset < 0:
         raise InvalidField("a buffer access has no negative offset")
     tfe = (bits >> 22) & 1
-    if tfe and ("atomic" in row.opcode.mnemonic or row.opcode.mnemonic.startswith("tbuffer")):
+    if tfe and _has_no_tfe(row.opcode.traits.memory):
         raise InvalidField(f"{row.opcode.mnemonic} has no tfe")
     return {
         "offset": offset,
@@ -153,6 +155,10 @@ def _buffer_immediates(row: Row, bits: int) -> dict[str, int]:
         "tfe": tfe,
         "format": (bits >> 55) & 0x7F,
     }
+
+
+def _has_no_tfe(access: Access | None) -> bool:
+    return access is not None and (access.kind is MemoryKind.ATOMIC or access.names_format)
 
 
 def _direct_immediates(row: Row, bits: int) -> dict[str, int]:

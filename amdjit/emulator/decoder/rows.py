@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from amdjit.emulator.decoder.formats import LITERAL, Field, Format, format_named
 from amdjit.emulator.decoder.instruction import Opcode, OperandSpec
-from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
+from amdjit.emulator.decoder.mnemonics import traits_of
+from amdjit.emulator.decoder.traits import MatrixProduct, Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,42 +82,79 @@ _SOURCES = {"src0": 0, "src1": 1, "src2": 2, "vdst": 3}
 
 
 @cache
-def row_of(format_name: str, code: int, wave_size: int = 32) -> Row | None:
+def row_of(
+    format_name: str, code: int, wave_size: int = 32, instruction_set: InstructionSet = GFX12
+) -> Row | None:
     """Return the row of an opcode, or None if there is none; the table is for wave32."""
-    entry = ROWS[format_name].get(code)
+    entry = instruction_set.rows[format_name].get(code)
     if entry is None:
         return None
-    mnemonic, operand_text, flag_text = entry if wave_size == 32 else _for_wave64(*entry)
+    mnemonic, operand_text, flag_text = entry
+    texts, flags = operand_text.split(), flag_text.split()
+    traits = traits_of(instruction_set, format_name, mnemonic, list(map(_operand_facts, texts)))
+    if wave_size != 32:
+        texts = [_operand_for_wave64(traits, text) for text in texts]
+        flags = _flags_for_wave64(traits.matrix, flags)
     form = format_named("VOPD" if format_name.startswith("VOPD") else format_name)
-    operands = tuple(_operand_row(form, text) for text in operand_text.split())
+    operands = tuple(_operand_row(form, text) for text in texts)
     encoding = format_name
     if form.name == "VOP3" and any(operand.spec.role == "sdst" for operand in operands):
         encoding = "VOP3SD"
-    opcode = Opcode(mnemonic, encoding, code, tuple(operand.spec for operand in operands))
-    return _with_flags(opcode, form, operands, flag_text.split())
+    specs = tuple(operand.spec for operand in operands)
+    opcode = Opcode(mnemonic, encoding, code, specs, traits, instruction_set)
+    return _with_flags(opcode, form, operands, flags)
 
 
-def _for_wave64(mnemonic: str, operand_text: str, flag_text: str) -> tuple[str, str, str]:
-    """Lane masks are pairs; a lane holds half as much of a matrix, and an index of it has twice as
-    many sets."""
-    is_sparse = mnemonic.startswith("v_swmmac")
-    is_matrix = is_sparse or mnemonic.startswith(("v_wmma", "global_load_tr"))
-    operands = []
-    for text in operand_text.split():
-        role, kind, dwords, rest = text.split(":", 3)
-        if kind == "mask":
-            dwords = "2"
-        elif is_matrix and int(dwords) > 1 and role in ("vdst", "src0", "src1", "src2"):
-            dwords = str(int(dwords) // 2)
-            kind = _MATRIX_TYPE.sub(lambda match: f"{match[1]}{int(match[2]) // 2}", kind, count=1)
-        operands.append(f"{role}:{kind}:{dwords}:{rest}")
-    if is_sparse:
-        sets = 1 if mnemonic.endswith("iu4") else 3
-        flags = [
-            word for word in flag_text.split() if "op_sel=" not in word and word != "index_key"
-        ]
-        flag_text = " ".join([*flags, f"op_sel={sets}", f"!op_sel={7 & ~sets}", "index_key"])
-    return mnemonic, " ".join(operands), flag_text
+def opcodes(instruction_set: InstructionSet = GFX12) -> Iterator[Opcode]:
+    """Yield all opcodes of a family, in the order of its tables."""
+    for format_name, entries in instruction_set.rows.items():
+        for code in entries:
+            row = row_of(format_name, code, instruction_set=instruction_set)
+            assert row is not None
+            yield row.opcode
+
+
+def opcode_named(mnemonic: str) -> Opcode:
+    """Return an instruction's opcode in the first of its encodings, for wave32; KeyError if there
+    is no such instruction. Operand types are the same in all encodings."""
+    row = row_of(*_first_encodings()[mnemonic])
+    assert row is not None
+    return row.opcode
+
+
+@cache
+def _first_encodings() -> dict[str, tuple[str, int]]:
+    found: dict[str, tuple[str, int]] = {}
+    for format_name, entries in GFX12.rows.items():
+        for code, (mnemonic, _, _) in entries.items():
+            found.setdefault(mnemonic, (format_name, code))
+    return found
+
+
+def _operand_facts(text: str) -> tuple[str, str, bool, str]:
+    role, kind, _, access, takes, _, _ = text.split(":")
+    return role, kind, "w" in access, takes
+
+
+def _operand_for_wave64(traits: Traits, text: str) -> str:
+    """Lane masks are pairs; a lane holds half as much of a matrix."""
+    role, kind, dwords, rest = text.split(":", 3)
+    spreads = traits.matrix or (traits.memory and traits.memory.is_transposed)
+    if kind == "mask":
+        dwords = "2"
+    elif spreads and int(dwords) > 1 and role in ("vdst", "src0", "src1", "src2"):
+        dwords = str(int(dwords) // 2)
+        kind = _MATRIX_TYPE.sub(lambda match: f"{match[1]}{int(match[2]) // 2}", kind, count=1)
+    return f"{role}:{kind}:{dwords}:{rest}"
+
+
+def _flags_for_wave64(matrix: MatrixProduct | None, flags: list[str]) -> list[str]:
+    """An index of a sparse matrix has twice as many sets."""
+    if matrix is None or not matrix.sparse:
+        return flags
+    sets = 1 if matrix.a == "iu4" else 3
+    kept = [word for word in flags if "op_sel=" not in word and word != "index_key"]
+    return [*kept, f"op_sel={sets}", f"!op_sel={7 & ~sets}", "index_key"]
 
 
 def _with_flags(

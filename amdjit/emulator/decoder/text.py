@@ -24,6 +24,7 @@ from amdjit.emulator.decoder.instruction import (
 )
 from amdjit.emulator.decoder.operand_text import negated, operand_text, register_text
 from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
+from amdjit.emulator.decoder.traits import Immediate, MemoryKind
 
 _OUTPUT_MODIFIERS = ("", " mul:2", " mul:4", " div:2")
 
@@ -56,7 +57,7 @@ def disassemble(instruction: Instruction, true16: bool = False) -> str:
 def _dual_text(first: Instruction, second: Instruction) -> str:
     """VOPD: after an fmamk, objdump writes the literal source of an fmaak or fmamk as a number."""
     texts = []
-    after_multiplier = first.mnemonic == "v_dual_fmamk_f32" and _has_literal(second)
+    after_multiplier = _has_literal(second) and _multiplies_by_literal(first)
     for half, follows in ((first, False), (second, after_multiplier)):
         row = row_of(half.opcode.encoding, half.opcode.code)
         assert row is not None
@@ -73,6 +74,11 @@ def _dual_text(first: Instruction, second: Instruction) -> str:
 
 def _has_literal(instruction: Instruction) -> bool:
     return any(spec.role == "literal" for spec in instruction.opcode.operands)
+
+
+def _multiplies_by_literal(instruction: Instruction) -> bool:
+    roles = [spec.role for spec in instruction.opcode.operands]
+    return roles[:3] == ["vdst", "src0", "literal"]
 
 
 def _suffix(row: Row, instruction: Instruction) -> str:
@@ -222,8 +228,9 @@ def _control_text(control: int) -> str:
 
 
 def _with_mask_in_bars(instruction: Instruction, texts: list[str]) -> list[str]:
-    """VOP2: objdump writes the implied VCC of v_cndmask inside of the bars of an abs on src1."""
-    if len(texts) == 4 and instruction.mnemonic == "v_cndmask_b32" and texts[2].endswith("|"):
+    """VOP2: objdump writes the implied VCC of v_cndmask inside the bars of an abs on src1."""
+    chooses = len(texts) == 4 and instruction.opcode.operands[3].type == "mask"
+    if chooses and texts[2].endswith("|"):
         return [*texts[:2], f"{texts[2][:-1]}, {texts[3]}|"]
     return texts
 
@@ -231,21 +238,21 @@ def _with_mask_in_bars(instruction: Instruction, texts: list[str]) -> list[str]:
 def _program_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     if "simm16" not in instruction.immediates:
         return [], ""
-    text = program_text(instruction.mnemonic, instruction.immediates["simm16"])
+    text = program_text(instruction.traits.immediate, instruction.immediates["simm16"])
     return [text] if text else [], ""
 
 
 def _sopk_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     value = instruction.immediates["simm16"] & 0xFFFF
     registers = _plain_operands(row, instruction)
-    mnemonic = instruction.mnemonic
-    if mnemonic == "s_version":
+    immediate = instruction.traits.immediate
+    if immediate is Immediate.VERSION:
         return [version_text(value)], ""
-    if mnemonic.startswith("s_setreg"):
+    if immediate is not Immediate.HARDWARE_REGISTER:
+        return [*registers, str(value) if immediate is Immediate.BRANCH else f"0x{value:x}"], ""
+    if instruction.traits.writes_mode:
         return [hardware_register_text(value), *registers], ""
-    if mnemonic == "s_getreg_b32":
-        return [*registers, hardware_register_text(value)], ""
-    return [*registers, str(value) if "call" in mnemonic else f"0x{value:x}"], ""
+    return [*registers, hardware_register_text(value)], ""
 
 
 def _sop1_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
@@ -260,15 +267,15 @@ def _signed_hexadecimal(value: int) -> str:
 
 
 def _scalar_memory_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
-    immediates, mnemonic = instruction.immediates, instruction.mnemonic
-    if "offset" not in immediates:
+    immediates, access = instruction.immediates, instruction.traits.memory
+    if access is None:
         return [], ""
     data = [operand_text(value, "32") for value in instruction.operands[:-1] if value is not None]
     soffset, offset = instruction.operands[-1], _signed_hexadecimal(immediates["offset"])
-    if "prefetch" in mnemonic:
+    if access.kind is MemoryKind.PREFETCH:
         base = "null" if soffset is None else operand_text(soffset, "32")
         return [*data, offset, base, short_text(immediates["sdata"])], ""
-    if "probe" in mnemonic:
+    if access.kind is MemoryKind.PROBE:
         data.insert(0, short_text(immediates["sdata"]))
     if soffset is None:
         return [*data, offset], policy_text(immediates, False, False)
@@ -278,7 +285,7 @@ def _scalar_memory_text(row: Row, instruction: Instruction) -> tuple[list[str], 
 
 def _lds_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     immediates = instruction.immediates
-    if instruction.mnemonic == "ds_swizzle_b32":
+    if instruction.traits.immediate is Immediate.SWIZZLE:
         return _plain_operands(row, instruction), swizzle_text(immediates["offset"])
     names = ("offset", "offset0", "offset1")
     text = "".join(f" {name}:{immediates[name]}" for name in names if immediates.get(name))
@@ -297,18 +304,17 @@ def _flat_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
 
 
 def _policy(instruction: Instruction) -> str:
-    mnemonic = instruction.mnemonic
-    atomic = "_atomic_" in mnemonic
-    store = "_store" in mnemonic
-    return policy_text(instruction.immediates, atomic, store)
+    access = instruction.traits.memory
+    kind = access.kind if access else None
+    return policy_text(instruction.immediates, kind is MemoryKind.ATOMIC, kind is MemoryKind.STORE)
 
 
 def _buffer_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     immediates = instruction.immediates
     texts = ["off" if v is None else operand_text(v, "32") for v in instruction.operands]
     text = ""
-    if instruction.mnemonic.startswith("tbuffer") and immediates["format"] != 1:
-        number = immediates["format"]
+    access, number = instruction.traits.memory, immediates["format"]
+    if access and access.names_format and number != 1:
         name = f"[{BUFFER_FORMATS[number]}]" if number in BUFFER_FORMATS else str(number)
         text = f" format:{name}"
     text += "".join(f" {name}" for name in ("idxen", "offen") if immediates[name])
@@ -320,7 +326,7 @@ def _buffer_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
 def _direct_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     immediates = instruction.immediates
     texts = _plain_operands(row, instruction)
-    if instruction.mnemonic == "ds_param_load":
+    if instruction.traits.immediate is Immediate.ATTRIBUTE:
         texts.append(f"attr{immediates['attr']}.{'xyzw'[immediates['attr_chan']]}")
     waits = f" wait_va_vdst:{immediates['wait_va_vdst']} wait_vm_vsrc:{immediates['wait_vm_vsrc']}"
     return texts, waits

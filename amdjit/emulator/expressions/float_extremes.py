@@ -7,21 +7,12 @@ instructions to quiet signalling NaNs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from amdjit.emulator.expressions.comparisons import compare
 from amdjit.emulator.expressions.integers import Expression, chain
 from amdjit.emulator.expressions.nans import QUIET_BIT, bits, quieted
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of
-
-_SELECTION = re.compile(r"_(min|max|med3)")
-
-
-def is_selection(mnemonic: str) -> bool:
-    """Whether an instruction returns one of its operands, so that the denormal mode of results does
-    not affect it."""
-    return _SELECTION.search(mnemonic) is not None
 
 
 def _quieted(b: Builder, x: Value) -> Value:

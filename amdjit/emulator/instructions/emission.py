@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
-from amdjit.emulator.analysis.instruction_classes import is_for_the_whole_wave
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Flag
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.lanes.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.instructions.refused import refusal
@@ -16,8 +16,8 @@ from amdjit.emulator.wave.rounding import rounding_shift
 
 
 def emit_instruction(frame: Frame, instruction: Instruction) -> None:
-    """Emit an instruction that does not end a block; Untranslatable if it has no translation."""
-    if frame.registers.halves == 1 or is_for_the_whole_wave(instruction):
+    """Emit an instruction that does not end a block; Untranslatable if there is no translation."""
+    if frame.registers.halves == 1 or instruction.traits.once_per_wave:
         _emit_once(frame, instruction)
         return
     frame.deferred = []
@@ -38,7 +38,7 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
     if emitter is None:
         raise Untranslatable(instruction, refusal(instruction.mnemonic) or NOT_THERE)
     if not frame.modes.rounds_to_nearest:
-        frame.round_as(rounding_shift(instruction.mnemonic))
+        frame.round_as(rounding_shift(instruction.traits.rounding))
     if instruction.modifiers.dpp is None:
         emitter(frame, instruction)
         return
@@ -47,10 +47,12 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
     clear_dpp(frame)
 
 
-def branch_condition(frame: Frame, name: str) -> Value:
-    """Return whether a conditional branch is taken, an i1."""
-    if name.startswith("s_cbranch_scc"):
+def branch_condition(frame: Frame, branch: Instruction) -> Value:
+    """Return when a conditional branch is taken, an i1."""
+    condition = branch.traits.condition
+    assert condition is not None
+    if condition.flag is Flag.SCC:
         code = frame.registers.condition_code
-        return code if name.endswith("1") else frame.builder.not_(code)
-    predicate = "ne" if name.endswith("nz") else "eq"
-    return frame.compare_with_zero(predicate, VCC_LO if "vcc" in name else EXEC_LO)
+        return code if condition.nonzero else frame.builder.not_(code)
+    predicate = "ne" if condition.nonzero else "eq"
+    return frame.compare_with_zero(predicate, VCC_LO if condition.flag is Flag.VCC else EXEC_LO)

@@ -63,13 +63,18 @@ def long_result(mnemonic: str) -> str:
     return vector(element_type(opcode_named(mnemonic).operands[0].type))
 
 
+# The native functions by mnemonic.
+_SYMBOLS: Mapping[str, str] = {mnemonic: long_symbol(mnemonic) for mnemonic in sorted(LONG)}
+
+
 def call_long(frame: Frame, mnemonic: str, operands: Sequence[Value]) -> Value | None:
     """Return an instruction's result by a call; None if it is to be computed inline, because it is
     short or rounds in another mode."""
     mnemonic = _SAME.get(mnemonic, mnemonic)
-    if mnemonic not in LONG or rounding_of(frame.builder) is not None:
+    symbol = _SYMBOLS.get(mnemonic)
+    if symbol is None or rounding_of(frame.builder) is not None:
         return None
     deciding = _SHORT_BY.get(mnemonic)
     if deciding is not None and frame.builder.known(operands[deciding]) is not None:
         return None
-    return frame.native(long_symbol(mnemonic), long_result(mnemonic), list(operands))
+    return frame.native(symbol, long_result(mnemonic), list(operands))

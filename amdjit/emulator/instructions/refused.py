@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _PIXELS = "it interpolates inputs of pixel shaders: graphics"
+_INTERPOLATED = ("_f32", "_f16_f32", "_rtz_f16_f32")
 _HANDLER = "it is for trap handlers and debuggers"
 
-# By mnemonic, or by its beginning followed by a star.
 REFUSED: Mapping[str, str] = {
-    "v_interp_*": _PIXELS,
+    **dict.fromkeys(
+        (f"v_interp_{part}{to}" for part in ("p10", "p2") for to in _INTERPOLATED), _PIXELS
+    ),
     "ds_param_load": _PIXELS,
     "ds_direct_load": _PIXELS,
     "global_atomic_ordered_add_b64": "its order is that of the graphics pipeline's waves",
@@ -23,8 +25,5 @@ REFUSED: Mapping[str, str] = {
 
 
 def refusal(mnemonic: str) -> str | None:
-    """Return why an instruction is refused, None if it is not listed."""
-    for name, reason in REFUSED.items():
-        if mnemonic == name or (name[-1] == "*" and mnemonic.startswith(name[:-1])):
-            return reason
-    return None
+    """Return why an instruction is refused, None if nothing is known about it."""
+    return REFUSED.get(mnemonic)

@@ -19,7 +19,7 @@ from amdjit.emulator.analysis.dataflow import Ones, ones_after, ones_at_entries
 from amdjit.emulator.analysis.hidden_lanes import HiddenLanes
 from amdjit.emulator.analysis.instruction_classes import registers_in_memory
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction import Instruction, Opcode
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant, vector
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
@@ -38,7 +38,7 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
 from amdjit.emulator.tiers.stretches import emit_stretch, in_stretches
-from amdjit.emulator.tiers.terminators import TERMINATORS, Ending, Terminators, label_of
+from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.emulator.wave.frame import CONTEXT, STAGING_VECTORS, UPPER_CONTEXT, Frame, Sites
 from amdjit.emulator.wave.instrument import Instruments, begin_function
@@ -133,7 +133,7 @@ class _Translation:
         joined = joined_signal(block)
         steps = zip(block.instructions, self._lanes.unseen(block.pc), strict=True)
         for stretch in in_stretches(steps, itemgetter(0)):
-            if stretch[0][0].mnemonic in TERMINATORS:
+            if stretch[0][0].traits.ends_block:
                 self._registers.leave_unseen(stretch[0][1])
                 self._frame.before(stretch[0][0])
                 break
@@ -289,10 +289,10 @@ class _Branches(Ending):
         self._builder.label(wild)
 
 
-def executes(mnemonic: str) -> bool:
-    """Return whether the translator has an instruction, at least in some of its forms."""
-    name = mnemonic.replace("v_dual_", "v_", 1)
-    return name in EMITTERS or name in TERMINATORS or (name != mnemonic and name in DUAL)
+def executes(opcode: Opcode) -> bool:
+    """Whether the translator has an instruction, at least in some of its forms."""
+    table: Mapping[str, object] = DUAL if opcode.traits.is_dual else EMITTERS
+    return opcode.traits.ends_block or table.get(opcode.traits.operation) is not None
 
 
 def _save_label(pause: Pause) -> str:

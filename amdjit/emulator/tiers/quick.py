@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from amdjit.emulator.analysis.control_flow import INDIRECT, Block, Graph, longest_run
+from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
 from amdjit.emulator.analysis.dataflow import (
     Ones,
     exec_slots,
@@ -51,16 +51,16 @@ from amdjit.emulator.tiers.operations import (
 from amdjit.emulator.tiers.polls import lose_patience, take_from_budget
 from amdjit.emulator.tiers.program import Item, Record, ThreadedProgram, lay_out
 from amdjit.emulator.tiers.shapes import Recipe, make_recipe, shape_of
-from amdjit.emulator.tiers.terminators import TERMINATORS, Ending, Terminators, label_of
+from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.rounding import RoundingBuilder
 
 
 def is_threadable(graph: Graph) -> bool:
-    """Return whether a kernel can be a threaded program: calls of functions cannot."""
-    last = {block.instructions[-1].mnemonic for block in graph.blocks.values()}
-    return not last & (INDIRECT | {"s_call_b64"})
+    """Return whether there are threaded programs for such kernels: calls of functions have none."""
+    flows = {block.instructions[-1].traits.flow for block in graph.blocks.values()}
+    return not any(flow.is_indirect or flow.is_call for flow in flows)
 
 
 def translate_threaded(
@@ -124,7 +124,7 @@ class _Threading:
         self._frame.set_mode(self._modes.at_start[block.pc])
         joined = joined_signal(block)
         for instruction in block.instructions:
-            if instruction.mnemonic in TERMINATORS:
+            if instruction.traits.ends_block:
                 break
             if instruction.pc != joined:
                 self._instruction(instruction, ones)

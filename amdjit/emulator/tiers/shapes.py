@@ -11,14 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.instructions.vector.relative_moves import RELATIVE
 from amdjit.emulator.layout import HALF_VGPRS, VCC_LO
 from amdjit.emulator.tiers.operations import Number, Parameter, RegisterAt
 
 # Registers of these files are parameters; the others are part of the shape.
 _NUMBERED = {RegisterFile.VGPR: "v", RegisterFile.SGPR: "s"}
-# Translated with the number of the instruction's place, or of a register.
-_UNSHARED = frozenset({"s_getpc_b64"}) | RELATIVE
 
 # Makes a parameter of an instruction's registers and the number of its first site.
 Fill = Callable[[tuple[Register, ...], int], Parameter]
@@ -44,7 +41,7 @@ class Recipe:
 def shape_of(instruction: Instruction) -> tuple[object, ...] | None:
     """Return what decides how an instruction is translated apart from registers' numbers; None if
     these do, too."""
-    if instruction.mnemonic in _UNSHARED:
+    if instruction.traits.reads_pc or instruction.traits.is_relative:
         return None
     parts: list[object] = []
     for half in (instruction, instruction.pair):

@@ -19,16 +19,14 @@ from itertools import groupby
 from typing import TypeVar
 
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Idle, Unit
 from amdjit.emulator.expressions.nans import RARELY, any_nan
 from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.tables import EMITTERS
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
-from amdjit.emulator.instructions.vector.transcendental import TRANSCENDENTAL
 from amdjit.emulator.wave.frame import Frame
 
-_OTHERS = frozenset({"s_delay_alu", "s_nop", "v_nop", *TRANSCENDENTAL})
-_PREFIXES = ("v_fma_mix", "v_div_scale")
 # Registers that are written in a stretch live on to its end, for the second translation.
 _LONGEST = 12
 
@@ -37,15 +35,23 @@ _Step = TypeVar("_Step")
 
 def may_stretch(instruction: Instruction) -> bool:
     """Return whether an instruction only computes vector registers and lane masks."""
-    name = instruction.mnemonic
+    traits = instruction.traits
     if instruction.pair is not None:
-        return all(
-            half.mnemonic.replace("v_dual_", "v_", 1) in DUAL
-            for half in (instruction, instruction.pair)
-        )
-    if name in _OTHERS or name.startswith(_PREFIXES):
+        halves = (instruction, instruction.pair)
+        return all(half.traits.operation in DUAL for half in halves)
+    if traits.idle is Idle.DELAY or traits.is_mixed or _is_lanewise(instruction):
         return True
-    return name.startswith("v_cmp_") or isinstance(EMITTERS.get(name), (VectorOp, PackedOp))
+    return isinstance(EMITTERS.get(instruction.mnemonic), (VectorOp, PackedOp))
+
+
+def _is_lanewise(instruction: Instruction) -> bool:
+    """Whether it is a comparison, transcendental, or the first step of a division (v_div_scale)."""
+    traits, opcode = instruction.traits, instruction.opcode
+    if traits.compares:
+        return not traits.writes_exec
+    if traits.unit is Unit.TRANSCENDENTAL:
+        return traits.lane_by_lane
+    return opcode.encoding == "VOP3SD" and opcode.operands[0].type in ("f32", "f64")
 
 
 def in_stretches(

@@ -11,9 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from amdjit.emulator.analysis.control_flow import (
-    CONDITIONAL,
-    ENDS,
-    PAUSES,
     Block,
     Graph,
     branch_target,
@@ -21,6 +18,7 @@ from amdjit.emulator.analysis.control_flow import (
 )
 from amdjit.emulator.analysis.instruction_classes import may_poll
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Flow
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.emission import branch_condition
 from amdjit.emulator.instructions.scalar.barriers import (
@@ -34,13 +32,6 @@ from amdjit.emulator.layout import WAVE_ARRIVES, WAVE_NAMED, Context, FaultKind
 from amdjit.emulator.scheduling.fault_record import FAULT
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.pauses import Pause, Poll
-
-TERMINATORS = (
-    CONDITIONAL
-    | ENDS
-    | PAUSES
-    | {"s_branch", "s_call_b64", "s_setpc_b64", "s_swappc_b64", "s_trap"}
-)
 
 # Most instructions have 8 bytes or 4.
 _INSTRUCTION_BYTES = 6
@@ -107,24 +98,24 @@ class Terminators:
         """Emit the end of a block."""
         last = block.instructions[-1]
         following = last.pc + last.size
-        name, ending = last.mnemonic, self._ending
+        flow, ending = last.traits.flow, self._ending
         self._ends_of_waves.note(self._frame, block)
-        if name in ENDS:
+        if flow is Flow.END:
             ending.end_wave()
-        elif name in CONDITIONAL:
-            condition = branch_condition(self._frame, name)
+        elif flow is Flow.CONDITIONAL:
+            condition = branch_condition(self._frame, last)
             ending.jump_if(condition, self._destination(last, branch_target(last)), following)
-        elif name in ("s_branch", "s_call_b64"):
-            if name == "s_call_b64":
+        elif flow in (Flow.JUMP, Flow.CALL):
+            if flow is Flow.CALL:
                 self._link(last, following)
             ending.jump(self._destination(last, branch_target(last)))
-        elif name in ("s_setpc_b64", "s_swappc_b64"):
+        elif flow.is_indirect:
             self._indirect(last, following)
-        elif name == "s_barrier_wait":
+        elif flow is Flow.BARRIER:
             self._wait(last, following, joined_signal(block) is not None)
-        elif name in PAUSES:
+        elif flow is Flow.SLEEP:
             ending.pause(self._new_pause(following, yields=True))
-        elif name == "s_trap" and not is_debug_trap(last):
+        elif flow is Flow.TRAP and not is_debug_trap(last):
             self._fault(FaultKind.TRAP, last, constant("i64", 0))
         else:
             ending.go_on(following)
@@ -155,7 +146,7 @@ class Terminators:
 
     def _indirect(self, last: Instruction, following: int) -> None:
         address = self._frame.scalar_operand(last.operand("src0"), "b64", last)
-        if last.mnemonic == "s_swappc_b64":
+        if last.traits.flow is Flow.INDIRECT_CALL:
             self._link(last, following)
         pc = self._frame.builder.sub(address, self._frame.context(Context.LOAD_BIAS))
         targets = self._graph.indirect_targets

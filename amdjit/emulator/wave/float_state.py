@@ -3,22 +3,17 @@ as it is known at translation, and its bits at run time."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.analysis.mode import HALF_OVERFLOW, Mode
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.expressions.float_extremes import is_selection
+from amdjit.emulator.decoder.traits import Infinity
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.wave.operands import clamp_unit, flush_denormals, scale_result
 from amdjit.emulator.wave.registers import Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder, llvm_mode
-
-# Divisions by zero: the ISA document says that they stay infinite, measurements say that they do
-# not.
-_DIVISIONS = re.compile(r"v_(s_)?(rcp|rsq|log)_f16")
 
 
 @dataclass
@@ -79,15 +74,17 @@ class ModeState:
         """
         if self.clamps_overflow is False or element_of(value.type) != "half":
             return value
-        if _DIVISIONS.fullmatch(instruction.mnemonic):
+        infinity = instruction.traits.infinity
+        if infinity is Infinity.POLE:
+            # The ISA document says that they stay infinite, measurements say the opposite.
             raise Untranslatable(
                 instruction,
                 "with MODE's FP16_OVFL, the result of a division by zero is not certain",
             )
         b = self.builder
         allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
-        if instruction.mnemonic == "v_div_fixup_f16":
-            # If the estimate is infinite, the quotient has overflowed.
+        if infinity is Infinity.QUOTIENT:
+            # An infinite estimate is a quotient that overflowed.
             allowed = allowed[1:]
             denominator = b.bitcast(sources[1], "i16")
             allowed.append(b.compare("eq", b.mask(denominator, 15), b.const(denominator, 0)))
@@ -123,8 +120,8 @@ class ModeState:
         return value if self.keeps_denormals else self._flushed(value, 0)
 
     def flushed_result(self, value: Value, instruction: Instruction) -> Value:
-        """Return a result as the instruction writes it in the denormal mode."""
-        if self.keeps_denormals or is_selection(instruction.mnemonic):
+        """Return a result as the denormal mode lets the instruction write it."""
+        if self.keeps_denormals or instruction.traits.picks_source:
             return value
         return self._flushed(value, 1)
 

@@ -3,9 +3,9 @@ rounding to nearest."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from amdjit.emulator.decoder.traits import FloatMode
 from amdjit.emulator.host.builder import Builder, Value, constant, element_of
 from amdjit.emulator.host.rounded import rounded_symbol
 
@@ -13,25 +13,12 @@ NEAREST = constant("i32", 1)
 # LLVM's numbers of the ISA's modes: nearest, up, down, to zero.
 _MODES = (1, 2, 3, 0)
 
-_ARITHMETIC = "add|sub|subrev|mul|fma|fmac|fmaak|fmamk|fract|ldexp|div_fmas"
-_SINGLE = re.compile(
-    rf"[vs]_(?:({_ARITHMETIC})_f32|cvt_f32_[iu]32|(mul|fma|fmac)_dx9_zero_f32|fma_mix_f32|fma_mix(lo|hi)_f16)"
-)
-# v_cvt_f32_f64 rounds in the mode of its source (LLVM, SIModeRegister.cpp).
-_WIDE = re.compile(
-    rf"[vs]_(?:({_ARITHMETIC})_f(16|64)|pk_(add|mul|fma|fmac)_f16|cvt_f16_(f32|[iu]16)|cvt_f32_f64)"
-)
+_SHIFTS: Mapping[FloatMode | None, int] = {FloatMode.SINGLE: 0, FloatMode.HALF_AND_DOUBLE: 2}
 
 
-def rounding_shift(mnemonic: str) -> int | None:
-    """Return the place in MODE of the rounding of an instruction, None if the mode does not affect
-    it.
-
-    It does not affect approximate instructions, dot and matrix products, and instructions that
-    define their rounding themselves.
-    """
-    name = mnemonic.replace("v_dual_", "v_", 1)
-    return 0 if _SINGLE.fullmatch(name) else 2 if _WIDE.fullmatch(name) else None
+def rounding_shift(mode: FloatMode | None) -> int | None:
+    """Return which bits of MODE round an instruction's result, from the lowest one on."""
+    return _SHIFTS.get(mode)
 
 
 def llvm_mode(field: int) -> Value:

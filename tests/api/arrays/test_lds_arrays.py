@@ -85,7 +85,7 @@ def test_padded_rows_hold_a_transposed_tile() -> None:
 
 
 @pytest.mark.parametrize("kind", [f32x4, f32x3])
-def test_arrays_of_vectors(kind: Any) -> None:
+def test_lds_arrays_of_vectors_hold_whole_vectors(kind: Any) -> None:
     length = kind.length
 
     @amdjit.kernel

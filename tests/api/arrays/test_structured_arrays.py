@@ -133,7 +133,7 @@ def scalars(r, out):
 
 
 @LAYOUTS
-def test_records_as_arguments(dtype: np.dtype[Any]) -> None:
+def test_records_arrive_as_arguments_with_their_fields(dtype: np.dtype[Any]) -> None:
     a, out = sample(dtype), np.zeros(1)
     with amdjit.use(DEVICE):
         for r in a:
@@ -163,7 +163,7 @@ def histogram(a, x):
     amdjit.atomic.add(a["count"], x[i], 1)
 
 
-def test_atomics_on_fields() -> None:
+def test_atomics_change_one_field_of_a_record() -> None:
     a = np.zeros(4, np.dtype([("weight", "f4"), ("count", "i4")], align=True))
     x = np.arange(32, dtype=np.int32) % 3
     with amdjit.use(DEVICE):
@@ -197,7 +197,7 @@ def whole(a):
         (whole, "is not converted to"),
     ],
 )
-def test_refused(kernel: Any, message: str) -> None:
+def test_what_structured_arrays_cannot_do_is_refused(kernel: Any, message: str) -> None:
     a = sample(ALIGNED)
     with amdjit.use(DEVICE), pytest.raises(amdjit.CompileError, match=message):
         kernel[1, 1](a, *([np.zeros(1, np.float32)] if kernel is unknown else []))

@@ -78,7 +78,7 @@ def chosen_rows(i, a, out):
     "function", [rows_and_columns, steps, run_time_bounds, chosen_rows], ids=lambda f: f.__name__
 )
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_views_of_matrices(function, order) -> None:
+def test_views_of_matrices_are_those_of_python(function, order) -> None:
     same_as_python(
         function, np.asarray(matrix(12, 5), order=order), np.zeros((12, 8), np.int32), lanes=LANES
     )
@@ -187,7 +187,7 @@ def test_slices_are_cut_as_python_cuts_them(lower, upper, step, size, kind) -> N
 
 
 @pytest.mark.parametrize("kind", [u8, u64])
-def test_unsigned_bounds(kind) -> None:
+def test_unsigned_bounds_of_views_are_those_of_python(kind) -> None:
     a, out = np.arange(9, dtype=np.int32), np.zeros(20, np.int32)
     with amdjit.use(DEVICE):
         cut[1, 1](a, np.uint64(3), np.uint64(2**64 - 1), out, 2, kind)

@@ -129,7 +129,7 @@ def through_lds(a, out):
     out[lane] = tile[:, 31 - lane]
 
 
-def test_between_memories() -> None:
+def test_whole_parts_are_copied_between_memories() -> None:
     a, out = RANDOM.random((32, 4), np.float32), np.zeros((32, 4), np.float32)
     through_lds[1, 32](a, out)
     assert (out == a[::-1]).all()

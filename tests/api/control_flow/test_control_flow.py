@@ -249,7 +249,7 @@ INTEGER_CASES = [
 
 
 @pytest.mark.parametrize("function", INTEGER_CASES, ids=lambda f: f.__name__)
-def test_integers(function) -> None:
+def test_control_flow_over_integers_is_pythons(function) -> None:
     same_as_python(function, integers(), zeros())
 
 
@@ -296,7 +296,7 @@ FLOAT_CASES = [
 
 
 @pytest.mark.parametrize("function", FLOAT_CASES, ids=lambda f: f.__name__)
-def test_floats(function) -> None:
+def test_control_flow_over_floats_is_pythons(function) -> None:
     same_as_python(function, floats(), zeros(np.float32))
 
 

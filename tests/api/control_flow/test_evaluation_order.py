@@ -164,6 +164,6 @@ FUNCTIONS: list[Callable[..., Any]] = [
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
-def test_order_of(function: Callable[..., Any]) -> None:
+def test_what_loops_go_over_is_evaluated_when_python_does(function: Callable[..., Any]) -> None:
     a = np.array([[2, 3, 5, 7], [1, 4, 2, 9], [0, 1, 6, 3], [3, 2, 1, 8]], np.int32)
     same_as_python(function, a, lanes=LANES)

@@ -71,7 +71,7 @@ FUNCTIONS = [over_elements, over_rows, together, after_the_loop, another_use_of_
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
-def test_loops_over_arrays(function) -> None:
+def test_loops_over_arrays_take_the_elements_that_python_takes(function) -> None:
     a = RANDOM.integers(-9, 60, (12, 5)).astype(np.int32)
     same_as_python(function, a, np.zeros((12, 8), np.int32), lanes=LANES)
 

@@ -105,7 +105,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
-def test_same_as_python(function) -> None:
+def test_functions_as_values_give_what_python_gives(function) -> None:
     a = np.random.default_rng(1).integers(-20, 20, LANES).astype(np.int32)
     same_as_python(function, a, np.zeros(LANES, np.int32), lanes=LANES)
 

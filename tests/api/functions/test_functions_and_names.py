@@ -136,7 +136,7 @@ INTEGER_CASES = [
 
 
 @pytest.mark.parametrize("function", INTEGER_CASES, ids=lambda f: f.__name__)
-def test_integers(function) -> None:
+def test_functions_of_integers_give_what_python_gives(function) -> None:
     same_as_python(function, integers(), np.zeros(LANES, np.int32))
 
 
@@ -168,7 +168,7 @@ def host_results_of_constants(i, a, out):
 @pytest.mark.parametrize(
     "function", [mathematics, conversions, host_results_of_constants], ids=lambda f: f.__name__
 )
-def test_floats(function) -> None:
+def test_functions_of_floats_give_what_python_gives(function) -> None:
     floats = (RANDOM.standard_normal(LANES) * 10).astype(np.float32)
     same_as_python(function, floats, np.zeros(LANES, np.float32))
 

@@ -121,7 +121,7 @@ def every_operator(i, a, b):
     b[17, i] = u.y
 
 
-def test_operators_are_pythons() -> None:
+def test_operators_of_records_call_the_methods_that_python_calls() -> None:
     same_as_python(
         every_operator, np.arange(8, dtype=np.int32) - 2, np.zeros((18, 8), np.int32), lanes=8
     )

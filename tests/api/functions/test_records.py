@@ -185,7 +185,7 @@ def makes(out, python: amdjit.Const):
 @pytest.mark.parametrize(
     ("python", "remedy"), [(Changing, "frozen=True"), (Computed, "__post_init__")]
 )
-def test_refused_classes(python: type, remedy: str) -> None:
+def test_classes_that_are_no_records_are_refused(python: type, remedy: str) -> None:
     with amdjit.use(DEVICE), pytest.raises(amdjit.TypeCheckError, match=remedy):
         makes[1, 1](np.zeros(1, np.float32), python)
 
@@ -245,7 +245,7 @@ def enums(out, mode, color):
             out[4] = number
 
 
-def test_enums() -> None:
+def test_members_of_enums_are_their_values() -> None:
     out = np.zeros(5, np.int32)
     with amdjit.use(DEVICE):
         enums[1, 1](out, Mode.MULTIPLY, Color.BLUE)

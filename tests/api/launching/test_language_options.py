@@ -75,7 +75,7 @@ def test_the_documented_costs_are_measured() -> None:
 
 
 @pytest.mark.parametrize("denormals", ["preserve", "flush"])
-def test_denormals(denormals: str) -> None:
+def test_denormals_are_kept_or_flushed_as_the_option_says(denormals: str) -> None:
     @amdjit.kernel(denormals=denormals)
     def halve(x):
         i = amdjit.grid(1)

@@ -48,7 +48,7 @@ STRIDED = {
 
 
 @pytest.mark.parametrize("name", STRIDED)
-def test_strided_arrays(name: str) -> None:
+def test_strided_arrays_arrive_with_their_strides(name: str) -> None:
     base = ramp(100)
     x = STRIDED[name](base)
     written = np.full(100, 7, np.float32)
@@ -104,7 +104,7 @@ def test_device_arrays_are_used_in_place_and_mix_with_numpy() -> None:
 
 
 @pytest.mark.parametrize("name", STRIDED)
-def test_strided_device_arrays(name: str) -> None:
+def test_strided_device_arrays_arrive_with_their_strides(name: str) -> None:
     base = np.zeros(100, np.float32)
     views = {
         "every third": lambda a: a[::3],
@@ -147,7 +147,7 @@ SCALARS = [
 
 
 @pytest.mark.parametrize(("given", "expected"), SCALARS, ids=lambda value: repr(value))
-def test_scalars(given: object, expected: float) -> None:
+def test_scalars_of_every_type_arrive(given: object, expected: float) -> None:
     @amdjit.kernel
     def store(value, out):
         out[0] = f64(value)
@@ -235,7 +235,7 @@ def test_dynamic_lds_beside_static_lds() -> None:
     assert (out == a[::-1] + 5).all()
 
 
-def test_streams_and_events() -> None:
+def test_launches_on_a_stream_run_in_order_and_are_timed() -> None:
     stream = amdjit.Stream()
     x, out = amdjit.to_device(ramp(64)), amdjit.zeros(64, np.float32)
     saxpy[2, 32, stream](np.float32(2), x, x, out)

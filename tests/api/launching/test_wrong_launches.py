@@ -161,7 +161,7 @@ WRONG_COMPILATIONS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "another array than annotated": (TypeCheckError, lambda: add_one.compile(f32[:, :], i32)),
     "a type that no argument has": (
         LaunchError,
-        lambda: beyond.compile(f32[:], amdjit.language.types.VOID),
+        lambda: beyond.compile(f32[:], amdjit.types.VOID),
     ),
     "an unknown target": (amdjit.AmdjitError, lambda: add_one.compile(target="gfx0")),
     "an unknown option": (TypeError, lambda: add_one.compile(blok=3)),
@@ -175,7 +175,7 @@ WRONG_COMPILATIONS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG_COMPILATIONS)
-def test_wrong_compilations(name: str) -> None:
+def test_compilations_for_wrong_arguments_are_refused(name: str) -> None:
     kind, compile_wrongly = WRONG_COMPILATIONS[name]
     with pytest.raises(kind):
         compile_wrongly()

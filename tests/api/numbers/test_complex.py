@@ -55,7 +55,7 @@ def product(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
 
 
 @TYPES
-def test_operators(kind: Any) -> None:
+def test_operators_on_complex_numbers_give_what_numpy_gives(kind: Any) -> None:
     a, b = numbers(kind, 1), numbers(kind, 2)
     b[:5] = a[:5]
     out, equal = np.zeros((6, LANES), kind), np.zeros((3, LANES), bool)
@@ -140,7 +140,7 @@ def magnitudes(a, out):
 
 
 @TYPES
-def test_magnitude(kind: Any) -> None:
+def test_magnitudes_are_numpys(kind: Any) -> None:
     a = numbers(kind, 4)
     out = np.zeros(LANES, a.real.dtype)
     with amdjit.use(DEVICE):
@@ -213,7 +213,7 @@ def to_real(a, out):
 
 
 @pytest.mark.parametrize("kernel", [less, power, to_real])
-def test_refused(kernel: Any) -> None:
+def test_what_complex_numbers_cannot_do_is_refused(kernel: Any) -> None:
     a = np.zeros(2, np.complex64)
     with amdjit.use(DEVICE), pytest.raises(amdjit.TypeCheckError, match="complex64"):
         kernel[1, 1](a, *([np.zeros(1, np.float32)] if kernel is to_real else []))
@@ -243,7 +243,7 @@ def annotated(a: amdjit.complex64[:], z: np.complex128, wave: Wave, out: amdjit.
     out[5, i] = amdjit.complex64(i)
 
 
-def test_annotations() -> None:
+def test_complex_annotations_convert_arguments() -> None:
     a, out = np.arange(8).astype(np.complex64), np.zeros((6, 8), np.complex128)
     z = 0.1 + 0.7j
     with amdjit.use(DEVICE):

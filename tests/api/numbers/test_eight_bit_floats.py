@@ -92,7 +92,7 @@ def test_random_patterns_and_ties(target: Scalar) -> None:
 
 
 @pytest.mark.parametrize("target", STORED, ids=str)
-def test_f64_and_integers(target: Scalar) -> None:
+def test_f64_and_integers_become_small_floats_as_in_ml_dtypes(target: Scalar) -> None:
     random = np.random.default_rng(4)
     noise = random.integers(0, 2**64, 1 << 12, dtype=np.uint64).view(np.float64)
     check(np.concatenate([noise, ties(target, np.float64)]), target)
@@ -145,7 +145,7 @@ def constant(out, target: amdjit.Const):
 
 
 @pytest.mark.parametrize("target", STORED, ids=str)
-def test_constants(target: Scalar) -> None:
+def test_constants_become_small_floats_as_in_ml_dtypes(target: Scalar) -> None:
     out = np.zeros(2, target.dtype)
     with amdjit.use(DEVICE):
         constant[1, 1](out, target)

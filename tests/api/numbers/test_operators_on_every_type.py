@@ -178,7 +178,7 @@ def test_operators_on_one_type(scalar: Scalar) -> None:
     check_pair(scalar, scalar)
 
 
-def test_operators_on_booleans() -> None:
+def test_operators_on_booleans_give_what_numpy_gives() -> None:
     a, b = values(boolean), values(boolean)
     check(
         every_bit_operation, each(operator.and_, operator.or_, operator.xor), a, b, boolean, boolean
@@ -219,7 +219,7 @@ def converted(a, out, bits: amdjit.Const):
 
 
 @pytest.mark.parametrize("target", [*NUMBERS, boolean], ids=str)
-def test_conversions(target: Scalar) -> None:
+def test_conversions_between_all_types_give_what_numpy_gives(target: Scalar) -> None:
     for source in (i8, u16, i32, u32, i64, u64, f16, f32, f64, boolean):
         a = values(source)
         if source.is_float and target.is_integer:

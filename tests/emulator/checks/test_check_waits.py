@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 from building import KERNELS, assemble, compile_kernel, compile_source
 from code_listing import found_in, listing, without
-from model.scalars import SCALARS
 from required_tools import needs_tools
 from wait_model import NoModel, Step, early_uses
 
 import amdjit
 from amdjit.code_object import CodeObject
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
-from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc
 from amdjit.examples import reduction, transpose_shuffle, wmma_gemm
 
 pytestmark = needs_tools
@@ -191,15 +189,6 @@ def test_the_first_at_a_barrier_is_known_after_a_wait_or_the_barrier() -> None:
     pcs = sorted(pc for pc in steps if pc >= kernel.entry_address)
     wait = next(pc for pc in pcs if steps[pc].name == "s_wait_kmcnt")
     assert found_in(without(code, wait)) == {wait + steps[wait].size}
-
-
-def test_which_instructions_touch_scc() -> None:
-    """As the model of the scalar instructions has it."""
-    assert {
-        name for name, entry in SCALARS.items() if entry.scc != "keep" or entry.op.result == "scc"
-    } == {name for name in SCALARS if writes_scc(name)}
-    readers = {name for name in SCALARS if reads_scc(name)}
-    assert {name for name, entry in SCALARS.items() if "scc" in entry.op.sources} == readers
 
 
 def test_the_report_names_kernel_lines_and_the_wait_that_is_missing() -> None:

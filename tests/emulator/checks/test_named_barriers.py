@@ -53,7 +53,7 @@ RELEASE; SIGNAL(1); WAIT; ACQUIRE;
 }"""
 
 
-def test_members_are_ordered() -> None:
+def test_a_named_barrier_orders_what_its_members_do() -> None:
     assert reports(HAND_OVER, "race", "sync", "memory") == []
 
 

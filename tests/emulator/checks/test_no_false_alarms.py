@@ -38,7 +38,7 @@ def test_there_are_as_many_as_promised() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_correct_kernels(case: Case) -> None:
+def test_correct_kernels_raise_no_alarm(case: Case) -> None:
     reports = reports_of(lambda: case.launch(case.kernel), *CHECKS)
     assert not reports, text_of(reports)
 
@@ -51,7 +51,7 @@ def test_kernels_that_only_look_wrong(launch: correct_kernels.Launch) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_examples(name: str) -> None:
+def test_the_examples_raise_no_alarm(name: str) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")
     reports = reports_of(example.main, *CHECKS)
     assert not reports, text_of(reports)

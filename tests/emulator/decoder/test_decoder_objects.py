@@ -50,7 +50,7 @@ def text_section(path: Path) -> bytes:
     return data
 
 
-def test_there_are_kernels() -> None:
+def test_there_are_kernels_to_decode() -> None:
     assert len(SOURCES) >= 12
 
 

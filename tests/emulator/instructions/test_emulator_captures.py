@@ -107,7 +107,7 @@ def sources(form: Format, triple: Sequence[int], mode: dict[str, int]) -> list[i
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("carry"))
-def test_carries(row: dict[str, Any]) -> None:
+def test_carries_are_those_of_the_captures(row: dict[str, Any]) -> None:
     section, name = CAPTURES["carry"], row["instruction"].lower()
     carry_in = ", s21" if "_ci_" in name else ""
     lines = [f"s_mov_b32 s21, {section['carry_in']}"]
@@ -151,7 +151,7 @@ def scale_digest(form: Format, values: Iterable[int], conditions: Iterable[int])
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("div_scale"))
-def test_div_scale(row: dict[str, Any]) -> None:
+def test_div_scale_gives_the_captured_values(row: dict[str, Any]) -> None:
     form, (below, above) = form_of(row), pairs(row)
     count, step = len(below), form.width // 32
     for start in range(0, 128, 16):
@@ -270,7 +270,7 @@ def check_fmas(row: dict[str, Any], compute: Any) -> None:
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("div_fmas"))
-def test_div_fmas(row: dict[str, Any]) -> None:
+def test_div_fmas_gives_the_captured_values(row: dict[str, Any]) -> None:
     check_fmas(row, emulated_fmas)
 
 
@@ -291,7 +291,7 @@ def fixup_digest(form: Format, values: Iterable[int]) -> int:
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("div_fixup"))
-def test_div_fixup(row: dict[str, Any]) -> None:
+def test_div_fixup_gives_the_captured_values(row: dict[str, Any]) -> None:
     form, modes = form_of(row), modes_of("div_fixup")
     step, lines = form.width // 32 or 1, []
     for place, mode in enumerate(modes):

@@ -46,7 +46,7 @@ def test_conversion_to_integers_saturates(name: str) -> None:
     np.testing.assert_array_equal(run32(f"{name} v100, v1", x, kind=kind), expected)
 
 
-def test_other_conversions() -> None:
+def test_conversions_between_floats_and_integers_are_numpys() -> None:
     bits = samples32(1)[0]
     same(run32("v_cvt_f32_i32 v100, v1", bits), bits.view(np.int32).astype(F32))
     same(run32("v_cvt_f32_u32 v100, v1", bits), bits.astype(F32))
@@ -90,7 +90,7 @@ def test_packing_rounds_towards_zero() -> None:
 @pytest.mark.parametrize(
     ("name", "kind"), [("fp8", ml_dtypes.float8_e4m3fn), ("bf8", ml_dtypes.float8_e5m2)]
 )
-def test_eight_bit_floats(name: str, kind: Any) -> None:
+def test_conversions_of_8_bit_floats_are_those_of_ml_dtypes(name: str, kind: Any) -> None:
     codes = np.arange(256, dtype=np.uint8)
     values = codes.view(kind).astype(F32)
     packed = np.ascontiguousarray(codes).view(np.uint32).repeat(4)

@@ -77,7 +77,7 @@ def dpp_model(
 @pytest.mark.parametrize("execution", [0xFFFFFFFF, PARTIAL])
 @pytest.mark.parametrize("bound", [0, 1])
 @pytest.mark.parametrize("control", CONTROLS)
-def test_dpp_moves(control: str, bound: int, execution: int) -> None:
+def test_dpp_moves_read_the_lanes_of_the_model(control: str, bound: int, execution: int) -> None:
     inputs = samples32(2)[:, :256]
     for rows, banks, fetch in ((15, 15, 0), (15, 15, 1), (2, 13, 0), (5, 6, 1)):
         suffix = (
@@ -97,7 +97,7 @@ def test_dpp_moves(control: str, bound: int, execution: int) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["e32", "e64"])
-def test_dpp_on_arithmetic(encoding: str) -> None:
+def test_dpp_on_arithmetic_reads_the_lanes_of_the_model(encoding: str) -> None:
     inputs = samples32(3)[:, :256]
     instruction = "v_sub_nc_u32_dpp" if encoding == "e32" else "v_sub_nc_u32_e64_dpp"
     body = f"""  v_mov_b32 v100, v3
@@ -133,7 +133,7 @@ def test_dpp_comparisons_write_zero_where_nothing_is_read() -> None:
 
 
 @pytest.mark.parametrize("fetch", [0, 1])
-def test_dpp8(fetch: int) -> None:
+def test_dpp8_reads_the_lanes_of_the_model(fetch: int) -> None:
     inputs = samples32(2)[:, :256]
     order = (7, 0, 6, 1, 5, 2, 4, 3)
     text = ",".join(map(str, order))
@@ -251,7 +251,7 @@ def test_permutation_through_lds_addresses(execution: int) -> None:
         ('swizzle(BITMASK_PERM, "01pip")', lambda lane: lane & 5 | 8 | ~lane & 2),
     ],
 )  # fmt: skip
-def test_swizzles(text: str, source: object) -> None:
+def test_ds_swizzle_reads_the_lanes_of_the_model(text: str, source: object) -> None:
     inputs = samples32(1)[:, :256]
     body = f"""  v_mov_b32 v100, -1
   s_mov_b32 exec_lo, {PARTIAL:#x}
@@ -280,7 +280,7 @@ def test_registers_by_number_in_m0() -> None:
     np.testing.assert_array_equal(found, inputs[[4, 0, 3]])
 
 
-def test_swapping_registers() -> None:
+def test_swaps_exchange_registers_in_active_lanes() -> None:
     inputs = samples32(2)[:, :64]
     body = f"  s_mov_b32 exec_lo, {PARTIAL:#x}\n  v_swap_b32 v1, v2"
     found = run_registers(body, inputs, [1, 2])

@@ -15,7 +15,7 @@ __all__ = ["quiet_numpy"]
 LANES = np.arange(32, dtype=np.uint32)
 
 
-def test_relative_swap() -> None:
+def test_relative_swaps_exchange_the_registers_that_m0_chooses() -> None:
     rows = samples32(4)[:, :64]
     body = "  s_mov_b32 m0, 0x00020001\n  v_swaprel_b32 v1, v1"
     found = run_registers(body, rows, [1, 2, 3, 4])
@@ -31,7 +31,7 @@ def test_relative_swap() -> None:
         ("s_mov_b32 m0, 0x00050001\n s_movrelsd_2_b32 s35, s50", 2),
     ],
 )
-def test_scalar_relative_moves(body: str, expected: int) -> None:
+def test_scalar_relative_moves_use_the_registers_that_m0_chooses(body: str, expected: int) -> None:
     setup = "".join(f"  s_mov_b32 s{50 + number}, {number + 1}\n" for number in range(6))
     # M0 is 2: s52 holds 3; a pair's number grows by single registers.
     after = {"s_movreld": "s39"}.get(body[:9], "s40")
@@ -79,7 +79,7 @@ def test_exchange_of_wide_numbers_at_two_addresses() -> None:
     np.testing.assert_array_equal(found[2:6], rows[[2, 3, 0, 1]])
 
 
-def test_conditional_exchange() -> None:
+def test_ds_condxchg_exchanges_where_its_bit_is_set() -> None:
     rows = samples32(4)[:, 512:544]
     body = """
   v_lshlrev_b32 v6, 3, v0
@@ -94,7 +94,7 @@ def test_conditional_exchange() -> None:
 
 
 @pytest.mark.parametrize(("name", "sign"), [("ds_append", 1), ("ds_consume", -1)])
-def test_counters(name: str, sign: int) -> None:
+def test_ds_append_and_consume_count_active_lanes(name: str, sign: int) -> None:
     rows = samples32(2)[:, 512:544]
     body = f"""
   s_mov_b32 m0, 8
@@ -110,7 +110,7 @@ def test_counters(name: str, sign: int) -> None:
     np.testing.assert_array_equal(found[1], expected)
 
 
-def test_addresses_by_lane() -> None:
+def test_addtid_accesses_add_the_lanes_number() -> None:
     rows = samples32(2)[:, 512:544]
     body = """
   s_mov_b32 m0, 0x40
@@ -130,7 +130,7 @@ def global_case(body: str, source: np.ndarray, size: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("name", "kind", "dwords"), [("b128", np.uint16, 4), ("b64", np.uint8, 2)])
-def test_transposing_loads(name: str, kind: type, dwords: int) -> None:
+def test_transposing_loads_hand_out_the_lanes_measured(name: str, kind: type, dwords: int) -> None:
     """Lane l reads eight elements at its address; the maps are those measured on gfx1201."""
     source = np.random.default_rng(3).integers(0, 256, (64, 8)).astype(kind)
     order = np.random.default_rng(4).permutation(64)[:32].astype(np.uint32)
@@ -152,7 +152,7 @@ def test_transposing_loads(name: str, kind: type, dwords: int) -> None:
             assert found[lane, place] == read[other, lane % 8]
 
 
-def test_blocks_of_registers() -> None:
+def test_blocks_of_registers_are_loaded_and_stored_by_mask() -> None:
     source = np.arange(32 * 32, dtype=np.uint32) + 1000
     names = [f"v{64 + number}" for number in range(32)]
     clear = "\n".join(f"  v_mov_b32 {name}, {number}" for number, name in enumerate(names))

@@ -30,7 +30,7 @@ def masked_sum(values: np.ndarray, references: np.ndarray, masked: bool) -> np.n
     return np.where(references == 0, 0, difference).sum(1) if masked else difference.sum(1)
 
 
-def test_byte_average() -> None:
+def test_lerp_averages_bytes() -> None:
     rows = samples32(3)
     x, y, z = (byte_lists(row) for row in rows)
     expected = ((x + y + (z & 1)) >> 1).astype(np.uint8).view(np.uint32)[:, 0]
@@ -39,7 +39,7 @@ def test_byte_average() -> None:
 
 
 @pytest.mark.parametrize("clamp", ["", " clamp"])
-def test_masked_differences(clamp: str) -> None:
+def test_masked_differences_leave_out_bytes_of_0(clamp: str) -> None:
     rows = samples32(3)
     rows[1] &= np.uint32(0xFF00FFFF)
     total = masked_sum(byte_lists(rows[0]), byte_lists(rows[1]), True) + rows[2]
@@ -89,13 +89,13 @@ def cube(x: float, y: float, z: float) -> tuple[float, float, float, float]:
     ("which", "name"),
     [(0, "v_cubeid_f32"), (1, "v_cubesc_f32"), (2, "v_cubetc_f32"), (3, "v_cubema_f32")],
 )
-def test_cube_maps(which: int, name: str) -> None:
+def test_cube_instructions_find_face_and_coordinates(which: int, name: str) -> None:
     rows = samples32(3).view(F32)
     expected = [cube(*(float(row[index]) for row in rows))[which] for index in range(rows.shape[1])]
     same(run32(f"{name} v100, v1, v2, v3", *rows), np.array(expected).astype(F32))
 
 
-def test_specular_product() -> None:
+def test_mullit_gives_the_product_or_the_lowest_number() -> None:
     x, y, z = samples32(3).view(F32)
     lowest = np.finfo(F32).min
     expected = np.where((y > lowest) & (z > 0), x * y, lowest)

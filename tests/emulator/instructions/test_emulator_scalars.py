@@ -133,7 +133,7 @@ NARROW: dict[str, Model] = {
 
 
 @pytest.mark.parametrize("name", NARROW)
-def test_two_operands(name: str) -> None:
+def test_scalar_instructions_of_two_operands_give_result_and_scc(name: str) -> None:
     found = run_scalar(f"{name} s24, s20, s22", PAIRS, False)
     for (a, b), (result, scc) in zip(PAIRS, found, strict=True):
         value, condition = NARROW[name](a, b)
@@ -161,7 +161,7 @@ _NARROW_SECOND = ("s_lshl_b64", "s_lshr_b64", "s_ashr_i64", "s_bfe_u64", "s_bfe_
 
 
 @pytest.mark.parametrize("name", DOUBLE)
-def test_two_wide_operands(name: str) -> None:
+def test_scalar_instructions_of_two_wide_operands_give_result_and_scc(name: str) -> None:
     second = "s22" if name in _NARROW_SECOND else "s[22:23]"
     found = run_scalar(f"{name} s[24:25], s[20:21], {second}", WIDE, True)
     for (a, b), (result, scc) in zip(WIDE, found, strict=True):
@@ -197,7 +197,7 @@ ONE: dict[str, tuple[Callable[[int], int], bool]] = {
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_one_operand(name: str) -> None:
+def test_scalar_instructions_of_one_operand_give_result_and_scc(name: str) -> None:
     model, sets = ONE[name]
     for (a, _), (result, scc) in zip(
         PAIRS, run_scalar(f"{name} s24, s20", PAIRS, False), strict=True
@@ -232,7 +232,7 @@ COMPARISONS = {"eq": "==", "lg": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "
 
 @pytest.mark.parametrize("kind", ["i32", "u32"])
 @pytest.mark.parametrize("name", COMPARISONS)
-def test_comparisons(name: str, kind: str) -> None:
+def test_scalar_comparisons_set_scc(name: str, kind: str) -> None:
     found = run_scalar(f"s_cmp_{name}_{kind} s20, s22", PAIRS, False)
     for (a, b), (_, scc) in zip(PAIRS, found, strict=True):
         values = (s32(a), s32(b)) if kind == "i32" else (a, b)
@@ -286,7 +286,7 @@ def test_exec_is_written_and_returned() -> None:
         assert result == changed | changed << 32
 
 
-def test_conditional_branches() -> None:
+def test_conditional_branches_are_taken_as_their_condition_says() -> None:
     body = """s_mov_b32 vcc_lo, s20
   s_mov_b32 exec_lo, s22
   s_mov_b32 s24, 0
@@ -317,7 +317,7 @@ FLOATS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", FLOATS)
-def test_scalar_floats(name: str) -> None:
+def test_scalar_floats_are_numpys(name: str) -> None:
     plain = np.random.default_rng(1).standard_normal((50, 2)).astype(np.float32)
     operands = [(int(a), int(b)) for a, b in plain.view(np.uint32)]
     for (x, y), (result, _) in zip(
@@ -351,7 +351,7 @@ def test_scalar_loads_of_every_size(count: int) -> None:
 @pytest.mark.parametrize(
     ("name", "kind"), [("u8", np.uint8), ("i8", np.int8), ("u16", np.uint16), ("i16", np.int16)]
 )
-def test_narrow_scalar_loads(name: str, kind: Any) -> None:
+def test_narrow_scalar_loads_extend_as_their_names_say(name: str, kind: Any) -> None:
     body = f"""
   s_load_b128 s[0:3], s[0:1], 0x0
   v_mov_b32 v1, 0
@@ -367,7 +367,7 @@ def test_narrow_scalar_loads(name: str, kind: Any) -> None:
     assert output[0] == int(data[6:].view(kind)[0])
 
 
-def test_calls_and_returns() -> None:
+def test_a_call_returns_to_the_instruction_after_it() -> None:
     body = """s_getpc_b64 s[30:31]
 .Lhere:
   s_add_co_u32 s30, s30, .Lsub-.Lhere

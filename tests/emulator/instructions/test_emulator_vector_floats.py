@@ -69,19 +69,19 @@ ONE: dict[str, Callable[[Floats], Floats]] = {
 
 
 @pytest.mark.parametrize("name", TWO)
-def test_two_operands_single(name: str) -> None:
+def test_f32_instructions_of_two_operands_are_numpys(name: str) -> None:
     x, y = samples32(2).view(F32)
     same(run32(f"v_{name}_f32 v100, v1, v2", x, y), TWO[name](x, y))
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_one_operand_single(name: str) -> None:
+def test_f32_instructions_of_one_operand_are_numpys(name: str) -> None:
     x = samples32(1)[0].view(F32)
     same(run32(f"v_{name}_f32 v100, v1", x), ONE[name](x))
 
 
 @pytest.mark.parametrize("name", [name for name in TWO if name != "subrev"])
-def test_two_operands_half(name: str) -> None:
+def test_f16_instructions_of_two_operands_are_numpys(name: str) -> None:
     x, y = samples16(2).view(F16)
     inputs = np.stack([bits32(x), bits32(y)])
     found = run_registers(f"  v_mov_b32 v100, 0\n  v_{name}_f16 v100, v1, v2", inputs, [100])[0]
@@ -89,7 +89,7 @@ def test_two_operands_half(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_one_operand_half(name: str) -> None:
+def test_f16_instructions_of_one_operand_are_numpys(name: str) -> None:
     x = samples16(1)[0].view(F16)
     found = run_registers(f"  v_mov_b32 v100, 0\n  v_{name}_f16 v100, v1", bits32(x)[None], [100])[
         0
@@ -98,7 +98,7 @@ def test_one_operand_half(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in TWO if not name.startswith("sub")])
-def test_two_operands_double(name: str) -> None:
+def test_f64_instructions_of_two_operands_are_numpys(name: str) -> None:
     x, y = samples64(2).view(F64)
     inputs = np.stack([*split64(x), *split64(y)])
     low, high = run_registers(f"  v_{name}_f64 v[100:101], v[1:2], v[3:4]", inputs, [100, 101])
@@ -106,7 +106,7 @@ def test_two_operands_double(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_one_operand_double(name: str) -> None:
+def test_f64_instructions_of_one_operand_are_numpys(name: str) -> None:
     x = samples64(1)[0].view(F64)
     low, high = run_registers(
         f"  v_{name}_f64 v[100:101], v[1:2]", np.stack(split64(x)), [100, 101]
@@ -202,7 +202,7 @@ def test_median_and_three_operand_extremes() -> None:
     )
 
 
-def test_parts_of_floats() -> None:
+def test_exponents_and_mantissas_of_f32_are_numpys() -> None:
     x = samples32(1)[0].view(F32)
     finite = np.isfinite(x)
     mantissa, exponent = np.frexp(x)
@@ -215,7 +215,7 @@ def test_parts_of_floats() -> None:
     same(run32("v_ldexp_f32 v100, v1, v2", x, powers), np.ldexp(x.astype(F64), powers).astype(F32))
 
 
-def test_parts_of_doubles() -> None:
+def test_exponents_and_mantissas_of_f64_are_numpys() -> None:
     x = samples64(1)[0].view(F64)
     powers = np.random.default_rng(1).integers(-2300, 2300, x.shape, np.int32)
     inputs = np.stack([*split64(x), bits32(powers)])
@@ -297,7 +297,7 @@ def masks(conditions: NDArray[np.bool_]) -> NDArray[np.uint32]:
 
 
 @pytest.mark.parametrize("name", PREDICATES)
-def test_comparisons(name: str) -> None:
+def test_float_comparisons_are_numpys_for_each_order_and_nan(name: str) -> None:
     x, y = (row.view(F32) for row in samples32(2))
     body = f"v_cmp_{name}_f32 s20, v1, v2\n  v_mov_b32 v100, s20"
     np.testing.assert_array_equal(run32(body, x, y, kind=np.uint32), masks(PREDICATES[name](x, y)))
@@ -322,7 +322,7 @@ def classes(x: Floats) -> NDArray[np.int64]:
 
 
 @pytest.mark.parametrize("bit", range(10))
-def test_classification(bit: int) -> None:
+def test_classes_of_floats_are_told_apart(bit: int) -> None:
     x = np.concatenate([samples32(1)[0], np.full(32, 0x7F800001, np.uint32)]).view(F32)
     body = f"v_mov_b32 v3, {1 << bit}\n  v_cmp_class_f32 s20, v1, v3\n  v_mov_b32 v100, s20"
     np.testing.assert_array_equal(run32(body, x, kind=np.uint32), masks(classes(x) == bit))

@@ -200,7 +200,7 @@ def model_of(model: Model, rows: Any) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_integer_instruction(name: str) -> None:
+def test_integer_instructions_give_what_pythons_integers_give(name: str) -> None:
     count = 1 if name in ONE else 2 if name in TWO else 3
     inputs = samples32(count)
     sources = ", ".join(f"v{1 + index}" for index in range(count))
@@ -247,7 +247,7 @@ def test_16_bit_instructions_touch_one_half(name: str, selects: tuple[int, int, 
 
 
 @pytest.mark.parametrize("name", ["v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"])
-def test_64_bit_shifts(name: str) -> None:
+def test_64_bit_shifts_take_six_bits_of_the_count(name: str) -> None:
     amount, wide = samples32(1)[0, :1536], samples64(1)[0]
     inputs = np.stack([amount, *split64(wide)])
     found = join64(
@@ -293,7 +293,7 @@ CARRIES: dict[str, Model] = {
 
 
 @pytest.mark.parametrize("text", CARRIES)
-def test_carries(text: str) -> None:
+def test_carries_go_in_and_out_lane_by_lane(text: str) -> None:
     inputs = samples32(2)
     body = f"  s_mov_b32 s21, 0x5a5a00ff\n  {text}\n  v_mov_b32 v101, s20"
     result, mask = run_registers(body, inputs, [100, 101])
@@ -307,7 +307,7 @@ def test_carries(text: str) -> None:
     np.testing.assert_array_equal(mask.reshape(-1, 32)[:, 0], expected)
 
 
-def test_lane_counts_below() -> None:
+def test_mbcnt_counts_the_lanes_below() -> None:
     inputs = samples32(2)
     found = run_registers(
         "  v_mbcnt_lo_u32_b32 v100, v1, v2\n  v_mbcnt_hi_u32_b32 v101, -1, v100", inputs, [100, 101]

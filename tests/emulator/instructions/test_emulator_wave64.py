@@ -42,7 +42,7 @@ def pair(found: Registers, first: int) -> int:
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_comparisons_write_pairs(mask: int) -> None:
+def test_comparisons_of_64_lanes_write_pairs_of_registers(mask: int) -> None:
     x, y = inputs = random_rows(2)
     body = f"""  s_mov_b32 s10, 0x80000000
   s_mov_b32 s11, 0x40000000
@@ -121,7 +121,7 @@ def test_lanes_below_are_counted(mask: int) -> None:
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_halves_are_swapped(mask: int) -> None:
+def test_permlane64_swaps_the_halves_of_a_wave(mask: int) -> None:
     inputs = random_rows(2)
     found = run(f"{set_exec(mask)}  v_permlane64_b32 v2, v1", inputs, [2])
     np.testing.assert_array_equal(
@@ -255,7 +255,9 @@ def test_addresses_by_lane_number_go_on_in_the_upper_half() -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "target"), [("b128", np.uint16, "v[100:101]"), ("b64", np.uint8, "v100")]
 )
-def test_transposing_loads(name: str, kind: type, target: str, mask: int) -> None:
+def test_transposing_loads_of_64_lanes_hand_out_the_lanes_measured(
+    name: str, kind: type, target: str, mask: int
+) -> None:
     """Only lanes 0 to 31 have addresses; lanes 32 to 63 get what the upper half of the registers is
     in wave32."""
     random = np.random.default_rng(3)

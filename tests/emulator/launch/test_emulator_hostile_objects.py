@@ -68,7 +68,7 @@ def run_batch(samples: Path, first: int, count: int, *checks: str) -> list[str]:
 
 
 @pytest.mark.parametrize("first", range(0, CI_OBJECTS, BATCH))
-def test_broken_code_objects(samples: Path, first: int) -> None:
+def test_broken_code_objects_end_in_an_error_of_amdjits(samples: Path, first: int) -> None:
     assert len(run_batch(samples, first, BATCH)) == BATCH
 
 

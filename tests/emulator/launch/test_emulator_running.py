@@ -71,7 +71,7 @@ def test_a_store_through_a_null_pointer_is_a_fault() -> None:
     assert caught.value.kind == "out-of-bounds"
 
 
-def test_structures_by_value() -> None:
+def test_structures_are_passed_by_value() -> None:
     point = np.array((1.5, 2.0, [(3, 0.25), (4, 10.0)]), POINT)[()]
     out = np.zeros(3)
     start(STRUCTURES, "structures", [point, out, np.array((7, 0.5), INNER)[()]])

@@ -230,7 +230,9 @@ def test_captured_operands_of_packed_matrices(kind: str, wave: int) -> None:
 @pytest.mark.parametrize("clamp", [0, 1])
 @pytest.mark.parametrize("signed_b", [0, 1])
 @pytest.mark.parametrize("name", ["16X16X16_IU8", "16X16X16_IU4", "16X16X32_IU4"])
-def test_captured_integer_products(name: str, signed_b: int, clamp: int) -> None:
+def test_the_emulator_gives_the_captured_integer_products(
+    name: str, signed_b: int, clamp: int
+) -> None:
     rows = [
         row
         for row in capture("wmma_integer_gfx1201")["rows"]

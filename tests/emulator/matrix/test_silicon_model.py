@@ -20,7 +20,7 @@ from silicon_matrices import Shape
 from silicon_model import dot, dot_step, rounded
 
 
-def test_captured_dot_products() -> None:
+def test_the_model_gives_the_captured_dot_products() -> None:
     rows = capture("float_dot_gfx1201")["rows"]
     assert len(rows) == 109
     for row in rows:
@@ -32,7 +32,7 @@ def test_captured_dot_products() -> None:
 @pytest.mark.parametrize(
     "matrix", capture("packed_wmma")["matrices"], ids=lambda matrix: matrix["name"]
 )
-def test_captured_matrices_with_packed_results(matrix: dict[str, Any]) -> None:
+def test_the_model_gives_the_captured_matrices_with_packed_results(matrix: dict[str, Any]) -> None:
     kind = matrix["format"]
     for found in of_gfx12(matrix):
         logical = [wave_k(found["wave"], k) for k in range(16)]
@@ -56,7 +56,7 @@ _CONSTANTS = {
 }  # fmt: skip
 
 
-def test_captured_operands_of_packed_matrices() -> None:
+def test_the_model_gives_the_captured_operands_of_packed_matrices() -> None:
     """neg_lo and neg_hi are signs of halves of A and B, sign and absolute value of C; op_sel and
     clamp do nothing."""
     rows = capture("packed_operands")["rows"]
@@ -90,7 +90,7 @@ def wave_k(wave: int, place: int) -> int:
 
 @pytest.mark.parametrize("name", ["IU8", "IU4"])
 @pytest.mark.parametrize("clamp", [0, 1])
-def test_captured_integer_products(name: str, clamp: int) -> None:
+def test_the_model_gives_the_captured_integer_products(name: str, clamp: int) -> None:
     rows = [
         row for row in capture("wmma_integer_gfx1201")["rows"] if row["instruction"].endswith(name)
     ]
@@ -105,7 +105,7 @@ def test_captured_integer_products(name: str, clamp: int) -> None:
 
 @pytest.mark.parametrize("op", range(4))
 @pytest.mark.parametrize("kind", ["sw16", "sw8"])
-def test_captured_sparse_products(kind: str, op: int) -> None:
+def test_the_model_gives_the_captured_sparse_products(kind: str, op: int) -> None:
     rows = [
         row for row in capture("swmmac_gfx1201")["rows"] if (row["kind"], row["op"]) == (kind, op)
     ]

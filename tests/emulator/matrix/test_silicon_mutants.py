@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import FRESH
+from building import using
 from required_tools import needs_tools
 from silicon_samples import CASES, INSTRUCTIONS
 
@@ -140,11 +140,8 @@ def _differences(result: str) -> int:
 
 @pytest.mark.parametrize("result", ["f32", "f16", "bf16"])
 def test_nothing_differs_without_a_mutation(result: str) -> None:
-    token = FRESH.set(True)
-    try:
+    with using(fresh=True):
         assert _differences(result) == 0
-    finally:
-        FRESH.reset(token)
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -156,8 +153,5 @@ def test_a_mutant_is_found(name: str, monkeypatch: Patch) -> None:
         for constant in ("SPECIAL_EXPONENT",):
             if hasattr(module, constant):
                 monkeypatch.setattr(module, constant, getattr(dot_factors, constant))
-    token = FRESH.set(True)
-    try:
+    with using(fresh=True):
         assert _differences(result) > 0
-    finally:
-        FRESH.reset(token)

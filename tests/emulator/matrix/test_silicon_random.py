@@ -13,7 +13,7 @@ pytestmark = needs_tools
 
 
 @pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=str)
-def test_matrix_products(instruction: Instruction) -> None:
+def test_random_matrix_products_are_the_models(instruction: Instruction) -> None:
     """Each distribution in one wave; of wave64, which has the same arithmetic, every third."""
     random = np.random.default_rng(1)
     cases = CASES if instruction.shape.wave.size == 32 else CASES[::3]
@@ -52,7 +52,7 @@ def test_halves_clamped_by_the_mode(instruction: Instruction) -> None:
 
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("dot", DOTS, ids=lambda dot: dot.mnemonic)
-def test_dot_products(dot: Dot) -> None:
+def test_random_dot_products_are_the_models(dot: Dot) -> None:
     random = np.random.default_rng(3)
     for case in CASES:
         inputs = dot.sample(random, case, 256)
@@ -88,7 +88,7 @@ def test_signs_of_three_operand_dots(kind: str, text: str) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=str)
-def test_many_matrix_products(instruction: Instruction, seed: int) -> None:
+def test_many_random_matrix_products_are_the_models(instruction: Instruction, seed: int) -> None:
     random = np.random.default_rng(100 + seed)
     check(instruction, CASES * 5, [instruction.sample(random, case) for case in CASES * 5], random)
 
@@ -96,7 +96,7 @@ def test_many_matrix_products(instruction: Instruction, seed: int) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("dot", DOTS, ids=lambda dot: dot.mnemonic)
-def test_many_dot_products(dot: Dot, seed: int) -> None:
+def test_many_random_dot_products_are_the_models(dot: Dot, seed: int) -> None:
     random = np.random.default_rng(200 + seed)
     for case in CASES:
         inputs = dot.sample(random, case, 4096)

@@ -112,7 +112,7 @@ FLOAT_ATOMICS = {
 
 
 @pytest.mark.parametrize("text", FLOAT_ATOMICS)
-def test_float_atomics(text: str) -> None:
+def test_float_atomics_are_numpys(text: str) -> None:
     body = f"""
   s_load_b128 s[0:3], s[0:1], 0x0
   v_lshlrev_b32 v0, 2, v0

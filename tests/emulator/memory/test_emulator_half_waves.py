@@ -53,7 +53,7 @@ def code(dwords: int) -> bytes:
 @pytest.mark.parametrize("lanes", [32, 31, 16])
 @pytest.mark.parametrize("dwords", [1, 2, 4])
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_loads(pattern: str, dwords: int, lanes: int) -> None:
+def test_loads_of_half_waves_are_32_single_loads(pattern: str, dwords: int, lanes: int) -> None:
     index = (PATTERNS[pattern] // dwords * dwords).astype(np.uint32)
     out = np.zeros((32, dwords), np.uint32)
     emulate(code(dwords), "load", 1, 32, [index, out, np.uint32(lanes)])
@@ -65,7 +65,7 @@ def test_loads(pattern: str, dwords: int, lanes: int) -> None:
 @pytest.mark.parametrize("lanes", [32, 31, 16])
 @pytest.mark.parametrize("dwords", [1, 2, 4])
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_stores(pattern: str, dwords: int, lanes: int) -> None:
+def test_stores_of_half_waves_are_32_single_stores(pattern: str, dwords: int, lanes: int) -> None:
     index = (PATTERNS[pattern] // dwords * dwords).astype(np.uint32)
     values = np.arange(32 * dwords, dtype=np.uint32).reshape(32, dwords)
     out = np.zeros(512, np.uint32)

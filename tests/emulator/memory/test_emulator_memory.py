@@ -122,7 +122,9 @@ def test_lds_copies_of_every_width_and_pattern(size: int) -> None:
         ("stride64_b32 v1, v2, v3 offset0:1 offset1:3", ((256, 2), (768, 3))),
     ],
 )
-def test_two_addresses(text: str, places: tuple[tuple[int, int], ...]) -> None:
+def test_accesses_with_two_addresses_reach_both(
+    text: str, places: tuple[tuple[int, int], ...]
+) -> None:
     lane = np.arange(32, dtype=np.uint32)
     inputs = np.stack([lane * 8, lane + 100, lane + 500]).astype(np.uint32)
     kind, _, rest = text.partition(" ")

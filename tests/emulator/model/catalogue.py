@@ -26,6 +26,7 @@ from model.memory_programs import (
     run_memory_cases,
     run_scalar_loads,
 )
+from model.operand_makers import Maker
 from model.operation import Op
 from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS
 from model.packed_variants import CLASSES as PACKED_CLASSES
@@ -36,7 +37,7 @@ from model.scalar_programs import CLASSES as SCALAR_CLASSES
 from model.scalar_programs import ExecCase, ScalarCase, exec_cases, run_scalar_cases
 from model.scalars import EXEC_OPS, SCALARS
 from model.values import width
-from model.variants import CLASSES, Maker, Variant
+from model.variants import CLASSES, Variant
 
 VECTOR: dict[str, Op] = {**INTEGERS, **FLOAT_OPS, **COMPARISONS}
 PACKED = (*HALVES, *PAIRS, *INTEGER_DOTS, *BYTE_DOTS, *MIXED)

@@ -7,11 +7,12 @@ import numpy as np
 
 from model.floats import FLOAT_OPS
 from model.integers import INTEGERS
+from model.operand_makers import Maker
 from model.operation import Op
 from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS, dot_of_pairs
 from model.programs import OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.values import Bits, Numbers, differences, fma, halves, numbers, patterns, saturated
-from model.variants import Maker, clamped
+from model.variants import clamped
 
 CLASSES = ("plain", "halves", "signs", "clamp", "scalar", "partial")
 

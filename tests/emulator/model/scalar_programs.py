@@ -9,11 +9,11 @@ import numpy as np
 from building import assemble, emulate
 from numpy.typing import NDArray
 
+from model.operand_makers import INLINE_FLOATS, INLINE_INTEGERS, LITERALS
 from model.operation import Op
 from model.programs import PARTIAL
 from model.scalars import EXEC_OPS, ScalarOp
 from model.values import Bits, Numbers, differences, numbers, patterns, width
-from model.variants import INLINE_FLOATS, INLINE_INTEGERS, LITERALS
 
 Inputs = NDArray[np.uint32]
 Judge = Callable[[Inputs], NDArray[np.bool_]]

@@ -7,7 +7,7 @@ import platform
 
 import numpy as np
 import pytest
-from building import DEVICE, compile_kernel, compile_source
+from building import compile_kernel, compile_source, using
 from host_processors import HOSTS
 from required_tools import needs_tools
 from silicon_samples import CASES, DOTS, INSTRUCTIONS
@@ -40,7 +40,7 @@ def host(request: pytest.FixtureRequest) -> EmulatorDevice:
     )
 
 
-def test_a_matrix_product(host: EmulatorDevice) -> None:
+def test_a_matrix_product_is_the_same_on_every_host(host: EmulatorDevice) -> None:
     a, b = np.random.default_rng(1).integers(-8, 9, (2, 4, 32, 8)).astype(np.float16)
     c = np.zeros((32, 8), np.float32)
     run(compile_kernel("matrix"), "matrix_f16", 1, 32, [a, b, c, np.uint32(4)], device=host)
@@ -54,7 +54,7 @@ def test_a_matrix_product(host: EmulatorDevice) -> None:
     np.testing.assert_array_equal(c.reshape(2, 16, 8).transpose(0, 2, 1).reshape(16, 16), expected)
 
 
-def test_half_precision(host: EmulatorDevice) -> None:
+def test_half_precision_is_the_same_on_every_host(host: EmulatorDevice) -> None:
     source = """#include "common.h"
 KERNEL halves(GLOBAL f16 *x, GLOBAL float *y) {
   u32 i = INDEX;
@@ -138,8 +138,7 @@ def test_matrix_products_round_alike(host: EmulatorDevice) -> None:
     """The quick form of a step, that for any operands and the chain for whole numbers, of each kind
     of result."""
     random = np.random.default_rng(5)
-    token = DEVICE.set(host)
-    try:
+    with using(device=host):
         for instruction in [each for each in INSTRUCTIONS if each.shape.wave.size == 32][::3]:
             samples = [instruction.sample(random, case) for case in CASES[::2]]
             inputs = [np.concatenate(parts, axis=1) for parts in zip(*samples, strict=True)]
@@ -147,5 +146,3 @@ def test_matrix_products_round_alike(host: EmulatorDevice) -> None:
         for dot in DOTS:
             inputs = dot.sample(random, ("specials", "specials"), 64)
             assert dot.run(inputs) == dot.expected(inputs)
-    finally:
-        DEVICE.reset(token)

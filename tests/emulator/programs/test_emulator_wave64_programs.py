@@ -137,7 +137,7 @@ KERNEL locked(GLOBAL u32 *x) {
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(2000, 2040))
-def test_many_random_programs(seed: int) -> None:
+def test_many_random_programs_of_64_lanes_give_what_the_host_gives(seed: int) -> None:
     check(seed, ("-O0", "-O1", "-O2", "-O3"), "-mwavefrontsize64")
 
 

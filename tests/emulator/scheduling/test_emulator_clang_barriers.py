@@ -141,7 +141,7 @@ attributes #0 = { "amdgpu-flat-work-group-size"="1,1024" }
 
 
 @pytest.mark.skipif(shutil.which("llc-22") is None, reason="llc-22 not installed")
-def test_objects_of_llvm(tmp_path: Path) -> None:
+def test_barriers_of_llvms_own_objects_work(tmp_path: Path) -> None:
     (tmp_path / "k.ll").write_text(OBJECTS)
     llc = ["llc-22", "-O2", f"-mcpu={CPU}", "-filetype=obj", "k.ll", "-o", "k.o"]
     subprocess.run(llc, cwd=tmp_path, check=True)

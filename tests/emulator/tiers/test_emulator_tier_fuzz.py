@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from building import HOST, TIER
+from building import using
 from host_processors import HOSTS
 from random_floats import RESULTS, Program, operands
 from required_tools import needs_tools
@@ -28,12 +28,8 @@ ONE_WAVE = operands(1)[:, :32]
 
 
 def results(seed: int, tier: str, host: str = "") -> np.ndarray:
-    tokens = TIER.set(tier), HOST.set(compiler_for(host))
-    try:
+    with using(tier=tier, host=compiler_for(host)):
         return run_registers(Program(seed).body, operands(seed), list(RESULTS), SCALARS)
-    finally:
-        TIER.reset(tokens[0])
-        HOST.reset(tokens[1])
 
 
 @cache
@@ -148,8 +144,8 @@ def masked_in_the_end() -> np.ndarray:
 
 
 def print_masked(tier: str) -> None:
-    TIER.set(tier)
-    print(*run_registers(floats_in_masks(), ONE_WAVE, list(RESULTS)).reshape(-1))
+    with using(tier=tier):
+        print(*run_registers(floats_in_masks(), ONE_WAVE, list(RESULTS)).reshape(-1))
 
 
 if __name__ == "__main__":

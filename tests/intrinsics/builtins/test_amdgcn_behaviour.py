@@ -75,7 +75,7 @@ def test_operations_on_parts_of_words(
     np.testing.assert_array_equal(out, model(x, y, z).astype(np.uint32))
 
 
-def test_bit_fields() -> None:
+def test_bit_field_builtins_give_what_numpy_gives() -> None:
     x, first, count = (
         words(),
         RANDOM.integers(0, 16, 32).astype(np.uint32),
@@ -121,7 +121,7 @@ def test_dot_products_of_bytes_and_nibbles(flags: tuple[bool, bool, bool]) -> No
         np.testing.assert_array_equal(out, expected.astype(np.int32))
 
 
-def test_unsigned_dot_products() -> None:
+def test_unsigned_dot_products_give_what_numpy_gives() -> None:
     a, b, c = words(), words(), words()
     for name, left, right in (
         ("udot4", unpacked(a, np.uint8), unpacked(b, np.uint8)),
@@ -185,7 +185,7 @@ def signed_moves(x, out):
 REVERSE_8 = sum((7 - lane) << 3 * lane for lane in range(8))
 
 
-def test_moves_between_lanes() -> None:
+def test_builtins_that_move_between_lanes_read_the_lanes_named() -> None:
     x, out = words(), np.zeros((32, 3), np.uint32)
     moves[1, 32](x, out)
     for column, source in enumerate((LANES ^ 7, LANES ^ 15, LANES ^ 31)):
@@ -197,7 +197,7 @@ def test_moves_between_lanes() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_exact_real_operations(dtype: Any) -> None:
+def test_exact_real_builtins_give_what_numpy_gives(dtype: Any) -> None:
     letter = {2: "h", 4: "f", 8: ""}[np.dtype(dtype).itemsize]
     x = np.concatenate([RANDOM.uniform(-100, 100, 31), [0.5]]).astype(dtype)
     for name, model in (
@@ -214,7 +214,7 @@ def test_exact_real_operations(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["sinf", "cosf", "exp2f", "logf", "rcpf", "rsqf", "sqrtf"])
-def test_approximations_are_close(name: str) -> None:
+def test_approximating_builtins_are_close_to_numpy(name: str) -> None:
     models: dict[str, Callable[[Array], Array]] = {
         "sinf": lambda v: np.sin(2 * np.pi * v), "cosf": lambda v: np.cos(2 * np.pi * v),
         "exp2f": np.exp2,
@@ -238,7 +238,7 @@ def test_mantissa_and_exponent_make_the_number() -> None:
     np.testing.assert_array_equal(out, x)
 
 
-def test_where_pointers_point() -> None:
+def test_pointers_are_told_apart_by_their_memory() -> None:
     @amdjit.kernel(block=32)
     def kernel(out):
         tile, mine = shared.array(4, i32), local.array(4, i32)

@@ -85,7 +85,7 @@ def swizzled(values, active, out, cases: amdjit.Const):
 
 
 @pytest.mark.parametrize(("dtype", "wave_size"), [("u4", 32), ("u8", 64)])
-def test_swizzles(dtype: str, wave_size: int) -> None:
+def test_swizzles_read_the_lanes_of_the_plan(dtype: str, wave_size: int) -> None:
     random = np.random.default_rng(2)
     values = random.integers(1, 1 << 30, wave_size).astype(dtype)
     cases = tuple(SWIZZLES.values())

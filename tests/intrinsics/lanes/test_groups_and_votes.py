@@ -104,7 +104,7 @@ def votes(x, out):
 
 @pytest.mark.parametrize("size", [32, 64])
 @pytest.mark.parametrize("block", [(1, 1), (45, 1), (16, 5), (32, 32)])
-def test_a_workgroup_votes(size: int, block: tuple[int, int]) -> None:
+def test_votes_of_a_workgroup_count_all_its_waves(size: int, block: tuple[int, int]) -> None:
     count = block[0] * block[1]
     x = (np.random.default_rng(count).random((3, count)) < 0.3).astype(np.int32)
     x[0], x[1] = 0, 1

@@ -110,7 +110,7 @@ def vote(values, out):
 
 
 @pytest.mark.parametrize("values", [RANDOM.integers(-3, 4, 32), np.ones(32), np.zeros(32)])
-def test_votes_and_broadcasts(values: np.ndarray[Any, Any]) -> None:
+def test_votes_and_broadcasts_are_numpys(values: np.ndarray[Any, Any]) -> None:
     values = values.astype(np.int32)
     out = np.zeros((32, 6), np.int32)
     vote[1, 32](values, out)

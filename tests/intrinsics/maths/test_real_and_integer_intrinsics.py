@@ -99,7 +99,7 @@ def integers(x, y, out):
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.int32])
-def test_bit_operations(dtype: type) -> None:
+def test_bit_operations_give_what_their_models_give(dtype: type) -> None:
     limits = np.iinfo(dtype)
     x, y = (
         RANDOM.integers(limits.min, limits.max, 32, endpoint=True).astype(dtype) for _ in range(2)

@@ -195,7 +195,7 @@ def pairs(
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("kind", "dtype"), [(f16, np.float16), (bf16, ml_dtypes.bfloat16)])
-def test_pairs_of_halves(kind: Any, dtype: Any, place: str) -> None:
+def test_atomics_on_pairs_of_halves_add_both(kind: Any, dtype: Any, place: str) -> None:
     x, values = (RANDOM.normal(size=64).astype(dtype) for _ in range(2))
     old, before = np.zeros_like(x), x.copy()
     pairs[1, 32](x, values, old, kind, place, "acq_rel", "agent")
@@ -286,7 +286,7 @@ def single_cases(kinds: tuple[str, ...]) -> list[tuple[str, str, str]]:
 
 
 def check_single(name: str, kind: str, place: str) -> None:
-    element = amdjit.language.types.from_dtype(np.dtype(kind))
+    element = amdjit.types.from_dtype(np.dtype(kind))
     for keeps in (False, True):
         assembly = alone.compile(element[:], element[:], name, place, keeps).asm
         # LLVM asks for the old values of some that leave them unused.

@@ -67,7 +67,7 @@ def test_all_types_of_gfx12(types: tuple[Any, Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("types", TYPES[::2], ids=lambda types: "-".join(map(name_of, types)))
-def test_types_in_wave64(types: tuple[Any, Any, Any]) -> None:
+def test_products_of_every_type_in_wave64_are_numpys(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (16, 32, 64), (16, 32, 32), (ROW, COL, COL), 64)
 
 

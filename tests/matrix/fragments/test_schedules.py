@@ -68,7 +68,7 @@ def test_which_wave_takes_which_blocks() -> None:
     ]
 
 
-def test_slices_of_waves() -> None:
+def test_slices_of_waves_share_a_fragment() -> None:
     block = (64, 4)
     rows = share_of_each_wave(matrix.coop_row_slice_2d(*block), block)
     assert rows == [every(4, column) for column in range(4) for _ in range(2)]

@@ -204,7 +204,7 @@ def test_one_b_is_multiplied_with_a_dense_and_a_sparse_a() -> None:
     np.testing.assert_array_equal(d, (a + other) @ b)
 
 
-def test_packed_indices() -> None:
+def test_an_index_is_packed_in_pairs_of_bits_or_refused() -> None:
     index = np.array([[0, 1, 2, 3, 1, 3], [1, 2, 0, 3, 0, 2]])
     np.testing.assert_array_equal(
         matrix.pack_index(index), [[0b11_10_01_00, 0b11_01], [0b11_00_10_01, 0b10_00]]

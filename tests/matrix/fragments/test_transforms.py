@@ -315,7 +315,7 @@ def test_a_result_becomes_the_left_operand_of_the_next_product() -> None:
     np.testing.assert_array_equal(d, a @ b @ c)
 
 
-def test_coordinates_of_waves() -> None:
+def test_coordinates_of_waves_are_those_of_the_block() -> None:
     """A launch of 2 by 3 workgroups of 2 by 2 waves tiles a matrix with blocks of 16 by 32."""
 
     @amdjit.kernel(block=(64, 2, 1))

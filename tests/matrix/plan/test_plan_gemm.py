@@ -45,7 +45,7 @@ def smallest(case: tuple[Any, ...]) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("case", SLICE, ids=named)
-def test_wave_tiles(case: tuple[Any, ...]) -> None:
+def test_products_of_wave_tiles_are_right(case: tuple[Any, ...]) -> None:
     for data in (random_data, rocwmma_data):
         check_product(*case, smallest(case), data)
 
@@ -73,7 +73,7 @@ LDS_SLICE = [
 
 
 @pytest.mark.parametrize("case", LDS_SLICE, ids=named)
-def test_products_through_lds(case: tuple[Any, ...]) -> None:
+def test_products_through_lds_are_right(case: tuple[Any, ...]) -> None:
     check_lds(case, random_data)
 
 
@@ -86,7 +86,7 @@ def check_lds(case: tuple[Any, ...], data: Any) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("blocks", WAVE_TILES, ids=named)
 @pytest.mark.parametrize("types", TYPES, ids=named)
-def test_every_wave_tile(types: Any, blocks: tuple[int, int]) -> None:
+def test_products_of_every_wave_tile_are_right(types: Any, blocks: tuple[int, int]) -> None:
     """In every layout, depth and thread block, which the launch chooses: one kernel computes all of
     them."""
     for case in GRID:

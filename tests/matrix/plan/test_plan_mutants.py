@@ -69,7 +69,7 @@ TYPE_MUTANTS = [*((each, BYTES) for each in SIGN_MUTANTS), (FP8_MUTANT, (fp8, bf
 
 
 @pytest.mark.parametrize(("mutant", "types"), TYPE_MUTANTS, ids=str)
-def test_types_and_signs(mutant: Mutant, types: Any) -> None:
+def test_mutants_of_types_and_signs_are_found(mutant: Mutant, types: Any) -> None:
     with mutated(mutant):
         assert is_wrong(types, random_data)
 

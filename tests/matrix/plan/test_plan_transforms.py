@@ -54,7 +54,7 @@ def test_conversions_kill_a_wrong_exchange(
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("uses", PAIRS, ids=named)
-def test_every_conversion(uses: Any, wave_size: int) -> None:
+def test_every_fragment_becomes_every_other(uses: Any, wave_size: int) -> None:
     """The layouts in turn."""
     layouts = itertools.cycle(itertools.product((ROW, COL), repeat=2))
     for dtype, (rows, columns) in itertools.product(TYPES, SIZES):

@@ -22,7 +22,7 @@ def run_many(seeds: Iterable[int]) -> None:
 
 
 @pytest.mark.parametrize("first", range(0, 24, 8))
-def test_random_fragments(first: int) -> None:
+def test_random_kernels_over_fragments_give_what_numpy_gives(first: int) -> None:
     run_many(range(first, first + 8))
 
 
@@ -34,5 +34,5 @@ def test_random_fragments_kill_the_mutant(mutant: Mutant) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("first", range(1000, 3000, 100))
-def test_many_random_fragments(first: int) -> None:
+def test_many_random_kernels_over_fragments_give_what_numpy_gives(first: int) -> None:
     run_many(range(first, first + 100))

@@ -8,7 +8,7 @@ an atomic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
@@ -19,7 +19,6 @@ from amdjit.emulator.analysis.dataflow import (
     ones_at_entries,
     vector_liveness,
 )
-from amdjit.emulator.analysis.instruction_classes import is_for_the_whole_wave
 from amdjit.emulator.checks.init.entry import SHADOWS, entry_lines
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.layout import Shadows
@@ -32,7 +31,6 @@ from amdjit.emulator.checks.init.may_be_undefined import (
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ONES, MaskBuilder, ShadowRegisters
 from amdjit.emulator.checks.init.rules.lanes import (
-    MOVES,
     move_between_lanes,
     read_lane,
     swap,
@@ -48,8 +46,8 @@ from amdjit.emulator.checks.init.rules.vector import (
 )
 from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.traits import SingleLane, Unit
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.vector.transcendental import PSEUDO_SCALAR
 from amdjit.emulator.layout import (
     FIELD_BYTES,
     HALF_LANES,
@@ -58,14 +56,10 @@ from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
 
 _ADDRESS_ROLES = frozenset({"vaddr", "saddr", "sbase", "soffset", "rsrc", "addr"})
-_VECTOR_MEMORY = frozenset({"VGLOBAL", "VSCRATCH", "VBUFFER", "VFLAT", "DS"})
-_SPECIAL = {
+_SWAPS: Mapping[str, Callable[[Shadow, Instruction], None]] = {
     "v_swap_b32": swap,
     "v_swap_b16": swap,
-    "v_readlane_b32": read_lane,
-    "v_readfirstlane_b32": read_lane,
 }
-_SPECIAL |= {"v_writelane_b32": write_lane, **dict.fromkeys(PSEUDO_SCALAR, read_lane)}
 # The scalar registers that the launch may set before a wave starts; compilers read no others.
 _SET_AT_START = frozenset(range(32))
 
@@ -124,14 +118,13 @@ class UndefinedValues(Instrument):
         shadow = self._shadow
         assert shadow is not None
         with shadow.registers.deferring():
-            for half in (
-                (0,) if is_for_the_whole_wave(instruction) else range(frame.registers.halves)
-            ):
+            halves = (0,) if instruction.traits.once_per_wave else range(frame.registers.halves)
+            for half in halves:
                 frame.registers.select_half(half)
                 self._apply(shadow, instruction)
         frame.registers.select_half(0)
         self._memory.begin_instruction()
-        if instruction.pc == self._last and instruction.opcode.encoding.startswith("SOP"):
+        if instruction.pc == self._last and instruction.traits.unit is Unit.SALU:
             self._end_block()
 
     def after(self, frame: Frame, instruction: Instruction) -> None:
@@ -152,20 +145,18 @@ class UndefinedValues(Instrument):
     # Instructions
 
     def _apply(self, shadow: Shadow, instruction: Instruction) -> None:
-        name, encoding = instruction.mnemonic, instruction.opcode.encoding
-        if name.startswith("s_cbranch"):
+        traits, lane_rule = instruction.traits, _lane_rule(instruction)
+        if traits.condition is not None:
             report_undefined(
                 shadow, instruction, InitKind.BRANCH, branch_condition(shadow, instruction)
             )
-        elif encoding.startswith("SOP"):
+        elif traits.unit is Unit.SALU:
             self._scalar(shadow, instruction)
-        elif name in MOVES:
-            move_between_lanes(shadow, instruction)
-        elif encoding in _VECTOR_MEMORY or encoding == "SMEM":
+        elif lane_rule is not None:
+            lane_rule(shadow, instruction)
+        elif traits.unit.is_memory:
             self._addresses(shadow, instruction)
-        elif name in _SPECIAL:
-            _SPECIAL[name](shadow, instruction)
-        elif name.startswith(("v_wmma", "v_swmmac")):
+        elif traits.matrix is not None:
             apply_matrix(shadow, instruction, self._seen(shadow))
         elif not (
             write_half_results(shadow, instruction) or write_wide_results(shadow, instruction)
@@ -182,7 +173,7 @@ class UndefinedValues(Instrument):
         return b.compare("ne", seen, constant("i64", 0))
 
     def _scalar(self, shadow: Shadow, instruction: Instruction) -> None:
-        if instruction.mnemonic in ("s_setpc_b64", "s_swappc_b64"):
+        if instruction.traits.flow.is_indirect:
             report_undefined(
                 shadow, instruction, InitKind.BRANCH, shadow.scalar(instruction.operand("src0"))
             )
@@ -209,7 +200,7 @@ class UndefinedValues(Instrument):
             if spec.role in _ADDRESS_ROLES:
                 found.append(shadow.any_of(instruction, index))
         undefined = masks.either(*found)
-        if instruction.opcode.encoding != "SMEM":
+        if instruction.traits.unit is not Unit.SCALAR_MEMORY:
             undefined = masks.both(undefined, shadow.lanes())
         report_undefined(shadow, instruction, InitKind.ADDRESS, undefined)
 
@@ -217,3 +208,15 @@ class UndefinedValues(Instrument):
         """Pass definedness between memory and registers."""
         assert self._shadow is not None
         self._memory.accessed(self._shadow, instruction, access, self._known)
+
+
+def _lane_rule(instruction: Instruction) -> Callable[[Shadow, Instruction], None] | None:
+    """Return the rule of an instruction that moves values between lanes or registers."""
+    traits = instruction.traits
+    if traits.moved_role is not None:
+        return move_between_lanes
+    if traits.single_lane is SingleLane.WRITE:
+        return write_lane
+    if traits.single_lane is SingleLane.READ or traits.is_pseudo_scalar:
+        return read_lane
+    return _SWAPS.get(instruction.mnemonic)

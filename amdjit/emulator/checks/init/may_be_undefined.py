@@ -16,12 +16,19 @@ from amdjit.emulator.analysis.dataflow import Ones, ones_after, scalar_writes
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.waits.counters import effect_of
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.traits import (
+    Arithmetic,
+    Destination,
+    Operator,
+    SingleLane,
+    Traits,
+    Unit,
+)
 from amdjit.emulator.layout import EXEC_LO, SCC_SLOT
 
 VECTORS = 256
 SCC = 1 << (VECTORS + SCC_SLOT)
 _SCALARS = ((1 << 128) - 1) << VECTORS
-_COPIES = ("s_mov_b", "s_add_", "s_addk", "s_and_b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +82,8 @@ def facts_after(instruction: Instruction, facts: Facts, exec_is_full: bool) -> F
     for slot in scalar_writes(instruction):
         written |= 1 << (VECTORS + slot)
     tainted = facts.tainted
-    scalar = instruction.opcode.encoding.startswith("SOP")
-    if scalar and not instruction.mnemonic.startswith(
-        ("s_mov_b", "s_wait", "s_cselect", "s_cbranch")
-    ):
-        written |= SCC
-    read |= SCC if scalar and instruction.mnemonic.startswith(_READS_SCC) else 0
+    written |= SCC if instruction.traits.writes_scc else 0
+    read |= SCC if instruction.traits.reads_scc else 0
     if read & tainted or _loads(instruction, facts):
         tainted |= written
     else:
@@ -90,16 +93,23 @@ def facts_after(instruction: Instruction, facts: Facts, exec_is_full: bool) -> F
 
 
 _EXEC = 3 << (VECTORS + EXEC_LO)
-_READS_SCC = ("s_cselect", "s_cmov", "s_add_co_ci", "s_sub_co_ci")
 
 
 def _arguments_after(instruction: Instruction, facts: Facts, read: int, written: int) -> int:
-    copied = (
-        instruction.mnemonic.startswith(_COPIES)
-        and (read & ~SCC)
-        and not read & ~SCC & ~facts.arguments
-    )
+    sources = read & ~SCC
+    copied = _keeps_pointers(instruction.traits) and sources and not sources & ~facts.arguments
     return facts.arguments | written if copied else facts.arguments & ~written
+
+
+def _keeps_pointers(traits: Traits) -> bool:
+    """Whether a scalar instruction makes pointers of pointers into the same memory."""
+    if traits.unit is not Unit.SALU:
+        return False
+    if traits.logic is not None:
+        logic = traits.logic
+        is_and = logic.is_plain and logic.operator is Operator.AND
+        return is_and and logic.destination is Destination.REGISTER
+    return traits.arithmetic in (Arithmetic.MOVE, Arithmetic.ADD)
 
 
 def facts_at_entries(
@@ -142,5 +152,7 @@ def keeping_scalars(graph: Graph) -> frozenset[int]:
     """Return the vector registers in whose lanes compilers keep scalar registers: lanes are read
     only after they are written."""
     instructions = (item for block in graph.blocks.values() for item in block.instructions)
-    targets = (item.operands[0] for item in instructions if item.mnemonic == "v_writelane_b32")
+    targets = (
+        item.operands[0] for item in instructions if item.traits.single_lane is SingleLane.WRITE
+    )
     return frozenset(target.index for target in targets if isinstance(target, Register))

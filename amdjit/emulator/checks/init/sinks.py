@@ -7,6 +7,7 @@ from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ZERO
 from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report, where
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Unit
 from amdjit.emulator.host.builder import Value
 
 
@@ -18,9 +19,8 @@ def report_undefined(
         return
     b = shadow.frame.builder
     label = f"undefined.{b.name()[1:]}"
-    uniform = instruction.opcode.encoding in ("SMEM", "SOPP") or instruction.mnemonic.endswith(
-        "pc_b64"
-    )
+    traits = instruction.traits
+    uniform = traits.ends_block or traits.unit is Unit.SCALAR_MEMORY
     with where(b, b.compare("ne", undefined, ZERO), label):
         lane = NO_LANE if uniform else first_lane(b, undefined)
         report(shadow.frame, instruction, kind, lane)

@@ -10,6 +10,7 @@ from amdjit.emulator.analysis.dataflow import scalar_writes
 from amdjit.emulator.checks.waits.counters import effect_of
 from amdjit.emulator.checks.waits.search import Place, places_of, register_operands
 from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.decoder.traits import Flag
 from amdjit.emulator.layout import HALF_LANES, SCC_SLOT, VCC_LO
 
 _MOST_STEPS = 20_000
@@ -69,7 +70,7 @@ def _written(instruction: Instruction) -> Iterator[Place]:
             yield from places_of(register)
     for slot in scalar_writes(instruction):
         yield "s", slot
-    if instruction.opcode.encoding in ("SOPC", "SOP2", "SOP1"):
+    if instruction.traits.writes_scc:
         yield _SCC
 
 
@@ -77,7 +78,7 @@ def _read(instruction: Instruction) -> Iterator[Place]:
     for _, read, register in register_operands(instruction):
         if read:
             yield from places_of(register)
-    if "cselect" in instruction.mnemonic or "cmov" in instruction.mnemonic:
+    if instruction.traits.reads_scc:
         yield _SCC
 
 
@@ -85,9 +86,10 @@ def places_read(
     instruction: Instruction, wave_size: int, roles: frozenset[str] | None = None
 ) -> list[Place]:
     """Return the places that an instruction reads in some roles, or in all of them."""
-    if instruction.mnemonic.startswith("s_cbranch_scc"):
+    condition = instruction.traits.condition
+    if condition is not None and condition.flag is Flag.SCC:
         return [_SCC]
-    if instruction.mnemonic.startswith("s_cbranch_vcc"):
+    if condition is not None and condition.flag is Flag.VCC:
         return [("s", VCC_LO + half) for half in range(wave_size // HALF_LANES)]
     if roles is None:
         return list(_read(instruction))

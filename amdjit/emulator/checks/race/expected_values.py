@@ -17,10 +17,7 @@ from collections.abc import Iterator
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.checks.waits.search import Place, places_of, register_operands
 from amdjit.emulator.decoder.instruction import Instruction, Register
-
-_SWAPS = ("global_atomic_cmpswap_", "flat_atomic_cmpswap_", "ds_cmpstore_")
-_LOADS = ("s_load_", "global_load_", "flat_load_", "ds_load_")
-_MOVES = frozenset({"v_mov_b32", "v_dual_mov_b32", "s_mov_b32", "s_mov_b64"})
+from amdjit.emulator.decoder.traits import Arithmetic, Exchange, MemoryKind, Space
 
 
 def guessing_loads(graph: Graph) -> dict[int, int]:
@@ -29,19 +26,31 @@ def guessing_loads(graph: Graph) -> dict[int, int]:
     flow = _Flow(graph)
     for block in graph.blocks.values():
         for place, swap in enumerate(block.instructions):
-            if swap.mnemonic.startswith(_SWAPS):
+            if _is_swap(swap):
                 for load in flow.writers(block, place, _expected(swap)):
-                    if load.mnemonic.startswith(_LOADS) and flow.is_same_place(
-                        load, swap, block, place
-                    ):
+                    if _is_load(load) and flow.is_same_place(load, swap, block, place):
                         found[load.pc] = swap.immediates.get("scope", 0)
     return found
+
+
+def _is_swap(instruction: Instruction) -> bool:
+    access = instruction.traits.memory
+    if access is None or access.has_descriptor:
+        return False
+    return access.exchange is Exchange.COMPARE
+
+
+def _is_load(instruction: Instruction) -> bool:
+    access = instruction.traits.memory
+    if access is None or access.has_descriptor or access.space is Space.PRIVATE:
+        return False
+    return access.kind is MemoryKind.LOAD
 
 
 def _expected(swap: Instruction) -> Place:
     """Return the first register of the expected value: the last source in LDS, elsewhere the upper
     half of the data."""
-    if swap.mnemonic.startswith("ds_"):
+    if swap.access.space is Space.LDS:
         register = swap.operand("data1")
         assert isinstance(register, Register)
         return "v", register.index
@@ -90,9 +99,10 @@ class _Flow:
 
         The swap may have a sum where the load has its terms: then one term must be the load's base.
         """
-        if load.mnemonic.startswith("ds_") != swap.mnemonic.startswith("ds_"):
+        in_lds = swap.access.space is Space.LDS
+        if (load.access.space is Space.LDS) != in_lds:
             return False
-        if swap.mnemonic.startswith("ds_"):
+        if in_lds:
             return load.operand("addr") == swap.operand("addr") and _offset(load) == _offset(swap)
         base = _register(load, "sbase") or _register(load, "saddr") or _register(load, "vaddr")
         mine = _register(swap, "saddr") or _register(swap, "vaddr")
@@ -140,7 +150,7 @@ def _copied(instruction: Instruction, target: Place) -> Place | None:
     """Return the register that a move copies to `target`."""
     halves = (instruction, instruction.pair) if instruction.pair else (instruction,)
     for half in halves:
-        if half.mnemonic in _MOVES and all(
+        if half.traits.arithmetic is Arithmetic.MOVE and all(
             isinstance(operand, Register) for operand in half.operands
         ):
             written, read = (

@@ -11,7 +11,10 @@ from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.checks.race.expected_values import guessing_loads
 from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, READS_ONLY
 from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
+from amdjit.emulator.checks.waits.counters import waits_of
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Barrier, Flow
+from amdjit.emulator.decoder.wait_counters import WaitEvent
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.instructions.scalar.barriers import WORKGROUP, barrier_of_wait, named_signal
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
@@ -19,7 +22,6 @@ from amdjit.emulator.wave.frame import CONTEXT, STATE, Frame
 from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.wave.registers import V32
 
-_MEMORY = frozenset({"DS", "SMEM", "VGLOBAL", "VSCRATCH", "VBUFFER", "VFLAT"})
 _V64 = vector("i64")
 _ADDRESSES = Value("ptr", "%race.addresses")
 _VALUES = Value("ptr", "%race.values")
@@ -29,8 +31,6 @@ _LOWER_BYTES = _LOWER_VALUES + 4 * 128
 # How many accesses of an instruction are kept for the wave's upper half: both of a two-address
 # form, or of a flat one.
 _MOST_KEPT = 2
-# What may release a store: a wait for `storecnt`, alone or with another counter.
-_STORE_WAITS = ("s_wait_storecnt", "s_wait_storecnt_dscnt")
 
 
 class RaceInstrument(Instrument):
@@ -65,24 +65,28 @@ class RaceInstrument(Instrument):
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note signals of named barriers, and waits for them."""
         self._kept, self._compared = [], 0
-        name = instruction.mnemonic
-        if name == "s_barrier_wait" and barrier_of_wait(instruction) > 0:
+        barrier = instruction.traits.barrier
+        if barrier is None:
+            return
+        if barrier is Barrier.WAIT and barrier_of_wait(instruction) > 0:
             frame.native_void("aj_race_waits", [CONTEXT, STATE])
-        elif name in ("s_barrier_signal", "s_barrier_signal_isfirst"):
+        elif barrier.signals:
             number = named_signal(frame, instruction)
             if instruction.pc in self._split:
                 frame.native_void("aj_race_split", [CONTEXT])
             elif number is not None:
                 frame.native_void("aj_race_arrive", [CONTEXT, STATE, number])
-        elif name == "s_barrier_leave":
+        elif barrier is Barrier.LEAVE:
             frame.native_void("aj_race_arrive", [CONTEXT, STATE, constant("i32", -1)])
 
     def after(self, frame: Frame, instruction: Instruction) -> None:
         """Note what releases and what acquires."""
-        if instruction.mnemonic in _STORE_WAITS and _waits_for_all_stores(instruction):
+        cache = instruction.traits.cache
+        if _waits_for_all_stores(instruction):
             frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 0)])
         elif (
-            instruction.mnemonic == "global_inv"
+            cache is not None
+            and cache.invalidates
             and instruction.immediates.get("scope", 0) >= DEVICE_SCOPE
         ):
             frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 1)])
@@ -171,22 +175,27 @@ def _split_signals(block: Block) -> Iterator[int]:
     pending = None
     for instruction in block.instructions:
         operand = instruction.operands[0] if instruction.operands else None
-        if instruction.mnemonic.startswith("s_barrier_signal"):
+        barrier = instruction.traits.barrier
+        if barrier is not None and barrier.signals:
             pending = instruction.pc if getattr(operand, "value", None) == WORKGROUP else None
         elif pending is not None and _accesses(instruction):
             yield pending
             pending = None
-    if pending is not None and block.instructions[-1].mnemonic != "s_barrier_wait":
+    if pending is not None and block.instructions[-1].traits.flow is not Flow.BARRIER:
         yield pending
 
 
 def _accesses(instruction: Instruction) -> bool:
-    return instruction.opcode.encoding in _MEMORY
+    return instruction.traits.unit.is_memory
 
 
 def _waits_for_all_stores(instruction: Instruction) -> bool:
-    count = instruction.immediates["simm16"] & 0xFFFF
-    return (count >> 8 if instruction.mnemonic.endswith("_dscnt") else count) == 0
+    """Whether an instruction may stand between a store and what releases it."""
+    if not instruction.traits.waits:
+        return False
+    counters = instruction.opcode.instruction_set.wait_counters.counted[WaitEvent.VECTOR_STORE]
+    waits = waits_of(instruction)
+    return all(waits.get(counter) == 0 for counter in counters)
 
 
 def _keep_values(frame: Frame, access: MemoryAccess) -> Value:

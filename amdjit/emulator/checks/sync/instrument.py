@@ -10,6 +10,7 @@ from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report, wher
 from amdjit.emulator.checks.sync.kinds import SyncKind
 from amdjit.emulator.checks.waits.search import missing_waits
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Barrier
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import EXEC_LO, FIELD_BYTES, Context, Launch
 from amdjit.emulator.wave.frame import Frame
@@ -17,9 +18,7 @@ from amdjit.emulator.wave.instrument import Instrument
 
 _LAUNCH = Value("ptr", "%launch")
 _ALL = constant("i32", -1)
-_BARRIERS = frozenset(
-    {"s_barrier_signal", "s_barrier_signal_isfirst", "s_barrier_join", "s_barrier_leave"}
-)
+_BARRIERS = (Barrier.SIGNAL, Barrier.SIGNAL_FIRST, Barrier.JOIN, Barrier.LEAVE)
 
 
 class SyncInstrument(Instrument):
@@ -36,14 +35,14 @@ class SyncInstrument(Instrument):
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Check the instructions that need all lanes, or all with which the wave began."""
-        name = instruction.mnemonic
+        traits = instruction.traits
         if instruction.pc in self._early:
             report(frame, instruction, SyncKind.WAIT, NO_LANE)
-        if name in _BARRIERS:
+        if traits.barrier in _BARRIERS:
             _check_lanes(frame, instruction, SyncKind.DIVERGENT)
-        elif name.startswith(("v_wmma", "v_swmmac")):
+        elif traits.matrix is not None:
             _check_lanes(frame, instruction, SyncKind.MATRIX)
-        elif "_load_tr_" in name:
+        elif traits.memory is not None and traits.memory.is_transposed:
             _check_lanes(frame, instruction, SyncKind.TRANSPOSE)
 
 

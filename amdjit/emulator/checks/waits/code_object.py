@@ -1,4 +1,4 @@
-"""Missing waits of a whole code object, whoever compiled it; nothing is run."""
+"""Missing waits of a whole code object, whichever compiler made it; nothing is run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Line = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class LocatedWait:
-    """A missing wait with its places: file and line of the use and of the instruction in flight,
-    where known."""
+    """A missing wait with its places: file and line of the use and of the instruction in flight, if
+    they are known."""
 
     kernel: str
     wait: MissingWait
@@ -30,11 +30,11 @@ class LocatedWait:
 
 
 def find_missing_waits(code_object: bytes) -> tuple[LocatedWait, ...]:
-    """Return every use of a register that comes before a needed `s_wait_*`, for all kernels of a
-    code object.
+    """Return every use of a register that lacks an `s_wait_*` before it, in all kernels of a code
+    object.
 
-    MalformedCodeObject if it is none; UndecodableInstruction or WildBranch if a kernel's code
-    cannot be read.
+    MalformedCodeObject if the bytes are not one; UndecodableInstruction or WildBranch if a kernel's
+    code cannot be read.
     """
     whole = CodeObject.read(code_object)
     return tuple(

@@ -1,12 +1,12 @@
 """Registers that are used while a load into them may still be in flight: a missing `s_wait_*`.
 
-The emulator runs every instruction to its end before the next one, so such code gives the right
-result here and now and then a wrong one on hardware. This is a dataflow analysis of the machine
-code, for which nothing has to run.
+The emulator completes every instruction before the next one starts, so that this code computes the
+right result here, and now and then a wrong one on hardware. This is a dataflow analysis of the
+machine code; nothing has to run.
 
 The state before an instruction maps what is in flight to its age: how many instructions that count
-on the same counter have been issued since, on the path where they are fewest. `s_wait_loadcnt N`
-lands everything of age N and above. Paths are merged by the lowest age.
+on the same counter have been issued since, on the path with the fewest. `s_wait_loadcnt N` lands
+everything of age N and above. Where paths meet, the lowest age counts.
 
 Write-after-read needs no wait on gfx12: memory instructions read their registers under a hardware
 interlock (RDNA 4 ISA, 5.6: VM_VSRC; LLVM waits for none either, exports excepted).
@@ -19,17 +19,17 @@ from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc
-from amdjit.emulator.checks.waits.counters import Counter, effect_of, lands_scc, waits_of
+from amdjit.emulator.checks.waits.counters import effect_of, lands_scc, waits_of
 from amdjit.emulator.checks.waits.halves import BOTH, moved_halves
 from amdjit.emulator.decoder import disassemble
 from amdjit.emulator.decoder.instruction import Instruction, OperandSpec, Register, RegisterFile
+from amdjit.emulator.decoder.traits import Flag, Flow, Traits
+from amdjit.emulator.decoder.wait_counters import WaitCounter
 from amdjit.emulator.layout import SCC_SLOT, VCC_LO
 
 _OLDEST = 64  # what the widest counter holds
 _LDS = ("lds", 0)
 _SCC = ("s", SCC_SLOT)
-_BARRIERS = frozenset({"s_barrier_signal", "s_barrier_signal_isfirst"})
 
 # A register as ("v", number) or ("s", the ISA's operand code); `_LDS` stands for writes to LDS. In
 # states, VGPRs are two halves of 16 bits.
@@ -38,13 +38,13 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Flight:
-    """The youngest load into a place on a counter, and how many were issued behind it."""
+    """The youngest load into a place on a counter, and how many were issued after it."""
 
     age: int
     pc: int
 
 
-_State = dict[tuple[Place, Counter], _Flight]
+_State = dict[tuple[Place, WaitCounter], _Flight]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class MissingWait:
 
     pc: where the use is; text: that instruction. register: v7, s4, vcc_lo; "" for writes to LDS
     before a barrier. overwrites: the use is a write. load_pc, load_text: the instruction in flight.
-    wait: the instruction that is missing in front of the use, for example `s_wait_loadcnt 0x0`.
+    wait: the instruction that is missing before the use, for example `s_wait_loadcnt 0x0`.
     """
 
     pc: int
@@ -85,8 +85,8 @@ class MissingWait:
 
 
 def missing_waits(graph: Graph) -> tuple[MissingWait, ...]:
-    """Return the uses that need a wait and have none, one for each instruction and load, by
-    address."""
+    """Return the uses that lack a wait, one for each instruction and load, in the order of
+    addresses."""
     analysis = _Analysis(graph)
     found: dict[tuple[int, int], MissingWait] = {}
     for pc, state in sorted(analysis.solve().items()):
@@ -100,9 +100,7 @@ class _Analysis:
         self._graph = graph
         blocks = graph.blocks.values()
         self._by_pc = {item.pc: item for block in blocks for item in block.instructions}
-        calls = [
-            item for item in self._by_pc.values() if item.mnemonic in ("s_swappc_b64", "s_call_b64")
-        ]
+        calls = [item for item in self._by_pc.values() if item.traits.flow.is_call]
         returns = frozenset(item.pc + item.size for item in calls)
         self._never_called = returns | {graph.entry}
 
@@ -121,10 +119,13 @@ class _Analysis:
         return states
 
     def _successors(self, block: Block) -> Iterator[int]:
-        """A call goes to functions only, not to where another call comes back: callees land
-        everything first (LLVM: SIInsertWaitcnts, callWaitsOnFunctionEntry), so that a caller may
-        leave loads in flight."""
-        call = block.instructions[-1].mnemonic == "s_swappc_b64"
+        """Yield where a block goes on: a call goes to functions only, not to where another call
+        returns.
+
+        Callees land everything first (LLVM: SIInsertWaitcnts, callWaitsOnFunctionEntry), so that a
+        caller may leave loads in flight.
+        """
+        call = block.instructions[-1].traits.flow is Flow.INDIRECT_CALL
         for successor in block.successors:
             if successor in self._graph.blocks and not (call and successor in self._never_called):
                 yield successor
@@ -145,10 +146,10 @@ class _Analysis:
         instruction: Instruction,
         place: Place,
         overwrites: bool,
-        counter: Counter,
+        counter: WaitCounter,
         flight: _Flight,
     ) -> MissingWait:
-        wait = f"s_wait_{counter.value} {flight.age if counter.in_order else 0:#x}"
+        wait = f"s_wait_{counter.name} {flight.age if counter.in_order else 0:#x}"
         load = disassemble(self._by_pc[flight.pc])
         text = disassemble(instruction)
         return MissingWait(instruction.pc, text, _name(place), overwrites, flight.pc, load, wait)
@@ -168,7 +169,7 @@ def _name(place: Place) -> str:
 
 
 def _merge(states: dict[int, _State], target: int, new: _State) -> bool:
-    """Add a path's state to a block's; tell whether that changed it."""
+    """Add a path's state to a block's; return whether that changed it."""
     old = states.get(target)
     if old is None:
         states[target] = dict(new)
@@ -182,28 +183,28 @@ def _merge(states: dict[int, _State], target: int, new: _State) -> bool:
     return changed
 
 
-def _lands_in_order(instruction: Instruction, counter: Counter) -> bool:
-    """Tell whether a result follows an older load's of that counter, so that writing over it needs
-    no wait."""
+def _lands_in_order(instruction: Instruction, counter: WaitCounter) -> bool:
+    """Whether an instruction's result arrives after that of an older load on that counter, so that
+    it may overwrite it without a wait."""
     effect = effect_of(instruction)
     return counter.in_order and effect.fills and effect.counts == (counter,)
 
 
 def _early(
     instruction: Instruction, state: _State
-) -> Iterator[tuple[Place, bool, Counter, _Flight]]:
+) -> Iterator[tuple[Place, bool, WaitCounter, _Flight]]:
     """Yield each (place, whether it is only written, counter, flight) that an instruction meets too
     early."""
-    landed = _waited(instruction, state) if instruction.opcode.encoding == "VINTERP" else state
+    landed = _waited(instruction, state)
     for place, overwrites in _uses(instruction):
-        for counter in Counter:
+        for counter in instruction.opcode.instruction_set.wait_counters.counters:
             flight = landed.get((place, counter))
             if flight and not (overwrites and _lands_in_order(instruction, counter)):
                 yield place, overwrites, counter, flight
 
 
 def _waited(instruction: Instruction, state: _State) -> _State:
-    """Return what is still in flight behind an instruction's waits."""
+    """Return what is still in flight after an instruction's waits."""
     waits = waits_of(instruction)
     if not waits:
         return state
@@ -214,15 +215,15 @@ def _waited(instruction: Instruction, state: _State) -> _State:
     }
 
 
-def _landed(counter: Counter, flight: _Flight, left: int | None) -> bool:
+def _landed(counter: WaitCounter, flight: _Flight, left: int | None) -> bool:
     if left is None:
         return False
     return flight.age >= left if counter.in_order else left == 0
 
 
 def _issue(instruction: Instruction, state: _State, by_pc: Mapping[int, Instruction]) -> None:
-    """Change a state to the one behind an instruction. A load that is used too early is reported
-    there only."""
+    """Change a state to the one after an instruction. A load that is used too early is reported
+    only there."""
     if state:
         reported = {flight.pc for _, _, _, flight in _early(instruction, state)}
         for key in [key for key, flight in state.items() if flight.pc in reported]:
@@ -231,9 +232,8 @@ def _issue(instruction: Instruction, state: _State, by_pc: Mapping[int, Instruct
     if len(left) != len(state):
         state.clear()
         state.update(left)
-    signal = state.get((_SCC, Counter.KM))
-    if signal is not None and lands_scc(instruction, by_pc[signal.pc]):
-        del state[_SCC, Counter.KM]
+    if instruction.traits.barrier is not None:
+        _land_scc(instruction, state, by_pc)
     effect = effect_of(instruction)
     for key, flight in list(state.items()):
         if key[1] in effect.counts and flight.age < _OLDEST:
@@ -244,6 +244,12 @@ def _issue(instruction: Instruction, state: _State, by_pc: Mapping[int, Instruct
     for place in places:
         for counter in effect.counts:
             state[place, counter] = _Flight(0, instruction.pc)
+
+
+def _land_scc(instruction: Instruction, state: _State, by_pc: Mapping[int, Instruction]) -> None:
+    for key in [key for key in state if key[0] == _SCC]:
+        if lands_scc(instruction, by_pc[state[key].pc]):
+            del state[key]
 
 
 def places_of(register: Register) -> Iterable[Place]:
@@ -282,10 +288,10 @@ def _results(instruction: Instruction) -> Iterator[Place]:
 
 
 def _uses(instruction: Instruction) -> Iterator[tuple[Place, bool]]:
-    """Yield each place that an instruction needs, and whether it only writes it; reads first.
+    """Yield each place that an instruction needs, and whether it only writes it; reads come first.
 
-    A load to half of a register counts as a write of both: it keeps the other half, and lands in
-    order.
+    A load into half of a register counts as a write of both halves: it preserves the other one, and
+    lands in order.
     """
     filled = effect_of(instruction).fills
     written_later: list[Place] = []
@@ -298,13 +304,17 @@ def _uses(instruction: Instruction) -> Iterator[tuple[Place, bool]]:
                 yield place, False
         elif spec.written:
             written_later += _halves(register, BOTH)
-    if instruction.mnemonic in ("s_cbranch_vccz", "s_cbranch_vccnz"):
-        yield ("s", VCC_LO), False
-    if instruction.mnemonic in _BARRIERS:
-        yield _LDS, False
-    if reads_scc(instruction.mnemonic):
-        yield _SCC, False
-    elif writes_scc(instruction.mnemonic):
-        yield _SCC, True
+    yield from _implied_uses(instruction.traits)
     for place in written_later:
         yield place, True
+
+
+def _implied_uses(traits: Traits) -> Iterator[tuple[Place, bool]]:
+    if traits.condition is not None and traits.condition.flag is Flag.VCC:
+        yield ("s", VCC_LO), False
+    if traits.barrier is not None and traits.barrier.signals:
+        yield _LDS, False
+    if traits.reads_scc:
+        yield _SCC, False
+    elif traits.writes_scc and not traits.scc_is_late:
+        yield _SCC, True

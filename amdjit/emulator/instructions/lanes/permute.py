@@ -1,7 +1,7 @@
 """Instructions that permute the lanes of vector registers.
 
-Those in `WHOLE_WAVE` (table.py) are emitted once for both halves of a wave64 and select the halves
-themselves; the others stay within 32 lanes and are emitted once for each half.
+Some are emitted once for both halves of a wave64 (`Traits.once_per_wave`) and select the halves
+themselves; the others stay within 32 lanes and are emitted for each half.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ address for each half.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
@@ -20,7 +19,6 @@ from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import constant_bits
 from amdjit.emulator.wave.registers import V32
 
-_NAME = re.compile(r"v_(s?)wmma(?:c)?_(\w+?)_16x16x(\d+)_(\w+)")
 # Staging vectors: C from 0, A from 8, B from 12 on.
 _C_STAGE, _A_STAGE, _B_STAGE = 0, 8, 12
 
@@ -116,16 +114,15 @@ def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
 
 
 def matrix_of(frame: Frame, instruction: Instruction) -> Matrix:
-    """Return the product that an instruction computes."""
-    match = _NAME.fullmatch(instruction.mnemonic)
-    assert match is not None
-    sparse, result, k, kinds = match.groups()
+    """Return the product that an instruction makes."""
+    product = instruction.traits.matrix
+    assert product is not None
+    a, b, clamps = product.a, product.b, False
+    if a.startswith("iu"):
+        a, b = _integer_elements(instruction, a)
+        clamps = instruction.modifiers.clamp
     wave_size = frame.registers.halves * HALF_LANES
-    if kinds.startswith("iu"):
-        a, b = _integer_elements(instruction, kinds)
-        return Matrix(a, b, result, int(k), bool(sparse), instruction.modifiers.clamp, wave_size)
-    a, _, b = kinds.partition("_")
-    return Matrix(a, b or a, result, int(k), bool(sparse), False, wave_size)
+    return Matrix(a, b, product.result, product.k, product.sparse, clamps, wave_size)
 
 
 def _emit_dense(frame: Frame, instruction: Instruction) -> None:

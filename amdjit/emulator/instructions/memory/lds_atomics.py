@@ -98,8 +98,6 @@ def _count(name: str) -> Emitter:
     return emit
 
 
-COUNTERS = frozenset({"ds_append", "ds_consume"})
-
 LDS_ATOMICS: Mapping[str, Emitter] = {
     "ds_storexchg_2addr_rtn_b32": _exchange_two(32, 4),
     "ds_storexchg_2addr_rtn_b64": _exchange_two(64, 8),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.control_flow import ENDS, Block, Graph
+from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.traits import Barrier, Flow
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.layout import END_SITE_SLOT, M0, NAMED_BARRIERS
@@ -37,16 +38,16 @@ def joined_signal(block: Block) -> int | None:
     driver can do it when the wave waits: no other wave runs in between, and no instruction looks at
     a barrier."""
     *others, last = block.instructions
-    barriers = [i for i in others if "_barrier_" in i.mnemonic]
+    barriers = [i for i in others if i.traits.barrier is not None]
     if (
-        last.mnemonic != "s_barrier_wait"
+        last.traits.barrier is not Barrier.WAIT
         or barrier_of_wait(last) != WORKGROUP
         or len(barriers) != 1
     ):
         return None
     operand = barriers[0].operands[0] if barriers[0].operands else None
     own = isinstance(operand, InlineConstant) and operand.value == WORKGROUP
-    return barriers[0].pc if own and barriers[0].mnemonic == "s_barrier_signal" else None
+    return barriers[0].pc if own and barriers[0].traits.barrier is Barrier.SIGNAL else None
 
 
 def emit_wait(frame: Frame, instruction: Instruction, number: int) -> Value:
@@ -159,7 +160,7 @@ class Ends:
     def note(self, frame: Frame, block: Block) -> None:
         """Keep the site at the end of a block after which the wave may end."""
         last = block.instructions[-1]
-        ends = last.mnemonic in ENDS and block.pc not in self._bare
+        ends = last.traits.flow is Flow.END and block.pc not in self._bare
         if ends or not self._bare.isdisjoint(block.successors):
             self._keep(frame, last.pc)
 
@@ -169,10 +170,8 @@ class Ends:
 
 def _only_ends(block: Block) -> bool:
     *others, last = block.instructions
-    return last.mnemonic in ENDS and all(i.mnemonic.startswith(_IDLE) for i in others)
+    return last.traits.flow is Flow.END and all(i.traits.idle is not None for i in others)
 
-
-_IDLE = ("s_nop", "s_sendmsg", "s_wait", "s_delay_alu")
 
 BARRIERS: Mapping[str, Emitter] = {
     "s_barrier_signal": _signal(False),

@@ -114,7 +114,7 @@ def _message_with_result(frame: Frame, instruction: Instruction) -> None:
         )
     b = frame.builder
     cycles = b.call("llvm.readcyclecounter", "i64", [])
-    narrow = instruction.mnemonic.endswith("b32")
+    narrow = instruction.opcode.operands[0].dwords == 1
     frame.write_scalar(instruction.operands[0], b.resize(cycles, 32) if narrow else cycles)
 
 

@@ -18,18 +18,18 @@ from amdjit.emulator.wave.rounding import rounding_shift
 _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
 # Dot products that add to the old result.
 _DOTS = ("v_dot2acc_f32_f16", "v_dot2acc_f32_bf16")
-# Instructions that may be either half.
-DUAL = frozenset({*_DOTS, *_OPERATIONS})
+# What a VOPD instruction may do in either half: None for dot products.
+DUAL: Mapping[str, VectorOp | None] = {**dict.fromkeys(_DOTS), **_OPERATIONS}
 
 
 def _half(frame: Frame, half: Instruction) -> Value:
-    name = half.mnemonic.replace("v_dual_", "v_", 1)
-    frame.round_as(rounding_shift(name))
-    if name in _DOTS:
-        return float_dot(frame, half, frame.source(half, 0))
-    operation = _OPERATIONS.get(name)
-    if operation is None:
+    frame.round_as(rounding_shift(half.traits.rounding))
+    name = half.traits.operation
+    if name not in DUAL:
         raise Untranslatable(half)
+    operation = DUAL[name]
+    if operation is None:
+        return float_dot(frame, half, frame.source(half, 0))
     return operation.compute(frame, half)
 
 

@@ -63,11 +63,6 @@ def _place(frame: Frame, index: int, offset: Value | None) -> Value:
     return b.offset(b.offset(STATE, first), distance)
 
 
-RELATIVE = frozenset(
-    {"v_movrels_b32", "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32"}
-)
-
-
 VECTOR_RELATIVE: Mapping[str, Emitter] = {
     "v_movrels_b32": _relative(True, False, False),
     "v_movreld_b32": _relative(False, True, False),

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from amdjit.emulator.checks.init.operands import Shadow, sources
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.lanes.table import WHOLE_WAVE
 from amdjit.emulator.instructions.memory.transposed import source_of_half
 from amdjit.emulator.instructions.tables import EMITTERS
 from amdjit.emulator.instructions.whole_waves import in_each_half
 from amdjit.emulator.layout import EXEC_LO, HALF_LANES, HALF_VGPRS
 
+# The bytes that a transposing load of 16-bit elements moves for each lane.
+_HALVES = 16
+
 
 def move_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
     """Write the shadow of an instruction that moves one register between lanes: the same move of
     the shadow."""
-    role = _MOVES[instruction.mnemonic]
+    role = _moved_role(instruction)
     source = instruction.operand(role)
     target = instruction.operands[0]
     assert isinstance(target, Register)
@@ -27,7 +29,9 @@ def move_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
         return
 
     def each(read: Callable[[], Value]) -> list[Value]:
-        return in_each_half(shadow.frame, read) if instruction.mnemonic in WHOLE_WAVE else [read()]
+        if instruction.traits.once_per_wave:
+            return in_each_half(shadow.frame, read)
+        return [read()]
 
     masks = each(lambda: shadow.registers.whole(source.index))
     olds = each(lambda: shadow.registers.whole(target.index))
@@ -57,7 +61,7 @@ def _moved(
     each: Callable[[Callable[[], Value]], list[Value]],
 ) -> list[Value]:
     """Move masks as the instruction moves its source, through registers that it does not name."""
-    registers, role = shadow.frame.registers, _MOVES[instruction.mnemonic]
+    registers, role = shadow.frame.registers, _moved_role(instruction)
     named = {operand.index for operand in instruction.operands if isinstance(operand, Register)}
     source, target = (
         Register(RegisterFile.VGPR, index) for index in [n for n in range(5) if n not in named][:2]
@@ -84,6 +88,12 @@ def _wrong_lanes(shadow: Shadow, instruction: Instruction, role: str) -> Value:
         if _role(instruction, i) not in (role, "vdst")
     ]
     return shadow.masks.both(shadow.masks.either(*indices), shadow.lanes())
+
+
+def _moved_role(instruction: Instruction) -> str:
+    role = instruction.traits.moved_role
+    assert role is not None
+    return role
 
 
 def _role(instruction: Instruction, index: int) -> str:
@@ -129,7 +139,7 @@ def _lane(shadow: Shadow, instruction: Instruction) -> Value:
     """Return which lane is read, as an integer as wide as the wave; with no active lane, lane 0."""
     b, registers = shadow.frame.builder, shadow.frame.registers
     bits = 32 * registers.halves
-    if instruction.mnemonic == "v_readlane_b32":
+    if len(instruction.operands) > 2:
         lane = b.resize(shadow.frame.scalar_source(instruction, 2, "b32"), bits)
     else:
         execution = _wide(
@@ -173,7 +183,7 @@ def write_transposed(
         shadow.frame.registers.select_half(half)
         for dword in range(target.dwords):
             new = (ZERO, ZERO)
-            if instruction.mnemonic == "global_load_tr_b128":
+            if instruction.access.size == _HALVES:
                 first = half * count + 2 * dword
                 new = (_moved_element(shadow, read, first), _moved_element(shadow, read, first + 1))
             shadow.registers.write_vector(target.index + dword, new, shadow.lanes())
@@ -192,17 +202,3 @@ def _moved_element(shadow: Shadow, read: list[Halves], element: int) -> Value:
         here = sum(1 << lane for lane, (_, wanted) in enumerate(places) if wanted == place)
         found = shadow.masks.either(found, b.and_(moved, constant("i32", here)))
     return found
-
-
-_MOVES: Mapping[str, str] = {
-    "v_permlane16_b32": "src0",
-    "v_permlanex16_b32": "src0",
-    "v_permlane16_var_b32": "src0",
-    "v_permlanex16_var_b32": "src0",
-    "v_permlane64_b32": "src0",
-    "ds_bpermute_b32": "data0",
-    "ds_bpermute_fi_b32": "data0",
-    "ds_permute_b32": "data0",
-    "ds_swizzle_b32": "addr",
-}
-MOVES = frozenset(_MOVES)

@@ -6,8 +6,6 @@ is undefined is reported where it is stored to global memory or used by an atomi
 
 from __future__ import annotations
 
-import re
-
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.init.entry import MASKS, SHADOWS
 from amdjit.emulator.checks.init.kinds import InitKind
@@ -20,13 +18,11 @@ from amdjit.emulator.checks.init.rules.lanes import write_transposed
 from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.decoder.traits import HIGH_HALF, LOW_HALF, Exchange, Space
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
 from amdjit.emulator.wave.frame import CONTEXT
 from amdjit.emulator.wave.instrument import AccessKind, MemoryAccess
-
-_SWAPS = re.compile(r"_(swap|storexchg)_")
-_GLOBAL = frozenset({"VGLOBAL", "VBUFFER", "VFLAT"})
 
 
 class MemoryRules:
@@ -68,8 +64,7 @@ class MemoryRules:
         if slot is None:
             return
         found = ZERO
-        buffer = "buffer" in instruction.mnemonic
-        if not buffer and not reads_arguments(instruction, known):
+        if not instruction.access.has_descriptor and not reads_arguments(instruction, known):
             frame = shadow.frame
             site = frame.sites.add(instruction.pc)
             arguments = [CONTEXT, SHADOWS, site, access.address[0], constant("i32", access.size)]
@@ -139,28 +134,27 @@ class MemoryRules:
         assert isinstance(target, Register)
         found = self._loaded(shadow, instruction, access)
         lanes = shadow.lanes()
-        name = instruction.mnemonic
-        if "_tr_" in name:
+        how = instruction.access
+        if how.is_transposed:
             write_transposed(shadow, instruction, target, found)
             return
-        if "format" in name:
+        if how.converts:
             # Converted values count as defined.
             for number in range(target.index, target.index + target.dwords):
                 shadow.registers.write_vector(number, (ZERO, ZERO), lanes)
             return
         if access.size < 4:
-            self._narrow_load(shadow, name, target, shadow.masks.either(*found[0]), lanes)
+            self._narrow_load(shadow, how.half, target, shadow.masks.either(*found[0]), lanes)
             return
         for part, halves in enumerate(found):
             shadow.registers.write_vector(target.index + self._part + part, halves, lanes)
         self._part += len(found)
 
     def _narrow_load(
-        self, shadow: Shadow, name: str, target: Register, mask: Value, lanes: Value
+        self, shadow: Shadow, half: int | None, target: Register, mask: Value, lanes: Value
     ) -> None:
-        old = shadow.registers.vector(target.index)
-        kept = (old[0], mask) if "d16_hi" in name else (mask, old[1])
-        new = kept if "d16" in name else (mask, mask)
+        low, high = shadow.registers.vector(target.index)
+        new = (mask if half != HIGH_HALF else low, mask if half != LOW_HALF else high)
         shadow.registers.write_vector(target.index, new, lanes)
 
     def _stored(
@@ -173,7 +167,8 @@ class MemoryRules:
             for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True)
             if spec.role in roles and isinstance(operand, Register)
         ]
-        if "_format_" in instruction.mnemonic:
+        how = instruction.access
+        if how.converts:
             # Channels are converted: each bit may come from any of them.
             parts = [
                 shadow.registers.vector(n)
@@ -184,7 +179,7 @@ class MemoryRules:
             return [(some, some)] * max(access.size // 4, 1)
         if access.size < 4:
             halves = shadow.registers.vector(registers[0].index)
-            mask = halves[1] if "d16_hi" in instruction.mnemonic else halves[0]
+            mask = halves[how.half or LOW_HALF]
             return [(mask, mask)]
         numbers = [number for r in registers for number in range(r.index, r.index + r.dwords)]
         count = access.size // 4
@@ -194,7 +189,7 @@ class MemoryRules:
 
     def _store(self, shadow: Shadow, instruction: Instruction, access: MemoryAccess) -> None:
         values = self._stored(shadow, instruction, access)
-        if instruction.opcode.encoding in _GLOBAL:
+        if instruction.access.space in (Space.GLOBAL, Space.FLAT):
             outside = access.lanes
             if access.space == "f":
                 outside = shadow.masks.without(outside, self._local_lanes(shadow, access))
@@ -231,8 +226,9 @@ class MemoryRules:
         data = masks.either(
             *(mask for halves in self._stored(shadow, instruction, access) for mask in halves)
         )
-        swaps = _SWAPS.search(instruction.mnemonic) is not None
-        in_lds = instruction.opcode.encoding == "DS"
+        how = instruction.access
+        swaps = how.exchange is Exchange.SWAP
+        in_lds = how.space is Space.LDS
         if not in_lds:
             wrong = data if swaps else masks.either(before, data)
             report_undefined(shadow, instruction, InitKind.ATOMIC, masks.both(wrong, access.lanes))

@@ -3,43 +3,28 @@ combines lane masks and conditions; as a whole through arithmetic."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import ZERO
-from amdjit.emulator.checks.waits.condition_code import reads_scc, writes_scc
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.emulator.decoder.traits import Arithmetic, Destination, Flag, Operator, ScalarLogic
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
 
-_LOGIC = re.compile(
-    r"s_(and|or|xor|nand|nor|xnor|and_not0|and_not1|or_not0|or_not1)(_saveexec|_wrexec)?_b(32|64)"
-)
-_CHOICE = re.compile(r"s_(cselect|cmov|cmovk)_")
-# The operand that a logic instruction complements before it combines both. To complement the result
-# changes nothing.
-_COMPLEMENTED: Mapping[str, int] = {"and_not0": 0, "and_not1": 1, "or_not0": 0, "or_not1": 1}
 _EXEC = Register(RegisterFile.EXEC, 0)
 
 
 def apply_scalar(shadow: Shadow, instruction: Instruction) -> Value:
     """Write the shadows of a scalar instruction's results; return the undefined bits of EXEC that
     it makes."""
-    name = instruction.mnemonic
-    logic = _LOGIC.fullmatch(name)
-    if logic:
-        return _logic(
-            shadow, instruction, logic.group(1), logic.group(2), int(logic.group(3)) // 32
-        )
-    if name in ("s_mov_b32", "s_mov_b64"):
-        parts = [
-            shadow.bits(instruction.operands[1], part)
-            for part in range(2 if name.endswith("64") else 1)
-        ]
+    traits = instruction.traits
+    if traits.logic is not None:
+        return _logic(shadow, instruction, traits.logic)
+    if traits.arithmetic is Arithmetic.MOVE:
+        dwords = instruction.opcode.operands[0].dwords
+        parts = [shadow.bits(instruction.operands[1], part) for part in range(dwords)]
         return _write(shadow, instruction.operands[0], parts)
-    if _CHOICE.match(name):
+    if traits.arithmetic is Arithmetic.SELECT:
         return _choice(shadow, instruction)
     return _other(shadow, instruction)
 
@@ -49,14 +34,14 @@ def _other(shadow: Shadow, instruction: Instruction) -> Value:
     whole = masks.either(
         *(shadow.scalar(instruction.operands[index]) for index in sources(instruction))
     )
-    if reads_scc(instruction.mnemonic):
+    if instruction.traits.reads_scc:
         whole = masks.either(whole, shadow.registers.scalar(SCC_SLOT))
     undefined = ZERO
     for index in results(instruction):
         operand = instruction.operands[index]
         dwords = operand.dwords if isinstance(operand, Register) else 1
         undefined = masks.either(undefined, _write(shadow, operand, [whole] * dwords))
-    if writes_scc(instruction.mnemonic):
+    if instruction.traits.writes_scc and not instruction.traits.scc_is_late:
         shadow.registers.write_scalar(SCC_SLOT, whole)
     return undefined
 
@@ -89,22 +74,22 @@ def _value(shadow: Shadow, instruction: Instruction, operand: Operand | None, pa
     return shadow.frame.builder.split_bits(whole)[part]
 
 
-def _logic(
-    shadow: Shadow, instruction: Instruction, operation: str, into_exec: str | None, dwords: int
-) -> Value:
+def _logic(shadow: Shadow, instruction: Instruction, logic: ScalarLogic) -> Value:
     """and: a bit is undefined unless a defined 0 decides it; or: unless a defined 1 does; xor:
     always."""
-    pair: list[Operand | None] = [*instruction.operands[1:], *([_EXEC] if into_exec else [])][:2]
-    complemented = _COMPLEMENTED.get(operation)
+    dwords = instruction.opcode.operands[0].dwords
+    into_exec = logic.destination is not Destination.REGISTER
+    pair: list[Operand | None] = [*instruction.operands[1:], *([_EXEC] if into_exec else [])]
     parts = []
     for part in range(dwords):
         bits = [shadow.bits(operand, part) for operand in pair]
-        parts.append(_combined(shadow, instruction, operation, pair, bits, complemented, part))
+        parts.append(_combined(shadow, instruction, logic, pair, bits, part))
     if not into_exec:
         undefined = _write(shadow, instruction.operands[0], parts)
         _condition(shadow, parts)
         return undefined
-    _write(shadow, instruction.operands[0], [ZERO] * dwords if into_exec == "_saveexec" else parts)
+    is_saved = logic.destination is Destination.EXEC
+    _write(shadow, instruction.operands[0], [ZERO] * dwords if is_saved else parts)
     shadow.registers.write_scalar(SCC_SLOT, ZERO)
     return shadow.masks.either(*parts)
 
@@ -112,21 +97,20 @@ def _logic(
 def _combined(
     shadow: Shadow,
     instruction: Instruction,
-    operation: str,
+    logic: ScalarLogic,
     pair: list[Operand | None],
     bits: list[Value],
-    complemented: int | None,
     part: int,
 ) -> Value:
     masks = shadow.masks
     both = masks.either(*bits)
-    if both == ZERO or "x" in operation:
+    if both == ZERO or logic.operator is Operator.XOR:
         return both
     values = [_value(shadow, instruction, operand, part) for operand in pair]
     b = shadow.frame.builder
-    if complemented is not None:
-        values[complemented] = b.not_(values[complemented])
-    if "or" in operation:
+    if logic.complemented is not None:
+        values[logic.complemented] = b.not_(values[logic.complemented])
+    if logic.operator is Operator.OR:
         values = [b.not_(value) for value in values]
     # `values` now has a 1 where the other operand's bit passes through.
     left = masks.both(bits[0], masks.either(values[1], bits[1]))
@@ -144,9 +128,8 @@ def _choice(shadow: Shadow, instruction: Instruction) -> Value:
     masks, b = shadow.masks, shadow.frame.builder
     condition = shadow.registers.scalar(SCC_SLOT)
     target = instruction.operands[0]
-    keeps = instruction.mnemonic.startswith("s_cmov")
     yes, no = (instruction.operands[1] if len(instruction.operands) > 1 else None, target)
-    if not keeps:
+    if len(instruction.operands) > 2:  # s_cmov keeps what the register holds
         no = instruction.operands[2]
     parts = []
     for part in range(target.dwords if isinstance(target, Register) else 1):
@@ -163,11 +146,11 @@ def branch_condition(shadow: Shadow, instruction: Instruction) -> Value:
 
     A mask with a defined 1 is not zero, whatever its undefined bits are.
     """
-    name = instruction.mnemonic
-    if name.startswith("s_cbranch_scc"):
-        return shadow.registers.scalar(SCC_SLOT)
-    if not name.startswith("s_cbranch_vcc"):
+    condition = instruction.traits.condition
+    if condition is None or condition.flag is Flag.EXEC:
         return ZERO
+    if condition.flag is Flag.SCC:
+        return shadow.registers.scalar(SCC_SLOT)
     masks, b, sure = shadow.masks, shadow.frame.builder, ZERO
     parts = [Register(RegisterFile.VCC, half) for half in range(shadow.frame.registers.halves)]
     undefined = masks.either(*(shadow.bits(part) for part in parts))

@@ -34,12 +34,9 @@ def vector_results(
 
 
 def _rule_of(instruction: Instruction) -> Rule:
-    name = instruction.mnemonic
-    if name in _RULES:
-        return _RULES[name]
-    if name.startswith("v_dual_"):
-        return _RULES.get(name.replace("v_dual_", "v_"), _any)
-    return _packed if name.startswith("v_pk_") and name != "v_pk_fmac_f16" else _any
+    return _RULES.get(instruction.traits.operation) or (
+        _packed if instruction.traits.is_packed else _any
+    )
 
 
 def _any(shadow: Shadow, instruction: Instruction) -> Halves:
@@ -225,13 +222,15 @@ def _permute_bytes(shadow: Shadow, instruction: Instruction) -> Halves:
     return masks.either(*parts[:2]), masks.either(*parts[2:])
 
 
-def _align_bits(shadow: Shadow, instruction: Instruction) -> Halves:
-    """v_alignbit by 16: the low half of src0 over the high half of src1."""
-    amount = constant_of(shadow, instruction.operands[3])
-    unit = 8 if "byte" in instruction.mnemonic else 1
-    if amount is None or amount * unit != 16:
-        return _any(shadow, instruction)
-    return shadow.halves(instruction, 2)[1], shadow.halves(instruction, 1)[0]
+def _align(amount_of_half: int) -> Rule:
+    """v_alignbit and v_alignbyte by a half: the low half of src0 over the high half of src1."""
+
+    def rule(shadow: Shadow, instruction: Instruction) -> Halves:
+        if constant_of(shadow, instruction.operands[3]) != amount_of_half:
+            return _any(shadow, instruction)
+        return shadow.halves(instruction, 2)[1], shadow.halves(instruction, 1)[0]
+
+    return rule
 
 
 def _pack(shadow: Shadow, instruction: Instruction) -> Halves:
@@ -313,7 +312,9 @@ def write_wide_results(shadow: Shadow, instruction: Instruction) -> bool:
 
 def _other_source(shadow: Shadow, instruction: Instruction, index: int) -> Value:
     found = shadow.halves(instruction, index)
-    return found[0] if "lsh" in instruction.mnemonic else shadow.masks.either(*found)
+    # Only the low bits of the amount of a shift are used.
+    is_shift = len(instruction.operands) == 3
+    return found[0] if is_shift else shadow.masks.either(*found)
 
 
 def _dwords(shadow: Shadow, instruction: Instruction, index: int) -> Halves:
@@ -352,8 +353,8 @@ _RULES: Mapping[str, Rule] = {
     "v_bfe_u32": _extract,
     "v_bfe_i32": _extract,
     "v_perm_b32": _permute_bytes,
-    "v_alignbit_b32": _align_bits,
-    "v_alignbyte_b32": _align_bits,
+    "v_alignbit_b32": _align(16),
+    "v_alignbyte_b32": _align(2),
     "v_pack_b32_f16": _pack,
     "v_fma_mix_f32": _mixed,
     **dict.fromkeys(("v_bcnt_u32_b32", "v_mad_u32_u16", "v_mad_i32_i16"), _added_to),

@@ -1,0 +1,61 @@
+"""What the names of vector ALU instructions say: lanes, matrices and packed halves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from amdjit.emulator.decoder.mnemonics.floats import with_float_traits
+from amdjit.emulator.decoder.traits import (
+    Arithmetic,
+    Idle,
+    MatrixProduct,
+    SingleLane,
+    Traits,
+    Unit,
+)
+
+_MATRIX = re.compile(
+    r"v_(?P<sparse>s?)wmma(?:c)?_(?P<result>\w+?)_16x16x(?P<k>\d+)_(?P<a>[^_]+)(?:_(?P<b>\w+))?"
+)
+# RDNA 4 ISA, 7.1: the instructions of the transcendental unit.
+_TRANSCENDENTAL = re.compile(r"v_(s_)?(exp|log|rcp|rcp_iflag|rsq|sqrt|sin|cos)_f(16|32|64)")
+_SINGLE_LANES: Mapping[str, SingleLane] = {
+    "v_readlane_b32": SingleLane.READ,
+    "v_readfirstlane_b32": SingleLane.READ,
+    "v_writelane_b32": SingleLane.WRITE,
+}
+
+
+def vector_traits(base: Traits, name: str, format_name: str) -> Traits:
+    """Return the traits of a vector ALU instruction, or of half a dual-issue one."""
+    matrix = _matrix(name)
+    is_pseudo_scalar = name.startswith("v_s_")
+    lane = _SINGLE_LANES.get(name)
+    is_whole = bool(matrix or is_pseudo_scalar or lane)
+    is_move = name.startswith("v_permlane")
+    return replace(
+        with_float_traits(base, name),
+        unit=Unit.TRANSCENDENTAL if _TRANSCENDENTAL.fullmatch(name) else Unit.VALU,
+        matrix=matrix,
+        lane_by_lane=not is_whole and not is_move,
+        once_per_wave=is_whole or name == "v_permlane64_b32",
+        single_lane=lane,
+        moved_role="src0" if is_move else None,
+        is_pseudo_scalar=is_pseudo_scalar,
+        is_relative=name.startswith(("v_movrel", "v_swaprel")),
+        idle=Idle.DELAY if name == "v_nop" else None,
+        arithmetic=Arithmetic.MOVE if name == "v_mov_b32" else None,
+        compares=name.startswith("v_cmp"),
+        is_packed=name.startswith("v_pk_"),
+        is_mixed=name.startswith("v_fma_mix"),
+    )
+
+
+def _matrix(name: str) -> MatrixProduct | None:
+    match = _MATRIX.fullmatch(name)
+    if match is None:
+        return None
+    a, b = match["a"], match["b"] or match["a"]
+    return MatrixProduct(match["result"], a, b, int(match["k"]), bool(match["sparse"]))

@@ -1,0 +1,351 @@
+"""Facts about opcodes: what they do to memory, lanes, registers, counters and control flow.
+
+They are data: `mnemonics` derives them from the opcode tables, once for each row, and nothing else
+looks at a mnemonic's text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from amdjit.emulator.decoder.wait_counters import WaitEvent, WaitField
+
+
+class Unit(Enum):
+    """The part of the processor that executes an instruction."""
+
+    SALU = "scalar ALU"
+    VALU = "vector ALU"
+    TRANSCENDENTAL = "transcendental"
+    SCALAR_MEMORY = "scalar memory"
+    VECTOR_MEMORY = "vector memory"
+    LDS = "LDS"
+    LDS_DIRECT = "LDS direct"
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether instructions have addresses, of memory or of lanes."""
+        return self in (Unit.SCALAR_MEMORY, Unit.VECTOR_MEMORY, Unit.LDS)
+
+
+class Result(Enum):
+    """What an instruction writes to: the first operand that it writes decides."""
+
+    NONE = ""
+    VECTOR = "vector"
+    LANE_MASK = "lane mask"
+    SCALAR = "scalar"
+
+
+class Flow(Enum):
+    """How a wave goes on after an instruction."""
+
+    NEXT = auto()
+    JUMP = auto()
+    CONDITIONAL = auto()
+    CALL = auto()
+    INDIRECT = auto()
+    INDIRECT_CALL = auto()
+    END = auto()
+    TRAP = auto()
+    BARRIER = auto()
+    SLEEP = auto()
+
+    @property
+    def is_indirect(self) -> bool:
+        """Whether a register says where the wave goes on."""
+        return self in (Flow.INDIRECT, Flow.INDIRECT_CALL)
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the address of the following instruction is kept for a return."""
+        return self in (Flow.CALL, Flow.INDIRECT_CALL)
+
+    @property
+    def is_pause(self) -> bool:
+        """Whether other waves run before this one goes on with the following instruction."""
+        return self in (Flow.BARRIER, Flow.SLEEP)
+
+
+class Flag(Enum):
+    """A register that conditional branches test."""
+
+    SCC = auto()
+    VCC = auto()
+    EXEC = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a conditional branch tests, and whether it is taken if that is not zero."""
+
+    flag: Flag
+    nonzero: bool
+
+
+class Space(Enum):
+    """Where a memory instruction goes; the address decides for FLAT."""
+
+    GLOBAL = "global"
+    LDS = "LDS"
+    PRIVATE = "private"
+    FLAT = "flat"
+
+
+class MemoryKind(Enum):
+    """What a memory instruction does there."""
+
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"
+    PREFETCH = "prefetch"
+    PROBE = "probe"
+
+
+class Exchange(Enum):
+    """An atomic that stores its data: always, or if memory holds the expected value."""
+
+    SWAP = auto()
+    COMPARE = auto()
+
+
+LOW_HALF, HIGH_HALF = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What an instruction does to memory.
+
+    size: bytes that a lane moves for each address, in wave32; 0 if a buffer's format, a prefetch's
+    length or M0 says it. half: the half of a register that is filled or stored (RDNA 4 ISA, 10.4),
+    None for whole registers. has_descriptor: a buffer resource holds the base address.
+    names_format: the instruction names the buffer's format. converts: values are converted from or
+    to a format. is_transposed: lanes exchange what they load. has_two_addresses: there are two
+    offsets, each with data of its own.
+    """
+
+    space: Space
+    kind: MemoryKind
+    size: int
+    half: int | None = None
+    exchange: Exchange | None = None
+    has_descriptor: bool = False
+    names_format: bool = False
+    converts: bool = False
+    is_transposed: bool = False
+    has_two_addresses: bool = False
+
+
+class CacheAction(Enum):
+    """What a cache instruction does (LLVM AMDGPU guide, "Memory Model gfx12")."""
+
+    INVALIDATE = auto()
+    WRITE_BACK = auto()
+    BOTH = auto()
+
+    @property
+    def invalidates(self) -> bool:
+        """Whether later loads see what others have written."""
+        return self is not CacheAction.WRITE_BACK
+
+    @property
+    def writes_back(self) -> bool:
+        """Whether earlier stores become visible to others."""
+        return self is not CacheAction.INVALIDATE
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixProduct:
+    """A WMMA or SWMMAC instruction: the types of D and of A's and B's elements, and the depth K."""
+
+    result: str
+    a: str
+    b: str
+    k: int
+    sparse: bool
+
+
+class Barrier(Enum):
+    """What an instruction does with a barrier."""
+
+    SIGNAL = auto()
+    SIGNAL_FIRST = auto()
+    WAIT = auto()
+    INIT = auto()
+    JOIN = auto()
+    LEAVE = auto()
+    STATE = auto()
+
+    @property
+    def signals(self) -> bool:
+        """Whether the wave arrives at the barrier."""
+        return self in (Barrier.SIGNAL, Barrier.SIGNAL_FIRST)
+
+
+class SingleLane(Enum):
+    """An instruction that reads or writes one lane of a vector register."""
+
+    READ = auto()
+    WRITE = auto()
+
+
+class Idle(Enum):
+    """Instructions that compute nothing: they take time, wait, or send a message."""
+
+    DELAY = auto()
+    WAIT = auto()
+    MESSAGE = auto()
+
+
+class Operator(Enum):
+    """A bitwise operator."""
+
+    AND = auto()
+    OR = auto()
+    XOR = auto()
+
+
+class Destination(Enum):
+    """Where scalar logic puts its result and the old EXEC (RDNA 4 ISA, S_AND_SAVEEXEC_B32)."""
+
+    REGISTER = auto()
+    EXEC = auto()  # the register gets the old EXEC
+    BOTH = auto()  # the register gets the result too
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarLogic:
+    """Bitwise logic of scalar registers, with EXEC as the second source unless the destination is a
+    register.
+
+    complemented: the source that is complemented first, 0 or 1. is_negated: the result is
+    complemented.
+    """
+
+    operator: Operator
+    complemented: int | None
+    is_negated: bool
+    destination: Destination
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is complemented."""
+        return self.complemented is None and not self.is_negated
+
+
+class Arithmetic(Enum):
+    """Operations through which analyses follow values."""
+
+    MOVE = auto()
+    ADD = auto()  # of integers
+    SELECT = auto()  # SCC chooses a source
+
+
+class ModeWrite(Enum):
+    """Which part of MODE an instruction writes."""
+
+    ROUNDING = auto()
+    DENORMALS = auto()
+    FIELD = auto()  # the part that a hardware register's field covers
+
+
+class FloatMode(Enum):
+    """Which of MODE's fields round an instruction's result."""
+
+    SINGLE = auto()
+    HALF_AND_DOUBLE = auto()
+
+
+class Infinity(Enum):
+    """Where an infinite result of finite sources comes from that is no overflow."""
+
+    POLE = auto()  # of the function itself, as a division by zero
+    QUOTIENT = auto()  # of the division that the instruction finishes
+
+
+class Immediate(Enum):
+    """What the immediate of a scalar or LDS instruction is."""
+
+    NONE = auto()
+    NUMBER = auto()
+    SIGNED = auto()
+    BITS = auto()
+    BRANCH = auto()
+    MESSAGE = auto()
+    HARDWARE_REGISTER = auto()
+    VERSION = auto()
+    END = auto()
+    DELAYS = auto()
+    DEPENDENCIES = auto()
+    OLD_COUNTERS = auto()
+    SWIZZLE = auto()
+    ATTRIBUTE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """The facts about one opcode; those of a dual-issue instruction are about one half.
+
+    operation: the mnemonic without the prefix of dual-issue halves, by which tables of what
+    instructions compute have it. immediate: what the constant of a scalar or LDS instruction is.
+
+    is_dual: it is half a dual-issue instruction.
+
+    event: as what wait counters count it; atomics count as stores if they return nothing.
+    waits: what it waits for.
+
+    lane_by_lane: each active lane, and no other, writes all registers of the result, from its own
+    lane of the sources. once_per_wave: a wave64 executes it once, not once for each half.
+    moved_role: the operand whose values go to other lanes. is_pseudo_scalar: a vector ALU
+    instruction of one number. is_relative: M0 is added to the numbers of registers.
+
+    writes_scc: also if that is late: when a wait counter says so. writes_exec: also if EXEC is no
+    operand. is_packed: two results side by side. is_mixed: op_sel_hi chooses the sources' types.
+    picks_source: the result is one of the sources.
+    """
+
+    unit: Unit
+    result: Result
+    operation: str
+    is_dual: bool = False
+    immediate: Immediate = Immediate.NUMBER
+
+    flow: Flow = Flow.NEXT
+    condition: Condition | None = None
+    barrier: Barrier | None = None
+    idle: Idle | None = None
+    reads_pc: bool = False
+
+    memory: Access | None = None
+    cache: CacheAction | None = None
+    event: WaitEvent | None = None
+    waits: tuple[WaitField, ...] = ()
+
+    lane_by_lane: bool = True
+    once_per_wave: bool = False
+    single_lane: SingleLane | None = None
+    moved_role: str | None = None
+    is_pseudo_scalar: bool = False
+    is_relative: bool = False
+
+    reads_scc: bool = False
+    writes_scc: bool = False
+    scc_is_late: bool = False
+    writes_exec: bool = False
+    writes_mode: ModeWrite | None = None
+
+    matrix: MatrixProduct | None = None
+    logic: ScalarLogic | None = None
+    arithmetic: Arithmetic | None = None
+    compares: bool = False
+    is_packed: bool = False
+    is_mixed: bool = False
+    picks_source: bool = False
+    infinity: Infinity | None = None
+    rounding: FloatMode | None = None
+
+    @property
+    def ends_block(self) -> bool:
+        """Whether a basic block ends with the instruction."""
+        return self.flow is not Flow.NEXT
