@@ -1,5 +1,5 @@
-"""Declarations of users that cannot be right are told so: where they are made, or before LLVM would
-end the process."""
+"""Wrong declarations of users are refused: where they are made, or before LLVM would end the
+process."""
 
 from __future__ import annotations
 

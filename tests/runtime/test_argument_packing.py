@@ -1,4 +1,4 @@
-"""Kernel arguments become the bytes that LLVM's kernarg layout wants."""
+"""Kernel arguments become the bytes of LLVM's kernarg layout."""
 
 from __future__ import annotations
 
