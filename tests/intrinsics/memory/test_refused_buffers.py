@@ -94,15 +94,15 @@ def no_policy(x):
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (every_other_element, "need not lie in one piece"),
+        (every_other_element, "need not be contiguous"),
         (lds_as_buffer, "in global memory, not in f32\\[32\\] in LDS"),
-        (type_as_text, "'f32' is no type of a buffer's elements"),
+        (type_as_text, "'f32' cannot be the type of a buffer's elements"),
         (float_of_python, "no type of a buffer's elements"),
         (no_policy, "did you mean 'non_temporal'"),
         (three_wide, "no wide access"),
         (other_elements, "convert its elements"),
         (no_format, "no format '8_8_8_UNORM'"),
-        (scaled_store, "nothing says how a store rounds"),
+        (scaled_store, "no document says how a store rounds"),
         (wrong_value, "f32x2"),
         (narrow_integers, "no narrow form"),
         (long_records, "16383 bytes"),
