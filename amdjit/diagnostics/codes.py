@@ -323,8 +323,8 @@ NO_OPERATION = ErrorKind(
 LDS_OFFSET = ErrorKind(
     "AJ0316",
     CompileError,
-    "an array must begin at a multiple of 16 bytes of dynamic LDS, but this offset is {found}",
-    "not such an offset",
+    "an array in dynamic LDS must begin at a multiple of 16 bytes, but this offset is {found}",
+    "not a valid offset",
     "pass the number of bytes before the array as an integer, rounded up to a multiple of 16",
 )
 REFUSED = ErrorKind(

@@ -1,5 +1,5 @@
-"""Declarations of users that cannot be right are told so: where they are made, or before LLVM would
-end the process."""
+"""Wrong declarations of users are refused: where they are made, or before LLVM would end the
+process."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def declared(lowering: Any, parameter: Type = f32, result: Type = f32, **options
         (lambda: declared(LlvmCall("llvm.amdgcn.rcp.{y}")), r"names \{y\}: there are x, return"),
         (
             lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", ("y",))),
-            "'y' is no parameter: there are x",
+            "'y' is not a parameter: there are x",
         ),
         (
             lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", (As("y", i32),))),
-            "'y' is no parameter: there are x",
+            "'y' is not a parameter: there are x",
         ),
         (
             lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32"), targets=("gfx12",)),

@@ -1,4 +1,5 @@
-"""What is distributed: all packages, nothing else, and the same whichever way it is built."""
+"""The distributions hold all packages and nothing else, and are the same whichever way they are
+built."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_what_was_printed_before_a_fault_is_shown(capsys: pytest.CaptureFixture[
     @amdjit.kernel
     def fails(x):
         print("before")
-        x[amdjit.threadIdx.x + 8] = 1.0  # in the gap behind the array, where no allocation can be
+        x[amdjit.threadIdx.x + 8] = 1.0  # in the gap after the array, where no allocation can be
 
     assert fault_of(fails[1, 1], np.zeros(4, np.float32)).kind == "out-of-bounds"
     assert capsys.readouterr().out == "before\n"

@@ -1,4 +1,4 @@
-"""Warnings about what is slow by accident: where they stand, what they say, how they are turned
+"""Warnings about code that is slow by accident: their places, their texts, and how they are turned
 off."""
 
 from __future__ import annotations

@@ -285,7 +285,7 @@ print("compiled")
 
 @pytest.mark.parametrize("target", ["gfx1030", "gfx1100", "gfx1250"])
 def test_other_processors_have_them_too(target: str, tmp_path: Any) -> None:
-    """In a process of its own: once LLVM ended it for f16 on gfx1100."""
+    """Compile in a process of its own: LLVM once ended it for f16 on gfx1100."""
     sizes = (32,) if target == "gfx1250" else (32, 64)
     (tmp_path / "compiled.py").write_text(f"target, sizes = {target!r}, {sizes}\n{COMPILED}")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}

@@ -53,7 +53,7 @@ def test_records_end_where_they_end() -> None:
     np.testing.assert_array_equal(out[:, 1], 0)
     np.testing.assert_array_equal(x, expected)
     assembly = neighbours.compile(f32[:], f32[:, :]).asm
-    # Neighbours are loaded at once: each word has its own bounds.
+    # Neighbours are loaded together: each word has its own bounds.
     assert len(re.findall(r"buffer_load_b64 .* idxen", assembly)) == 1
     assert "th:TH_STORE_NT" in assembly
 

@@ -25,7 +25,7 @@ TYPES = ("i4", "u4", "i8", "u8", "f4", "f8")
 LANES = 32
 RANDOM = np.random.default_rng(7)
 
-# What there is for each type; buffers have those of one instruction only.
+# The operations of each type; buffers have those of one instruction only.
 INTEGERS = ("add", "sub", "min", "max", "and_", "or_", "xor", "exch", "cas")
 UNSIGNED = (*INTEGERS, "inc", "dec")
 OPERATIONS = {
