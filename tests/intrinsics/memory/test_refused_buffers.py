@@ -95,11 +95,11 @@ def no_policy(x):
     ("kernel", "message"),
     [
         (every_other_element, "need not be contiguous"),
-        (lds_as_buffer, "in global memory, not in f32\\[32\\] in LDS"),
+        (lds_as_buffer, "in global memory, not f32\\[32\\] in LDS"),
         (type_as_text, "'f32' cannot be the type of a buffer's elements"),
-        (float_of_python, "no type of a buffer's elements"),
+        (float_of_python, "cannot be the type of a buffer's elements"),
         (no_policy, "did you mean 'non_temporal'"),
-        (three_wide, "no wide access"),
+        (three_wide, "not a wide access"),
         (other_elements, "convert its elements"),
         (no_format, "no format '8_8_8_UNORM'"),
         (scaled_store, "no document says how a store rounds"),
@@ -108,7 +108,7 @@ def no_policy(x):
         (long_records, "16383 bytes"),
         (records_of_any_size, "known when the kernel is compiled"),
         (untyped, "f32\\(0.5\\)"),
-        (array_as_buffer, "no buffer resource"),
+        (array_as_buffer, "not a buffer resource"),
         (high_temporal, "non_temporal"),
     ],
 )
