@@ -60,8 +60,8 @@ def _is_updated_resource(compilation: Compilation, target: Any) -> bool:
     if isinstance(target, Array) and target.element not in on_arrays.NUMBER.constraints:
         is_half = target.element in (f16, bf16)
         raise Refused(
-            f"no atomic update is of {target.element}",
-            "atomic.add_pair adds to two of them; or collect in f32"
+            f"{target.element} has no atomic updates",
+            "use atomic.add_pair, which adds to two of them, or collect in f32"
             if is_half
             else "use i32, u32, i64, u64, f32, f64",
         )

@@ -256,7 +256,7 @@ def _vector_type(compilation: Compilation, array: Any, count: Any) -> Any:
         or element.bits * count not in (32, 64, 128)
     ):
         raise Refused(
-            f"{count} elements are no wide access",
+            f"{count} elements are not a wide access",
             "4 to 16 bytes: 2 or 4 of 32 bits, 2, 4 or 8 of 16 bits",
         )
     return Vector(element, count)
@@ -266,7 +266,7 @@ def _vector_type(compilation: Compilation, array: Any, count: Any) -> Any:
 def _is_wide(compilation: Compilation, array: Any, value: Any) -> bool:
     """Return whether a vector is stored. Refused if its elements are not of the array's type."""
     if isinstance(value, Vector) and value.element != getattr(array, "element", None):
-        raise Refused(f"{value} does not go into {array}", "convert its elements first")
+        raise Refused(f"{value} cannot be stored in {array}", "convert its elements first")
     return isinstance(value, Vector)
 
 

@@ -149,7 +149,7 @@ def check_stored(compilation: Compilation, name: Any, value: Any) -> bool:
     texel = _format(name)
     if texel.kind.endswith("SCALED"):
         raise Refused(
-            f"nothing says how a store rounds to {name}",
+            f"no document says how a store rounds to {name}",
             "convert to an integer and store it as UINT or SINT",
         )
     element = (i32,) if texel.kind == "SINT" else (u32,) if texel.kind == "UINT" else (f32, f16)

@@ -117,7 +117,7 @@ def has_records(compilation: Compilation, resource: Any, index: Any) -> bool:
     is_pair = isinstance(index, tuple)
     if resource not in (RAW, RECORDS):
         raise Refused(
-            "this is no buffer resource",
+            "this is not a buffer resource",
             "make one of an array: memory.buffer(array), memory.records(array, n)",
         )
     if is_pair and (resource == RAW or len(index) != 2):
@@ -136,14 +136,14 @@ def is_one_piece(compilation: Compilation, array: Any) -> bool:
     start and a size."""
     if not isinstance(array, Array) or array.address_space is not AddressSpace.GLOBAL:
         raise Refused(
-            f"a buffer lies in an array in global memory, not in {array}",
+            f"a buffer needs an array in global memory, not {array}",
             "pass a kernel's array argument",
         )
     if array.layout is not Layout.CONTIGUOUS and not (
         array.layout is Layout.ROWS and array.ndim == 1
     ):
         raise Refused(
-            f"{array} need not lie in one piece, as a buffer does",
+            f"{array} need not be contiguous, as a buffer must be",
             "give it a C-contiguous array (np.ascontiguousarray), or index it as an array",
         )
     return True
@@ -156,7 +156,7 @@ def element_type(compilation: Compilation, dtype: Any) -> Any:
         dtype = from_dtype(np.dtype(dtype))
     if dtype not in BUFFER_VALUE.constraints:
         raise Refused(
-            f"{dtype!r} is no type of a buffer's elements",
+            f"{dtype!r} cannot be the type of a buffer's elements",
             "write f32, u32, f32x4, amdjit.vector(f16, 8)",
         )
     return dtype
@@ -168,7 +168,7 @@ def value_bytes(compilation: Compilation, value: Any) -> int:
     size of its own."""
     if not isinstance(value, (Scalar, Vector)):
         raise Refused(
-            "a buffer has elements of the value's type, and a plain number has none",
+            "a buffer's elements have the value's type, and a plain number has no type",
             "write u32(1), f32(0.5)",
         )
     return value.bits // 8

@@ -14,7 +14,7 @@ from amdjit.late import late
 if TYPE_CHECKING:
     from amdjit.intrinsics.models import matrix_arithmetic
 else:
-    # Loaded when a model is called: `import amdjit` must be fast.
+    # Loaded when a model is first called: `import amdjit` must be fast.
     matrix_arithmetic = late("amdjit.intrinsics.models.matrix_arithmetic")
 
 

@@ -127,7 +127,7 @@ def fragment_kind(
     if layout is None and use is not Use.ACCUMULATOR:
         raise Refused(
             f"{use.value} needs a layout",
-            "write matrix.row_major or matrix.col_major behind the type",
+            "write matrix.row_major or matrix.col_major after the type",
         )
     _check_elements(use, m, n, k, dtype)
     _check_wide_k(use, wide_k)
@@ -141,7 +141,7 @@ def _check_elements(use: Use, m: Any, n: Any, k: Any, dtype: Any) -> None:
     )
     if not is_element or (isinstance(dtype, Nibble) and use is Use.ACCUMULATOR):
         raise Refused(
-            f"{use.value} holds no {type_name(dtype)}",
+            f"{use.value} cannot hold {type_name(dtype)}",
             "give a type such as f16, f32, i8 or matrix.i4",
         )
     for name, extent in (("m", m), ("n", n), ("k", k)):
@@ -155,7 +155,7 @@ def _check_elements(use: Use, m: Any, n: Any, k: Any, dtype: Any) -> None:
     if use is Use.SPARSE_A and k % 32:
         raise Refused(
             f"k is {k}",
-            "k of a sparse_a is a multiple of 32: clip its loads where the matrix ends before",
+            "k of a sparse_a is a multiple of 32: clip its loads if the matrix ends earlier",
         )
 
 

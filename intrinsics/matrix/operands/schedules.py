@@ -185,7 +185,7 @@ def grid_of(compilation: Compilation, block: tuple[int, int, int]) -> tuple[int,
     if x % compilation.wave_size or z != 1:
         lanes = compilation.wave_size
         raise Refused(
-            f"a workgroup of {x} x {y} x {z} is no grid of waves",
+            f"a workgroup of {x} x {y} x {z} is not a grid of waves",
             f"give a multiple of {lanes} along x, 1 along z",
         )
     return x // compilation.wave_size, y

@@ -104,7 +104,7 @@ def _edge(array: Array, clip: Any) -> Edge:
             "write how many rows and columns there are from the first element on: "
             "clip=(rows, columns)"
         )
-        raise Refused("an array of one axis does not tell where the matrix ends", remedy)
+        raise Refused("an array of one axis does not say where the matrix ends", remedy)
     return Edge.ARRAY
 
 
@@ -141,7 +141,7 @@ def _check_place(function: str, array: Array, index: Any, ld: Any) -> None:
             )
     else:
         raise Refused(
-            f"an array of {array.ndim} axes holds no one matrix", "index it first: `a[i]`"
+            f"an array of {array.ndim} axes does not hold a single matrix", "index it first: `a[i]`"
         )
 
 

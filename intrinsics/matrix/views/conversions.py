@@ -59,7 +59,7 @@ def _conversion(compilation: Compilation, kind: FragmentKind, dtype: Any) -> Con
     """Choose how to convert. Refused if there is no such fragment, or only part of one."""
     if not isinstance(dtype, Scalar) or dtype not in SCALARS or dtype.nbytes > 8:
         raise Refused(
-            f"elements become no {type_name(dtype)}", "give a type such as f16, f32 or i8"
+            f"elements cannot become {type_name(dtype)}", "give a type such as f16, f32 or i8"
         )
     wanted = replace(kind, dtype=dtype)
     if kind.is_sparse or (kind.blocks.per_block, wanted.blocks.per_block) not in ((1, 1), (2, 2)):

@@ -44,7 +44,7 @@ def _share(compilation: Compilation, kind: FragmentKind, wave_index: Any, wave_c
         turns = _of_the_workgroup(compilation, kind)
         wave_count = turns.count
     if wave_count is None or (wave_index is None and turns is None):
-        raise Refused("one of wave_index and wave_count is missing", "give both, or none of them")
+        raise Refused("one of wave_index and wave_count is missing", "give both or neither")
     if isinstance(wave_count, Scalar) and wave_count.is_integer:
         return Share(turns, None, kind.blocks.count)
     if not isinstance(wave_count, int) or isinstance(wave_count, bool) or wave_count < 1:
@@ -60,7 +60,7 @@ def _of_the_workgroup(compilation: Compilation, kind: FragmentKind) -> Turns:
     B."""
     if kind.use is Use.ACCUMULATOR:
         raise Refused(
-            "no waves share an accumulator unless the call says which",
+            "an accumulator is shared only by the waves that the call names",
             "give wave_index and wave_count",
         )
     if compilation.block is None:

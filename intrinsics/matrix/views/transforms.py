@@ -53,7 +53,7 @@ def _transposed(compilation: Compilation, kind: FragmentKind) -> FragmentKind:
     opposite = {Use.MATRIX_A: Use.MATRIX_B, Use.MATRIX_B: Use.MATRIX_A}.get(kind.use)
     if opposite is None:
         raise Refused(
-            f"{kind} has no transpose without a move",
+            f"{kind} cannot be transposed without moves",
             "write matrix.transpose(fragment), which moves it",
         )
     layout = DataLayout.COL_MAJOR if kind.layout is DataLayout.ROW_MAJOR else DataLayout.ROW_MAJOR
@@ -109,7 +109,7 @@ def _transform(compilation: Compilation, kind: FragmentKind, *parameters: Any) -
             "{}, not {}".format(*shapes) if wanted.turns == kind.turns else "other waves share it"
         )
         raise Refused(
-            f"{kind} is no {wanted}: {problem}",
+            f"{kind} is not {wanted}: {problem}",
             "give the same rows and columns, shared by the same waves",
         )
     return _plan(kind, wanted, False)
@@ -149,7 +149,7 @@ def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Tran
             else "sparse or shared fragments"
         )
         raise Refused(
-            f"the lanes exchange no {what}: {kind} to {wanted}",
+            f"the lanes cannot exchange {what}: {kind} to {wanted}",
             "store it to LDS and load it from there",
         )
     own, other = (
