@@ -79,7 +79,7 @@ CLANG = (
 
 @dataclass(frozen=True)
 class Quality:
-    """What one kernel's machine code is made of. accesses: how often memory is accessed, by bits a
+    """The contents of one kernel's machine code. accesses: how often memory is accessed, by bits a
     lane."""
 
     instructions: int

@@ -48,7 +48,7 @@ def mandelbrot(rounds):
 
 @amdjit.kernel
 def straight(x, out, steps: amdjit.Const):
-    """Do so many steps, one behind the other, without a loop."""
+    """Do `count` steps, one after the other, without a loop."""
     i = amdjit.grid(1)
     total = amdjit.f32(0)
     for k in amdjit.static_range(steps):

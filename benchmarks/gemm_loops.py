@@ -55,7 +55,7 @@ KINDS = ("WMMA", "other VALU", "SALU", "LDS", "VMEM", "waits", "barriers")
 
 @dataclass(frozen=True)
 class Loop:
-    """What a loop is made of, for each step; instructions by kind."""
+    """The contents of a loop for each step, with instructions by kind."""
 
     mix: dict[str, float]
     bits: int

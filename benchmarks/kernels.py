@@ -1,4 +1,4 @@
-"""Kernels that code quality is measured on, beside the examples. The same algorithms in C are in
+"""Kernels beside the examples whose code quality is measured. The same algorithms in C are in
 benchmarks/c."""
 
 from __future__ import annotations

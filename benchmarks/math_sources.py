@@ -1,9 +1,10 @@
 """A fingerprint of how a function of `amdjit.intrinsics.math` is evaluated in f32, to tell which
 measurement is stale.
 
-It is made from the syntax of the device function and of every function that it calls, with the values
-of their constants. Comments, docstrings, annotations, layout, the modules that hold the functions and
-the branches for types other than f32 (`if isinstance(x, DOUBLES)`) make no difference.
+It is made from the syntax of the device function and of every function that it calls, with the
+values of their constants. Comments, docstrings, annotations, layout, the modules that hold the
+functions and the branches for types other than f32 (`if isinstance(x, DOUBLES)`) make no
+difference.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What rounding as the hardware costs: a WMMA GEMM in both arithmetics of the emulator, in turns.
+"""What it costs to round as the hardware does: a WMMA GEMM in both arithmetics of the emulator, in
+turns.
 
 `python benchmarks/emulator_speed.py` prints the table. On x86-64 hosts with wider vectors the same
 is measured with code for AVX2 only.

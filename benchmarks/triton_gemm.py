@@ -1,5 +1,5 @@
-"""The products of gemm_loops.py in Triton, compiled for AMD without such a GPU; nothing else of
-amdjit needs Triton."""
+"""The products of gemm_loops.py in Triton, compiled for AMD on a machine without a GPU. Nothing
+else in amdjit needs Triton."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The disk cache gives back what was put or nothing, and never an error or other bytes."""
+"""The disk cache returns what was put or nothing, and never an error or other bytes."""
 
 from __future__ import annotations
 

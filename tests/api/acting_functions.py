@@ -1,5 +1,5 @@
-"""Functions that change what others read, and records with methods, for tests of the order of
-evaluation."""
+"""Functions that change what other functions read, and records with methods, for tests of the order
+of evaluation."""
 
 from __future__ import annotations
 

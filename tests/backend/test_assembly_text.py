@@ -1,4 +1,4 @@
-"""The assembly that users read has their source lines in it and still is the kernel's code."""
+"""The assembly that users read has their source lines in it and is still the kernel's code."""
 
 from __future__ import annotations
 

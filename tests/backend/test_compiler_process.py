@@ -1,5 +1,5 @@
-"""LLVM runs in a process of its own: what ends that process refuses a kernel, and ends nothing
-else."""
+"""LLVM runs in a process of its own: input that ends this process refuses one kernel and ends
+nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inline assembly, for which llvmlite's LLVM has no parser, becomes machine code all the same."""
+"""Inline assembly becomes machine code although llvmlite's LLVM has no parser for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linker is found where it should be, and what it refuses becomes a BackendError."""
+"""The linker is found in the documented places, and its refusals become BackendErrors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimising and emitting give what LLVM's own programs give, and every refusal is a
+"""The optimiser and the emitter produce what LLVM's own programs do, and every refusal is a
 BackendError."""
 
 from __future__ import annotations

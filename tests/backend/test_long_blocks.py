@@ -1,4 +1,4 @@
-"""Long basic blocks are scheduled in pieces, and what a block computes stays."""
+"""Long basic blocks are scheduled in pieces and compute the same values."""
 
 from __future__ import annotations
 

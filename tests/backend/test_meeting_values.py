@@ -1,5 +1,5 @@
-"""What a choice gives where its condition takes several branches: LLVM's structurizer alone mixes
-up the sides."""
+"""A choice whose condition takes several branches gives each lane its own side, which LLVM's
+structurizer alone mixes up."""
 
 from __future__ import annotations
 

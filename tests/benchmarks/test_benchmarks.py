@@ -1,5 +1,4 @@
-"""The benchmarks run, and say what they are meant to say. Their figures are not checked: machines
-differ."""
+"""The benchmarks run and print their tables. Their figures are not checked: machines differ."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The kernels that code quality is measured on compute what they say, and with the instructions
-that they should."""
+"""The kernels whose code quality is measured compute the right values with the intended
+instructions."""
 
 from __future__ import annotations
 

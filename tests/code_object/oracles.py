@@ -1,4 +1,4 @@
-"""LLVM's own readers, to compare with. Each returns plain values; tests skip where the program is
+"""LLVM's own readers, to compare with. Each returns plain values; tests skip if the program is
 missing."""
 
 from __future__ import annotations

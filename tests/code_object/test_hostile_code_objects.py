@@ -1,5 +1,4 @@
-"""Whatever bytes are given, reading them ends soon, with a code object or with
-MalformedCodeObject."""
+"""Reading any bytes ends soon, with a code object or with MalformedCodeObject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package that docs/extending.md makes runs as it stands there, from a folder outside
+"""The package on the page docs/extending.md runs as it stands there, from a folder outside
 amdjit."""
 
 from __future__ import annotations

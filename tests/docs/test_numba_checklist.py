@@ -1,4 +1,4 @@
-"""Every row of the checklist for users of Numba does what it says."""
+"""Every row of the checklist for users of Numba is true."""
 
 from __future__ import annotations
 

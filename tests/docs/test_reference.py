@@ -1,5 +1,4 @@
-"""The generated pages are what the code says now, and links and names in the texts lead
-somewhere."""
+"""The generated pages are up to date, and links and names in the texts lead somewhere."""
 
 from __future__ import annotations
 

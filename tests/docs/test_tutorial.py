@@ -25,7 +25,7 @@ TEXTS = (
     "sanitizer",
     "wave",
 )
-# A program, and behind it what it prints, if the text shows that.
+# A program, and what it prints if the text shows that.
 BLOCK = re.compile(
     r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<printed>.*?)```)?", re.DOTALL
 )

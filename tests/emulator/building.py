@@ -41,7 +41,7 @@ _TARGET = [
 
 @dataclass(frozen=True)
 class Use:
-    """How launches of a test run, where they do not say it themselves.
+    """How launches of a test run unless they say otherwise.
 
     tier: of the emulator. host: what makes the host code, if not for this processor. fresh: each
     launch gets an emulator of its own without a cache, for tests that change how host code is made.

@@ -1,11 +1,11 @@
-"""Which test checks an opcode. docs/generate.py prints it; test_emulator_opcodes.py holds it to
-that."""
+"""Which test checks an opcode. docs/generate.py prints it, and test_emulator_opcodes.py verifies
+it."""
 
 from __future__ import annotations
 
 import re
 
-from model.catalogue import mnemonics
+from model.cases.catalogue import mnemonics
 
 MODEL = "instructions/test_emulator_against_model.py"
 OTHERS = "instructions/test_emulator_rare_instructions.py"
@@ -31,7 +31,7 @@ OUTSIDE: dict[str, tuple[str, str]] = {
     r"s_sendmsg\w*": (OTHERS, "what a message does and returns is the machine's, not the wave's"),
     r"s_code_end": (
         "launch/test_emulator_launches.py",
-        "padding behind a kernel: nothing runs into it",
+        "padding after a kernel: nothing runs into it",
     ),
     r"s_atc_probe\w*|s_waitcnt": (OTHERS, "no assembler text stands for it, and it has no result"),
 }

@@ -259,7 +259,7 @@ def sparse(
 
 
 def index_sets(product: Product, wave: Wave) -> range:
-    """A dword of the index has so many sets (AMD's matrix instruction calculator)."""
+    """The number of sets in a dword of the index (AMD's matrix instruction calculator)."""
     if product.a == "iu4":
         return range(2 if wave.size == 64 or product.k == 32 else 1)
     return range(2 if wave.size == 32 else 4)

@@ -191,7 +191,7 @@ class Program:
         line = f"s_{name}_{code} {target}, {left}, {right}"
         if self._chance.random() < 0.5:
             return line
-        # The result as a mask of lanes, at once.
+        # The result as a mask of lanes, in the next instruction.
         return (
             f"{line}\n  v_cndmask_b32_e64 {self._target()}, {self._register()}, "
             f"{self._register()}, {target}"

@@ -12,7 +12,7 @@ Registers = NDArray[np.uint32]
 
 
 def of_gfx12(matrix: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what a gfx1201 gave for a matrix; other chips have captures of it, too."""
+    """Return what a gfx1201 computed for a matrix; there are captures of other chips, too."""
     return [captured for captured in matrix["captures"] if captured["arch"] == "gfx12"]
 
 

@@ -81,7 +81,7 @@ def _few(random: Random, kind: str, count: int) -> Bits:
 
 
 def _tiny(random: Random, kind: str, count: int) -> Bits:
-    """Of bf16, numbers whose products are about as small as f32's subnormal numbers."""
+    """Return numbers of bf16 whose products are about as small as f32's subnormal numbers."""
     bias = FORMATS[kind].bias
     return _fields(random, kind, count, max(bias - 62, 0), max(bias - 48, 1))
 

@@ -34,7 +34,7 @@ def run_registers(
     by lanes.
 
     outputs: numbers of vector registers. scalars: names of scalar registers, returned in all lanes
-    behind them. s5 and up are free for `body`, as are registers from v100 to v249.
+    after them. s5 and up are free for `body`, as are registers from v100 to v249.
     """
     rows, lanes = inputs.shape
     groups, row_bytes = lanes // wave_size, 4 * wave_size
@@ -55,7 +55,7 @@ def run_registers(
         body=body,
         stores="\n".join(copies + stores),
     )
-    # EXEC must be full before the scalar copies: they stand behind the reset of EXEC.
+    # EXEC must be full before the scalar copies: they stand after the reset of EXEC.
     packed = np.ascontiguousarray(inputs.reshape(rows, groups, wave_size).transpose(1, 0, 2))
     found = np.zeros((groups, len(everything), wave_size), np.uint32)
     emulate(

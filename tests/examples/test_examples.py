@@ -103,7 +103,7 @@ def test_the_tuned_gemm_takes_odd_and_even_numbers_of_steps(k: int) -> None:
 
 
 def test_without_its_barrier_the_tuned_gemm_has_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What makes one barrier a step enough is that there is one."""
+    """One barrier a step is enough, and none is too few."""
     monkeypatch.setattr(perf_hgemm, "lds_barrier", wave_barrier)
     racing = amdjit.kernel(block=(32 * perf_hgemm.WAVES, 1, 1))(perf_hgemm.perf_hgemm.function)
     a, b, c, d = (np.ones((128, depth), np.float16) for depth in (96, 96, 128, 128))

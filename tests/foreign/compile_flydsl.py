@@ -45,7 +45,7 @@ _DTYPES: dict[str, Any] = {
     "i32": np.int32,
 }
 _CODES = {"bf16": 4, "fp8": 10}
-# Where `code` lies in a DLTensor: behind data, device and ndim.
+# Where `code` lies in a DLTensor: after data, device and ndim.
 _CODE_OFFSET = 20
 _ESCAPED = re.compile(rb"\\([0-9A-F]{2}|.)")
 

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Choices:
-    """Answers questions one byte after the other; behind the last byte every answer is the first
+    """Answers questions one byte after the other; after the last byte every answer is the first
     one."""
 
     def __init__(self, data: bytes) -> None:
@@ -34,7 +34,7 @@ class Choices:
         return items[self.number(0, len(items) - 1)]
 
     def chance(self, percent: int) -> bool:
-        """Whether something happens that does so this often; behind the last byte it never does."""
+        """Whether something with this probability happens; after the last byte it never does."""
         return self.number(0, 99) >= 100 - percent
 
 

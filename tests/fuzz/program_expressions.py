@@ -29,7 +29,7 @@ _DEPTH = 3
 
 
 def parts(text: str, type: Kind) -> Iterator[tuple[str, Kind]]:
-    """Yield a name, and what can be read of it: items, fields, real and imaginary parts."""
+    """Yield a name and its readable parts: items, fields, real and imaginary parts."""
     yield text, type
     if isinstance(type, ComplexType):
         yield from ((f"{text}.real", type.part), (f"{text}.imag", type.part))
@@ -195,7 +195,7 @@ class Expressions:
         return f"({text})" if text.startswith("-") else text
 
     def python_number(self, type: Scalar) -> str:
-        """Write an expression of Python numbers among the arguments that every such type holds."""
+        """Write an expression of Python numbers that every type of the kind holds."""
         if type.is_float:
             return self.pick(
                 "r", "t", "p", "(r * t)", "(r / p + t)", "(p / 7)", "-r", "abs(t)", "(t // r)",

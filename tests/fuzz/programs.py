@@ -61,5 +61,5 @@ def program(data: bytes) -> str:
 
 
 def programs(size: int = 100) -> st.SearchStrategy[str]:
-    """Draw programs that are written from so many bytes."""
+    """Draw programs that are written from a number of bytes."""
     return st.binary(min_size=size, max_size=size).map(program)

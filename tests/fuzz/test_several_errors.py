@@ -1,4 +1,4 @@
-"""What is reported behind a first error: never an error that is none, and never less than was
+"""What is reported after a first error: never an error that is none, and never less than was
 refused."""
 
 from __future__ import annotations

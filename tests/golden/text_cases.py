@@ -48,7 +48,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel of a file and what is expected of it."""
+    """A kernel of a file and its expected lines."""
 
     file: Path
     kernel: str

@@ -1,5 +1,5 @@
-"""What a diagnostic names instead of a matrix instruction that a processor lacks multiplies the
-same types there."""
+"""The alternative that a diagnostic names for a missing matrix instruction multiplies the same
+types on that processor."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the declarations say, against the inventory of clang's builtins and LLVM's intrinsics where
-that is at hand."""
+"""The declarations agree with the inventories of clang's builtins and LLVM's intrinsics, if these
+are available."""
 
 from __future__ import annotations
 

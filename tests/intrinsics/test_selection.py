@@ -1,4 +1,4 @@
-"""Every declaration, alone in a kernel: LLVM selects it for gfx1201 and it becomes the instruction
+"""LLVM selects every declaration, alone in a kernel, for gfx1201, and it becomes the instruction
 that it names."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 def test_it_becomes_its_instruction(label: str, generated: ModuleType) -> None:
     assembly = compile_case(generated, NUMBERS[label], CASES[NUMBERS[label]]).asm
     assert "call" not in assembly
-    # What the instructions of clang's builtins are is checked for all of them, on every processor:
+    # The instructions of clang's builtins are all checked, on every processor:
     # test_builtins.
     name = label.rpartition(".")[2]
     instruction = None if name in amdgcn.BUILTINS else HERE[label].isa

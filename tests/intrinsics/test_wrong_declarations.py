@@ -1,5 +1,5 @@
-"""Declarations of users that cannot be right are told so: where they are made, or before LLVM would
-end the process."""
+"""Wrong declarations of users are refused: where they are made, or before LLVM would end the
+process."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def declared(lowering: Any, parameter: Type = f32, result: Type = f32, **options
         (lambda: declared(LlvmCall("llvm.amdgcn.rcp.{y}")), r"names \{y\}: there are x, return"),
         (
             lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", ("y",))),
-            "'y' is no parameter: there are x",
+            "'y' is not a parameter: there are x",
         ),
         (
             lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", (As("y", i32),))),
-            "'y' is no parameter: there are x",
+            "'y' is not a parameter: there are x",
         ),
         (
             lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32"), targets=("gfx12",)),
@@ -105,8 +105,8 @@ _WRONG_IR = """
 from typing import Annotated
 import amdjit
 from amdjit import LlvmCall, f32, i32, intrinsic, i16
-from amdjit.language.declarations import Emit
-from amdjit.language.types import VOID
+from amdjit.declarations import Emit
+from amdjit.types import VOID
 
 def emit_variable_sleep(context, x):
     context.call("llvm.amdgcn.s.sleep", context.llvm_type(VOID), [x])

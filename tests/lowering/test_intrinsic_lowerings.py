@@ -1,4 +1,4 @@
-"""LlvmCall, InlineAsm and Emit: what a declaration says is what LLVM gets."""
+"""LlvmCall, InlineAsm and Emit hand LLVM exactly what a declaration says."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Kernels of one matrix instruction each, whose operands the host has packed: what the layouts are
-tested with."""
+"""Kernels of one matrix instruction each, whose operands the host has packed, to test the layouts
+with."""
 
 from __future__ import annotations
 

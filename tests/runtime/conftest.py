@@ -1,4 +1,4 @@
-"""Devices of host memory for the tests of what is above a device."""
+"""Devices of host memory for tests of the layers above a device."""
 
 from __future__ import annotations
 

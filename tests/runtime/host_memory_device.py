@@ -15,7 +15,7 @@ from amdjit.target import EMULATED, Target
 
 
 class Launch(NamedTuple):
-    """What one launch was given."""
+    """The arguments of one launch."""
 
     function: Any
     grid: Extent

@@ -1,4 +1,4 @@
-"""Which devices there are, and which one is used."""
+"""Which devices exist, and which one is used."""
 
 from __future__ import annotations
 

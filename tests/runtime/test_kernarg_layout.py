@@ -1,4 +1,4 @@
-"""The kernarg layout that arguments are packed into is the one that LLVM compiles kernels for."""
+"""Arguments are packed into the kernarg layout that LLVM compiles kernels for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Launches that cannot be made are refused before anything runs, with what to change."""
+"""Launches that cannot work are refused before anything runs, and the error names the change to
+make."""
 
 from __future__ import annotations
 

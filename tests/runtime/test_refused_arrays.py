@@ -1,4 +1,4 @@
-"""Shapes that are none, and arrays that would lose something on the way to a device."""
+"""Invalid shapes, and arrays that would lose something on the way to a device, are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Each rule of the tree is checked: a tree that breaks one is refused, with its place."""
+"""Each rule of the tree is checked: a tree that breaks one is refused, and the error names its
+place."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Facts about arrays that the code relies on: where a launch breaks one, it gets other code, and
-right results."""
+"""The code relies on facts about arrays; a launch that breaks one gets other code and right
+results."""
 
 from __future__ import annotations
 

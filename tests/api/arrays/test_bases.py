@@ -1,5 +1,5 @@
-"""`array.load(index, width, base=...)`: what is the same in all lanes stays in scalar registers,
-whatever the array."""
+"""`array.load(index, width, base=...)` keeps what is the same in all lanes in scalar registers, for
+every kind of array."""
 
 from __future__ import annotations
 

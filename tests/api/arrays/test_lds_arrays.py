@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("emulator")
 
 @amdjit.kernel
 def three_arrays(out, n):
-    """Behind a static array: n f32, then n f16, then i32 to the end."""
+    """After a static array: n f32, then n f16, then i32 to the end."""
     t = threadIdx.x
     fixed = shared.array(32, i32)
     floats = shared.dynamic(f32)

@@ -1,5 +1,4 @@
-"""Parts of matrices whose rows lie in one piece: wide accesses, and right results where that does
-not hold."""
+"""Parts of matrices with contiguous rows get wide accesses, and others still give right results."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ NAMES = ("x", "y", "z")
 
 @st.composite
 def expressions(draw: Any, depth: int = 2) -> str:
-    """A small integer expression: products are reduced at once, so that no value leaves an i32."""
+    """An integer expression whose products are reduced immediately: no value leaves an i32."""
     if depth == 0 or draw(st.booleans()):
         return draw(st.sampled_from([*NAMES, "a[i]", "i", "1", "-3", "7", "out[i] % 50"]))
     left, right = draw(expressions(depth - 1)), draw(expressions(depth - 1))

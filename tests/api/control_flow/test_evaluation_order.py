@@ -1,6 +1,6 @@
 # ruff: noqa: B007, B020, B905
-"""What loops and comprehensions go over is evaluated when Python evaluates it: the emulator against
-Python."""
+"""The iterables of loops and comprehensions are evaluated when Python evaluates them: the emulator
+against Python."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: B007, B015, B905, E731, F841, RUF005, UP034
-"""What Python evaluates first is evaluated first, and once: the emulator against Python, form by
+"""Expressions are evaluated once and in Python's order: the emulator against Python, form by
 form."""
 
 from __future__ import annotations

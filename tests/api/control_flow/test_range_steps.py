@@ -1,4 +1,4 @@
-"""Ranges whose step is known at run time only, and is 0: Python raises, and so do kernels."""
+"""A range whose step is known at run time only, and is 0, raises in kernels as in Python."""
 
 from __future__ import annotations
 

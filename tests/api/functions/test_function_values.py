@@ -1,5 +1,6 @@
 # ruff: noqa: E731, B023, SIM108
-"""Functions as values: passed on, nested, with what they capture: the emulator against Python."""
+"""Functions as values, passed on and nested, with the variables that they capture: the emulator
+against Python."""
 
 from __future__ import annotations
 

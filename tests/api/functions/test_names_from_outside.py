@@ -1,4 +1,4 @@
-"""Names from outside of a function: what kernels read of them."""
+"""Globals and closures are constants of a kernel, and a changed one compiles it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that change the code: what they cost, and what they do on the emulator."""
+"""Options that change the code: their cost and their effect on the emulator."""
 
 from __future__ import annotations
 

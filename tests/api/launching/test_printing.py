@@ -73,7 +73,7 @@ def test_what_was_printed_before_a_fault_is_shown(capsys: pytest.CaptureFixture[
     @amdjit.kernel
     def fails(x):
         print("before")
-        x[amdjit.threadIdx.x + 8] = 1.0  # in the gap behind the array, where no allocation can be
+        x[amdjit.threadIdx.x + 8] = 1.0  # in the gap after the array, where no allocation can be
 
     assert fault_of(fails[1, 1], np.zeros(4, np.float32)).kind == "out-of-bounds"
     assert capsys.readouterr().out == "before\n"
@@ -93,9 +93,7 @@ TYPES = (boolean, i8, u32, i32, i64, u64, f16, bf16, f32, f64)
 
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(TYPES), st.data())
-def test_values_come_back_as_they_were(
-    kind: amdjit.language.types.Scalar, data: st.DataObject
-) -> None:
+def test_values_come_back_as_they_were(kind: amdjit.types.Scalar, data: st.DataObject) -> None:
     if kind.is_float:
         value = data.draw(st.floats(width=16))
         assert str(np.dtype(kind.dtype).type(value)) == Field(kind).text(words_of(kind, value))
@@ -114,7 +112,7 @@ def test_values_come_back_as_they_were(
     assert Field(kind, spec).text(words_of(kind, integer)) == format(integer, spec)
 
 
-def words_of(kind: amdjit.language.types.Scalar, value: Any) -> list[int]:
+def words_of(kind: amdjit.types.Scalar, value: Any) -> list[int]:
     raw = np.array([value], kind.dtype).tobytes().ljust(8, b"\0")
     return np.frombuffer(raw, np.uint32)[: Field(kind).words].tolist()
 

@@ -1,5 +1,5 @@
-"""A change of anything that the code was made from compiles it again, and `why_recompiled` says
-what it was."""
+"""A change in anything that the code was made from compiles it again, and `why_recompiled` names
+the change."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""assert, raise, print and index checks: what they tell the host, and that they leave everything
-else as it was."""
+"""assert, raise, print and index checks: their reports to the host, and that everything else stays
+as it was."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ WRONG_COMPILATIONS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "another array than annotated": (TypeCheckError, lambda: add_one.compile(f32[:, :], i32)),
     "a type that no argument has": (
         LaunchError,
-        lambda: beyond.compile(f32[:], amdjit.language.types.VOID),
+        lambda: beyond.compile(f32[:], amdjit.types.VOID),
     ),
     "an unknown target": (amdjit.AmdjitError, lambda: add_one.compile(target="gfx0")),
     "an unknown option": (TypeError, lambda: add_one.compile(blok=3)),

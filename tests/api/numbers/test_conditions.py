@@ -1,4 +1,4 @@
-"""Conditions: Python asks for truth alone there, of operands of any types."""
+"""Conditions only test for truth, as in Python, whatever the types of their operands."""
 
 from __future__ import annotations
 

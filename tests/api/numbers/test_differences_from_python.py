@@ -1,4 +1,4 @@
-"""What docs/types.md says of the differences from Python and NumPy, run on the emulator."""
+"""The differences from Python and NumPy that docs/types.md lists, run on the emulator."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Variables that begin as literals are as wide as what they meet: nothing is computed in 32 bits
-for a 64-bit place."""
+"""Variables that begin as literals are as wide as the values they meet: nothing is computed in 32
+bits for a 64-bit place."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Kernels as programs write them, with Python's numbers as arguments: nothing is lost against NumPy
-and Python."""
+"""Kernels from real programs, with Python's numbers as arguments, lose no digit that NumPy and
+Python keep."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_black_scholes_in_f64_has_the_digits_of_f64() -> None:
         discount = math.exp(-rate * years[i])
         expected = price[i] * cumulative(d1) - strike[i] * discount * cumulative(d2)
         assert math.isclose(call[i], expected, rel_tol=1e-12, abs_tol=1e-13)
-        # What is bought and sold at once has a price without a model.
+        # An option that ends now has a price without a model.
         assert math.isclose(
             call[i] - put[i], price[i] - strike[i] * discount, rel_tol=1e-12, abs_tol=1e-12
         )

@@ -1,4 +1,4 @@
-"""`x ** y` with exponents of run time, against NumPy in f64."""
+"""`x ** y` with exponents that are known at run time only, against NumPy in f64."""
 
 from __future__ import annotations
 

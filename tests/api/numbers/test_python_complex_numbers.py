@@ -1,4 +1,4 @@
-"""Python's complex numbers as arguments, and printing: all digits arrive."""
+"""Python's complex numbers as arguments and in print: all digits arrive."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_integers_take_the_arrays_type_or_are_refused_by_the_launch(dtype: Any) 
     nonzero = np.where(x == 0, dtype(1), x)
     for op, a in itertools.product((*ARITHMETIC, *BITWISE), INTS):
         if not -(2**31) <= a < 2**31:
-            continue  # such arguments are i64, as NumPy's int64 is
+            continue  # these arguments are i64, as NumPy's int64 is
         if a != 0 or op not in (operator.floordiv, operator.mod):
             same_as_numpy(right, x, a, op, (x, a))
         same_as_numpy(left, nonzero, a, op, (a, nonzero))

@@ -1,4 +1,5 @@
-"""Python's numbers among the arguments, in functions of the library and in what assemblers read."""
+"""Python's numbers among the arguments, passed to functions of the library and to inline
+assembly."""
 
 from __future__ import annotations
 

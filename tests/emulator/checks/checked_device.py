@@ -10,7 +10,7 @@ from amdjit.emulator import EmulatorDevice
 
 
 class CheckedDevice:
-    """What `amdjit.emulator.run` takes as its device; `reports` holds what the checks found."""
+    """A device for `amdjit.emulator.run`; `reports` holds the findings of the checks."""
 
     def __init__(self, inner: EmulatorDevice, *checks: str) -> None:
         self._inner = inner

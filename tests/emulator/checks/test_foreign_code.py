@@ -1,4 +1,4 @@
-"""What reports say of C kernels, whose arguments and addresses have no names of Python's."""
+"""Reports about C kernels, whose arguments and addresses have no Python names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where checks are on, and how their reports reach the user."""
+"""Which launches are checked, and how reports reach the user."""
 
 from __future__ import annotations
 

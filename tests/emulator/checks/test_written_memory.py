@@ -1,4 +1,4 @@
-"""What counts as written when a launch is checked for undefined values."""
+"""Which memory counts as written when a launch is checked for undefined values."""
 
 from __future__ import annotations
 

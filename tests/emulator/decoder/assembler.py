@@ -18,7 +18,7 @@ _AT_ONCE = 20000
 
 @dataclass(frozen=True)
 class Assembled:
-    """What the assembler made of a line: its own text for it, and the bytes."""
+    """The assembler's output for a line: its own text for it, and the bytes."""
 
     text: str
     code: bytes

@@ -41,7 +41,7 @@ class Line:
 
     @property
     def of_other_class(self) -> str | None:
-        """The text without its comments if all of them say that a register has another class, else
+        """The text without its comments if they all say that a register has another class, else
         None."""
         text = without_class_comments(self.text)
         return text if text != self.text and "/*" not in text else None

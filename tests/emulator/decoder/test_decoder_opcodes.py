@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tool
 _AT_ONCE = 20000
 # The disassembler writes much that is no instruction: registers that do not exist, misaligned ones,
 # those of another class, bits that mean nothing. What the decoder refuses must be such text: the
-# assembler does not make those bytes of it. The exceptions are instructions outside of what the
+# assembler does not make those bytes from it. The exceptions are instructions outside of what the
 # emulator covers, v_illegal, whose meaning is to fault, and src_lds_direct, which gfx12 has not
 # (ISA document, section 15.3): the assembler forgets that in dual-issue instructions.
 BEYOND = re.compile(

@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 import pytest
-from model.catalogue import BATCHES, run_batch
+from model.cases.catalogue import BATCHES, run_batch
 from required_tools import needs_tools
 
 pytestmark = needs_tools

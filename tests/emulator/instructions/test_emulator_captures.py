@@ -1,5 +1,4 @@
-"""What an RX 9070 returned, value by value: the emulator in both tiers, and the model, return the
-same.
+"""Every value that an RX 9070 returned: the emulator in both tiers, and the model, return the same.
 
 `../hardware/alu_gfx1201.json` says where its values come from. Most are digests of the results of
 all operands.

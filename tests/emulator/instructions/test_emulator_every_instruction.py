@@ -84,7 +84,7 @@ def operand_of(row: OperandRow, number: int) -> Operand | None:
 
 
 def modifiers_of(row: Row) -> Iterator[Modifiers]:
-    """Plain, with several at once, and with each one that the opcode takes."""
+    """Plain, with several together, and with each one that the opcode takes."""
     yield Modifiers()
     packed = row.format.name == "VOP3P"
     if packed or row.format.name == "VOP3":

@@ -85,7 +85,7 @@ def test_the_rounding_mode_is_set_by_instructions(body: str, mode: int) -> None:
 
 
 def test_the_mode_depends_on_the_way_that_a_wave_came() -> None:
-    """Half of the waves set it; behind the join it is known at run time only, for floats of all
+    """Half of the waves set it; after the join it is known at run time only, for floats of all
     formats."""
     rows = samples(F32, 2)
     body = """  s_and_b32 s10, ttmp9, 1

@@ -1,5 +1,5 @@
-"""What inactive lanes hold counts only where somebody reads it: random changes of EXEC against a
-model in NumPy."""
+"""Values of inactive lanes count only where they are read: random changes of EXEC against a model
+in NumPy."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ FULL = 0xFFFFFFFF
 @pytest.mark.parametrize(
     "program",
     [
-        # Lanes that the last write leaves out are active behind the first one: EXEC is full in
+        # Lanes that the last write leaves out are active after the first one: EXEC is full in
         # between.
         [
             ("set", (0xFFFF,)),

@@ -23,7 +23,7 @@ from amdjit.emulator.tiers.full import executes
 TESTS_OF_THE_EMULATOR = Path(__file__).parents[1]
 ALL = sorted({opcode.mnemonic for opcode in opcodes()})
 EXECUTED = sorted({opcode.mnemonic for opcode in opcodes() if executes(opcode)})
-# Not instructions that a kernel runs into: padding behind its end; probes that no assembler text
+# Kernels never run into these: padding after their end; probes that no assembler text
 # stands for.
 NEVER_RUN = {"s_code_end", "s_waitcnt", "s_atc_probe", "s_atc_probe_buffer", "s_endpgm_saved"}
 

@@ -103,7 +103,7 @@ def test_mullit_gives_the_product_or_the_lowest_number() -> None:
 
 
 def folded_constants(cases: list[tuple[float, int]]) -> np.ndarray:
-    """What LLVM's constant folding makes of the constants of range reduction."""
+    """Return LLVM's constant folding of the constants of range reduction."""
     text = "declare double @llvm.amdgcn.trig.preop.f64(double, i32)\n"
     for index, (number, segment) in enumerate(cases):
         bits = struct.pack(">d", number).hex()

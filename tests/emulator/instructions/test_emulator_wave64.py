@@ -1,4 +1,4 @@
-"""What is different in waves of 64 lanes: masks in pairs of registers, and moves between the two
+"""The differences in waves of 64 lanes: masks in pairs of registers, and moves between the two
 halves."""
 
 from __future__ import annotations

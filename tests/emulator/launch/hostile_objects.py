@@ -165,7 +165,7 @@ def hostile_object(samples: list[Path], number: int) -> bytes:
 
 
 def attempt(device: EmulatorDevice, code: bytes, checks: frozenset[str] = frozenset()) -> str:
-    """Load and launch every kernel; return what came of it. All but amdjit's own errors pass
+    """Load and launch every kernel; return the outcome. All but amdjit's own errors pass
     through."""
     outcome = "ran"
     array = device.allocate(ARRAY_BYTES)

@@ -1,4 +1,4 @@
-"""What a kernel does wrong becomes one exact KernelFault; the process and all other memory stay
+"""Each mistake of a kernel becomes one exact KernelFault; the process and all other memory stay
 intact."""
 
 from __future__ import annotations

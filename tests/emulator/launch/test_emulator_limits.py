@@ -1,4 +1,4 @@
-"""What a launch or an allocation may take of the host: memory, scratch, arguments, time."""
+"""The memory, scratch, arguments and time that a launch or an allocation may take from the host."""
 
 from __future__ import annotations
 

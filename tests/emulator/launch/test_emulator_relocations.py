@@ -1,4 +1,4 @@
-"""Tables of addresses in a code object: the loader writes where things are."""
+"""Tables of addresses in a code object: the loader fills in the addresses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Launches after the first use the memory of those before: nothing of an earlier launch shows in a
-later one."""
+"""Later launches reuse the memory of earlier ones, and nothing of an earlier launch shows."""
 
 from __future__ import annotations
 

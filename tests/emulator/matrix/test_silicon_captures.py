@@ -1,4 +1,4 @@
-"""The emulator gives all values that were captured of gfx1201's dot and matrix instructions."""
+"""The emulator returns every value that was captured from gfx1201's dot and matrix instructions."""
 
 from __future__ import annotations
 

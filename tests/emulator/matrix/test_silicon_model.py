@@ -1,4 +1,4 @@
-"""The scalar model of matrix arithmetic gives all values that were captured of gfx1201."""
+"""The scalar model of matrix arithmetic returns every value that was captured from gfx1201."""
 
 from __future__ import annotations
 

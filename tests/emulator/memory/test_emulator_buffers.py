@@ -59,7 +59,7 @@ def test_raw_buffers_load_zero_and_store_nothing_out_of_bounds() -> None:
 def test_the_offsets_of_a_lane_and_of_the_instruction_wrap_at_32_bits(
     one: int, last: int, inside: int
 ) -> None:
-    """As in loops that count up to 0: a lane's part is "negative", and the constant makes up for
+    """A lane's part is "negative", as in loops that count up to 0, and the constant makes up for
     it."""
     body = f"""{resource(one, 256, last)}
   v_add_nc_u32 v3, 0xfffcf2c0, v0

@@ -1,5 +1,4 @@
-"""LDS accesses whose lanes go along in each half of a wave by itself do what 32 single accesses
-would."""
+"""LDS accesses that are made for each half of a wave together do what 32 single accesses would."""
 
 from __future__ import annotations
 

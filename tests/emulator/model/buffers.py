@@ -104,7 +104,7 @@ def inside(resource: Resource, where: Address, first: int, payload: int) -> bool
 
 
 def byte_of(resource: Resource, where: Address) -> int:
-    """9.4.1 and 9.4.2: the first byte behind the base."""
+    """9.4.1 and 9.4.2: the first byte after the base."""
     index = where.index + (where.lane if resource.add_tid else 0)
     offset = where.own_offset
     if not resource.swizzle:
@@ -128,7 +128,7 @@ def _small_float(bits: int, width: int) -> float:
 
 
 def value_of(bits: int, kind: str, width: int) -> int | float | Fraction:
-    """What a component's bits mean."""
+    """The meaning of a component's bits."""
     negative = bits >> width - 1
     integer = bits - (1 << width) if kind[0] == "S" and negative else bits
     if kind == "FLOAT":

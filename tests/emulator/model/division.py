@@ -16,10 +16,10 @@ import numpy as np
 from silicon_model import dot_step
 
 from model import ieee
+from model.cases.programs import INPUTS, PARTIAL, RESULT, SOURCES, VCC, Case, Registers
 from model.eighth import decoded
 from model.ieee import FORMATS
 from model.integers import differences as byte_differences
-from model.programs import INPUTS, PARTIAL, RESULT, SOURCES, VCC, Case, Registers
 from model.values import Bits, Numbers, differences, numbers, patterns
 
 ALL = tuple(
@@ -109,7 +109,7 @@ def sum_of_differences(wide: int, pattern: int, addend: int) -> int:
 
 @cache
 def _two_over_pi() -> int:
-    """2 / pi as 1201 bits behind the point, by Machin's formula."""
+    """2 / pi as 1201 bits after the point, by Machin's formula."""
     one = 1 << 1300
 
     def arctangent(inverse: int) -> int:

@@ -41,7 +41,7 @@ def maximum(x: Numbers, y: Numbers) -> Numbers:
 
 
 def median(x: Numbers, y: Numbers, z: Numbers) -> Numbers:
-    """With a NaN the smallest of the others, else the middle one."""
+    """Return the middle one, or with a NaN the smallest of the others."""
     top = larger(larger(x, y), z)
     middle = choose(top == x, larger(y, z), choose(top == y, larger(x, z), larger(x, y)))
     broken = np.isnan(x) | np.isnan(y) | np.isnan(z)

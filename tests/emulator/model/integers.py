@@ -27,7 +27,7 @@ def trailing(x: int) -> int:
 
 
 def sign_run(size: int) -> Scalar:
-    """How many bits from the top equal the sign; -1 if all do."""
+    """Return the number of bits from the top that equal the sign; -1 if all do."""
     return lambda x: leading(size)((x if x >= 0 else ~x) & (1 << size) - 1)
 
 

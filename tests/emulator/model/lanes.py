@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from model.programs import PARTIAL, Case, Registers
+from model.cases.programs import PARTIAL, Case, Registers
 
 # What a wave's lanes hold, by register, and EXEC: to what registers hold afterwards.
 Wave = dict[int, NDArray[np.uint32]]

@@ -69,7 +69,7 @@ def _with(name: str, entry: Op, rule: Rule) -> Op:
 
 
 def with_nans(table: Mapping[str, Op]) -> dict[str, Op]:
-    """Return the opcodes with the NaNs that are known of them."""
+    """Return the opcodes with the NaNs that they are known to return."""
     found = dict(table)
     for name, entry in table.items():
         conversion = _CONVERSION.fullmatch(name)

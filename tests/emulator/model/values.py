@@ -101,7 +101,7 @@ def _ordered(values: Numbers) -> NDArray[Any]:
 
 
 def _eighth_nan(bits: Bits, element: str) -> NDArray[np.bool_]:
-    """Which bytes are NaNs of an 8-bit format."""
+    """Return which bytes are NaNs of an 8-bit format."""
     above = {"fp8": 0x7E, "bf8": 0x7C}.get(element)
     return (
         np.zeros(len(bits), bool) if above is None else (bits & np.uint64(0x7F)) > np.uint64(above)

@@ -135,8 +135,8 @@ KERNEL longs(GLOBAL float *x, GLOBAL double *d, GLOBAL f16x2 *h, GLOBAL u32 *p) 
 
 
 def test_matrix_products_round_alike(host: EmulatorDevice) -> None:
-    """The quick form of a step, that for any operands and the chain for whole numbers, of each kind
-    of result."""
+    """The quick form of a step, the form for any operands and the chain for whole numbers, of each
+    kind of result."""
     random = np.random.default_rng(5)
     with using(device=host):
         for instruction in [each for each in INSTRUCTIONS if each.shape.wave.size == 32][::3]:

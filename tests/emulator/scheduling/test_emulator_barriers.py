@@ -1,4 +1,4 @@
-"""Barriers by their counts: the workgroup's, split and named ones; what is undefined of them is a
+"""Barriers by their counts: the workgroup's, split and named ones; undefined uses are a
 fault."""
 
 from __future__ import annotations

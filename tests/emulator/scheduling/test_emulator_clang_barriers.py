@@ -1,4 +1,4 @@
-"""Barriers in kernels that clang compiles: what a deadlock says, and named barriers through
+"""Barriers in kernels that clang compiles: the report of a deadlock, and named barriers through
 builtins."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def fault_in_c(body: str, waves: int = 3) -> KernelFault:
 
 
 def places(fault: KernelFault) -> list[tuple[str, int]]:
-    """Return who is at which line of the source, whose first line behind the kernel's is 1."""
+    """Return who is at which line of the source, whose first line after the kernel's is 1."""
     return [
         (who, int(line) - 6)
         for who, line in re.findall(r"\n  ([^\n]*?) at [^\n]*?\.c:(\d+)", str(fault))

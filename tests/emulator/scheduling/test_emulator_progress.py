@@ -1,4 +1,4 @@
-"""Waves that wait for waves of other workgroups get what they wait for, whatever the number of host
+"""Waves that wait for waves of other workgroups make progress, whatever the number of host
 threads."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Both tiers of the emulator's translation do the same; which one is used, and how a launch changes
-over."""
+"""Both tiers of the emulator's translation do the same; which one is used, and how a launch
+switches over."""
 
 from __future__ import annotations
 

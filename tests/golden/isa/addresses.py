@@ -1,10 +1,9 @@
 """Addresses: 32-bit offsets from scalar bases, and constant distances as offsets of instructions."""
 
-from amdjit.language.types import Array, Layout
-
 import amdjit
 from amdjit import blockIdx, f16, f32, f32x3, shared, threadIdx
 from amdjit.intrinsics import sync
+from amdjit.types import Array, Layout
 
 TRIPLES = Array(f32x3, 1, Layout.CONTIGUOUS)
 

@@ -19,7 +19,7 @@ def rounded_one_by_one(a: f32[:], out: f32[:]):
 
 @amdjit.kernel(fastmath={"contract"})
 def contracted(a: f32[:], out: f32[:]):
-    """Where contraction is allowed they are one, with one rounding."""
+    """The two become one instruction with one rounding where contraction is allowed."""
     i = threadIdx.x
     out[i] = a[i] * a[i + 1] + a[i + 2]
     # CHECK: v_fmac_f32_e32 v?, v?, v?
@@ -49,7 +49,7 @@ def fast_division(a: f32[:], out: f32[:]):
 
 @amdjit.kernel
 def square_root(a: f32[:], out: f32[:]):
-    """A square root is rounded correctly: `v_rsq` is only where it begins."""
+    """A square root is rounded correctly: `v_rsq` is only its first estimate."""
     i = threadIdx.x
     out[i] = math.sqrt(a[i])
     # CHECK: v_ldexp_f32
@@ -68,7 +68,7 @@ def least(a: f32[:], out: f32[:]):
 
 @amdjit.kernel
 def float_to_integer(a: f32[:], out: i32[:]):
-    """The hardware saturates at 2**31 as a float; what is above the largest integer is selected."""
+    """The hardware saturates at 2**31 as a float; a choice replaces numbers above the largest integer."""
     i = threadIdx.x
     out[i] = i32(a[i])
     # CHECK: v_cvt_i32_f32_e32 v2, v1
@@ -88,7 +88,7 @@ def doubles(a: f64[:], out: f64[:]):
 
 @amdjit.kernel
 def uniform_product(a: f32[:], out: f32[:]):
-    """What is the same in all lanes is loaded and computed by the scalar unit."""
+    """The scalar unit loads and computes values that are the same in all lanes."""
     out[threadIdx.x] = a[0] * a[1]
     # CHECK: s_load_b64 s[0:1], s[0:1], 0x0
     # CHECK: s_mul_f32 s0, s0, s1

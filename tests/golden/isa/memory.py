@@ -20,7 +20,7 @@ def wide_access(a: f32[:], out: f32[:]):
 
 @amdjit.kernel
 def neighbours(a: f32[:], out: f32[:]):
-    """Elements next to each other are loaded at once."""
+    """Elements next to each other are loaded together."""
     i = threadIdx.x
     out[i] = a[i] - a[i + 1]
     # CHECK: global_load_b64 v[0:1]
@@ -65,7 +65,7 @@ def barrier_for_all_memory(a: f32[:]):
 
 @amdjit.kernel(block=32)
 def barrier_of_one_wave(a: f32[:]):
-    """In a workgroup of one wave only the order of its accesses is left of a barrier."""
+    """A barrier in a workgroup of one wave is only an order of its accesses."""
     t = threadIdx.x
     tile = shared.array(64, f32)
     tile[t] = a[t]
@@ -79,7 +79,7 @@ def barrier_of_one_wave(a: f32[:]):
 
 @amdjit.kernel
 def atomics(a: i32[:], f: f32[:]):
-    """An atomic returns the old value only where somebody takes it."""
+    """An atomic returns the old value only if the kernel uses it."""
     t = threadIdx.x
     atomic.add(a, t, 1)
     a[t] = atomic.max(a, t, 2)
@@ -105,7 +105,7 @@ def local_array_in_registers(a: i32[:]):
 
 @amdjit.kernel(warnings=False)
 def local_array_in_scratch(a: i32[:]):
-    """One with other indices lies in scratch memory."""
+    """A local array with other indices lies in scratch memory."""
     i = threadIdx.x
     own = amdjit.local.array(40, i32)
     own[a[i]] = a[i]

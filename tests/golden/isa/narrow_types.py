@@ -66,7 +66,7 @@ def sum_of_64_bits(a: i64[:], out: i64[:]):
 
 @amdjit.kernel
 def product_of_64_bits(a: i64[:], out: i64[:]):
-    """Three products of words: that of the upper words would not be seen."""
+    """Three products of words are enough: that of the upper words lies above the result."""
     i = threadIdx.x
     out[i] = a[i] * a[i + 1]
     # CHECK-DAG: v_mul_lo_u32

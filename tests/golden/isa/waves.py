@@ -61,7 +61,7 @@ def wave_sum(a: f32[:]):
 
 @amdjit.kernel
 def moves_between_lanes(a: f32[:]):
-    """An exchange whose partner is not known is a move through LDS hardware."""
+    """An exchange across rows is a move through the hardware of LDS."""
     t = threadIdx.x
     a[t] = wave.shuffle_xor(a[t], 16)
     # CHECK: v_mbcnt_lo_u32_b32

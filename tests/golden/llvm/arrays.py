@@ -1,9 +1,8 @@
 """Elements of arrays: where they lie, and what LLVM is told of their addresses."""
 
-from amdjit.language.types import Array, Layout
-
 import amdjit
 from amdjit import f16, f32, f32x3, f32x4, i32, shared, threadIdx
+from amdjit.types import Array, Layout
 
 STRIDED = Array(f32, 2, Layout.STRIDED)
 LARGE = Array(f32, 1, Layout.CONTIGUOUS, offset_bits=64)

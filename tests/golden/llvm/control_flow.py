@@ -85,7 +85,7 @@ def continued_loop(a: f32[:], out: f32[:]):
 
 @amdjit.kernel
 def merged_variable(a: f32[:], out: f32[:]):
-    """A variable that both branches assign lies in memory; the optimiser makes a phi of it."""
+    """A variable that both branches assign lies in memory until the optimiser makes it a phi."""
     if a[0] > 0.0:  # noqa: SIM108
         x = a[1]
     else:
@@ -119,7 +119,7 @@ def variable_of_one_branch(a: f32[:], out: f32[:]):
 
 @amdjit.kernel(opt_level=0, warnings=False)
 def variable_without_optimisation(out: i32[:], y: i32):
-    """At level 0 every assignment is a store, which has a line of its own."""
+    """At level 0 every assignment is a store with a line of its own."""
     x = y
     out[0] = x
     # CHECK: %memory = alloca i32, addrspace(5)

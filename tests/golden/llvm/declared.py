@@ -2,11 +2,10 @@
 
 from typing import Annotated
 
-from amdjit.language.declarations import As, InlineAsm, LlvmCall, intrinsic
-from amdjit.language.types import VOID, Immediate
-
 import amdjit
 from amdjit import f32, i16, i32
+from amdjit.declarations import As, InlineAsm, LlvmCall, intrinsic
+from amdjit.types import VOID, Immediate
 
 
 @intrinsic(LlvmCall("llvm.amdgcn.fmed3.{return}"))

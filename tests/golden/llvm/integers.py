@@ -1,4 +1,4 @@
-"""Arithmetic on integers: what wraps, and the ways around what LLVM leaves undefined."""
+"""Arithmetic on integers: what wraps, and how the cases that LLVM leaves undefined are avoided."""
 
 import amdjit
 from amdjit import i8, i32, i64, u32

@@ -18,7 +18,7 @@ CHECKS = ("memory", "race", "init", "sync")
 
 
 def pipeline(x, out):
-    """The first half of the waves loads tiles, the other half works on them, two tiles behind."""
+    """The first half of the waves loads tiles, the other half works on them, two tiles later."""
     tile = shared.array((2, 128), f32)
     full = shared.array(1, i32)
     free = shared.array(1, i32)

@@ -49,7 +49,7 @@ def expected(operation: str, values: Any, heads: Any) -> list[Any]:
     """Return the five forms over one wave's active lanes, lane by lane in plain Python; bf16 in
     f32."""
     ufunc = NUMPY[operation]
-    identity = neutral(amdjit.language.types.from_dtype(values.dtype), operation)
+    identity = neutral(amdjit.types.from_dtype(values.dtype), operation)
     values = values.astype(np.float32) if values.dtype == BF16 else values
     start = np.array(identity).astype(values.dtype)[()]
     forms = [[], [], [], [], []]
@@ -207,7 +207,7 @@ def test_vectors_are_combined_element_by_element(dtype: str, wave_size: int) -> 
     amdjit.kernel(wave_size=wave_size)(combine_vectors.function)[1, wave_size](
         values.ravel(), heads, out
     )
-    highest = neutral(amdjit.language.types.from_dtype(values.dtype), "min")
+    highest = neutral(amdjit.types.from_dtype(values.dtype), "min")
     sums, mins = np.cumsum(values, axis=0, dtype=dtype), np.minimum.accumulate(values, axis=0)
     segments = np.concatenate(
         [np.cumsum(part, axis=0, dtype=dtype) for part in np.split(values, [5, 17, 18])]
@@ -275,7 +275,7 @@ def kernel(x, out, operation: amdjit.Const):
 
 for name in ("u1", "f2", "bfloat16", "f8"):
     is_brain = name == "bfloat16"
-    element = amdjit.bf16 if is_brain else amdjit.language.types.from_dtype(np.dtype(name))
+    element = amdjit.bf16 if is_brain else amdjit.types.from_dtype(np.dtype(name))
     for size in sizes:
         for operation in ("add", "min", "maximum"):
             kernel.compile(element[:], element[:], operation, target=target, wave_size=size)
@@ -285,7 +285,7 @@ print("compiled")
 
 @pytest.mark.parametrize("target", ["gfx1030", "gfx1100", "gfx1250"])
 def test_other_processors_have_them_too(target: str, tmp_path: Any) -> None:
-    """In a process of its own: once LLVM ended it for f16 on gfx1100."""
+    """Compile in a process of its own: LLVM once ended it for f16 on gfx1100."""
     sizes = (32,) if target == "gfx1250" else (32, 64)
     (tmp_path / "compiled.py").write_text(f"target, sizes = {target!r}, {sizes}\n{COMPILED}")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}

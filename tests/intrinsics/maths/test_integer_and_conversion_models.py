@@ -253,7 +253,7 @@ def pairs(x, out, old, dtype: amdjit.Const):
 def test_pairs_are_added_at_once(dtype: Any) -> None:
     x = RANDOM.integers(-1, 2, (64, 2)).astype(dtype)
     out, old = np.zeros(8, dtype), np.zeros(128, dtype)
-    scalar = amdjit.language.types.from_dtype(np.dtype(dtype))
+    scalar = amdjit.types.from_dtype(np.dtype(dtype))
     pairs[1, 64](x.ravel(), out, old, scalar)
     wide = x.astype(np.float32)
     wanted = [*wide[0::2].sum(axis=0), *wide[1::2].sum(axis=0), 0, 0, *wide.sum(axis=0)]

@@ -1,5 +1,5 @@
-"""Integer operations give what their host models give, on integers of 8 to 64 bits; none is widened
-on the way."""
+"""Integer operations return what their host models return, on integers of 8 to 64 bits; none is
+widened on the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of single numbers under Python's and NumPy's names that are not real analysis, against
+"""Functions of single numbers under Python's and NumPy's names, other than real analysis, against
 the host's."""
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def test_pairs_of_integers_take_one_instruction_each(dtype: Any) -> None:
     np.testing.assert_array_equal(out[6], arithmetic.subtract_saturating(x, y))
     limits = np.iinfo(dtype)
     np.testing.assert_array_equal(out[5], np.clip(x.astype(int) + y, limits.min, limits.max))
-    element = amdjit.language.types.from_dtype(np.dtype(dtype))
+    element = amdjit.types.from_dtype(np.dtype(dtype))
     assembly = packed_integers.compile(*[element[::1]] * 3, element[:, ::1]).asm
     assert len(re.findall(r"v_pk_\w+", assembly)) == 7
     assert len(re.findall(r"v_pk_(add|sub)_\w+ .*clamp", assembly)) == 2
@@ -95,7 +95,7 @@ def test_the_median_is_one_instruction(dtype: str) -> None:
     medians[1, 64](x, y, z, out)
     np.testing.assert_array_equal(out, np.median([x, y, z], axis=0).astype(kind))
     assert [arithmetic.med3(*row) for row in zip(x, y, z, strict=True)] == out.tolist()
-    element = amdjit.language.types.from_dtype(kind)
+    element = amdjit.types.from_dtype(kind)
     assert len(re.findall(r"\tv_med3_", medians.compile(*[element[:]] * 4).asm)) == 1
 
 

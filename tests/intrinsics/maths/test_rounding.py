@@ -1,5 +1,5 @@
-"""`round` and `numpy.round` with digits that are known at run time only, and constants: NumPy's
-bits, or Python's."""
+"""`round` and `numpy.round`, with constant digits and with digits that are known at run time only:
+bit for bit NumPy's or Python's."""
 
 from __future__ import annotations
 

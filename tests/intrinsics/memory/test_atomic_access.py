@@ -1,4 +1,4 @@
-"""Atomic reads and writes: every type, order, scope and memory; and what waves build of them."""
+"""Atomic reads and writes: every type, order, scope and memory; and what waves build with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Atomics of buffers: their orders, what is outside of a buffer, and what is refused."""
+"""Atomics of buffers: their orders, accesses outside of the buffer, and refusals."""
 
 from __future__ import annotations
 

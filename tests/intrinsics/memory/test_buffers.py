@@ -53,7 +53,7 @@ def test_records_end_where_they_end() -> None:
     np.testing.assert_array_equal(out[:, 1], 0)
     np.testing.assert_array_equal(x, expected)
     assembly = neighbours.compile(f32[:], f32[:, :]).asm
-    # Neighbours are loaded at once: each word has its own bounds.
+    # Neighbours are loaded together: each word has its own bounds.
     assert len(re.findall(r"buffer_load_b64 .* idxen", assembly)) == 1
     assert "th:TH_STORE_NT" in assembly
 
@@ -232,7 +232,7 @@ def test_wide_accesses_take_the_hints_too(kind: str, count: int, bits: int) -> N
     wide_hinted[1, 32](x, out, count)
     np.testing.assert_array_equal(out[:, :count], x[:, :count])
     assert not out[:, count:].any()
-    element = amdjit.language.types.from_dtype(x.dtype)
+    element = amdjit.types.from_dtype(x.dtype)
     assembly = wide_hinted.compile(element[:, ::1], element[:, ::1], count).asm
     assert len(re.findall(rf"global_load_b{bits} .*TH_LOAD_NT", assembly)) == 1
     assert len(re.findall(rf"global_store_b{bits} .*TH_STORE_NT", assembly)) == 1
@@ -295,7 +295,7 @@ def reversed_rows(x, out, dtype: amdjit.Const, width: amdjit.Const):
 def test_wide_lds_accesses_are_one_instruction(kind: str, width: int, bits: int) -> None:
     x = RANDOM.integers(0, 99, (32, 4)).astype(kind)
     out = np.zeros_like(x)
-    element = amdjit.language.types.from_dtype(x.dtype)
+    element = amdjit.types.from_dtype(x.dtype)
     reversed_rows[1, 32](x, out, element, width)
     np.testing.assert_array_equal(out[:, :width], x[::-1, :width])
     assembly = reversed_rows.compile(element[:, ::1], element[:, ::1], element, width).asm

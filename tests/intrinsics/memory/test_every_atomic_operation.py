@@ -25,7 +25,7 @@ TYPES = ("i4", "u4", "i8", "u8", "f4", "f8")
 LANES = 32
 RANDOM = np.random.default_rng(7)
 
-# What there is for each type; buffers have those of one instruction only.
+# The operations of each type; buffers have those of one instruction only.
 INTEGERS = ("add", "sub", "min", "max", "and_", "or_", "xor", "exch", "cas")
 UNSIGNED = (*INTEGERS, "inc", "dec")
 OPERATIONS = {
@@ -286,7 +286,7 @@ def single_cases(kinds: tuple[str, ...]) -> list[tuple[str, str, str]]:
 
 
 def check_single(name: str, kind: str, place: str) -> None:
-    element = amdjit.language.types.from_dtype(np.dtype(kind))
+    element = amdjit.types.from_dtype(np.dtype(kind))
     for keeps in (False, True):
         assembly = alone.compile(element[:], element[:], name, place, keeps).asm
         # LLVM asks for the old values of some that leave them unused.

@@ -29,10 +29,10 @@ def copy_bounded(x, out, dtype: amdjit.Const):
 def test_buffers_read_nothing_and_write_nothing_out_of_bounds(dtype: str) -> None:
     x = RANDOM.integers(1, 100, 100).astype(dtype)
     out = np.zeros(80, dtype)
-    copy_bounded[2, 64](x, out, amdjit.language.types.from_dtype(x.dtype))
+    copy_bounded[2, 64](x, out, amdjit.types.from_dtype(x.dtype))
     np.testing.assert_array_equal(out, x[:80])
     longer = np.full(120, 7, dtype)
-    copy_bounded[2, 64](x, longer, amdjit.language.types.from_dtype(x.dtype))
+    copy_bounded[2, 64](x, longer, amdjit.types.from_dtype(x.dtype))
     np.testing.assert_array_equal(longer, np.concatenate([x, np.zeros(20, dtype)]))
 
 
@@ -91,7 +91,7 @@ def test_a_transposing_load_gives_the_fragment_of_b(dtype: Any) -> None:
     transposed[1, 32](x, out, 8)
     lane = np.arange(32)[:, None]
     np.testing.assert_array_equal(out, x[16 + 8 * (lane // 16) + np.arange(8), 32 + lane % 16])
-    arrays = [amdjit.language.types.from_dtype(x.dtype)[:, :]] * 2
+    arrays = [amdjit.types.from_dtype(x.dtype)[:, :]] * 2
     assert transposed.compile(*arrays, 8).asm.count("global_load_tr_b128") == 1
 
 

@@ -1,4 +1,4 @@
-"""Fragments of other types: the same matrix, whatever lanes hold of it."""
+"""A fragment converted to another type is the same matrix, whichever lanes hold its elements."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OFTEN = GRID[:4] + GRID[5::3] + GRID[-2:]
     "case", marked(GRID, GRID[:4] + GRID[5::3] + GRID[-2:]), ids=lambda case: f"{case[0]}-{case[1]}"
 )
 def test_a_matrix_is_the_same_in_another_type(case: Any) -> None:
-    """Of small integers in any order, which both types hold."""
+    """The elements are small integers in random order, which both types hold."""
     (use, rows, columns, source, target), wave_size = case
     values = np.random.default_rng(rows).integers(
         0 if source is matrix.u4 else -8, 8, (rows, columns)
@@ -68,8 +68,8 @@ def test_both_may_have_k_in_an_order_of_their_own() -> None:
 
 
 def test_4_bit_elements_become_f16_in_two_instructions() -> None:
-    """Two at once: their bits behind those of 1024, which comes off. One exchange between rows of
-    lanes a register."""
+    """Two together: their bits below those of 1024, which is subtracted. One exchange between rows
+    of lanes a register."""
 
     def count(rows: int) -> Any:
         kernel = converting(A, (rows, 16, 32), matrix.u4, f16, (ROW, ROW), 32, False)

@@ -112,7 +112,7 @@ def test_waves_share_one_block_in_wide_accesses() -> None:
 def test_blocks_that_do_not_go_round_evenly_are_shared_too(
     waves: int, clip: Any, layout: Any
 ) -> None:
-    """12 blocks, 6 of them along: of 4 waves each has blocks at other distances from its first."""
+    """12 blocks in rows of 6: each of 4 waves has blocks at other distances from its first."""
 
     @amdjit.kernel(block=32 * waves)
     def copy(source, target):

@@ -1,5 +1,5 @@
-"""What a lane's elements are: their places, the rows and columns they are in, and what those come
-to."""
+"""A lane's elements: their places, the rows and columns they are in, and sums and extremes over
+them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_nan_is_passed_over_or_not(operation: str, spreads: bool) -> None:
 
 
 def test_columns_of_an_accumulator_take_one_exchange_and_rows_four() -> None:
-    """Two elements at once, as `v_maximum3_f32`; nothing through LDS."""
+    """Two elements in one `v_maximum3_f32`; nothing through LDS."""
 
     def code(axis: int) -> str:
         @amdjit.kernel(block=32)

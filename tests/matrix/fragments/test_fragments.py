@@ -138,7 +138,8 @@ def test_ld_alone_means_the_first_element_and_layouts_can_be_given_with_the_call
 
 
 def test_layouts_can_be_chosen_by_the_launch() -> None:
-    """As rocWMMA's layout_t for accumulators: 0 by rows, 1 by columns; as a constant too."""
+    """The number is rocWMMA's layout_t for accumulators, 0 by rows, 1 by columns; it may be a
+    constant."""
 
     @amdjit.kernel(block=32)
     def copy(source, target, source_layout, target_layout, sizes):
@@ -190,7 +191,7 @@ def test_elements_are_changed_one_by_one_and_fragments_stand_in_tuples() -> None
 
 @pytest.mark.parametrize("pitch", [16, 24, 19])
 def test_fragments_go_through_lds(pitch: int) -> None:
-    """With rows that are multiples of 16 bytes, and with others."""
+    """Rows are multiples of 16 bytes, or not."""
 
     @amdjit.kernel(block=32)
     def through(source, target):

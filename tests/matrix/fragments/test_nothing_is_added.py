@@ -1,5 +1,5 @@
-"""The fragment layer costs nothing: kernels over fragments become the code of the same kernels by
-hand."""
+"""The fragment layer costs nothing: kernels over fragments become the code of the same kernels
+written by hand."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MATRICES = (f16[:, :], f16[:, :], f32[:, :])
 
 @pytest.mark.parametrize("clip", [None, (16, 16), (40, 99)], ids=str)
 def test_products_are_those_of_the_instructions_by_hand(clip: Any) -> None:
-    """Edges that are known and behind the fragment's cost nothing either."""
+    """Edges that are known to lie beyond the fragment's cost nothing either."""
 
     @amdjit.kernel(block=32)
     def by_fragments(a, b, d):

@@ -1,5 +1,4 @@
-"""Fragments that the waves of a workgroup share by a schedule in their kind, and the forms of the
-calls that say it."""
+"""Fragments whose kind has a schedule by which waves share them, and the calls that take one."""
 
 from __future__ import annotations
 

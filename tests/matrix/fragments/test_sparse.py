@@ -227,7 +227,7 @@ def test_the_sanitizer_has_nothing_to_say() -> None:
 
 @pytest.mark.parametrize("pitch", [8, 12, 9])
 def test_the_index_lies_in_lds_and_in_arrays_of_one_axis(pitch: int) -> None:
-    """With rows that are multiples of 4 bytes, and with others."""
+    """Rows are multiples of 4 bytes, or not."""
 
     @amdjit.kernel(block=32)
     def product(held, index, b, d):

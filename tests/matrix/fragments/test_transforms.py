@@ -1,4 +1,4 @@
-"""Fragments seen as others: what moves and what does not, and that the matrix stays what it is."""
+"""Fragments seen as others: which ones move elements, and that the matrix stays the same."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def transposing(
 def check_transpose(
     use: Any, rows: int, columns: int, dtype: Any, layouts: Any, wave_size: int
 ) -> None:
-    """Of numbers in random order: no other exchange passes."""
+    """The elements are numbers in random order: no other exchange passes."""
     values = (
         np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns)
     )
@@ -117,7 +117,7 @@ def test_4_bit_blocks_of_other_depths_are_transposed() -> None:
 
 
 def test_results_become_operands_with_a_k_of_their_own_order() -> None:
-    """An accumulator of 8 bits as an A of wide_k, and that as a B of it."""
+    """An accumulator of 8 bits as an A of wide_k, and that as a B of wide_k."""
 
     @amdjit.kernel(block=32)
     def convert(c, d, e):

@@ -1,5 +1,4 @@
-"""What real chips computed, against the models on the host: every value of the captures, bit for
-bit."""
+"""Every value of the captures of real chips, against the models on the host, bit for bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said to be known of sums: of every instruction, by captures where they are said to be
+"""What is known about the sums of every instruction, by captures where they are said to be
 measured."""
 
 from __future__ import annotations

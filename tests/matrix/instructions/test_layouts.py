@@ -1,4 +1,4 @@
-"""Layouts as data, packing, and the sparse form: on the host."""
+"""Layouts as data, packing, and the sparse form, all on the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models of dot products and matrix instructions that are offered for checking results."""
+"""The public models of dot products and matrix instructions, with which users check results."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Mutant:
 
 @contextmanager
 def mutated(mutant: Mutant | None) -> Iterator[None]:
-    """Compile kernels with a mutant, and forget them behind."""
+    """Compile kernels with a mutant, and forget them afterwards."""
     kernels = (plan_kernels.copy_kernel, plan_kernels.shared_copy_kernel,
         plan_kernels.product_kernel,
                plan_kernels.lds_product_kernel)  # fmt: skip

@@ -1,5 +1,5 @@
-"""What the tests of the plan run: kernels on data that tell every misplaced element, against
-NumPy."""
+"""The checks that the plan's tests run: kernels on data that reveal every misplaced element,
+against NumPy."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def shared_by(waves: tuple[int, int], sharing: str) -> tuple[int, int, tuple[int
 def check_fill(
     fragment: tuple[Any, ...], shape: tuple[int, int], waves: tuple[int, int], wave_size: int = 32
 ) -> None:
-    """Fill every fragment of a matrix with a value: all of it, and nothing but the matrix."""
+    """Fill every fragment of a matrix with a value: all its elements, and nothing else."""
     _, rows, columns, dtype, layout = fragment
     value = (
         {1: 101, 2: 599}.get(dtype.nbytes, 599) if not dtype.is_float or dtype.nbytes > 1 else 52

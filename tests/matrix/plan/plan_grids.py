@@ -95,7 +95,7 @@ def tiles_of(types: Any) -> list[tuple[tuple[int, int], int]]:
 
 
 def depths_of(types: Any, blocks: tuple[int, int]) -> tuple[int, ...]:
-    """Return the depths of wave tiles of so many blocks."""
+    """Return the depths of wave tiles with these numbers of blocks."""
     return tuple(depth for tile, depth in tiles_of(types) if tile == blocks)
 
 

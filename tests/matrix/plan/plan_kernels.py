@@ -25,7 +25,7 @@ few_kept = lru_cache(maxsize=8)
 
 
 def sizes(use: Use, rows: int, columns: int) -> tuple[int, int, int]:
-    """Return m, n, k of a fragment of so many rows and columns."""
+    """Return m, n, k of a fragment of these rows and columns."""
     return {A: (rows, 16, columns), B: (16, columns, rows), C: (rows, columns, 16)}[use]
 
 
@@ -69,7 +69,7 @@ def copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, wave
 def shared_copy_kernel(
     use: Use, rows: int, columns: int, dtype: Any, layout: Any, count: int
 ) -> Any:
-    """Return a kernel of workgroups in which so many waves share each fragment.
+    """Return a kernel of workgroups in which several waves share each fragment.
 
     Which ones is the launch's choice: a wave's number among those that share is its number shifted
     right, and so is the number of the fragment in its workgroup, of which there are `groups`; all
@@ -97,7 +97,7 @@ def shared_copy_kernel(
 def product_kernel(
     types: Any, blocks: tuple[int, int], depths: tuple[int, ...], layouts: Any, wave_size: int
 ) -> Any:
-    """Return D = alpha A B + beta C of wave tiles: so many blocks below each other and side by
+    """Return D = alpha A B + beta C of wave tiles: `blocks` below each other and side by
     side.
 
     types: of A, B, of C and D, and of the sums. depths: rocWMMA's BlockK, one of which is the

@@ -119,7 +119,7 @@ def access(random: Random, shape: tuple[int, int]) -> tuple[tuple[int, int], tup
 
 
 def load(kernel: Kernel) -> None:
-    """Start with a matrix of any bits; what is behind an edge becomes 0."""
+    """Start with a matrix of any bits; elements beyond an edge become 0."""
     random = kernel.random
     kernel.use, kernel.layout, kernel.dtype = (
         random.choice([A, B, C]),

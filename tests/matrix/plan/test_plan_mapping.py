@@ -35,7 +35,7 @@ def along_of(use: Any, bits: int, lane: int, element: int, wave_size: int) -> in
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", [f16, i8, f32], ids=lambda dtype: dtype.name)
 def test_each_lane_holds_its_elements_of_each_block(dtype: Any, wave_size: int) -> None:
-    """Of a fragment of 2 by 3 blocks."""
+    """The fragment has 2 by 3 blocks."""
 
     @amdjit.kernel(wave_size=wave_size, block=wave_size)
     def look(source, found, use: amdjit.Const, layout: amdjit.Const, extents: amdjit.Const):

@@ -24,7 +24,7 @@ SLICE = covering(case for case in GRID if case[1] * case[2] <= 4096)
 
 
 def shape_of(fragment: tuple[Any, ...], waves: tuple[int, int], more: int = 1) -> tuple[int, int]:
-    """Return a matrix of so many workgroups in each direction."""
+    """Return the shape of a matrix with `more` workgroups in each direction."""
     return fragment[1] * waves[0] * more, fragment[2] * waves[1] * more
 
 

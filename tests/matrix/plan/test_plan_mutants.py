@@ -2,7 +2,7 @@
 ones would not.
 
 Each mutant is run by the plan's own checks. Where only elements are moved, a matrix of ones gives
-the right result all the same: such data prove nothing.
+the right result all the same: they prove nothing.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def test_products_through_layouts_kill_wrong_layouts(
                 wrong=wrong: wrong if other == operand else right(self, other),
             )  # fmt: skip
             assert instruction_is_wrong(product, "random"), (operand, kind)
-            # Which two of four are kept moves even ones: such sparse data are not all alike.
+            # Even ones are moved by which two of four are kept: sparse data are not all alike.
             if not product.is_sparse:
                 assert not instruction_is_wrong(product, "ones"), (operand, kind)
 

@@ -80,7 +80,7 @@ def test_copies_in_a_stream_are_done_when_they_return(gpu: hip.HipDevice) -> Non
     stream = Stream(gpu)
     host = np.arange(64, dtype=np.int32)
     there = arrays.to_device(gpu, host, stream)
-    host[:] = -1  # the source may be reused at once
+    host[:] = -1  # the source may be reused immediately
     assert there.copy_to_host(stream=stream).tolist() == list(range(64))
     other = arrays.zeros(gpu, 64, np.int32, stream)
     gpu.copy_on_device(other.address, there.address, host.nbytes, stream.handle)

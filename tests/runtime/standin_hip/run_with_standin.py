@@ -1,8 +1,8 @@
 """Run a Python script on a HIP device that is not there: `python run_with_standin.py script.py
 arguments...`
 
-The script gets the real hip-python, the stand-in libamdhip64.so behind it, and amdjit's emulator
-behind that. amdjit sees one GPU, `hip:0`, and AMDJIT_DEVICE says to use it.
+The script gets the real hip-python, the stand-in libamdhip64.so below it, and amdjit's emulator
+below that. amdjit sees one GPU, `hip:0`, and AMDJIT_DEVICE says to use it.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def null() -> DeviceArray:
 
 
 def neighbours(kernel: amdjit.Kernel) -> None:
-    """Launch with an index that leads from one array exactly to another, which lies behind it."""
+    """Launch with an index that leads from one array exactly to another one after it."""
     arrays = sorted((amdjit.zeros(64, np.int32) for _ in range(8)), key=lambda array: array.address)
     # Some may lie in the heap and some far from it.
     x, table = min(pairwise(arrays), key=lambda pair: pair[1].address - pair[0].address)

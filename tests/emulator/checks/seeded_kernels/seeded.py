@@ -29,7 +29,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What the test is called."""
+        """Return the name of the test."""
         return self.kernel.__name__
 
     def marks(self) -> set[tuple[str, int]]:

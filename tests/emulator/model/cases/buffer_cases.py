@@ -8,8 +8,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from model.buffer_programs import DATA, INDEX, OFFSET, ROWS, BufferCase
 from model.buffers import FORMATS, Resource, format_size, value_of
+from model.cases.buffer_programs import DATA, INDEX, OFFSET, ROWS, BufferCase
 from model.memory import MEMORY
 
 # An instruction's offset, in elements, for which the lanes' own make up: these are "negative".

@@ -12,32 +12,33 @@ import numpy as np
 
 from amdjit.emulator.decoder.opcode_tables import ROWS
 from amdjit.emulator.decoder.rows import Row, row_of
-from model import control_flow, division, lanes, lds_programs
-from model.buffer_cases import make_case
-from model.buffer_programs import FORMATTED, UNTYPED, BufferCase, run_buffer_cases
+from model import control_flow, division, lanes
 from model.buffers import FORMATS
-from model.comparisons import COMPARISONS
-from model.floats import FLOAT_OPS
-from model.integers import INTEGERS
-from model.memory import MEMORY, SCALAR_LOADS, Access, Atomic
-from model.memory_programs import (
+from model.cases import lds_programs
+from model.cases.buffer_cases import make_case
+from model.cases.buffer_programs import FORMATTED, UNTYPED, BufferCase, run_buffer_cases
+from model.cases.memory_programs import (
     inputs_for_memory,
     memory_cases,
     run_memory_cases,
     run_scalar_loads,
 )
-from model.operand_makers import Maker
+from model.cases.operand_makers import Maker
+from model.cases.packed_variants import CLASSES as PACKED_CLASSES
+from model.cases.packed_variants import DUAL_X, DUAL_Y, Packed, dual_case
+from model.cases.programs import Case, run_cases
+from model.cases.samples import inputs_for
+from model.cases.scalar_programs import CLASSES as SCALAR_CLASSES
+from model.cases.scalar_programs import ExecCase, ScalarCase, exec_cases, run_scalar_cases
+from model.cases.variants import CLASSES, Variant
+from model.comparisons import COMPARISONS
+from model.floats import FLOAT_OPS
+from model.integers import INTEGERS
+from model.memory import MEMORY, SCALAR_LOADS, Access, Atomic
 from model.operation import Op
 from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS
-from model.packed_variants import CLASSES as PACKED_CLASSES
-from model.packed_variants import DUAL_X, DUAL_Y, Packed, dual_case
-from model.programs import Case, run_cases
-from model.samples import inputs_for
-from model.scalar_programs import CLASSES as SCALAR_CLASSES
-from model.scalar_programs import ExecCase, ScalarCase, exec_cases, run_scalar_cases
 from model.scalars import EXEC_OPS, SCALARS
 from model.values import width
-from model.variants import CLASSES, Variant
 
 VECTOR: dict[str, Op] = {**INTEGERS, **FLOAT_OPS, **COMPARISONS}
 PACKED = (*HALVES, *PAIRS, *INTEGER_DOTS, *BYTE_DOTS, *MIXED)
@@ -66,7 +67,7 @@ _WRONG = {"v_add_nc_u32": replace(INTEGERS["v_add_nc_u32"], compute=lambda x, y:
 
 
 def mnemonics() -> frozenset[str]:
-    """What the model covers."""
+    """Return the mnemonics that the model covers."""
     duals = {f"v_dual_{name}" for name in DUAL_Y}
     saving = {f"s_{name}_saveexec_b32" for name in EXEC_OPS}
     writing = {"s_and_not0_wrexec_b32", "s_and_not1_wrexec_b32"}

@@ -20,8 +20,8 @@ from model.buffers import (
     one_of,
     stored,
 )
+from model.cases.programs import PARTIAL
 from model.memory import MEMORY, Atomic, Load, Store, signed
-from model.programs import PARTIAL
 
 REGION, RESULTS = 4096, 1024
 _CASE = REGION + RESULTS
@@ -146,7 +146,7 @@ class BufferCase:
         ]
 
     def is_defined(self) -> bool:
-        """Tell whether the ISA document settles it, and whether all of it is in the region and
+        """Whether the ISA document settles it, and whether all of it is in the region and
         aligned."""
         taken: set[int] = set()
         element = {1: 4, 3: 16}.get(self.resource.swizzle)

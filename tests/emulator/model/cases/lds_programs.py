@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from model.programs import PARTIAL, Case, Registers
+from model.cases.programs import PARTIAL, Case, Registers
 
 REGION = 2048
 _PAIRS = {"b32": 4, "b64": 8}

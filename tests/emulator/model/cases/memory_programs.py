@@ -9,8 +9,8 @@ import numpy as np
 from building import assemble, emulate, own_parts
 from numpy.typing import NDArray
 
+from model.cases.programs import PARTIAL
 from model.memory import SCALAR_LOADS, Access, Atomic, Load, Store, signed
-from model.programs import PARTIAL
 from model.values import differences
 
 Rows = NDArray[np.uint32]
@@ -209,7 +209,7 @@ def _put_loaded(result: NDArray[np.uint32], old: int, load: Load) -> None:
         result[part] = value >> 32 * part & 0xFFFFFFFF
 
 
-# A row of zeros behind the others, for private memory, where each lane has its own.
+# A row of zeros after the others, for private memory, where each lane has its own.
 _ZERO = _ROWS
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.programs import MASK, SCALARS, SOURCES, VCC, Registers
+from model.cases.programs import MASK, SCALARS, SOURCES, VCC, Registers
 from model.values import FLOATS, Bits, Numbers, width
 
 LITERALS = (0x40490FDB, 0xFFFF8003, 0x00000117, 0x12345678, 0xBE99999A)

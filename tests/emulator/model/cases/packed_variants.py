@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from model.cases.operand_makers import Maker
+from model.cases.programs import OLD, PARTIAL, RESULT, VCC, Case, Registers
+from model.cases.variants import clamped
 from model.floats import FLOAT_OPS
 from model.integers import INTEGERS
-from model.operand_makers import Maker
 from model.operation import Op
 from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS, dot_of_pairs
-from model.programs import OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.values import Bits, Numbers, differences, fma, halves, numbers, patterns, saturated
-from model.variants import clamped
 
 CLASSES = ("plain", "halves", "signs", "clamp", "scalar", "partial")
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from amdjit.emulator.decoder.rows import Row
+from model.cases.operand_makers import Lanes, Maker, Source, _size
+from model.cases.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.ieee import FORMATS, output
-from model.operand_makers import Lanes, Maker, Source, _size
 from model.operation import Op
-from model.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns, saturated, width
 
 CLASSES = (
@@ -164,14 +164,14 @@ class Variant:
         )
 
     def _moved(self, bits: Bits) -> Bits:
-        """Patterns from other lanes; 0 where there is none and `bound_ctrl` says so."""
+        """Patterns from other lanes; 0 for a missing lane if `bound_ctrl` is set."""
         assert self._lanes is not None
         waves = bits.reshape(-1, 32)
         moved = waves[:, [lane or 0 for lane in self._lanes.sources]]
         return np.where(self._valid(), moved, 0).astype(np.uint64).reshape(-1)
 
     def _valid(self) -> Numbers:
-        """Which lanes of a wave have a source."""
+        """Return which lanes of a wave have a source."""
         assert self._lanes is not None
         active = PARTIAL if self._partial and not self._lanes.inactive else -1
         return np.array(
@@ -179,7 +179,7 @@ class Variant:
         )
 
     def _writes(self) -> Numbers:
-        """Which lanes of a wave are written."""
+        """Return which lanes of a wave are written."""
         lanes = np.array(
             [bool((PARTIAL if self._partial else -1) >> lane & 1) for lane in range(32)]
         )

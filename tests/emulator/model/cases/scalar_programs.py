@@ -9,9 +9,9 @@ import numpy as np
 from building import assemble, emulate
 from numpy.typing import NDArray
 
-from model.operand_makers import INLINE_FLOATS, INLINE_INTEGERS, LITERALS
+from model.cases.operand_makers import INLINE_FLOATS, INLINE_INTEGERS, LITERALS
+from model.cases.programs import PARTIAL
 from model.operation import Op
-from model.programs import PARTIAL
 from model.scalars import EXEC_OPS, ScalarOp
 from model.values import Bits, Numbers, differences, numbers, patterns, width
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.programs import INPUTS, Registers
+from model.cases.programs import INPUTS, Registers
 from model.values import FLOATS
 
 _SPECIAL: dict[type, list[int]] = {

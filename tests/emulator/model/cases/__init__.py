@@ -1,0 +1,1 @@
+"""Programs that try an opcode in its forms, with the results that the model gives for them."""
