@@ -120,12 +120,15 @@ class _Discovery:
         return decode(self._text.code, pc - self._text.address, pc, self._text.wave_size)
 
     def _leave(self, instruction: Instruction) -> list[int]:
-        flow, following = instruction.traits.flow, instruction.pc + instruction.size
+        traits, following = instruction.traits, instruction.pc + instruction.size
+        if traits.reads_pc:
+            self._note_constants(following)
+        if not traits.ends_block:
+            return []
+        flow = traits.flow
         if flow.is_call:
             self._returns.add(following)
         self._indirect |= flow.is_indirect
-        if instruction.traits.reads_pc:
-            self._note_constants(following)
         if flow is Flow.CONDITIONAL:
             return [following, self._target(instruction)]
         if flow in (Flow.JUMP, Flow.CALL):

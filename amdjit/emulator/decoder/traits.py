@@ -6,7 +6,7 @@ looks at a mnemonic's text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from amdjit.emulator.decoder.wait_counters import WaitEvent, WaitField
@@ -290,7 +290,7 @@ class Traits:
     operation: the mnemonic without the prefix of dual-issue halves, by which tables of what
     instructions compute have it. immediate: what the constant of a scalar or LDS instruction is.
 
-    is_dual: it is half a dual-issue instruction.
+    is_dual: it is half a dual-issue instruction. ends_block: a basic block ends with it.
 
     event: as what wait counters count it; atomics count as stores if they return nothing.
     waits: what it waits for.
@@ -345,7 +345,8 @@ class Traits:
     infinity: Infinity | None = None
     rounding: FloatMode | None = None
 
-    @property
-    def ends_block(self) -> bool:
-        """Whether a basic block ends with the instruction."""
-        return self.flow is not Flow.NEXT
+    # Asked for each instruction of a kernel, several times.
+    ends_block: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ends_block", self.flow is not Flow.NEXT)

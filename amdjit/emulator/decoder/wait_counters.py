@@ -54,11 +54,13 @@ class WaitCounters:
     """The wait counters of a processor family.
 
     counted: the counters of each event. waits: what instructions wait for, by mnemonic or format.
+    text: the instruction that waits until no more than `left` are in flight on a counter.
     """
 
     counters: tuple[WaitCounter, ...]
     counted: Mapping[WaitEvent, tuple[WaitCounter, ...]]
     waits: Mapping[str, tuple[WaitField, ...]]
+    text: str
 
 
 # RDNA 4 ISA, 5.6 "Data dependency resolution": one counter for each kind of memory. All but KMcnt
@@ -102,4 +104,5 @@ GFX12_COUNTERS = WaitCounters(
         # It has no immediate: nothing may be in flight afterwards.
         "s_wait_idle": tuple(WaitField(counter, mask=0) for counter in _ALL),
     },
+    text="s_wait_{counter} {left:#x}",
 )

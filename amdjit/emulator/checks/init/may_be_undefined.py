@@ -68,9 +68,10 @@ def reads_arguments(instruction: Instruction, facts: Facts) -> bool:
 
 
 def _loads(instruction: Instruction, facts: Facts) -> bool:
-    if not effect_of(instruction).fills or instruction.opcode.encoding in ("SOP1", "LDSDIR"):
+    unit = instruction.traits.unit
+    if not unit.is_memory or not effect_of(instruction).fills:
         return False
-    return instruction.opcode.encoding != "SMEM" or not reads_arguments(instruction, facts)
+    return unit is not Unit.SCALAR_MEMORY or not reads_arguments(instruction, facts)
 
 
 def facts_after(instruction: Instruction, facts: Facts, exec_is_full: bool) -> Facts:

@@ -58,7 +58,7 @@ def effect_of(instruction: Instruction) -> Effect:
 
 
 def _returns(instruction: Instruction) -> bool:
-    if instruction.opcode.encoding == "VBUFFER":
+    if instruction.access.has_descriptor:
         return bool(instruction.immediates["th"] & _RETURNS)
     return instruction.operand("vdst") is not None
 

@@ -149,10 +149,12 @@ class _Analysis:
         counter: WaitCounter,
         flight: _Flight,
     ) -> MissingWait:
-        wait = f"s_wait_{counter.name} {flight.age if counter.in_order else 0:#x}"
+        left = flight.age if counter.in_order else 0
+        text = instruction.opcode.instruction_set.wait_counters.text
+        wait = text.format(counter=counter.name, left=left)
         load = disassemble(self._by_pc[flight.pc])
-        text = disassemble(instruction)
-        return MissingWait(instruction.pc, text, _name(place), overwrites, flight.pc, load, wait)
+        use = disassemble(instruction)
+        return MissingWait(instruction.pc, use, _name(place), overwrites, flight.pc, load, wait)
 
 
 def _name(place: Place) -> str:
