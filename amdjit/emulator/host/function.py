@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from types import TracebackType
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeVar
 
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
@@ -116,10 +117,22 @@ class NativeFunction(Builder):
         assert SITE_ROW * FIELD_BYTES == 1 << 4
         return self.offset(sites, index)
 
-    def each_lane(self, mask: Value, before: str | None = None) -> LaneLoop:
-        """Open a loop over the set bits of `mask`; it may be empty. Use it in a `with`, or close
-        it."""
-        return LaneLoop(self, mask)
+    @contextmanager
+    def each_lane(self, mask: Value) -> Iterator[Lane]:
+        """Build a loop over the set bits of a mask; there may be none."""
+        with self.loop(left=mask) as each:
+            each.leave_if(self.compare("eq", each.left, i32(0)))
+            number = self.intrinsic("cttz", each.left, flags=[TRUE])
+            yield Lane(number, self.resize(number, 64))
+            each.again(left=self.and_(each.left, self.sub(each.left, i32(1))))
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The number of a lane, as i32 and as i64."""
+
+    number: Value
+    lane: Value
 
 
 class Variable:
@@ -142,42 +155,6 @@ class Variable:
     def set_if(self, condition: Value, value: Value) -> None:
         """Change the variable where a condition holds."""
         self.set(self._function.select(condition, value, self.get()))
-
-
-class LaneLoop:
-    """A loop over active lanes: `lane` is the i64 index, `number` the same as i32. Values flow out
-    through variables or memory."""
-
-    def __init__(self, function: NativeFunction, mask: Value) -> None:
-        self._function = function
-        self._opened = function.loop(left=mask)
-        self._loop = self._opened.__enter__()
-        self._loop.leave_if(function.compare("eq", self._loop.left, i32(0)))
-        self.number = function.intrinsic("cttz", self._loop.left, flags=[TRUE])
-        self.lane = function.resize(self.number, 64)
-        self.body = function.current
-
-    def __enter__(self) -> LaneLoop:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is None:
-            self.close()
-
-    def close(self) -> str:
-        """End the body; the current block is then the one after the loop, whose label is
-        returned."""
-        if self._function.is_open:
-            left = self._loop.left
-            rest = self._function.sub(left, i32(1))
-            self._loop.again(left=self._function.and_(left, rest))
-        self._opened.__exit__(None, None, None)
-        return self._function.current
 
 
 def module_text(functions: Iterable[NativeFunction], attributes: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.declaration import declare
-from amdjit.emulator.host.function import LaneLoop, NativeFunction, i32, i64
+from amdjit.emulator.host.function import Lane, NativeFunction, i32, i64
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import Allocation, Context, FaultKind, SiteRange
 from amdjit.emulator.scheduling.fault_record import FAULT
@@ -84,6 +84,6 @@ def _rows_before(f: NativeFunction, table: Record, address: Value) -> Value:
     return search.low
 
 
-def _refuse(f: NativeFunction, each: LaneLoop, address: Value) -> None:
+def _refuse(f: NativeFunction, each: Lane, address: Value) -> None:
     context, kind, site = (f.parameter(name) for name in ("context", "kind", "site"))
     f.invoke(FAULT, context, kind, site, each.lane, address, f.parameter("size"))

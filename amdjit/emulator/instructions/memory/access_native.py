@@ -137,15 +137,11 @@ def _gather(
         rows = GATHER_ROWS[access.size](function, addresses)
         _finish(function, access, rows_to_dwords(function, rows, access.size // 4))
         function.label("partial")
-        before = "partial"
-    else:
-        before = "checked"
     _clear(function, access, staging)
-    loop = function.each_lane(valid, before)
-    chunk = function.load(_chunk(access.size), lane_pointer(function, addresses, loop.lane))
-    slot = function.offset(staging, function.mul(loop.lane, i64(access.size)))
-    function.store(chunk, slot)
-    loop.close()
+    with function.each_lane(valid) as each:
+        chunk = function.load(_chunk(access.size), lane_pointer(function, addresses, each.lane))
+        slot = function.offset(staging, function.mul(each.lane, i64(access.size)))
+        function.store(chunk, slot)
     _finish(function, access, load_block(function, staging, access.size))
 
 
@@ -158,9 +154,8 @@ def _scatter(
     function: NativeFunction, access: Access, addresses: Value, staging: Value, valid: Value
 ) -> None:
     store_block(function, staging, access.size, _data(function, access))
-    loop = function.each_lane(valid, "checked")
-    slot = function.offset(staging, function.mul(loop.lane, i64(access.size)))
-    chunk = function.load(_chunk(access.size), slot)
-    function.store(chunk, lane_pointer(function, addresses, loop.lane))
-    loop.close()
+    with function.each_lane(valid) as each:
+        slot = function.offset(staging, function.mul(each.lane, i64(access.size)))
+        chunk = function.load(_chunk(access.size), slot)
+        function.store(chunk, lane_pointer(function, addresses, each.lane))
     function.give()

@@ -77,15 +77,14 @@ def atomic_text(atomic: Atomic, attributes: str) -> str:
         atomic.symbol, "void", [*parameters, ("ptr", "data"), ("ptr", "result")]
     )
     addresses = function.allocate("[32 x i64]")
-    valid, before = _checked(function, atomic, addresses)
+    valid = _checked(function, atomic, addresses)
     _clear(function, atomic)
-    loop = function.each_lane(valid, before)
-    place = function.offset(addresses, function.shift("shl", loop.lane, 3))
-    pointer = function.load("ptr", place, 8)
-    operand = _lane_value(function, atomic, loop.lane, 0)
-    old = _apply(function, atomic, pointer, operand, loop.lane)
-    _put_lane(function, atomic, loop.lane, old)
-    loop.close()
+    with function.each_lane(valid) as each:
+        place = function.offset(addresses, function.shift("shl", each.lane, 3))
+        pointer = function.load("ptr", place, 8)
+        operand = _lane_value(function, atomic, each.lane, 0)
+        old = _apply(function, atomic, pointer, operand, each.lane)
+        _put_lane(function, atomic, each.lane, old)
     function.give()
     return function.text(attributes)
 
@@ -110,9 +109,8 @@ def _addresses(function: NativeFunction, atomic: Atomic) -> Value:
     )
 
 
-def _checked(function: NativeFunction, atomic: Atomic, addresses: Value) -> tuple[Value, str]:
-    """Store the host addresses of all lanes; return the lanes whose access is allowed, and the
-    current block."""
+def _checked(function: NativeFunction, atomic: Atomic, addresses: Value) -> Value:
+    """Store the host addresses of all lanes; return the lanes whose access is allowed."""
     wide = _addresses(function, atomic)
     execution = function.parameter("exec")
     size = atomic.bits // 8
@@ -126,10 +124,8 @@ def _checked(function: NativeFunction, atomic: Atomic, addresses: Value) -> tupl
     function.store(wide, addresses, 64)
     if atomic.space == "f":
         kept, local = _flat(function, kept, wide, addresses, size)
-        return function.or_(
-            _resolve(function, atomic, kept, addresses, size), local
-        ), function.current
-    return _resolve(function, atomic, kept, addresses, size), function.current
+        return function.or_(_resolve(function, atomic, kept, addresses, size), local)
+    return _resolve(function, atomic, kept, addresses, size)
 
 
 def _resolve(
@@ -162,16 +158,14 @@ def _refuse(
     return function.and_(lanes, function.not_(bad))
 
 
-def _lds(
-    function: NativeFunction, lanes: Value, wide: Value, addresses: Value, size: int
-) -> tuple[Value, str]:
+def _lds(function: NativeFunction, lanes: Value, wide: Value, addresses: Value, size: int) -> Value:
     room = function.sub(function.context(Context.LDS_SIZE), i64(size))
     outside = function.compare("sgt", wide, function.splat(room))
     bad = function.and_(lanes, function.mask_bits(outside))
     kept = _refuse(function, FaultKind.LDS, bad, lanes, wide, size)
     base = function.splat(function.context(Context.LDS))
     function.store(function.add(base, wide), addresses, 64)
-    return kept, function.current
+    return kept
 
 
 def _flat(
