@@ -146,7 +146,7 @@ def test_neighbouring_lanes_in_different_rows() -> None:
     first = inspect.getsourcelines(rows_by_lane)[1]
     assert [w.lineno - first for w in found] == [4, 5]
     assert str(found[0].message).startswith(
-        "neighbouring lanes along x go to different rows of an array"
+        "neighbouring lanes along x access different rows of an array"
     )
     assert not warnings_of(rows_by_lane, amdjit.f32[:, :], amdjit.f32[:], amdjit.i32, block=(1, 64))
 
@@ -166,5 +166,5 @@ def not_provable(a, b, counts):
 
 def test_what_is_not_provable_is_not_reported() -> None:
     assert not warnings_of(not_provable, amdjit.f32[:, :], amdjit.f32[:, :], amdjit.i32[:])
-    strided = amdjit.types.Array(amdjit.f32, 2, amdjit.language.types.Layout.STRIDED)
+    strided = amdjit.types.Array(amdjit.f32, 2, amdjit.types.Layout.STRIDED)
     assert not warnings_of(rows_by_lane, strided, amdjit.f32[:], amdjit.i32)
