@@ -93,9 +93,7 @@ TYPES = (boolean, i8, u32, i32, i64, u64, f16, bf16, f32, f64)
 
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(TYPES), st.data())
-def test_values_come_back_as_they_were(
-    kind: amdjit.types.Scalar, data: st.DataObject
-) -> None:
+def test_values_come_back_as_they_were(kind: amdjit.types.Scalar, data: st.DataObject) -> None:
     if kind.is_float:
         value = data.draw(st.floats(width=16))
         assert str(np.dtype(kind.dtype).type(value)) == Field(kind).text(words_of(kind, value))
