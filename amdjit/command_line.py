@@ -26,8 +26,7 @@ _EMITS = ("tree", "llvm", "optimized", "asm", "resources", "object")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return the process's exit code. Errors of amdjit go to stderr as they
-    are."""
+    """Run the command and return the exit code. Errors of amdjit are printed to stderr."""
     options = _parser().parse_args(arguments)
     try:
         code = int(options.run(options))
@@ -37,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # The reader of a pipe has had enough; Python would complain when it closes stdout.
+        # The reader of the pipe has closed it; Python would complain when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
@@ -148,11 +147,11 @@ def _stage(compiled: CompiledKernel, emit: str) -> str:
 
 
 def _load_kernel(file: Path, name: str) -> Kernel:
-    """Import a file as a script's neighbours would see it, and return its kernel; what the file
-    raises, it raises."""
+    """Import a file as if from its own folder, and return its kernel. Exceptions of the file
+    pass."""
     specification = importlib.util.spec_from_file_location(file.stem, file)
     if not file.is_file() or specification is None or specification.loader is None:
-        raise LaunchError(f"{file} is no Python file: write FILE.py:KERNEL")
+        raise LaunchError(f"{file} is not a Python file: write FILE.py:KERNEL")
     module = importlib.util.module_from_spec(specification)
     sys.modules[file.stem] = module
     sys.path.insert(0, str(file.parent))
@@ -167,7 +166,7 @@ def _load_kernel(file: Path, name: str) -> Kernel:
 
 
 def parse_signature(text: str) -> list[Type | int | float | bool | None]:
-    """Read types such as `f32,f32[:],f16[:, ::1],f32x4,int,float` and constants for `Const`
+    """Parse types such as `f32,f32[:],f16[:, ::1],f32x4,int`, and constants for `Const`
     parameters."""
     return [_parse_argument(part.strip()) for part in _split(text) if part.strip()]
 
@@ -206,7 +205,7 @@ def _parse_type(text: str) -> Type:
     if element is None:
         scalars = ", ".join(map(str, SCALARS))
         raise LaunchError(
-            f"{text!r} is no type; there are {scalars}, vectors such as f16x8, arrays such as "
+            f"{text!r} is not a type; there are {scalars}, vectors such as f16x8, arrays such as "
             "f32[:, ::1]"
         )
     if not bracket:
@@ -217,10 +216,12 @@ def _parse_type(text: str) -> Type:
         or "::1" in parts[:-1]
         or not text.endswith("]")
     ):
-        raise LaunchError(f"{text!r} is no array type; write one `:` an axis, such as f32[:, ::1]")
+        raise LaunchError(
+            f"{text!r} is not an array type; write one `:` per axis, such as f32[:, ::1]"
+        )
     if not isinstance(element, Scalar):
         raise LaunchError(
-            f"{text!r} is no array type: arrays hold scalars; a kernel reads vectors with "
+            f"{text!r} is not an array type: arrays hold scalars; a kernel reads vectors with "
             "`a.load(i, n)`"
         )
     return element[tuple(slice(None, None, 1 if part == "::1" else None) for part in parts)]

@@ -14,7 +14,7 @@ _MOST_LINES = 40
 
 @dataclass(frozen=True)
 class Example:
-    """A program that is refused, and what is said about it."""
+    """A program that is refused, and the message about it."""
 
     name: str
     source: str
@@ -43,7 +43,8 @@ def _read(file: Path) -> Example:
 
 
 def _program(text: str) -> tuple[int, str]:
-    """Return a case without what belongs to the test, and how many lines were left out in front."""
+    """Return a case without the parts that belong to the test, and how many lines were dropped at
+    its start."""
     module = ast.parse(text)
     run = module.body[-1]
     assert isinstance(run, ast.FunctionDef)
@@ -64,8 +65,8 @@ def _program(text: str) -> tuple[int, str]:
 
 
 def _renumbered(message: str, name: str, dropped: int) -> str:
-    """Count lines from the example's first one; the column of line numbers gets as wide as they are
-    then."""
+    """Count lines from the example's first one, and make the column of line numbers as wide as
+    these numbers."""
     lines = []
     before, after = 0, 0
     for line in message.splitlines():

@@ -1,4 +1,4 @@
-"""The page of how exact the functions of real numbers are: its text, and the rows of its table."""
+"""The page on the accuracy of functions of real numbers: its text, and the rows of its table."""
 
 from __future__ import annotations
 
@@ -6,34 +6,41 @@ import json
 from pathlib import Path
 from typing import Any
 
-EXACTNESS = """How far the functions of `amdjit.intrinsics.math` in f32 are from the true value at most, in units of the
-last place (0.5: always the nearest f32), run on the emulator against functions of float64: the C library's (glibc, its
-vector forms where there are any), NumPy's for functions of two numbers. NaN, infinities and the signs of zeros count as
-wrong where they differ from C's.
+EXACTNESS = """\
+How far the functions of `amdjit.intrinsics.math` in f32 can be from the true value, in units of the
+last place (0.5: always the nearest f32), run on the emulator and compared with functions of
+float64: the C library's (glibc, its vector forms where they exist), and NumPy's for functions of
+two numbers. NaN, infinities and the signs of zeros count as wrong if they differ from C's.
 
-*Inputs*: all 2**32, or that many spread evenly over signs and exponents; for functions of two numbers pairs, among them
-all of 1024 special numbers. *Misrounded*: how many results are not the nearest f32. *Time*: of one processor core, for
-all inputs. *Instructions*: of the compiled function on gfx1201, both sides of branches, in brackets those of f64;
-beside them what OCML, ROCm's device library, takes. `python benchmarks/math_accuracy.py --all sin` measures again,
-`--stale` whatever is evaluated differently since; a test fails as long as a row is stale.
+*Inputs*: all 2**32, or that many spread evenly over signs and exponents; for functions of two
+numbers pairs, including all pairs of 1024 special numbers. *Misrounded*: how many results are not
+the nearest f32. *Time*: of one processor core, for all inputs. *Instructions*: of the compiled
+function on gfx1201, counting both sides of branches, with those of f64 in parentheses; the last
+column is OCML's, ROCm's device library. `python benchmarks/math_accuracy.py --all sin` measures
+again, `--stale` everything that is evaluated differently since; a test fails as long as a row is
+stale.
 
-Functions of f32 are computed in f32 arithmetic: additions, products, `fma`, which give the same bits on every GPU.
-Where one of the approximate instructions enters (`exp2` and the logarithms: `v_exp_f32`, `v_log_f32`; `rsqrt`:
-`v_rsq_f32`; `erf`, `tanh`, `sinh`, `cosh`, `atan` and `cbrt`: `v_exp_f32` or `v_rcp_f32`, whose error counts less than
-once; `tgamma`: `v_rcp_f32` likewise), hardware may differ from the emulator in the last bit: the ISA allows 1 unit.
-`sqrt`, `fmod` and `remainder` give the same bits for any guess within 1 unit. Only `lgamma` of negative numbers is
-computed in f64, in a branch, as graphics GPUs execute f64 at a fraction of the rate of f32.
+Functions of f32 are computed in f32 arithmetic: additions, products and `fma`, which yield the same
+bits on every GPU. Where an approximate instruction is involved (`exp2` and the logarithms:
+`v_exp_f32`, `v_log_f32`; `rsqrt`: `v_rsq_f32`; `erf`, `tanh`, `sinh`, `cosh`, `atan` and `cbrt`:
+`v_exp_f32` or `v_rcp_f32`, whose error counts less than once; `tgamma`: `v_rcp_f32`, likewise),
+hardware may differ from the emulator in the last bit: the ISA allows 1 unit. `sqrt`, `fmod` and
+`remainder` yield the same bits for any guess within 1 unit. Only `lgamma` of negative numbers is
+computed in f64, in a branch, because graphics GPUs execute f64 at a fraction of the rate of f32.
 
-- 16-bit floats give the nearest of their type, all 65,536 tested: the f32 result decides, except close to a tie of two
-  (1 of 1000 numbers), where a branch computes again in f64.
-- `denormals="flush"` takes and gives 0 for denormals and leaves all else as it is; `exp2` and `log2` are one
-  instruction then, `log` and `log10` three.
-- `fastmath` does not rearrange the arithmetic of these functions; its flag `afn` makes `exp2`, `log`, `log2`, `log10`
-  and `sqrt` the `fast_` functions below, and divisions approximate.
-- The instructions themselves, with one product where their unit is another, are `fast_sin`, `fast_cos`, `fast_tan`,
-  `fast_exp`, `fast_exp2`, `fast_exp10`, `fast_log`, `fast_log2`, `fast_log10`, `fast_power`, `fast_sqrt`, `rcp` and
-  `rsq`; their errors are in [intrinsics.md](intrinsics.md).
-- Functions of f64 come from OCML; AMDJIT_DEVICE_LIBS in [environment.md](environment.md) says where it is looked for.
+- 16-bit floats are rounded to the nearest of their type, with all 65,536 tested: the f32 result
+  decides, except close to a tie (1 of 1000 numbers), where a branch computes again in f64.
+- `denormals="flush"` reads and writes denormals as 0 and leaves everything else as it is; `exp2`
+  and `log2` are then one instruction, `log` and `log10` three.
+- `fastmath` does not rearrange the arithmetic of these functions; its flag `afn` turns `exp2`,
+  `log`, `log2`, `log10` and `sqrt` into the `fast_` functions below, and makes divisions
+  approximate.
+- The instructions themselves, with one product where their unit is different, are `fast_sin`,
+  `fast_cos`, `fast_tan`, `fast_exp`, `fast_exp2`, `fast_exp10`, `fast_log`, `fast_log2`,
+  `fast_log10`, `fast_power`, `fast_sqrt`, `rcp` and `rsq`; their errors are in
+  [intrinsics.md](intrinsics.md).
+- Functions of f64 come from OCML; AMDJIT_DEVICE_LIBS in [environment.md](environment.md) says where
+  it is looked for.
 """
 
 

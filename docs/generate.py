@@ -1,7 +1,7 @@
-"""Write the reference pages from the code, and what other pages take from it: `python
+"""Write the reference pages from the code, and the generated parts of other pages: `python
 docs/generate.py`.
 
-`tests/docs/test_reference.py` fails where a page is not what this script writes.
+`tests/docs/test_reference.py` fails if a page is not what this script writes.
 """
 
 from __future__ import annotations
@@ -62,11 +62,9 @@ def errors() -> str:
     """Return the page of error codes."""
     introduction = (
         "Every error of the compiler has a stable code. It is raised as the exception named here, "
-        "all of which are "
-        "`amdjit.CompileError`s; `str(error)` shows the line with a caret, and "
-        "`error.diagnostics` holds the values. "
-        "Words in *italics* stand for what the error found. The examples are those that the tests "
-        "compile."
+        "a subclass of `amdjit.CompileError`; `str(error)` shows the line with a caret, and "
+        "`error.diagnostics` holds the values. Words in *italics* stand for what the error found. "
+        "The tests compile the examples."
     )
     groups = {
         "AJ01": "Syntax",
@@ -89,15 +87,12 @@ def errors() -> str:
 
 def _several_errors() -> str:
     text = (
-        "All errors of a kernel are reported at once, in the order of its lines. A refused "
-        "statement does not end the "
-        "compilation: the names that it would have assigned are known to be unknown, and what "
-        "reads them says nothing "
-        "more. A function that is called several times is reported once. Where a condition is "
-        "refused that may be "
-        "known when compiling, the statements behind it are left out. The exception is that of "
-        "the first error; its "
-        "text shows the first 20, and `error.diagnostics` holds all."
+        "All errors of a kernel are reported together, in the order of its lines. A refused "
+        "statement does not end the compilation: the names that it would have assigned count as "
+        "unknown, and uses of them cause no further errors. A function that is called several "
+        "times is reported once. If a condition that may be known when compiling is refused, the "
+        "statements after it are skipped. The exception is that of the first error; its text "
+        "shows the first 20, and `error.diagnostics` holds all."
     )
     (example,) = examples("several", "helpers")
     return f"## Several errors\n\n{text}\n\n{example.markdown()}"
@@ -116,7 +111,7 @@ def _error(kind: Any) -> str:
 
 
 def _fields(template: str) -> str:
-    """Write a template's fields in italics, also those in code."""
+    """Write a template's fields in italics, even within code."""
     parts = []
     for text, field, _, _ in string.Formatter().parse(template):
         parts.append(text + (f"\0{field}\0" if field else ""))
@@ -132,16 +127,13 @@ def _code(match: re.Match[str]) -> str:
 def intrinsics() -> str:
     """Return the page of intrinsics and device functions."""
     introduction = (
-        "What kernels can call beyond Python's own operators and functions. A capital letter "
-        "stands for one of the "
-        "types named beside it, the same wherever it stands. A constant must be known when "
-        "compiling. An intrinsic "
-        "becomes the instruction beside it; a device function is written over intrinsics and is "
-        "inlined.\n\n"
-        "Python's `abs`, `min`, `max`, `round`, `len`, `range`, `zip`, `enumerate`, `reversed`, "
-        "and those functions of "
-        "`math` and NumPy that `amdjit.intrinsics.math` has a counterpart of are called by their "
-        "own names."
+        "Functions that kernels can call beyond Python's own operators and functions. A capital "
+        "letter stands for one of the types named beside it, the same wherever it occurs. A "
+        "constant must be known when compiling. An intrinsic becomes the instruction beside it; a "
+        "device function is written in terms of intrinsics and is inlined.\n\n"
+        "Python's `abs`, `min`, `max`, `round`, `len`, `range`, `zip`, `enumerate` and "
+        "`reversed`, and the functions of `math` and NumPy that have a counterpart in "
+        "`amdjit.intrinsics.math`, are called by their own names."
     )
     parts, seen = [], set()
     for module, place in MODULES:
@@ -217,14 +209,14 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _type(type: Type | None) -> str:
-    """Return a type as it stands in a signature: variables by their letter."""
+    """Return a type as signatures show it: type variables by their letter."""
     if isinstance(type, PointerPattern):
         return f"pointer to {_type(type.element)}"
     return type.name if isinstance(type, TypeVariable) else str(type)
 
 
 def _variables(value: Intrinsic) -> str:
-    """Return what the letters of a signature stand for."""
+    """Return the types that the letters of a signature stand for."""
     types = [*(parameter.type for parameter in value.parameters), value.result]
     elements = [type.element if isinstance(type, PointerPattern) else type for type in types]
     variables = {type.name: type for type in elements if isinstance(type, TypeVariable)}
@@ -232,7 +224,8 @@ def _variables(value: Intrinsic) -> str:
 
 
 def _types(variable: TypeVariable) -> list[str]:
-    """Return a variable's types as text; the vectors of one element together: `f16x2/4/8`."""
+    """Return a variable's types as text, with all vectors of an element in one word:
+    `f16x2/4/8`."""
     vectors: dict[str, list[int]] = {}
     for type in variable.constraints:
         if isinstance(type, Vector):
@@ -277,10 +270,9 @@ def options() -> str:
     fields = [field for field in dataclasses.fields(CompileOptions) if field.name != "target"]
     rows = [(f"`{field.name}`", f"`{field.default!r}`", described[field.name]) for field in fields]
     introduction = (
-        "Given to the decorator, `@amdjit.kernel(fastmath=True, block=256)`, or to one "
-        "compilation, "
-        "`kernel.compile(..., opt_level=0)`. A wrong value raises `OptionError` there.\n\n"
-        "`compile` also takes `target`, the name of a processor; at a launch it is the device's."
+        "Given to the decorator, `@amdjit.kernel(fastmath=True, block=256)`, or to a single "
+        "compilation, `kernel.compile(..., opt_level=0)`. Wrong values raise `OptionError`.\n\n"
+        "`compile` also takes `target`, the name of a processor; for a launch it is the device's."
     )
     return page(
         "Options",
@@ -291,7 +283,7 @@ def options() -> str:
 
 
 def accuracy() -> str:
-    """Return the page of how exact the functions of real numbers are."""
+    """Return the page on the accuracy of functions of real numbers."""
     return page(
         "Exactness of functions", "docs/math_accuracy.json", EXACTNESS, [table(*measured_errors())]
     )
@@ -300,13 +292,11 @@ def accuracy() -> str:
 def numba() -> str:
     """Return the checklist of numba-cuda's features."""
     introduction = (
-        "What numba-cuda's pages on its language and its kernel API name, and what its tests are "
-        "about. *yes*: works "
-        "as there; *different*: works in another way, or by another name; *refused*: a located "
-        "error says what to "
-        "write instead. The tests run each row: what works gives Python's results on the "
-        "emulator, what is refused "
-        "has its error. [From numba-cuda and numba.hip](../from_numba.md) says how to begin."
+        "The features named by numba-cuda's pages on its language and its kernel API, and covered "
+        "by its tests. *yes*: works as there; *different*: works in another way, or by another "
+        "name; *refused*: an error with its line says what to write instead. The tests run each "
+        "row: features that work match Python's results on the emulator, refused ones cause their "
+        "error. [From numba-cuda and numba.hip](../from_numba.md) says how to begin."
     )
     return page(
         "Checklist for users of Numba", "docs/numba_checklist.txt", introduction, checklist(table)
@@ -320,10 +310,9 @@ def environment() -> str:
         name, _, meaning = text.partition(",")
         rows.append((f"`{name.strip(' .')}`", meaning.strip()))
     introduction = (
-        "Read when a kernel is decorated and when the first device is asked for. Empty ones count "
-        "as unset, except "
-        "`AMDJIT_CACHE_DIR`. A value that cannot be used raises `OptionError` with the name of "
-        "the variable."
+        "Read when a kernel is decorated and when the first device is requested. Empty variables "
+        "count as unset, except `AMDJIT_CACHE_DIR`. A value that cannot be used raises "
+        "`OptionError` with the name of the variable."
     )
     return page(
         "Environment variables",
@@ -340,7 +329,8 @@ def opcodes() -> str:
 
 
 def described_fields(kind: type) -> dict[str, str]:
-    """Return what a dataclass's docstring says of each field: `name: text`, up to the next name."""
+    """Return what a dataclass's docstring says about each field: `name: text`, up to the next
+    name."""
     names = "|".join(field.name for field in dataclasses.fields(kind))
     text = " ".join((inspect.getdoc(kind) or "").split())
     pieces = re.split(rf"(?:^|(?<=\. )|(?<= ))({names}): ", text)
@@ -348,8 +338,8 @@ def described_fields(kind: type) -> dict[str, str]:
 
 
 def machine_code(text: str) -> str:
-    """Return a kernel's instructions and source lines out of its assembly: what stands between
-    label and end."""
+    """Return a kernel's instructions and source lines from its assembly: the lines between label
+    and end."""
     body = re.search(r"^(\w+:.*?^\ts_endpgm)$", text, re.MULTILINE | re.DOTALL)
     assert body is not None
     kept = (line.expandtabs(4) for line in body[1].splitlines() if not line.startswith("; %bb"))
@@ -357,7 +347,7 @@ def machine_code(text: str) -> str:
 
 
 def readme() -> str:
-    """Return the README with the machine code that its first kernel has now."""
+    """Return the README with the current machine code of its first kernel."""
     text = (ROOT / "README.md").read_text()
     (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     definition = re.search(r"^@amdjit.kernel\ndef .*?(?=^\w|\Z)", program, re.MULTILINE | re.DOTALL)
@@ -391,8 +381,8 @@ def builtins(group: str) -> str:
 def builtin_index() -> str:
     """Return the page that leads to the groups."""
     text = (
-        "clang's `__builtin_amdgcn_*` builtins in `amdjit.intrinsics.amdgcn`, and how many "
-        "each processor has."
+        "clang's `__builtin_amdgcn_*` builtins in `amdjit.intrinsics.amdgcn`, and how many of "
+        "them each processor has."
     )
     rows = table(builtin_pages.INDEX_HEAD, builtin_pages.index_rows())
     return page("Builtins", "intrinsics/builtins/amdgcn_builtins.tsv", text, [rows])

@@ -1,4 +1,4 @@
-"""The modules that the page of intrinsics goes through, in its order."""
+"""The modules on the page of intrinsics, in its order."""
 
 from __future__ import annotations
 

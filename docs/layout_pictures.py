@@ -1,5 +1,5 @@
-"""Pictures of matrix layouts: `lane.element` for each element, on the colour of the 16 lanes that
-hold it."""
+"""Pictures of matrix layouts: each element shows `lane.element`, on a colour for its group of 16
+lanes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDTH, _HEIGHT, _MARGIN, _CHARACTERS = 42, 18, 28, 6
 
 
 def file_name(layout: Layout) -> str:
-    """Return the file of a layout's picture, from the instruction that it is drawn for."""
+    """Return the file name of a layout's picture, after the instruction that it is drawn for."""
     return f"{layout.instruction}_{layout.operand}.svg"
 
 

@@ -1,4 +1,4 @@
-"""The reference pages of the matrix instructions: a row for each, what is known of their sums,
+"""The reference pages of the matrix instructions: a row for each, what is known about their sums,
 pictures of layouts."""
 
 from __future__ import annotations
@@ -19,44 +19,37 @@ from amdjit.intrinsics.models.matrix_layouts import OPERANDS, Layout, MatrixInst
 EMULATOR = Path(__file__).with_name("emulator.md")
 INTRODUCTION = (
     "Where each element of a matrix lies in a wave's registers, for the WMMA and SWMMAC "
-    "instructions of gfx12: "
-    "`lane.element` at each row and column, the first element of a lane in the lowest bits, a "
-    "colour for each 16 "
-    "lanes. A sparse A is shown as it is held, with two of each four elements; the operand "
-    "`index` says which two. "
-    "Instructions with the same picture share it. `amdjit layout NAME --operand a` prints one as "
-    "text, "
-    "`matrix.layout(name, operand).element(lane, i)` gives a place, "
-    "[Matrix instructions](matrix_instructions.md) lists all instructions."
+    "instructions of gfx12: each row and column shows `lane.element`, with the first element of a "
+    "lane in the lowest bits and a colour for every 16 lanes. A sparse A is shown as it is held, "
+    "with two of every four elements; the operand `index` says which two. Instructions with the "
+    "same layout share a picture. `amdjit layout NAME --operand a` prints a layout as text, "
+    "`matrix.layout(name, operand).element(lane, i)` returns a place, and [Matrix "
+    "instructions](matrix_instructions.md) lists all instructions."
 )
 INSTRUCTIONS_INTRODUCTION = (
-    "All WMMA and SWMMAC instructions of gfx12, D = A B + C by one wave. The functions of "
-    "`amdjit.intrinsics.matrix` "
-    "are the same in waves of 32 and 64 lanes; what a lane holds of the operands is not. A and B "
-    "stand as rows by "
-    "columns; of a sparse A half the columns are held. The types beside them are what a lane "
-    "gives to the function; of "
-    "several each will do. The index is an i32 of which a lane's positions are a part where there "
-    "are several: `key` "
-    "says which. [Matrix layouts](matrix_layouts.md) shows which lane holds which element. *Sums* "
-    "says how far it is "
-    "known what a GPU adds up, see below."
+    "All WMMA and SWMMAC instructions of gfx12: D = A B + C, computed by one wave. The functions "
+    "of `amdjit.intrinsics.matrix` are the same in waves of 32 and 64 lanes, but a lane holds "
+    "different parts of the operands. A and B are given as rows by columns; of a sparse A, half "
+    "the columns are held. The types beside them are what a lane passes to the function; any of "
+    "several may be used. The index is an i32. Where a lane's positions take only part of it, "
+    "`key` says which part. [Matrix layouts](matrix_layouts.md) shows which lane holds which "
+    "element. *Sums* says how well the result of a GPU is known, as explained below."
 )
 INSTRUCTIONS_HEAD = (
-    "function", "wave", "A", "in a lane", "B", "in a lane", "C and D in a lane", "index", "sums", "processors",
+    "function", "wave", "A", "in a lane", "B", "in a lane", "C and D in a lane", "index", "sums",
+    "processors",
 )  # fmt: skip
 KNOWN_INTRODUCTION = (
-    "What is known of the sums of the matrix and dot instructions of gfx12, for the emulator and "
-    "for the models on the "
-    "host alike; `matrix.certainty(name)` returns the first column. How a sum is made: "
-    "[Matrix cores](../matrix.md#how-a-sum-is-rounded)."
+    "What is known about the sums of gfx12's matrix and dot instructions, which the emulator and "
+    "the models on the host compute alike; `matrix.certainty(name)` returns the first column. "
+    "[Matrix cores](../matrix.md#how-a-sum-is-rounded) explains how a sum is made."
 )
 KNOWN_HEAD = ("sums", "instructions", "source", "not known")
 _MARKED = re.compile(r"(<!-- generated: certainty -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def instruction_rows() -> Iterator[tuple[str, ...]]:
-    """Yield the cells of each instruction, those of a function one below the other."""
+    """Yield the cells of each instruction; a function's instructions are adjacent."""
     for instruction in matrix.INSTRUCTIONS.values():
         a, b, c = (instruction.layout(operand) for operand in "abc")
         yield (
@@ -79,7 +72,8 @@ def meanings() -> str:
 
 
 def known_rows() -> Iterator[tuple[str, ...]]:
-    """Yield what is known of the instructions' sums, those together of which the same is known."""
+    """Yield what is known about sums, with a row for all instructions of which the same is
+    known."""
     for known in sorted(
         dict.fromkeys(KNOWN.values()), key=lambda known: list(MEANING).index(known.certainty)
     ):
@@ -88,13 +82,13 @@ def known_rows() -> Iterator[tuple[str, ...]]:
 
 
 def with_certainty(file: Path, table: Callable[..., str]) -> str:
-    """Return a text with the table of what is known of sums at the place that it marks."""
+    """Return a file's text with the table about sums put where the text marks its place."""
     rows = table(KNOWN_HEAD, list(known_rows()))
     return _MARKED.sub(lambda match: f"{match[1]}{rows}\n{match[2]}", file.read_text())
 
 
 def function_name(instruction: MatrixInstruction) -> str:
-    """Return what an instruction is called in `amdjit.intrinsics.matrix`, in either wave size."""
+    """Return an instruction's name in `amdjit.intrinsics.matrix`, the same for both wave sizes."""
     return re.sub(r"_w\d\d(_gfx12)?$", "", instruction.name)
 
 
@@ -119,7 +113,9 @@ def sections() -> Iterator[str]:
                 yield f"## {title}, wave{wave_size}: {_kinds(group)}"
                 yield "Of " + ", ".join(f"`{layout.instruction}`" for layout in group) + "."
                 yield matrix.layout_map(group[0]).splitlines()[1] + "."
-                yield f"![{group[0].operand} of {group[0].instruction}]({FOLDER.name}/{file_name(group[0])})"
+                shown = group[0]
+                picture = f"{FOLDER.name}/{file_name(shown)}"
+                yield f"![{shown.operand} of {shown.instruction}]({picture})"
 
 
 def pictured() -> Iterator[Layout]:
@@ -131,7 +127,7 @@ def pictured() -> Iterator[Layout]:
 
 
 def _groups(wave_size: int, operand: str) -> list[list[Layout]]:
-    """Return the layouts of an operand, those together that have the same picture."""
+    """Return the layouts of an operand, grouped by picture."""
     assert operand in OPERANDS
     found: dict[object, list[Layout]] = {}
     for instruction in matrix.INSTRUCTIONS.values():
@@ -149,7 +145,7 @@ def _kinds(group: list[Layout]) -> str:
 
 
 def _kind(layout: Layout) -> str:
-    """Return the type of the elements; of an index that of the elements whose places it holds."""
+    """Return the type of the elements; for an index, of the elements whose places it holds."""
     return (
         matrix.matrix_instruction(layout.instruction).a
         if layout.operand == "index"
@@ -165,7 +161,7 @@ def _instruction_parts(table: Callable[..., str]) -> Iterator[str]:
 
 
 def pages(page: Callable[..., str], table: Callable[..., str]) -> dict[Path, Callable[[], str]]:
-    """Return the files and how they are made; page, table: those of `generate`."""
+    """Return the files and the functions that make them. page, table: those of `generate`."""
     source = "intrinsics/matrix_layouts.py"
     return {
         FOLDER.with_suffix(".md"): partial(

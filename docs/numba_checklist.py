@@ -27,7 +27,7 @@ YES, DIFFERENT, REFUSED = "yes", "different", "refused"
 
 @dataclass(frozen=True)
 class Row:
-    """A feature, and what becomes of it: see the head of the text file."""
+    """A feature and what amdjit makes of it: see the head of the text file."""
 
     feature: str
     outcome: str
@@ -38,7 +38,7 @@ class Row:
 
 
 def _parts() -> dict[str, list[str]]:
-    """Return the file's sections, each divided at its rows."""
+    """Return the file's sections, each split into rows."""
     sections = re.split(r"^== ", _TEXT.read_text(), flags=re.MULTILINE)[1:]
     divided = (section.partition("\n") for section in sections)
     return {title: re.split(r"^-- ", text, flags=re.MULTILINE) for title, _, text in divided}
@@ -60,24 +60,27 @@ SECTIONS = tuple((title, tuple(map(_row, rows[1:]))) for title, rows in _PARTS.i
 MODULES: tuple[tuple[str, str], ...] = (
     (
         "math",
-        """acos asin atan acosh asinh atanh cos sin tan hypot cosh sinh tanh atan2 erf erfc exp expm1 fabs frexp ldexp
-        gamma lgamma log log2 log10 log1p sqrt remainder pow ceil floor copysign fmod modf isnan isinf isfinite""",
+        """acos asin atan acosh asinh atanh cos sin tan hypot cosh sinh tanh atan2 erf erfc exp
+        expm1 fabs frexp ldexp gamma lgamma log log2 log10 log1p sqrt remainder pow ceil
+        floor copysign fmod modf isnan isinf isfinite""",
     ),
     (
         "cmath",
-        """acos acosh asin asinh atan atanh cos cosh exp isfinite isinf isnan log log10 phase polar rect sin sinh sqrt
-        tan tanh""",
+        """acos acosh asin asinh atan atanh cos cosh exp isfinite isinf isnan log log10 phase polar
+        rect sin sinh sqrt tan tanh""",
     ),
     (
         "operator",
-        """add and_ eq floordiv ge gt iadd iand ifloordiv ilshift imod imul invert ior ipow irshift isub itruediv ixor
-        le lshift lt mod mul ne neg not_ or_ pos pow rshift sub truediv xor""",
+        """add and_ eq floordiv ge gt iadd iand ifloordiv ilshift imod imul invert ior ipow irshift
+        isub itruediv ixor le lshift lt mod mul ne neg not_ or_ pos pow rshift sub
+        truediv xor""",
     ),
     (
         "np",
-        """sin cos tan arcsin arccos arctan arctan2 hypot sinh cosh tanh arcsinh arccosh arctanh deg2rad radians
-        rad2deg degrees greater greater_equal less less_equal not_equal equal log log2 log10 logical_and logical_or
-        logical_xor logical_not maximum minimum fmax fmin bitwise_and bitwise_or bitwise_xor invert bitwise_not
+        """sin cos tan arcsin arccos arctan arctan2 hypot sinh cosh tanh arcsinh arccosh arctanh
+        deg2rad radians rad2deg degrees greater greater_equal less less_equal not_equal
+        equal log log2 log10 logical_and logical_or logical_xor logical_not maximum
+        minimum fmax fmin bitwise_and bitwise_or bitwise_xor invert bitwise_not
         left_shift right_shift""",
     ),
 )
@@ -91,12 +94,12 @@ _NUMBER = itertools.count()
 
 
 def names_of_rows() -> dict[str, Any]:
-    """Return what the programs of the rows may read."""
+    """Return the names that the programs of the rows may use."""
     return run_text(PRELUDE)
 
 
 def run_text(text: str, names: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Run a program whose lines can be read back."""
+    """Run a program in a way that its source lines can be found."""
     file = f"<checklist {next(_NUMBER)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     found = dict(names or {})
@@ -115,7 +118,7 @@ def kernel_of(body: str, names: dict[str, Any]) -> FunctionType:
 def refusals(function: FunctionType) -> tuple[str, ...]:
     """Return the codes of the errors of a row's kernel."""
     try:
-        # Typing does not read the library: the page is the same where there is none.
+        # Typing does not read the library: the page is the same without one.
         compilation = Compilation(CompileOptions(named_target("gfx1201")), Path("ocml.bc"))
         type_kernel(function, (f32[:], f32[:], i32[:], i32), compilation, PYTHON_FUNCTIONS)
     except CompileError as error:
@@ -124,7 +127,7 @@ def refusals(function: FunctionType) -> tuple[str, ...]:
 
 
 def call_of(module: str, name: str) -> str:
-    """Return a call of a module's function, with operands that it is defined for."""
+    """Return a call of a module's function, with operands in its domain."""
     operands = "x[2]"
     if name == "ldexp":
         operands = "x[2], int(k[4])"
@@ -163,7 +166,7 @@ _REMEDIES = {
 
 
 def rows_of_modules() -> Iterable[tuple[str, str, str]]:
-    """Return the rows of Python's and NumPy's functions, as they are now."""
+    """Return the rows of Python's and NumPy's functions, as supported now."""
     for module, names in MODULES:
         yes, refused = supported(module, names)
         if yes:

@@ -1,4 +1,4 @@
-"""The reference page of processors: what the table of targets says of each."""
+"""The reference page of processors: what the table of targets says about each."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from amdjit.target import TARGETS, Feature
 
 HEAD = ("", *(f"`{target.name}`" for target in TARGETS))
 INTRODUCTION = (
-    "The processors that amdjit compiles for, and what they have. The first wavefront size is the "
-    "default. "
-    "Where there are no workgroup processors (gfx9, gfx1250) read compute unit. Code for "
-    "processors that the "
-    "emulator does not run has been compiled and read, never run."
+    "The processors that amdjit compiles for, and their features. The first wavefront size is the "
+    "default. For processors without workgroup processors (gfx9, gfx1250), read compute unit. "
+    "Code for processors that the emulator does not run has been compiled and read, but never "
+    "run."
 )
 
 

@@ -1,8 +1,8 @@
-"""The kernels of AMD's RDNA 4 articles once more, through fragments: none of them knows which lane
-holds what.
+"""The kernels of AMD's RDNA 4 articles again, with fragments: none of them knows which lane holds
+what.
 
 `wmma_matmul`, `wmma_matmul_f32_input`, `mlp`, `wide_k_int8`, `transpose_shuffle` and
-`transpose_wmma` are the same by the instructions alone.
+`transpose_wmma` do the same with the instructions alone.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def pack(result, source):
 
 @amdjit.kernel(block=32)
 def matmul_f32_input(a, b, c):
-    """C = A B of f32 by way of f16."""
+    """C = A B of f32, computed in f16."""
     left, right = operands(16, 16, 16, f16, matrix.row_major)
     wide_left, wide_right = operands(16, 16, 16, f32, matrix.row_major)
     total = cleared(f32)
@@ -75,8 +75,7 @@ def matmul_f32_input(a, b, c):
 
 @amdjit.kernel(block=32)
 def two_layers(weights, x, out, residual: amdjit.Const):
-    """W2 (W1 X), plus W1 X if residual: an accumulator's elements are those of the next product's
-    B."""
+    """W2 (W1 X), plus W1 X if residual: the accumulator serves as the next product's B."""
     left, right = operands(16, 16, 16, f16, matrix.row_major)
     hidden, result = cleared(f32), cleared(f32)
     matrix.load_matrix_sync(left, weights[0])
@@ -91,8 +90,8 @@ def two_layers(weights, x, out, residual: amdjit.Const):
 
 @amdjit.kernel(block=32)
 def wide_k(a, b, c):
-    """C = A B of i8, 32 by 48 by 64, in one wave: B and C by columns. One read of 16 bytes feeds
-    two WMMA."""
+    """C = A B of i8, 32 by 48 by 64, in one wave, with B and C by columns. One read of 16 bytes
+    feeds two WMMAs."""
     m, n, k = SIZES
     left, right = operands(m, n, k, i8, matrix.col_major)
     total = matrix.fragment(matrix.accumulator, m, n, k, i32, matrix.col_major)
@@ -120,14 +119,14 @@ def transpose(source, out):
 
 @amdjit.kernel(block=32)
 def transpose_in_registers(source, out):
-    """The article's `shfl_movmatrix`: S^T in a fragment like that of S, by moves between lanes."""
+    """The article's `shfl_movmatrix`: S^T in a fragment like S's, by moves between lanes."""
     held = matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major)
     matrix.load_matrix_sync(held, source)
     matrix.store_matrix_sync(out, matrix.transpose(held))
 
 
 def run_products() -> list[Report]:
-    """Multiply small integers, and f32 that rounding to nearest would turn into others."""
+    """Multiply small integers, and f32 that rounding to nearest would change."""
     random = np.random.default_rng(4)
     a, b = (random.integers(-3, 4, (16, 16)).astype(np.float16) for _ in range(2))
     c = np.full((16, 16), np.nan, np.float16)
@@ -146,8 +145,8 @@ def run_products() -> list[Report]:
 
 
 def run_layers() -> list[Report]:
-    """Run two layers of small integers, whose sums f16 holds, with a residual connection and
-    without."""
+    """Run two layers on small integers, whose sums f16 holds, with and without a residual
+    connection."""
     random = np.random.default_rng(6)
     weights = random.integers(-3, 4, (2, 16, 16)).astype(np.float16)
     x = random.integers(-3, 4, (16, 16)).astype(np.float16)
@@ -176,7 +175,8 @@ def run_integers() -> Report:
 
 
 def run_transposes() -> list[Report]:
-    """Transpose random finite numbers by a product; and any, NaN and -0 too, by moves."""
+    """Transpose random finite numbers by a product, and any numbers, NaN and -0 included, by
+    moves."""
     random = np.random.default_rng(8)
     source = random.standard_normal((16, 16)).astype(np.float16)
     out = np.full((16, 16), np.nan, np.float16)

@@ -1,15 +1,15 @@
 """The interaction of a recommendation model (DLRM), forward and backward: rocWMMA's simple_dlrm
 sample.
 
-Each of a batch of samples has m features of k values: the first comes from dense inputs, the others
-are embeddings.
+Each sample of a batch has m features of k values: the first comes from dense inputs, the others are
+embeddings.
 
-Forward: the first feature, then the dot product of each pair of features: the part of A A^T below
-the diagonal, row by row. Backward: the gradient G of those products, as a symmetric matrix with a
-zero diagonal, gives that of the features, G A; that of the first feature's copy is passed on.
+Forward: the first feature, then the dot product of each pair of features, which is the part of A
+A^T below the diagonal, row by row. Backward: with the gradient G of these products as a symmetric
+matrix with a zero diagonal, the gradient of the features is G A; that of the first feature's copy
+is passed on.
 
-A workgroup of 4 waves has a sample, and LDS turns what the fragments give into single elements, and
-back.
+A workgroup of 4 waves handles a sample; LDS converts between fragments and single elements.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from amdjit.intrinsics.sync import lds_barrier
 
 WAVES = 4
 THREADS = 32 * WAVES
-PADDING = 8  # elements between rows of LDS: those of neighbouring lanes begin in other banks
+PADDING = (
+    8  # elements between rows of LDS, so that rows of neighbouring lanes begin in different banks
+)
 
 
 @amdjit.device_function
@@ -44,7 +46,7 @@ def interact(features, out, m):
             matrix.load_matrix_sync(a_part, sample, (row, k))
             matrix.load_matrix_sync(b_part, sample, (column, k))
             matrix.mma_sync(total, a_part, b_part, total)
-        # By columns, since a lane's elements are neighbours there; A A^T is symmetric.
+        # By columns, because a lane's elements are neighbours there; A A^T is symmetric.
         matrix.store_matrix_sync(products, total, (column, row))
     lds_barrier()
 
@@ -119,7 +121,7 @@ def expected_backward(features: Any, upstream: Any) -> Any:
 
 
 def run(m: int, k: int, batch: int) -> list[Report]:
-    """Run both ways on small integers; rocWMMA allows one epsilon."""
+    """Run both passes on small integers; rocWMMA allows one epsilon."""
     features = small_integers(batch, m, k)
     upstream = small_integers(batch, k + m * (m - 1) // 2)
     out, gradient = np.full_like(upstream, np.nan), np.full_like(features, np.nan)

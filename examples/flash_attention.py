@@ -1,13 +1,13 @@
 """Attention forward, softmax(Q K^T / sqrt(d)) V, in one pass over the keys: no matrix of scores in
 memory.
 
-Each wave has 16 queries, the workgroup loads keys and values for all of its waves. A wave computes
-the transposes S^T = K Q^T and O^T = V^T P^T: then a query is a column, whose maximum and sum cost a
-lane one exchange with another (`matrix.reduce`), and P, the exponentials of an accumulator, is the
-right operand of the next product as it stands. `matrix.place_of` tells which key and query an
-element is of, for the mask.
+Each wave has 16 queries; the workgroup loads keys and values for all its waves. A wave computes the
+transposes S^T = K Q^T and O^T = V^T P^T. A query is then a column, whose maximum and sum cost a
+lane one exchange with another (`matrix.reduce`), and P, the exponentials of an accumulator, is
+directly the right operand of the next product. For the mask, `matrix.place_of` says which key and
+query an element belongs to.
 
-After "FlashAttention-2" (Dao, 2023): the sums so far are scaled down whenever the maximum grows.
+After "FlashAttention-2" (Dao, 2023): whenever the maximum grows, the sums so far are scaled down.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ def load_step(k, v, key, key_tile, value_tile):
 
 @amdjit.device_function
 def mask(scores, key, query, key_count, is_causal):
-    """Take out the keys behind the last one and, if the attention is causal, those behind their
-    query."""
+    """Mask the keys after the last one and, if the attention is causal, those after their query."""
     for i in static_range(scores.num_elements):
         row, column = matrix.place_of(scores, i)
         last = min(key_count - 1, query + column) if is_causal else key_count - 1
@@ -98,7 +97,7 @@ def flash_attention(q, k, v, out, scale, is_causal: amdjit.Const):
 
 
 def run(heads: int, query_count: int, key_count: int, is_causal: bool) -> Report:
-    """Attend to random keys, of which every query prefers others."""
+    """Attend to random keys, of which each query prefers different ones."""
     random = np.random.default_rng(3)
     q = random.standard_normal((heads, query_count, DEPTH)).astype(np.float16)
     k, v = random.standard_normal((2, heads, key_count, DEPTH)).astype(np.float16)

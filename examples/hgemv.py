@@ -1,10 +1,10 @@
 """y = alpha A x + beta y in f16: rocWMMA's simple_sgemv sample, as a product of A with a matrix of
 one column.
 
-gfx12 multiplies no f32, so the sample's f32 is f16 here, with f32 sums. The fragments of x and y
-are one column wide: what the matrix core multiplies beyond it is 0 and lies in registers only. (The
-sample reads 16 columns of x, and writes 16 of y: beyond the end of both.) With `clip=True` the
-sizes need not be multiples of anything.
+gfx12 cannot multiply f32, so the sample's f32 is f16 here, with f32 sums. The fragments of x and y
+are one column wide: beyond it the matrix core multiplies zeros that exist only in registers. (The
+sample reads 16 columns of x and writes 16 of y, beyond the end of both.) With `clip=True` the sizes
+need not be multiples of anything.
 """
 
 from __future__ import annotations

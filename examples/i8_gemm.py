@@ -2,9 +2,9 @@
 simple_gemm_act samples.
 
 D = activation(A B) of i8, with ReLU (and C added) or SiLU, each scaled and saturated to 8 bits. The
-loop is that of perf_hgemm: steps of 64 along k, 64 WMMA each. With `wide_k` the fragments read 16
-bytes a lane for two WMMA; that changes the order of k, of A and B alike, which sums of integers do
-not see.
+loop is that of perf_hgemm: steps of 64 along k, 64 WMMAs each. With `wide_k` the fragments read 16
+bytes per lane for two WMMAs. This changes the order of k in A and B alike, which makes no
+difference to sums of integers.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ ROUNDING = f32(1.5 * 2**23)
 
 @amdjit.device_function
 def relu(total, c, parameters):
-    """What is positive of the sum, divided by a power of two, added to c."""
+    """Return the sum, or 0 if it is negative, divided by a power of two and added to c."""
     return i8(max(min((max(total, 0) >> parameters[0]) + i32(c), 127), -128))
 
 
 @amdjit.device_function
 def silu(total, c, parameters):
-    """x / (1 + exp(-x)) of the scaled sum, scaled again, rounded to the nearest and saturated.
+    """Return x / (1 + exp(-x)) for the scaled sum x, scaled again, rounded to the nearest and
+    saturated.
 
-    One instruction each for the power of two and the quotient: their last bits are lost in the
-    rounding.
+    The power of two and the quotient take one instruction each; errors in their last bits disappear
+    in the rounding.
     """
     scale, result_scale = parameters
     x = scale * f32(total)
@@ -46,7 +47,8 @@ def silu(total, c, parameters):
 
 @amdjit.device_function
 def activated(total, part, how):
-    """Set a part of D to `activation(total, c, parameters)`, element by element; how: those two."""
+    """Set a part of D to `activation(total, c, parameters)`, element by element. how: (activation,
+    parameters)."""
     activation, parameters = how
     for e in static_range(part.num_elements):
         part.x[e] = activation(total.x[e], part.x[e], parameters)

@@ -1,11 +1,11 @@
 """Two layers of a network, W2 (W1 X), as two matrix instructions with no exchange between lanes.
 
 The result of one WMMA lies in registers like this: element e of lane l is row 8 * (l // 16) + e,
-column l % 16. That is just how the B operand of the next WMMA is laid out, if A uses the same order
-of k: so layer 2 takes layer 1's result as it is, rounded to f16.
+column l % 16. This is exactly the layout of the next WMMA's B operand if A uses the same order of
+k, so layer 2 takes layer 1's result as it is, rounded to f16.
 
 The kernel in AMD's article does not clear the accumulator between the layers, so it computes W2 H +
-H with H = W1 X: a layer with a residual connection. Here that is a compile-time choice.
+H with H = W1 X: a layer with a residual connection. Here this is a compile-time choice.
 """
 
 from __future__ import annotations

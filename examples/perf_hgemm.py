@@ -1,17 +1,16 @@
-"""D = alpha A B + beta C in f16, as fast as it gets by fragments, after rocWMMA's perf_hgemm
-sample.
+"""D = alpha A B + beta C in f16, as fast as fragments allow, after rocWMMA's perf_hgemm sample.
 
 A workgroup of 4 waves computes a 128 by 128 tile of D, each wave a 64 by 64 quarter of it. B is
-given by columns, that is as its transpose. What makes the loop over k good, 32 WMMA and 16 reads of
-LDS a step and nothing else on the vector unit (docs/fast_gemm.md):
+given by columns, that is, as its transpose. The loop over k has 32 WMMAs and 16 reads of LDS per
+step, and nothing else on the vector unit (docs/fast_gemm.md). This is how:
 
-- Two tiles of LDS take turns. While the waves multiply one step of k out of the first, the next one
-  is on its way from global memory, and goes into the second; so one barrier a step is enough. The
-  loop goes two steps a round, so that each of them knows its tile: addresses in LDS are then
+- Two tiles of LDS take turns. While the waves multiply one step of k from the first, the next step
+  is on its way from global memory into the second, so one barrier per step is enough. The loop
+  takes two steps per iteration, so that each step's tile is known: addresses in LDS are then
   constants in the instructions.
-- The waves load each tile together, 16 bytes a lane, each its blocks; where a block lies is scalar
-  arithmetic.
-- The barrier orders LDS only: loads of global memory stay in flight across it.
+- The waves load each tile together, each its own blocks, 16 bytes per lane; the place of a block is
+  scalar arithmetic.
+- The barrier orders only LDS: loads from global memory stay in flight across it.
 - `sched_barrier` keeps the compiler from waiting for the next tile before it multiplies this one.
 - The fragments compute the transpose, D^T = B^T A^T: a lane then holds neighbours of a row of D,
   and stores them at once.
@@ -34,14 +33,15 @@ QUARTER = 64
 
 @amdjit.device_function
 def strip_of(dtype, step):
-    """Return an accumulator of 16 rows of a wave's quarter of D: of 16 columns of its transpose."""
+    """Return an accumulator for 16 rows of a wave's quarter of D, which are 16 columns of its
+    transpose."""
     return matrix.fragment(matrix.accumulator, QUARTER, 16, step, dtype, matrix.col_major)
 
 
 @amdjit.device_function
 def multiply(a_tile, b_tile, row, column, dtype, depth, total):
-    """Add a tile's products to the wave's accumulators, as far along k at a time as one read of LDS
-    gets."""
+    """Add a tile's products to the wave's accumulators. Each step goes as far along k as one read
+    of LDS."""
     step = total[0].kind.k
     left = matrix.fragment(matrix.matrix_a, QUARTER, 16, step, dtype, matrix.row_major, wide_k=True)
     right = matrix.fragment(
@@ -56,14 +56,14 @@ def multiply(a_tile, b_tile, row, column, dtype, depth, total):
 
 @amdjit.device_function
 def compute_tile(a, b, c, d, kinds, depth, finish, parameters):
-    """Compute the workgroup's tile of D: `finish(total, part, parameters)` makes it of a part of C,
-    strip by strip.
+    """Compute the workgroup's tile of D: `finish(total, part, parameters)` turns a part of C into
+    it, strip by strip.
 
-    kinds: of A's and B's elements, and of their sums. depth: of a tile, along k.
+    kinds: the types of A's and B's elements, and of their sums. depth: a tile's extent along k.
     """
     dtype, sum_type = kinds
     step = 32 // dtype.nbytes  # of k in 16 bytes of each half of a wave
-    # 16 bytes more in a row: neighbouring rows begin in other banks.
+    # 16 extra bytes per row, so that neighbouring rows begin in different banks.
     a_tiles = shared.array((2, TILE, depth + 16 // dtype.nbytes), dtype)
     b_tiles = shared.array((2, TILE, depth + 16 // dtype.nbytes), dtype)
     number = wave.wave_id()

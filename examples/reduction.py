@@ -1,5 +1,5 @@
-"""Add up 16 million numbers: each work-item its share, each workgroup a tree in LDS, and the same
-kernel again for the workgroups' sums.
+"""Add up 16 million numbers: each work-item adds its share, each workgroup adds these by a tree in
+LDS, and the same kernel adds the workgroups' sums.
 
 Every work-item reads four neighbouring elements at a time (one 128-bit load) and walks through the
 array in steps of the whole grid, so that neighbouring lanes always read neighbouring memory.
@@ -27,7 +27,7 @@ def sum_per_block(x, out):
     for i in range(first, whole, step):
         four += x.load(4 * i, 4)
     total = (four[0] + four[1]) + (four[2] + four[3])
-    if 4 * whole + first < n:  # up to three elements are left over
+    if 4 * whole + first < n:  # up to three remaining elements
         total += x[4 * whole + first]
 
     tree = shared.array(THREADS, f32)

@@ -1,5 +1,4 @@
-"""What an example reports: on which device it ran, what it compared with what, and how far apart
-the two were."""
+"""An example's report: the device it ran on, what it compared, and how large the difference was."""
 
 from __future__ import annotations
 
@@ -13,15 +12,15 @@ import amdjit
 
 
 class CheckError(AssertionError):
-    """A kernel's result is further from NumPy's than the example allows."""
+    """A kernel's result differs from NumPy's by more than the example allows."""
 
 
 @dataclass(frozen=True)
 class Report:
     """The outcome of one check.
 
-    largest_error: of all elements, absolute or as `checked` says; tolerance: the most that is
-    right.
+    largest_error: over all elements, absolute unless `checked` says otherwise; tolerance: the
+    largest allowed.
     """
 
     example: str
@@ -41,8 +40,8 @@ class Report:
 def compare(
     example: str, checked: str, result: Any, expected: Any, tolerance: float = 0.0
 ) -> Report:
-    """Return a report on `result` against `expected`; CheckError if they differ by more than the
-    tolerance."""
+    """Return a report on `result` against `expected`. Raises CheckError if they differ by more than
+    the tolerance."""
     wide = np.int64 if np.asarray(expected).dtype.kind in "iu" else np.float64
     difference = np.abs(np.asarray(result).astype(wide) - np.asarray(expected).astype(wide))
     return _checked(example, checked, float(np.max(difference)), tolerance)
@@ -54,7 +53,7 @@ def compare_relative(
     """Return a report by rocWMMA's rule: the largest |a - b| / (|a| + |b| + 1), in epsilons of the
     result's type.
 
-    CheckError if it is more than that. Source: rocWMMA, `compareEqual`.
+    Raises CheckError if it exceeds the tolerance. Source: rocWMMA, `compareEqual`.
     """
     a, b = np.asarray(result).astype(np.float64), np.asarray(expected).astype(np.float64)
     largest = float(np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + 1)))
@@ -66,7 +65,7 @@ def small_integers(*shape: int, dtype: Any = np.float16) -> Any:
     """Return rocWMMA's test data, -4 to 3, which are exact in every float: t % 5, negative if t % 3
     is not 0.
 
-    t counts all elements. A product with a transposed or displaced operand differs.
+    t numbers all elements. A product with a transposed or shifted operand differs.
     """
     t = np.arange(math.prod(shape))
     return np.where(t % 3 != 0, -(t % 5), t % 5).astype(dtype).reshape(shape)

@@ -1,4 +1,5 @@
-"""y = a x + y, the other first kernel. The types come from the call: f32 arrays and an f32 scalar.
+"""y = a x + y, the other classic first kernel. The types come from the call: f32 arrays and an f32
+scalar.
 
 LLVM may fuse the product and the sum into one `v_fma_f32`, which rounds once where NumPy rounds
 twice.

@@ -1,8 +1,8 @@
-"""D = alpha A B + beta C in f16, one 16 by 16 block a wave: rocWMMA's simple_hgemm sample, line by
-line.
+"""D = alpha A B + beta C in f16, one 16 by 16 block per wave: rocWMMA's simple_hgemm sample, line
+by line.
 
 A lies by rows, B by columns, C and D by rows; sums are f32. A workgroup of 128 by 4 work-items is
-16 waves, 4 by 4 blocks. Nothing goes through LDS: perf_hgemm shows what that is good for.
+16 waves, 4 by 4 blocks. Nothing goes through LDS; perf_hgemm shows what LDS is good for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def simple_hgemm(a, b, c, d, alpha, beta):
     total = matrix.fragment(matrix.accumulator, 16, 16, 16, f32)
     matrix.fill_fragment(total, 0.0)
 
-    # Four waves go along x. What is computed from wave_id stays in scalar registers.
+    # Four waves lie along x. Values computed from wave_id stay in scalar registers.
     number = wave.wave_id()
     row, column = 16 * (4 * blockIdx.x + number % 4), 16 * (4 * blockIdx.y + number // 4)
     if row < a.shape[0] and column < b.shape[0]:

@@ -28,7 +28,7 @@ def transpose_shuffle(source, out):
 
 
 def main() -> Report:
-    """Transpose random numbers; they are only moved, so the result is exact."""
+    """Transpose random numbers; the result is exact because they are only moved."""
     source = np.random.default_rng(7).standard_normal((16, 16)).astype(np.float16)
     out = np.empty_like(source)
     transpose_shuffle[1, 32](source.reshape(-1), out.reshape(-1))

@@ -2,8 +2,8 @@
 way round.
 
 WMMA takes A by rows and leaves D by columns in the same registers, so a product with the identity
-is a transpose. It computes, where `transpose_shuffle` moves: an infinity or NaN spoils its whole
-row (0 times infinity), and -0 becomes 0.
+is a transpose. Unlike `transpose_shuffle`, it computes: an infinity or NaN spoils its whole row (0
+times infinity), and -0 becomes 0.
 """
 
 from __future__ import annotations

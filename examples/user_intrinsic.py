@@ -1,7 +1,7 @@
-"""An intrinsic of one's own: `v_med3_num_f32` returns the middle one of three numbers.
+"""An intrinsic of your own: `v_med3_num_f32` returns the median of three numbers.
 
-The declaration says all there is to know: the signature gives the types, the decorator the LLVM
-intrinsic that it becomes, and the body what it means, in Python. It needs no entry anywhere else.
+The declaration is complete: the signature gives the types, the decorator the LLVM intrinsic that it
+becomes, and the body its meaning in Python. No other entry is needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BLOCK = 256
 
 @amdjit.intrinsic(LlvmCall("llvm.amdgcn.fmed3.{a}"), isa="v_med3_num_f32")
 def median(a: f32, b: f32, c: f32) -> f32:
-    """Return the middle one of three values."""
+    """Return the median of three values."""
     return sorted((a, b, c))[1]
 
 
@@ -30,7 +30,7 @@ def median_filter(x, out):
 
 
 def main(n: int = 10_000) -> Report:
-    """Take the spikes out of a sine wave; the first numbers also through the Python body."""
+    """Remove the spikes from a sine wave; the first numbers also go through the Python body."""
     x = np.sin(np.linspace(0, 20, n)).astype(np.float32)
     x[::50] += 5
     out = np.empty_like(x)

@@ -1,7 +1,7 @@
-"""Add two vectors: one work-item an element.
+"""Add two vectors, one element per work-item.
 
-A grid has a whole number of workgroups, so it may hold more work-items than there are elements: the
-rest does nothing.
+A grid is a whole number of workgroups, so it may have more work-items than there are elements; the
+others do nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def vector_add(x, y, out):
 
 
 def main(n: int = 1_000_000) -> Report:
-    """Add n random f32 and compare with NumPy: one rounding each, so the results are equal."""
+    """Add n random f32 and compare with NumPy: both round once, so the results are equal."""
     random = np.random.default_rng(1)
     x, y = random.random(n, np.float32), random.random(n, np.float32)
     out = np.empty_like(x)

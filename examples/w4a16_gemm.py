@@ -1,10 +1,10 @@
-"""A product with weights of 4 bits: D = A W of f16, where W is held as (w - zero) * scale of whole
-numbers 0 to 15.
+"""A product with 4-bit weights: D = A W in f16, where W is stored as (w - zero) * scale with
+integers w from 0 to 15.
 
 Groups of 64 neighbours along k of a column share a scale and a zero, as in GPTQ and AWQ. A wave
-reads 4-bit fragments, `matrix.convert` makes f16 of them in registers, about two instructions an
-element, and the zeros come off exactly. A group's sum is scaled, which costs a sixteenth of what it
-would to scale its weights.
+reads 4-bit fragments, `matrix.convert` turns them into f16 in registers, in about two instructions
+per element, and the zeros are subtracted exactly. Scaling a group's sum costs a sixteenth of
+scaling its weights.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COLUMNS = 32
 
 @amdjit.device_function
 def subtract_zeros(weights, zeros, group, column):
-    """Take the zero of its column from each weight."""
+    """Subtract the zero of its column from each weight."""
     for i in static_range(weights.num_elements):
         weights.x[i] = weights.x[i] - f16(zeros[group, column + matrix.place_of(weights, i)[1]])
 

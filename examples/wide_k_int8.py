@@ -1,12 +1,12 @@
 """Multiply 8-bit integers with 128-bit loads: two WMMAs share one load, after AMD's "wide WMMA"
 article.
 
-One wave computes C (32 by 48) = A (32 by 64) times B^T (B: 48 by 64). An i8 WMMA takes 8 bytes a
-lane, but a lane can load 16: the first 8 go to one WMMA, the rest to the next. That mixes up the
-order of k, the same way in A and in B, and a sum does not care about order: integer results are
+One wave computes C (32 by 48) = A (32 by 64) times B^T (B: 48 by 64). An i8 WMMA takes 8 bytes per
+lane, but a lane can load 16: the first 8 go to one WMMA, the rest to the next. This changes the
+order of k, in A and B alike. A sum of integers does not depend on the order, so the result is
 exact.
 
-C lies in memory by columns, as BLAS has it: element (row, column) at row + 32 * column.
+C is stored by columns, as in BLAS: element (row, column) is at row + 32 * column.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ ROWS, COLUMNS, DEPTH = 32, 48, 64
 
 @amdjit.device_function
 def load_tile(matrix, tile, k):
-    """Return a lane's 16 bytes of 16 rows: of row `lane % 16`, the bytes from 32 k + 16 (lane //
-    16) on."""
+    """Return a lane's 16 bytes of 16 rows: the bytes of row `lane % 16` from 32 k + 16 (lane // 16)
+    on."""
     lane = threadIdx.x
     return bitcast(
         matrix.load((16 * tile + lane % 16) * DEPTH + 32 * k + 16 * (lane // 16), 16), i32x4

@@ -2,22 +2,21 @@
 LDS.
 
 A workgroup of 4 waves computes a 128 by 128 tile of C, each wave a 64 by 64 quarter of it in 16
-accumulators. For every 32 steps of k the waves together bring a 128 by 32 tile of A and a 32 by 128
-tile of B into LDS, then read them from there 4 times over. What is worth knowing about the order of
-things:
+accumulators. For every 32 steps of k the waves together load a 128 by 32 tile of A and a 32 by 128
+tile of B into LDS, then read them from there 4 times over. Notes on the order of elements and
+steps:
 
-- LDS holds B by columns, so that the 8 values of k that a lane needs lie side by side: one 128-bit
-  read a fragment, as for A. Each work-item turns its 4 by 8 block of B round in registers on the
-  way.
+- LDS holds B by columns, so that the 8 values of k that a lane needs are adjacent: one 128-bit read
+  per fragment, as for A. Each work-item transposes its 4 by 8 block of B in registers on the way.
 - The WMMA gets B as its first operand and A as its second. It then computes the transpose of the
-  tile, of which a lane holds 8 neighbouring elements of one row of C: two 128-bit stores instead of
+  tile, so that a lane holds 8 neighbouring elements of one row of C: two 128-bit stores instead of
   eight narrow ones.
-- The next tile is on its way from global memory while the WMMAs of this one run; barriers order LDS
-  accesses only.
+- The next tile is on its way from global memory while the WMMAs of this one run; barriers order
+  only LDS accesses.
 - Rows of LDS are 8 elements longer than the tile, so that lanes that read different rows hit
   different banks.
-- Where the tile overhangs the matrix, work-items read some valid place instead; what comes of it is
-  not stored. Only k must end exactly: its last tile may have one step of 16 instead of two.
+- Where the tile extends beyond the matrix, work-items read a valid place instead, and the results
+  are not stored. Only k must end exactly: its last tile may have one step of 16 instead of two.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def load_tiles(a, b, k, a_part, b_part):
 
 @amdjit.device_function
 def store_tiles(a_tile, b_tile, a_part, b_part):
-    """Put this work-item's share into LDS, that of B by columns."""
+    """Put this work-item's share into LDS, B's by columns."""
     t = threadIdx.x
     for i in static_range(4):
         a_tile.store(PITCH * (32 * i + t // 4) + 8 * (t % 4), a_part[i])
@@ -80,7 +79,7 @@ def multiply(a_tile, b_tile, step, row, column, total):
 
 @amdjit.device_function
 def store_result(c, row, column, total):
-    """Write the wave's accumulators, as far as they lie in C."""
+    """Write the part of the wave's accumulators that lies in C."""
     lane = threadIdx.x % 32
     for i in static_range(4):
         for j in static_range(4):
@@ -119,8 +118,8 @@ def wmma_gemm(a, b, c):
 
 
 def gemm(a, b, c) -> None:
-    """C = A B; arrays of f16, f16 and f32, on the host or the device. ValueError for shapes that do
-    not fit."""
+    """C = A B for arrays of f16, f16 and f32, on the host or the device. Raises ValueError for
+    shapes that do not fit."""
     (m, k), n = a.shape, b.shape[1]
     if (
         b.shape[0] != k
@@ -141,7 +140,7 @@ def main(m: int = 1024, n: int = 1024, k: int = 1024) -> Report:
     c = np.empty((m, n), np.float32)
     gemm(a, b, c)
     expected = a.astype(np.float32) @ b.astype(np.float32)
-    # Sums of k products below 1, in another order than NumPy's.
+    # Sums of k products below 1, in a different order than NumPy's.
     tolerance = 4 * float(np.finfo(np.float32).eps) * k
     return compare(
         "wmma_gemm",

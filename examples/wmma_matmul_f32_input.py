@@ -1,8 +1,8 @@
-"""Multiply 16 by 16 matrices of f32 with the f16 matrix instruction: `v_cvt_pk_rtz_f16_f32` makes
-pairs of f16.
+"""Multiply 16 by 16 matrices of f32 with the f16 matrix instruction: `v_cvt_pk_rtz_f16_f32`
+converts pairs to f16.
 
-That instruction rounds toward zero, unlike `f16(x)`: 65520.0 becomes 65504, not infinity. So must
-NumPy's side.
+This instruction rounds toward zero, unlike `f16(x)`: 65520.0 becomes 65504, not infinity. The NumPy
+side must do the same.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ def wmma_matmul_f32_input(a, b, c):
 
 
 def main() -> Report:
-    """Multiply matrices that the other way of rounding, to nearest, would turn into others.
+    """Multiply matrices that rounding to nearest would change.
 
-    Rounded toward zero every element is a small integer, but for 65504, so that NumPy's product is
-    exact, too.
+    Rounded toward zero, every element except 65504 is a small integer, so NumPy's product is exact
+    too.
     """
     random = np.random.default_rng(5)
     just_above = (
         1 + 2**-11 + 2**-20
-    )  # halfway between two f16 and a bit more: to nearest goes up, toward zero down
+    )  # just above halfway between two f16: up to nearest, down toward zero
     a, b = ((random.integers(-4, 5, (16, 16)) * just_above).astype(np.float32) for _ in range(2))
     a[0, 0] = 65520.0  # to nearest this is infinity
     c = np.empty((16, 16), np.float32)

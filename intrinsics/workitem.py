@@ -181,22 +181,22 @@ def _coordinates(name: str, emit: Callable[..., Any], documentation: str) -> Coo
 
 
 # Any, because type checkers read kernels as plain Python, where these are numbers.
-threadIdx: Any = _coordinates(
+threadIdx: Any = _coordinates(  # noqa: N816 (CUDA and HIP call it so)
     "threadIdx",
     _emit_work_item_id,
     "The work-item's index in its workgroup (`llvm.amdgcn.workitem.id.*`).",
 )
-blockIdx: Any = _coordinates(
+blockIdx: Any = _coordinates(  # noqa: N816 (CUDA and HIP call it so)
     "blockIdx",
     _emit_workgroup_id,
     "The workgroup's index in the grid (`llvm.amdgcn.workgroup.id.*`).",
 )
-blockDim: Any = _coordinates(
+blockDim: Any = _coordinates(  # noqa: N816 (CUDA and HIP call it so)
     "blockDim",
     _emit_workgroup_size,
     "The work-items of a workgroup (hidden_group_size; a constant if compiled in).",
 )
-gridDim: Any = _coordinates(
+gridDim: Any = _coordinates(  # noqa: N816 (CUDA and HIP call it so)
     "gridDim", _emit_grid_size, "The workgroups of the grid (hidden_block_count)."
 )
 wavefront_size: Any = Property(_wavefront_size)

@@ -5,7 +5,7 @@ after:  `icmp slt i32 0, %n`, a block with `%i = phi i32`, and `add nsw` before 
 
 A range loop is exact for all bounds, even if the next value would leave the variable's type: it
 continues only if another step stays before `stop`. Its increment therefore never wraps, so LLVM can
-count the rounds.
+count the iterations.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def while_loop(
     builder.branch(header)
     builder.position_at_end(header)
     if is_unconditional:
-        # If the body begins with a branch that is the same in every round (lane 0 fetches work for
-        # all), SimplifyCFG would lead the other lanes past the loop's header into a loop of their
-        # own: they would meet at barriers and `readfirstlane` without lane 0, forever. It does not
-        # thread a path through this call, which emits no code.
+        # If the body begins with a branch that is the same in every iteration (lane 0 fetches work
+        # for all), SimplifyCFG would lead the other lanes past the loop's header into a loop of
+        # their own: they would meet at barriers and `readfirstlane` without lane 0, forever. It
+        # does not thread a path through this call, which emits no code.
         builder.invoke_name("llvm.amdgcn.wave.barrier", VOID, [])
     builder.cbranch(condition(), inside, done)
     _body(state, inside, Loop(following, after), body)
@@ -113,7 +113,7 @@ class _Bounds:
             self._limit = self._before_last(step)
 
     def _before_last(self, step: Any) -> Any:
-        """Return the bound of the values that have a round after them.
+        """Return the bound of the values that have an iteration after them.
 
         The loop continues if value + step < stop, that is, if value < stop - step. If that
         difference would leave the type, the bound is the end of the type, and no value is beyond
@@ -139,8 +139,8 @@ class _Bounds:
         return builder.operation("sub", builder.select(self._is_forward, *kept), step, flags)
 
     def enter(self) -> Any:
-        """Return whether there is a first round. With a step of 0 there is none, since there would
-        be no last one."""
+        """Return whether there is a first iteration. With a step of 0 there is none, since there
+        would be no last one."""
         some = self._before(self._start, self._stop)
         if self._known(self._step) is not None:
             return some
@@ -155,7 +155,7 @@ class _Bounds:
         )
 
     def goes_on(self, value: Any, increased: Any) -> Any:
-        """Return whether there is a round after that of `value`."""
+        """Return whether there is an iteration after that of `value`."""
         if self._cannot_wrap:
             return self._before(increased, self._stop)
         return self._before(value, self._limit)
@@ -191,7 +191,7 @@ def _body(state: FunctionState, inside: Any, loop: Loop, body: Part) -> None:
     body()
     state.loops.pop()
     if not state.builder.block.is_terminated:
-        state.builder.branch(loop.following_round)
+        state.builder.branch(loop.next_iteration)
 
 
 def _leave(state: FunctionState, done: Any, after: Any, otherwise: Part) -> None:

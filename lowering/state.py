@@ -48,7 +48,7 @@ class ModuleState:
 class Loop:
     """Where `continue` and `break` go."""
 
-    following_round: Any
+    next_iteration: Any
     after: Any
 
 

@@ -126,7 +126,7 @@ def _break(state: FunctionState, node: tree.Break) -> None:
 
 
 def _continue(state: FunctionState, node: tree.Continue) -> None:
-    state.builder.branch(state.loops[-1].following_round)
+    state.builder.branch(state.loops[-1].next_iteration)
 
 
 def _return(state: FunctionState, node: tree.Return) -> None:

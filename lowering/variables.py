@@ -66,7 +66,7 @@ class _Search:
         self.known = before
 
     def loop(self, loop: tree.While | tree.ForRange) -> None:
-        """Search a loop. What a round assigns is unclear in the next one until it is assigned
+        """Search a loop. What an iteration assigns is unclear in the next one until it is assigned
         there."""
         if isinstance(loop, tree.ForRange):
             for bound in (loop.start, loop.stop, loop.step):

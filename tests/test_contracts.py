@@ -54,6 +54,45 @@ PROBES: dict[str, list[tuple[str, str]]] = {
         ("amdjit.runtime.device", "amdjit.runtime.arrays"),
         ("amdjit.launching.signature", "amdjit.launching.prepared"),
     ],
+    "Rooms of the emulator import downward only": [
+        ("amdjit.emulator.memory", "amdjit.emulator.checks.race.memory"),
+        ("amdjit.emulator.tiers.compilation", "amdjit.emulator.launch.dispatch"),
+        ("amdjit.emulator.wave.frame", "amdjit.emulator.instructions.tables"),
+        ("amdjit.emulator.scheduling.driver", "amdjit.emulator.instructions.tables"),
+        ("amdjit.emulator.host.native_library", "amdjit.emulator.checks.race.native_sources"),
+        ("amdjit.emulator.decoder.decode", "amdjit.emulator.host.builder"),
+    ],
+    "The emulator's checks do not know each other": [
+        ("amdjit.emulator.checks.race.tags", "amdjit.emulator.checks.init.kinds"),
+        ("amdjit.emulator.checks.findings", "amdjit.emulator.checks.memory.quarantine"),
+        ("amdjit.emulator.checks.waits.search", "amdjit.emulator.checks.sync.kinds"),
+    ],
+    "Modules of one room of the emulator import each other without cycles": [
+        ("amdjit.emulator.checks.race.layout", "amdjit.emulator.checks.race.instrument"),
+        ("amdjit.emulator.host.builder", "amdjit.emulator.host.native_library"),
+    ],
+    "Rooms of the front end import downward only": [
+        ("amdjit.frontend.values.kinds", "amdjit.frontend.program"),
+        ("amdjit.frontend.values.kinds", "amdjit.frontend.source.reading"),
+    ],
+    "Modules of the front end, the tree and the lowering import each other without cycles": [
+        ("amdjit.tree.nodes", "amdjit.tree.printer"),
+        ("amdjit.lowering.conversions", "amdjit.lowering.arithmetic"),
+    ],
+    "Source files are read in frontend/source only": [("amdjit.frontend.program", "linecache")],
+    "The typed tree is plain data: no compile options, no NumPy, no inspection of functions": [
+        ("amdjit.tree.nodes", "numpy"),
+        ("amdjit.tree.printer", "amdjit.options"),
+    ],
+    "Intrinsics: public namespaces over inner rooms": [
+        ("amdjit.intrinsics.models.dots", "amdjit.intrinsics.wave"),
+    ],
+    "Fragments: views over fragments, fragments over transfers and products, all over operands": [
+        ("amdjit.intrinsics.matrix.operands.kinds", "amdjit.intrinsics.matrix.fragments"),
+    ],
+    "Intrinsics: no module imports another in a circle": [
+        ("amdjit.intrinsics.models.dots", "amdjit.intrinsics.models.builtins"),
+    ],
     "HIP is loaded by runtime/hip.py at its first use, and imported nowhere": [
         ("amdjit.runtime.hip", "hip"),
     ],
@@ -126,12 +165,14 @@ NAMES_AS_TEXT = {"amdjit.backend.process", "amdjit.emulator.checks.memory.quaran
 _LOADERS = {"late", "importlib.import_module"}
 
 
+@cache
 def tree_of(module: str) -> ast.Module:
-    """Return the syntax tree of a module of amdjit; an empty one for modules of others."""
+    """Return the syntax tree of a module of amdjit; an empty one if it loads none by a string."""
     place = ROOT.joinpath(*module.split("."))
     files = (place.with_suffix(".py"), place / "__init__.py")
     file = next((f for f in files if module.startswith("amdjit") and f.is_file()), None)
-    return ast.parse(file.read_text() if file else "")
+    text = file.read_text() if file else ""
+    return ast.parse(text if '"amdjit.' in text or "import_module" in text else "")
 
 
 def test_contracts_see_the_modules_that_are_loaded_late() -> None:

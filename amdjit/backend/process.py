@@ -79,7 +79,7 @@ class CompilerProcess:
                 return
             self.stop()
             if not _is_python(sys.executable):
-                raise NoProcess(f"sys.executable is {sys.executable!r}, which is no Python")
+                raise NoProcess(f"sys.executable is {sys.executable!r}, which is not Python")
             try:
                 self._errors = _error_file()
                 self._process = subprocess.Popen(
@@ -165,7 +165,7 @@ class CompilerProcess:
     def _await_ready(self, answers: IO[bytes], expired: threading.Event) -> None:
         if _received(answers) != (READY,):
             said = "it does not start in time" if expired.is_set() else self._said().strip()
-            raise NoProcess(said.splitlines()[-1] if said else "it ends at once")
+            raise NoProcess(said.splitlines()[-1] if said else "it ends immediately")
         self._is_ready = True
 
     def _said(self) -> str:

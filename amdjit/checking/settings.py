@@ -1,4 +1,4 @@
-"""What one launch is to be checked for, and where its reports go. Loaded where checks are made."""
+"""What one launch is checked for, and where its reports go. Loaded only if checks are made."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LIMIT = 20
 
 
 class Request(NamedTuple):
-    """What a device gets. limit: the most reports; arguments: the arrays that the launch was given.
+    """The request to a device. limit: the most reports. arguments: the arrays of the launch.
 
-    promises_alignment: whether wide accesses of LDS whose size does not divide the address break
-    what the source says.
+    promises_alignment: whether the source promises that the address of a wide access to LDS is a
+    multiple of its size.
     """
 
     checks: frozenset[str]
@@ -30,7 +30,8 @@ class Request(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What holds for a launch: all enclosing blocks together. json: where reports go besides."""
+    """The settings of a launch, from all enclosing blocks. json: a file for the reports, or
+    None."""
 
     checks: frozenset[str]
     limit: int
@@ -40,7 +41,7 @@ class Settings(NamedTuple):
 
 
 def settings_for(option: Sequence[str], environment: Environment) -> Settings:
-    """Return what holds for a kernel with the option `sanitize=option` launched here."""
+    """Return the settings of a launch, here, of a kernel with the option `sanitize=option`."""
     blocks = ACTIVE.get()
     checks = frozenset(option).union(environment.sanitize, *(block.own_checks for block in blocks))
     limits = [block.limit for block in blocks if block.limit is not None]
@@ -56,8 +57,8 @@ def settings_for(option: Sequence[str], environment: Environment) -> Settings:
 
 
 def publish(reports: Sequence[SanitizerReport], settings: Settings) -> None:
-    """Hand reports to the enclosing `sanitize` blocks and to the file for them; warn of those that
-    are warnings."""
+    """Add reports to the enclosing `sanitize` blocks and the file; warn about those that are
+    warnings."""
     for block in settings.blocks:
         block.reports.extend(reports)
     if settings.json is not None and reports:
@@ -70,7 +71,7 @@ def publish(reports: Sequence[SanitizerReport], settings: Settings) -> None:
 
 
 def _append(reports: Sequence[SanitizerReport], path: Path) -> None:
-    """A file that cannot be written must not cost what was found."""
+    """Append reports to a file; if it cannot be written, warn and go on."""
     try:
         with path.open("a", encoding="utf-8") as file:
             file.writelines(report.as_json() + "\n" for report in reports)
@@ -88,9 +89,9 @@ def launch_checked(
     environment: Environment,
     arrays: Sequence[ArrayArgument],
 ) -> None:
-    """Launch with the checks that hold here and hand out what they find.
+    """Launch with the checks that are on, and publish their reports.
 
-    SanitizerError if they find errors, KernelFault for what stopped the launch.
+    SanitizerError if they find errors, KernelFault if the launch was stopped.
     """
     settings = settings_for(option, environment)
     reports, fault = launch(Request(settings.checks, settings.limit, tuple(arrays)))

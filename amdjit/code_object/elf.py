@@ -75,7 +75,7 @@ class Segment:
 
     @property
     def end(self) -> int:
-        """The first address behind the segment."""
+        """The first address after the segment."""
         return self.address + self.memory_size
 
 

@@ -149,20 +149,20 @@ def _workgroup_size(value: object) -> tuple[int, int, int] | None:
 
 def _mapping(value: object, what: str) -> Mapping[object, object]:
     if not isinstance(value, dict):
-        raise MalformedCodeObject(f"metadata: {what} is no map")
+        raise MalformedCodeObject(f"metadata: {what} is not a map")
     return value
 
 
 def _sequence(value: object, what: str) -> Sequence[object]:
     if not isinstance(value, (list, tuple)):
-        raise MalformedCodeObject(f"metadata: {what} is no array")
+        raise MalformedCodeObject(f"metadata: {what} is not an array")
     return value
 
 
 def _text(mapping: Mapping[object, object], key: str, default: str | None = None) -> str:
     value = mapping.get(key, default)
     if not isinstance(value, str):
-        raise MalformedCodeObject(f"metadata: {key} is missing or no string")
+        raise MalformedCodeObject(f"metadata: {key} is missing or not a string")
     return value
 
 
@@ -172,5 +172,5 @@ def _number(mapping: Mapping[object, object], key: str, default: int | None = No
 
 def _checked_number(value: object, key: str) -> int:
     if not isinstance(value, int) or not 0 <= value < _LARGEST_NUMBER:
-        raise MalformedCodeObject(f"metadata: {key} is missing or no 32-bit size: {value!r:.40}")
+        raise MalformedCodeObject(f"metadata: {key} is missing or not a 32-bit size: {value!r:.40}")
     return value

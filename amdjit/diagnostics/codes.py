@@ -84,10 +84,10 @@ CALLS_KERNEL = ErrorKind(
 STATIC_LOOP_LENGTH = ErrorKind(
     "AJ0112",
     UnsupportedSyntaxError,
-    "{rounds} rounds are too many to unroll when compiling",
-    "{rounds} rounds",
+    "{iterations} iterations are too many to unroll when compiling",
+    "{iterations} iterations",
     "use `range(...)`, or nest a short `static_range(...)` in a `range(...)`; at most {limit} "
-    "rounds are unrolled",
+    "iterations are unrolled",
 )
 TOO_DEEP = ErrorKind(
     "AJ0113",
@@ -323,8 +323,8 @@ NO_OPERATION = ErrorKind(
 LDS_OFFSET = ErrorKind(
     "AJ0316",
     CompileError,
-    "an array must begin at a multiple of 16 bytes of dynamic LDS, but this offset is {found}",
-    "not such an offset",
+    "an array in dynamic LDS must begin at a multiple of 16 bytes, but this offset is {found}",
+    "not a valid offset",
     "pass the number of bytes before the array as an integer, rounded up to a multiple of 16",
 )
 REFUSED = ErrorKind(

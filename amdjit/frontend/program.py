@@ -16,11 +16,8 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.freeze import freeze
 from amdjit.frontend.names.annotations import annotated_type, annotation_value, is_const
 from amdjit.frontend.names.dependencies import Dependency
-from amdjit.frontend.names.kernel_parameters import kernel_parameters, with_launched
-from amdjit.frontend.names.parameters import (
-    arguments_of,
-    parameter_names,
-)
+from amdjit.frontend.names.kernel_parameters import kernel_parameters, with_launch_parameters
+from amdjit.frontend.names.parameters import arguments_of, parameter_names
 from amdjit.frontend.narrow_products import narrow_products
 from amdjit.frontend.session import TypingSession, new_builder
 from amdjit.frontend.source.reading import FunctionSource, read_source
@@ -86,7 +83,9 @@ def _type_once(
     raise_all(in_source_order(builder.failures))
     body = freeze(builder.statements)
     session.requests.update(builder.launch_parameters.requests)
-    passed_on = with_launched(parameters, dict(used_parameters(builder.launch_parameters, body)))
+    passed_on = with_launch_parameters(
+        parameters, dict(used_parameters(builder.launch_parameters, body))
+    )
     kernel = tree.Function(
         source.node.name,
         tuple(passed_on),

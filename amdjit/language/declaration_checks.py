@@ -27,7 +27,7 @@ def check_names(
     for name in operands:
         if name not in known:
             raise TypeError(
-                f"{function}: the operand {name!r} is no parameter: there are {_listed(known)}"
+                f"{function}: the operand {name!r} is not a parameter: there are {_listed(known)}"
             )
 
 

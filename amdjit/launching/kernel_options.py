@@ -20,13 +20,13 @@ __all__ = ["KernelOptions", "checked_options"]
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """What the kernel's decorator and the process's environment say of its compilations."""
+    """The options of a kernel's decorator, and the environment variables that complete them."""
 
     given: dict[str, Any]
     environment: Environment
 
     def target(self, name: str | None) -> Target:
-        """Return the processor of a name, or the one to compile for where no name is given."""
+        """Return the processor of this name; without a name the default one to compile for."""
         return named_target(name) if name is not None else default_target(self.environment)
 
     def complete(self, target: Target, **overrides: Any) -> CompileOptions:

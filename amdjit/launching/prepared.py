@@ -11,7 +11,8 @@
     launch           contents of host arrays copied, code run     PreparedLaunch.launch
     results          what the kernel wrote copied back            Staging.download
 
-`prepare` goes as far as the passed values: what is wrong with a call is found before anything runs.
+`prepare` goes as far as the passed values, so that mistakes in a call are found before anything
+runs.
 """
 
 from __future__ import annotations
@@ -187,8 +188,8 @@ def _specialised(
 ) -> tuple[Loaded, tuple[Any, ...]]:
     """Return the specialisation of a launch and the values to pass to it.
 
-    Python's integers are i32; where what the kernel computes from them alone does not fit one,
-    they are i64.
+    Python's integers are i32, or i64 if a value that is computed from them alone does not fit an
+    i32.
     """
     loaded = specialisations.load(device, assembled(leaves.shapes, types))
     try:

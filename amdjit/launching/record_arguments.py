@@ -43,7 +43,7 @@ class Leaves:
 
     @property
     def by_value(self) -> set[int]:
-        """The positions of values whose NumPy arrays are no arrays in memory: vectors, `Const`."""
+        """The positions of values that stay NumPy arrays: vectors and `Const` values."""
         kinds = enumerate(self.annotations)
         return {i for i, kind in kinds if is_const(kind) or isinstance(kind, Vector)}
 

@@ -134,7 +134,7 @@ def _load(device: Device, compiled: CompiledKernel) -> Loaded:
 def written_arguments(compiled: CompiledKernel) -> tuple[bool, ...]:
     """Return for each single value of the arguments whether the kernel may write it.
 
-    `Const` arguments and Python's numbers are among them: no kernel writes these.
+    These include `Const` arguments and Python's numbers, which no kernel writes.
     """
     uses = zip(compiled.written, compiled.launch_uses, strict=True)
     written = iter([may_write for may_write, use in uses if use is None])

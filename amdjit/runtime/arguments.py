@@ -169,7 +169,7 @@ def _flatten_strided(array: DeviceArray) -> Sequence[Any]:
     itemsize = array.dtype.itemsize
     strides = array.strides
     if any(stride % itemsize for stride in strides):
-        raise ValueError(f"its strides {strides} are no multiples of its item size {itemsize}")
+        raise ValueError(f"its strides {strides} are not multiples of its item size {itemsize}")
     return (array.address, *array.shape, *(stride // itemsize for stride in strides))
 
 

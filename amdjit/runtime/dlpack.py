@@ -114,7 +114,7 @@ def export(tensor: Tensor) -> object:
     strides = tensor.strides if tensor.strides is not None else ()
     if any(stride % itemsize for stride in strides):
         raise BufferError(
-            "DLPack counts strides in elements; this array's strides are no multiples of its item "
+            "DLPack counts strides in elements; this array's strides are not multiples of its item "
             "size"
         )
     shape_array = (ctypes.c_int64 * max(ndim, 1))(*tensor.shape)

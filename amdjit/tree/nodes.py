@@ -309,9 +309,9 @@ class If(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class While(Statement):
-    """`condition` is evaluated before each round. otherwise: the loop's `else`, which runs if the
-    loop ends without a break. unroll: 0 leaves unrolling to LLVM, 1 forbids it, n > 1 asks for n
-    rounds, -1 for all of them."""
+    """`condition` is evaluated before each iteration. otherwise: the loop's `else`, which runs if
+    the loop ends without a break. unroll: 0 leaves unrolling to LLVM, 1 forbids it, n > 1 asks for
+    n iterations, -1 for all of them."""
 
     condition: Expression
     body: Sequence[Statement]
@@ -322,11 +322,11 @@ class While(Statement):
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ForRange(Statement):
     """`for variable in range(start, stop, step)`; the bounds are evaluated once, before the first
-    round.
+    iteration.
 
     start, stop and step have the variable's type; step is not 0. The variable keeps its last value
-    after the loop and is not assigned if there is no round. Assigning to it in the body does not
-    change the number of rounds.
+    after the loop and is not assigned if there is no iteration. Assigning to it in the body does
+    not change the number of iterations.
     """
 
     variable: Variable
@@ -345,7 +345,7 @@ class Break(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Continue(Statement):
-    """Continue with the next round of the innermost loop."""
+    """Continue with the next iteration of the innermost loop."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -15,15 +15,7 @@ from amdjit.tree import bases
 from amdjit.tree import nodes as tree
 from amdjit.tree.checking import check, fail, same
 from amdjit.tree.expression_rules import ExpressionChecker, is_integer
-from amdjit.types import (
-    VOID,
-    Array,
-    Layout,
-    Scalar,
-    Tuple,
-    Type,
-    boolean,
-)
+from amdjit.types import VOID, Array, Layout, Scalar, Tuple, Type, boolean
 
 __all__ = ["verify"]
 

@@ -5,6 +5,6 @@ and what it becomes. A builtin with a reference model or wider types of its own 
 `integer`, `real`, `wave`, `wmma` or `wmma_gfx11`; `irregular` lowers the few that are not one call
 of an LLVM function. Start with `table`. The modules here import only `models`.
 
-`python tests/intrinsics/generate_builtin_table.py` writes the table, `python docs/generate.py` the stub
-amdgcn.pyi from it.
+`python tests/intrinsics/generate_builtin_table.py` writes the table, `python docs/generate.py` the
+stub amdgcn.pyi from it.
 """

@@ -3,13 +3,19 @@ products."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amdjit.intrinsics.models.dots import BF16, F16, F32, clamped_unit, dot_of_bits
+from amdjit.late import late
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.models import matrix_arithmetic
+else:
+    # Loaded when a model is called: `import amdjit` must be fast.
+    matrix_arithmetic = late("amdjit.intrinsics.models.matrix_arithmetic")
 
 
 def model_of(name: str) -> Callable[..., Any]:
@@ -23,10 +29,7 @@ def model_of(name: str) -> Callable[..., Any]:
             return _DOTS[name](*arguments)
         if not name.startswith(("wmma_", "swmmac_")):
             return None
-        # Loaded when it is called: `import amdjit` must be fast.
-        return importlib.import_module("amdjit.intrinsics.models.matrix_arithmetic").wave_product(
-            name, *arguments
-        )
+        return matrix_arithmetic.wave_product(name, *arguments)
 
     return reference
 

@@ -6,11 +6,17 @@ The sums of floats (`dot_steps`) are loaded at their first call: `import amdjit`
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
+
+from amdjit.late import late
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.models import dot_steps
+else:
+    dot_steps = late("amdjit.intrinsics.models.dot_steps")
 
 F16, BF16, F32 = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
 FP8, BF8 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
@@ -35,7 +41,7 @@ def dot_of_bits(
 
 
 def _dot(a: Any, b: Any, c: Any) -> Any:
-    return importlib.import_module("amdjit.intrinsics.models.dot_steps").dot(a, b, c)
+    return dot_steps.dot(a, b, c)
 
 
 def _bits(values: Any, kind: np.dtype[Any]) -> Any:

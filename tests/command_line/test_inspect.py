@@ -71,7 +71,7 @@ def test_a_constant_is_given_by_value(capsys: pytest.CaptureFixture[str]) -> Non
     ("arguments", "words"),
     [
         (["inspect", FILE], "names no kernel: write FILE.py:KERNEL"),
-        (["inspect", "absent.py:scale"], "absent.py is no Python file"),
+        (["inspect", "absent.py:scale"], "absent.py is not a Python file"),
         (
             ["inspect", f"{FILE}:absent"],
             "has no kernel 'absent'; its kernels are: annotated, constant, scale, wrong",
@@ -81,7 +81,7 @@ def test_a_constant_is_given_by_value(capsys: pytest.CaptureFixture[str]) -> Non
         (["inspect", f"{FILE}:scale", "--signature", "f32[:]"], "but 1 was given"),
         (
             ["inspect", f"{FILE}:scale", "--signature", "f32[:],double"],
-            "'double' is no type; there are i8, i16",
+            "'double' is not a type; there are i8, i16",
         ),
         (["inspect", f"{FILE}:scale", "--signature", "f32[:],3"], "for s it was given 3"),
         (

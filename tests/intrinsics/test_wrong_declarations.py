@@ -32,11 +32,11 @@ def declared(lowering: Any, parameter: Type = f32, result: Type = f32, **options
         (lambda: declared(LlvmCall("llvm.amdgcn.rcp.{y}")), r"names \{y\}: there are x, return"),
         (
             lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", ("y",))),
-            "'y' is no parameter: there are x",
+            "'y' is not a parameter: there are x",
         ),
         (
             lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32", (As("y", i32),))),
-            "'y' is no parameter: there are x",
+            "'y' is not a parameter: there are x",
         ),
         (
             lambda: declared(LlvmCall("llvm.amdgcn.rcp.f32"), targets=("gfx12",)),

@@ -84,7 +84,7 @@ def test_the_wheel_holds_what_is_generated_and_no_tests(wheel: Path) -> None:
     assert {
         "amdjit/py.typed",
         "amdjit/emulator/decoder/opcode_tables.py",
-        "amdjit/intrinsics/wmma.py",
+        "amdjit/intrinsics/builtins/wmma.py",
     } <= names
     assert {"amdjit/lowering/module.py", "amdjit/examples/wmma_matmul.py"} <= names
     assert not [name for name in names if "test" in name]

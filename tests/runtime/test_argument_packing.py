@@ -127,7 +127,7 @@ def test_arrays_that_32_bits_cannot_describe_are_refused(device: HostMemoryDevic
         ArgumentPacker(["a"], [contiguous(t.i8, 1)]).pack([huge])
     assert len(ArgumentPacker(["a"], [contiguous(t.i8, 1, 64)]).pack([huge])) == 16
     odd = arrays.DeviceArray(device, small.address, (2,), np.dtype(np.float32), (6,), small)
-    with pytest.raises(LaunchError, match=r"strides \(6,\) are no multiples of its item size 4"):
+    with pytest.raises(LaunchError, match=r"strides \(6,\) are not multiples of its item size 4"):
         ArgumentPacker(["a"], [strided(t.f32, 1)]).pack([odd])
 
 

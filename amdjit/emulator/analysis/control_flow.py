@@ -52,8 +52,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """All reachable blocks by their first pc; `indirect_targets`: where an indirect branch may
-    go."""
+    """All reachable blocks by their first pc. indirect_targets: where indirect branches may go."""
 
     entry: int
     blocks: dict[int, Block]

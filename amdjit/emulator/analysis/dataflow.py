@@ -96,7 +96,7 @@ def _is_scalar_move(traits: Traits) -> bool:
 
 
 def _makes_ones(logic: ScalarLogic | None, known: list[bool]) -> bool:
-    """Whether a move, or logic, makes all ones of sources that are known to be all ones or not."""
+    """Whether a move or plain logic results in all ones. known: the sources that are all ones."""
     if logic is None:
         return all(known)
     if not logic.is_plain or logic.operator is Operator.XOR:

@@ -1,4 +1,4 @@
-"""What the translator raises when it meets something that it does not emulate."""
+"""What the translator raises when it meets something that the emulator does not cover."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ NOT_THERE = "the emulator does not have this instruction"
 
 
 class Untranslatable(Exception):
-    """An instruction, or one of its operands or modifiers, has no translation. Becomes a
-    KernelFault."""
+    """An instruction, or one of its operands or modifiers, has no translation.
+
+    The launch raises a KernelFault instead.
+    """
 
     def __init__(self, instruction: Instruction, reason: str = NOT_THERE):
         super().__init__(reason)

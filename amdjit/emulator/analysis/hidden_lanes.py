@@ -174,7 +174,7 @@ def _change(instruction: Instruction) -> _Change:
 
 
 def _keeps_exec(logic: ScalarLogic, operands: tuple[Operand | None, ...]) -> bool:
-    """Whether one operand is what EXEC holds, as it is; the other one may be complemented."""
+    """Whether one operand is EXEC itself, not complemented; the other one may be complemented."""
     target, *sources = operands
     if logic.destination is not Destination.REGISTER:
         return logic.is_plain and logic.destination is Destination.EXEC

@@ -1,4 +1,4 @@
-"""Where the code of a code object's kernel is, for the decoder."""
+"""Where a code object holds the code of a kernel."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def segment_of(whole: CodeObject, address: int) -> Segment:
 
 
 def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
-    """Return the segment that a kernel's code is in, with the functions that it may call: kernels
-    are none of them."""
+    """Return the segment that holds a kernel's code, with the functions that it may call, which do
+    not include kernels."""
     segment = segment_of(whole, kernel.entry_address)
     kernels = {other.entry_address for other in whole.kernels.values()}
     functions = tuple(

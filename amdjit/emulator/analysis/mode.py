@@ -1,4 +1,4 @@
-"""The MODE register's fields, followed through a kernel: what is known of them at every block.
+"""The MODE register's fields, followed through a kernel: what is known about them at every block.
 
 Bits 1:0 round single precision, 3:2 half and double; 5:4 and 7:6 are their denormals: bit 0 keeps
 those of sources, bit 1 those of results. Bit 23 clamps overflowed halves, 24 enables scalar
@@ -23,7 +23,7 @@ _DEFAULT = 0xF0
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """The bits of `value` that are set in `known`; the others depend on what the kernel does."""
+    """The bits of `value` that are set in `known`. The others depend on what the kernel does."""
 
     value: int = _DEFAULT
     known: int = ALL_BITS
@@ -119,7 +119,7 @@ USUAL_MODES = Modes({}, False)
 
 
 def modes_at_entries(graph: Graph, initial: Mode) -> Modes:
-    """Return what is known of the mode at each reachable block's start: a forward analysis."""
+    """Return what is known about the mode at each reachable block's start: a forward analysis."""
     writers = {
         pc: [instruction for instruction in block.instructions if written_bits(instruction)]
         for pc, block in graph.blocks.items()

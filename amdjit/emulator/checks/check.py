@@ -27,21 +27,21 @@ KINDS_OF_A_CHECK = 32
 
 
 class Check:
-    """One check of one launch. By default the methods do nothing.
+    """One check of one launch. By default the methods do nothing."""
 
-    name: as `sanitize` calls it. kinds: where the kinds of its reports begin. natives: what its
-    code calls. field: where native code finds what `begin` returns. most_threads: how many host
-    threads it can work with. observes_writes: whether it follows what the kernel writes.
-    replaces: its kinds of reports that say more than the fault that follows from the same mistake,
-    by the fault's kind.
-    """
-
+    # As `sanitize` calls it.
     name: ClassVar[str]
+    # Where the kinds of its reports begin (`layout`).
     kinds: ClassVar[tuple[int, ...]]
+    # The native functions that its code calls.
     natives: ClassVar[tuple[NativeSources, ...]] = ()
+    # Where native code finds what `begin` returns.
     field: ClassVar[Sanitizer | None] = None
+    # How many host threads it can work with.
     most_threads: ClassVar[int] = 64
+    # Whether it follows what the kernel writes.
     observes_writes: ClassVar[bool] = False
+    # By the kind of a fault, the kinds of its reports that say more about the same mistake.
     replaces: ClassVar[Mapping[str, frozenset[str]]] = {}
 
     def instruments(self, request: Request) -> Instruments:

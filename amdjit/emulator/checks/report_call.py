@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.wave.frame import Frame
@@ -40,13 +37,3 @@ def report(
         Value("ptr", "null"),
     ]
     frame.native_void("aj_report", arguments)
-
-
-@contextmanager
-def where(builder: Builder, condition: Value, label: str) -> Iterator[None]:
-    """Run the code of the block only where a condition holds."""
-    builder.branch_if(condition, label, f"{label}.done")
-    builder.label(label)
-    yield
-    builder.branch(f"{label}.done")
-    builder.label(f"{label}.done")

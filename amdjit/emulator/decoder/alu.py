@@ -38,7 +38,7 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
     wrong."""
     base = row.format.size
     if available < base:
-        raise InvalidField("the code ends inside of the instruction")
+        raise InvalidField("the code ends inside the instruction")
     size, literal, dpp, word = base, None, None, 0
     if not row.operands and bits & _WITHOUT_OPERANDS.get(row.format.name, 0):
         raise InvalidField(f"{row.opcode.mnemonic} has no operands")
@@ -67,7 +67,7 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
 
 
 def _read_plain(row: Row, operand: OperandRow, bits: int, literal: Literal | None) -> Operand:
-    """Read an operand of an instruction without DPP: the common cases first."""
+    """Read an operand of an instruction without DPP. The common cases come first."""
     value = (bits >> operand.shift) & operand.mask
     if operand.plain == "vector":
         return vector_register(value, operand.dwords)
@@ -92,7 +92,7 @@ def _read(
         return vector_register(value, dwords)
     if kind in ("s7", "d8"):
         if value > 0x7F or _is_no_destination(row.opcode.traits, value):
-            raise InvalidField(f"{value} is no scalar destination")
+            raise InvalidField(f"{value} is not a scalar destination")
         return scalar_register(value, dwords)
     if value == LITERAL:
         return _literal(operand, literal)
@@ -193,7 +193,7 @@ def _vinterp(row: Row, bits: int) -> dict[str, int]:
 
 
 def _vop3(row: Row, bits: int) -> dict[str, int]:
-    """byte_sel lies in op_sel: bits 1:0 swapped for a source, bits 3:2 for the destination."""
+    """byte_sel is part of op_sel: bits 1:0, swapped, for a source, bits 3:2 for the destination."""
     if not row.has("byte_sel"):
         return {}
     select = (bits >> 11) & 15

@@ -21,13 +21,13 @@ _DECODERS: dict[str, _Decoder] = {
 
 
 def decode(code: bytes, offset: int, pc: int, wave_size: int = 32) -> Instruction:
-    """Decode the instruction at byte `offset` of `code`; `pc` is that byte's address, kept in the
-    result.
+    """Decode the instruction at byte `offset` of `code`.
 
-    wave_size: 32 or 64, which says how many registers lane masks and matrices cover.
+    pc: that byte's address, which the result keeps. wave_size: 32 or 64; lane masks and matrices
+    cover different numbers of registers.
 
-    UndecodableInstruction if it is unknown, malformed or cut off, or if it is an image, BVH or
-    export instruction, which the emulator does not cover.
+    UndecodableInstruction if the instruction is unknown, malformed or cut off, or if it is an
+    image, BVH or export instruction, which the emulator does not cover.
     """
     window = code[offset : offset + _LONGEST] if offset >= 0 else b""
     bits = int.from_bytes(window, "little")
@@ -42,8 +42,7 @@ def decode(code: bytes, offset: int, pc: int, wave_size: int = 32) -> Instructio
 
 
 def decode_all(code: bytes, base: int, wave_size: int = 32) -> Iterator[Instruction]:
-    """Decode `code` from its first byte on, which is at address `base`; every step is at least 4
-    bytes.
+    """Decode all of `code`, whose first byte is at address `base`.
 
     UndecodableInstruction as in `decode`.
     """
@@ -56,7 +55,7 @@ def decode_all(code: bytes, base: int, wave_size: int = 32) -> Iterator[Instruct
 
 def _decode_bits(bits: int, available: int, pc: int, wave_size: int) -> Instruction:
     if available < 4:
-        raise InvalidField("the code ends inside of the instruction")
+        raise InvalidField("the code ends inside the instruction")
     top = (bits >> 23) & 0x1FF
     form = format_of(top)
     if form is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 
 class UndecodableInstruction(Exception):
-    """The bytes at `pc` are no gfx1201 instruction that the decoder knows, or the code ends inside
-    of it.
+    """The bytes at `pc` are not a gfx1201 instruction that the decoder knows, or the code ends
+    inside it.
 
-    pc: byte address of the instruction; words: up to four 32-bit words from there; reason: one
+    pc: byte address of the instruction. words: up to four 32-bit words from there. reason: one
     line.
     """
 
@@ -22,4 +22,4 @@ class UndecodableInstruction(Exception):
 
 
 class InvalidField(ValueError):
-    """A field of an instruction holds what its opcode can not take; `decode` says where."""
+    """A field of an instruction holds a value that its opcode cannot take; `decode` says where."""

@@ -1,5 +1,4 @@
-"""The microcode formats of gfx12: which bits of the first dword select one, and where its fields
-are.
+"""The microcode formats of gfx12: the bits of the first dword that select one, and its fields.
 
 Source: RDNA 4 ISA document, chapter 15 "Microcode Formats". Bit positions count from bit 0 of the
 first dword, so that a whole instruction is one little-endian integer.
@@ -10,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-# Source codes that say something other than "operand" (ISA document, section 15.3, SSRC and SRC
-# tables).
+# Source codes that do not stand for an operand (ISA document, section 15.3, SSRC and SRC tables).
 LITERAL = 255
 DPP16 = 250
 DPP8 = 233
@@ -43,7 +41,7 @@ class Format:
     fields: tuple[Field, ...]
 
     def field(self, name: str) -> Field:
-        """Return the field of that name; KeyError if there is none."""
+        """Return a field by its name; KeyError if there is none."""
         for field in self.fields:
             if field.name == name:
                 return field
@@ -252,7 +250,7 @@ FORMATS = (
     ),
 )
 
-# Formats that are known, but are outside of what the decoder covers.
+# Known formats that the decoder does not cover.
 REFUSED_PREFIXES = (
     (0b110100, 6, "image (VIMAGE, BVH included)"),
     (0b111001, 6, "image (VSAMPLE)"),
@@ -262,7 +260,7 @@ REFUSED_PREFIXES = (
 
 @cache
 def format_named(name: str) -> Format:
-    """Return the format of that name; KeyError if there is none."""
+    """Return a format by its name; KeyError if there is none."""
     for candidate in FORMATS:
         if candidate.name == name:
             return candidate
@@ -280,8 +278,8 @@ def format_of(top: int) -> Format | None:
 
 @cache
 def refused_class(top: int) -> str | None:
-    """Return the class of an instruction that is deliberately not decoded, by the first dword's top
-    bits."""
+    """Return the class of an instruction that is deliberately not decoded, by the top bits of its
+    first dword."""
     for prefix, bits, name in REFUSED_PREFIXES:
         if top >> (9 - bits) == prefix:
             return name

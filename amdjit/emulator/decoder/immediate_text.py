@@ -60,7 +60,7 @@ _DEPENDENCIES = (
     "SALU_CYCLE_3",
 )
 _SKIPS = ("SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4")
-# name, shift, width of the fields of s_wait_alu, in the order of the text; their default is all
+# Name, shift and width of the fields of s_wait_alu, in the order of the text. Their default is all
 # ones.
 _DEPENDENCY_COUNTERS = (
     ("hold_cnt", 7, 1),
@@ -100,7 +100,7 @@ def hardware_register_text(value: int) -> str:
 
 
 def message_text(value: int) -> str:
-    """Return sendmsg(...), or the number where nobody knows the message."""
+    """Return sendmsg(...), or the number of an unknown message."""
     name = _MESSAGES.get(value & 0xFF)
     if name:
         return f"sendmsg({name})"

@@ -1,6 +1,6 @@
-"""What the decoder makes of machine code: plain, frozen values.
+"""Decoded machine code: plain, frozen values.
 
-Names of fields are those of the RDNA 4 ISA document (chapter 15, "Microcode Formats").
+Fields have the names of the RDNA 4 ISA document (chapter 15, "Microcode Formats").
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from amdjit.emulator.decoder.traits import Access, Traits
 
 
 class RegisterFile(Enum):
-    """Where a register operand lives. VCC and EXEC count their low dword 0 and their high dword
-    1."""
+    """Where a register operand lives. In VCC and EXEC, index 0 is the low dword and 1 the high
+    one."""
 
     SGPR = "s"
     VGPR = "v"
@@ -30,8 +30,8 @@ class RegisterFile(Enum):
 class Register:
     """`dwords` consecutive 32-bit registers of one file, the first at `index`.
 
-    `half` is set for a 16-bit operand that may name either half of a VGPR: 0 is bits 15:0, 1 is
-    bits 31:16.
+    half: which half of a VGPR a 16-bit operand names: 0 for bits 15:0, 1 for bits 31:16; None if
+    it cannot name one.
     """
 
     file: RegisterFile
@@ -51,7 +51,7 @@ class InlineConstant:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """The 32-bit constant that follows the instruction, unsigned as it stands in the code."""
+    """The 32-bit constant that follows the instruction, as an unsigned number."""
 
     value: int
 
@@ -69,18 +69,17 @@ Operand = Register | InlineConstant | Literal | SpecialSource
 
 @dataclass(frozen=True, slots=True)
 class OperandSpec:
-    """One operand of an opcode as the table has it.
+    """One operand of an opcode, from the opcode table.
 
-    role: the field's name in the ISA document: vdst sdst src0 src1 src2 (SALU and VALU alike),
-    vaddr saddr vdata
-        (VFLAT, VGLOBAL, VSCRATCH, VBUFFER), rsrc soffset sbase, addr data0 data1 (DS); `literal`
-        for the constant of fmaak, fmamk and setreg_imm32; `vcc` for the mask that v_div_fmas reads.
-    type: how the instruction reads the bits: f16 bf16 f32 f64 b16 b32 b64 i16 i32 i64 u16 u32 u64
-    b96 b128 ...,
-        v2f16, v8f32, v4iu8 ... for packed elements and matrices, or `mask` for a lane mask, whose
-        width is the wave size.
-    dwords: the registers it covers (1 for 16 bits); a lane mask counts for wave32. written, read:
-    which way the data goes (read-modify-write destinations have both).
+    role: the field's name in the ISA document: vdst, sdst, src0, src1, src2 (SALU and VALU), vaddr,
+        saddr, vdata (VFLAT, VGLOBAL, VSCRATCH, VBUFFER), rsrc, soffset, sbase, addr, data0, data1
+        (DS); `literal` for the constant of fmaak, fmamk and setreg_imm32; `vcc` for the mask that
+        v_div_fmas reads.
+    type: how the instruction reads the bits: f16, bf16, f32, f64, b16, ..., u64, b96, b128; v2f16,
+        v8f32, v4iu8, ... for packed elements and matrices; `mask` for a lane mask, which is as wide
+        as the wave.
+    dwords: the registers that it covers (1 for 16 bits).
+    written, read: which way the data goes; read-modify-write destinations have both.
     """
 
     role: str
@@ -120,8 +119,8 @@ class Dpp:
 
 @dataclass(frozen=True, slots=True)
 class Modifiers:
-    """Modifier fields; each bit mask has bit n for source n (op_sel bit 3 is the destination's
-    half)."""
+    """Modifier fields. Bit n of each mask is for source n; bit 3 of op_sel chooses the
+    destination's half."""
 
     neg: int = 0
     neg_hi: int = 0
@@ -137,13 +136,13 @@ class Modifiers:
 class Instruction:
     """One decoded instruction.
 
-    pc: byte address in the code object's virtual addresses; size: bytes, literal included.
-    operands: values in the order of `opcode.operands`; an optional operand that is absent is None
-        (for example `saddr` off in a global access).
+    pc: byte address in the code object's virtual addresses. size: bytes, with the literal.
+    operands: values in the order of `opcode.operands`, None for an optional operand that is absent,
+        for example `saddr` off in a global access.
     immediates: the remaining fields by name, signed where the ISA says so: simm16, offset, offset0,
-    offset1,
-        scope, th, hwreg fields, wait counts, ...
-    pair: the Y half of a VOPD instruction; this instruction is then the X half (same pc and size).
+        offset1, scope, th, hwreg fields, wait counts, ...
+    pair: the Y half of a VOPD instruction. This instruction is then the X half, with the same pc
+        and size.
     """
 
     pc: int
@@ -172,7 +171,7 @@ class Instruction:
         return access
 
     def operand(self, role: str) -> Operand | None:
-        """Return the operand of that role; KeyError if the opcode has none."""
+        """Return the operand in a role; KeyError if the opcode has none."""
         for spec, value in zip(self.opcode.operands, self.operands, strict=True):
             if spec.role == role:
                 return value

@@ -15,8 +15,8 @@ from amdjit.emulator.decoder.operands import scalar_register, vector_register
 from amdjit.emulator.decoder.rows import OperandRow, Row
 from amdjit.emulator.decoder.traits import Access, MemoryKind
 
-# Bits that are unused, or that mean something on gfx1250 only (nv, scale_offset), which the
-# disassembler shows on gfx1201 too.
+# Bits that are unused, or that have a meaning only on gfx1250 (nv, scale_offset), although the
+# disassembler shows them on gfx1201.
 _RESERVED = {
     "SMEM": 1 << 20 | 1 << 25 | 1 << 56,
     "DS": 3 << 16,
@@ -35,7 +35,7 @@ def decode_memory(row: Row, bits: int, available: int, pc: int) -> Instruction:
     """Decode an instruction of one of the memory formats; InvalidField if it is wrong."""
     size = row.format.size
     if available < size:
-        raise InvalidField("the code ends inside of the instruction")
+        raise InvalidField("the code ends inside the instruction")
     name = row.format.name
     if bits & _RESERVED.get(name, 0):
         raise InvalidField("a reserved bit is set")
@@ -57,15 +57,15 @@ def _scalar_memory(row: Row, operand: OperandRow, bits: int) -> Operand | None:
     if operand.spec.role == "sbase":
         return scalar_register(2 * value, operand.spec.dwords)
     if operand.spec.role == "sdst" and value > NULL:
-        raise InvalidField("M0 and EXEC are no destination of a scalar load")
+        raise InvalidField("M0 and EXEC cannot be the destination of a scalar load")
     if operand.spec.role == "soffset" and value == NULL:
         return None
     return scalar_register(value, operand.spec.dwords)
 
 
 def _has_vector_address(row: Row) -> bool:
-    """Return whether lanes have addresses: LLVM's register class is narrower beside them than in
-    *_ADDTID_B32."""
+    """Return whether lanes have addresses, unlike in *_ADDTID_B32: LLVM's register class of the
+    scalar address is then narrower."""
     return any(operand.spec.role == "vaddr" for operand in row.operands)
 
 
@@ -76,7 +76,7 @@ def _flat(row: Row, operand: OperandRow, bits: int) -> Operand | None:
         return vector_register(value, dwords) if (bits >> 52) & 1 else None
     if role == "saddr":
         if value == (_EXEC_LOW if dwords == 2 else _EXEC_HIGH) and _has_vector_address(row):
-            raise InvalidField("EXEC is no address here")
+            raise InvalidField("EXEC cannot be an address here")
         return None if value == NULL else scalar_register(value, dwords)
     if role != "vaddr":
         return vector_register(value, dwords)

@@ -19,13 +19,13 @@ _DPP_MODIFIERS = ("dneg0", "dabs0", "dneg1", "dabs1")
 
 
 def check_fixed_bits(row: Row, bits: int) -> None:
-    """Raise InvalidField if a modifier is set that the opcode has not."""
+    """Raise InvalidField if a modifier is set that the opcode does not have."""
     for shift, mask, required in row.fixed:
         if (bits >> shift) & mask != required:
-            raise InvalidField(f"{row.opcode.mnemonic} has not the modifier at bit {shift}")
+            raise InvalidField(f"{row.opcode.mnemonic} does not have the modifier at bit {shift}")
     implied = row.format.name == "VOP3" and row.select_mask and "op_sel" not in row.flags
     if implied and (bits >> 11) & 15 & ~row.select_mask:
-        raise InvalidField(f"{row.opcode.mnemonic} has not that op_sel")
+        raise InvalidField(f"{row.opcode.mnemonic} does not have that op_sel")
 
 
 def read_modifiers(row: Row, bits: int, dpp: Dpp | None, dpp_word: int) -> Modifiers:
@@ -98,7 +98,7 @@ def _bits_of(row: Row, prefix: str) -> int:
 
 
 def read_dpp(row: Row, source: int, word: int) -> Dpp:
-    """Return the DPP of the word that follows; `source` is the code in src0 that announced it."""
+    """Return the DPP of the following word, which `source`, the code in src0, announces."""
     if source == DPP16:
         if not row.has("dpp16"):
             raise InvalidField(f"{row.opcode.mnemonic} takes no DPP16")

@@ -258,13 +258,10 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x42: ('s_min_num_f32', 'sdst:f32:1:w:s:32: src0:f32:1:r:sil:32: src1:f32:1:r:sil:32:', ''),
         0x43: ('s_max_num_f32', 'sdst:f32:1:w:s:32: src0:f32:1:r:sil:32: src1:f32:1:r:sil:32:', ''),
         0x44: ('s_mul_f32', 'sdst:f32:1:w:s:32: src0:f32:1:r:sil:32: src1:f32:1:r:sil:32:', ''),
-        0x45: ('s_fmaak_f32', 'sdst:f32:1:w:s:32: src0:f32:1:r:sil:32: src1:f32:1:r:sil:32: '
-                              'literal:f32:1:r:literal:literal:', ''),
-        0x46: ('s_fmamk_f32', 'sdst:f32:1:w:s:32: src0:f32:1:r:sil:32: '
-                              'literal:f32:1:r:literal:literal: src1:f32:1:r:sil:32:', ''),
+        0x45: ('s_fmaak_f32', 'sdst:f32:1:w:s:32: src0:f32:1:r:sil:32: src1:f32:1:r:sil:32: literal:f32:1:r:literal:literal:', ''),
+        0x46: ('s_fmamk_f32', 'sdst:f32:1:w:s:32: src0:f32:1:r:sil:32: literal:f32:1:r:literal:literal: src1:f32:1:r:sil:32:', ''),
         0x47: ('s_fmac_f32', 'sdst:f32:1:rw:s:32: src0:f32:1:r:sil:32: src1:f32:1:r:sil:32:', ''),
-        0x48: ('s_cvt_pk_rtz_f16_f32', 'sdst:v2f16:1:w:s:32: src0:f32:1:r:sil:32: '
-                                       'src1:f32:1:r:sil:32:', ''),
+        0x48: ('s_cvt_pk_rtz_f16_f32', 'sdst:v2f16:1:w:s:32: src0:f32:1:r:sil:32: src1:f32:1:r:sil:32:', ''),
         0x49: ('s_add_f16', 'sdst:f16:1:w:s:32: src0:f16:1:r:sil:f16: src1:f16:1:r:sil:f16:', ''),
         0x4A: ('s_sub_f16', 'sdst:f16:1:w:s:32: src0:f16:1:r:sil:f16: src1:f16:1:r:sil:f16:', ''),
         0x4B: ('s_min_num_f16', 'sdst:f16:1:w:s:32: src0:f16:1:r:sil:f16: src1:f16:1:r:sil:f16:', ''),
@@ -290,26 +287,16 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x9: ('s_load_u8', 'sdst:b32:1:w:s:32: sbase:b64:2:r:s:32: soffset:b32:1:r:null:32:', ''),
         0xA: ('s_load_i16', 'sdst:b32:1:w:s:32: sbase:b64:2:r:s:32: soffset:b32:1:r:null:32:', ''),
         0xB: ('s_load_u16', 'sdst:b32:1:w:s:32: sbase:b64:2:r:s:32: soffset:b32:1:r:null:32:', ''),
-        0x10: ('s_buffer_load_b32', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: '
-                                    'soffset:b32:1:r:null:32:', ''),
-        0x11: ('s_buffer_load_b64', 'sdst:b64:2:w:s:32: sbase:b128:4:r:s:32: '
-                                    'soffset:b32:1:r:null:32:', ''),
-        0x12: ('s_buffer_load_b128', 'sdst:b128:4:w:s:32: sbase:b128:4:r:s:32: '
-                                     'soffset:b32:1:r:null:32:', ''),
-        0x13: ('s_buffer_load_b256', 'sdst:b256:8:w:s:32: sbase:b128:4:r:s:32: '
-                                     'soffset:b32:1:r:null:32:', ''),
-        0x14: ('s_buffer_load_b512', 'sdst:b512:16:w:s:32: sbase:b128:4:r:s:32: '
-                                     'soffset:b32:1:r:null:32:', ''),
-        0x15: ('s_buffer_load_b96', 'sdst:b96:3:w:s:32: sbase:b128:4:r:s:32: '
-                                    'soffset:b32:1:r:null:32:', ''),
-        0x18: ('s_buffer_load_i8', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: '
-                                   'soffset:b32:1:r:null:32:', ''),
-        0x19: ('s_buffer_load_u8', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: '
-                                   'soffset:b32:1:r:null:32:', ''),
-        0x1A: ('s_buffer_load_i16', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: '
-                                    'soffset:b32:1:r:null:32:', ''),
-        0x1B: ('s_buffer_load_u16', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: '
-                                    'soffset:b32:1:r:null:32:', ''),
+        0x10: ('s_buffer_load_b32', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
+        0x11: ('s_buffer_load_b64', 'sdst:b64:2:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
+        0x12: ('s_buffer_load_b128', 'sdst:b128:4:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
+        0x13: ('s_buffer_load_b256', 'sdst:b256:8:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
+        0x14: ('s_buffer_load_b512', 'sdst:b512:16:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
+        0x15: ('s_buffer_load_b96', 'sdst:b96:3:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
+        0x18: ('s_buffer_load_i8', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
+        0x19: ('s_buffer_load_u8', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
+        0x1A: ('s_buffer_load_i16', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
+        0x1B: ('s_buffer_load_u16', 'sdst:b32:1:w:s:32: sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
         0x21: ('s_dcache_inv', '', ''),
         0x22: ('s_atc_probe', 'sbase:b64:2:r:s:32: soffset:b32:1:r:null:32:', ''),
         0x23: ('s_atc_probe_buffer', 'sbase:b128:4:r:s:32: soffset:b32:1:r:null:32:', ''),
@@ -321,30 +308,16 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
     },
     "VOP1": {
         0x0: ('v_nop', '', ''),
-        0x1: ('v_mov_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 '
-                                                                       'no_dabs0 no_dneg1 '
-                                                                       'no_dabs1'),
+        0x1: ('v_mov_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x2: ('v_readfirstlane_b32', 'vdst:b32:1:w:s:32: src0:b32:1:r:v:32:', ''),
         0x3: ('v_cvt_i32_f64', 'vdst:i32:1:w:v:32: src0:f64:2:r:vsil:f64:', 'e'),
         0x4: ('v_cvt_f64_i32', 'vdst:f64:2:w:v:32: src0:i32:1:r:vsil:32:', 'e'),
-        0x5: ('v_cvt_f32_i32', 'vdst:f32:1:w:v:32: src0:i32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 '
-                                                                           'no_dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
-        0x6: ('v_cvt_f32_u32', 'vdst:f32:1:w:v:32: src0:u32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 '
-                                                                           'no_dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
-        0x7: ('v_cvt_u32_f32', 'vdst:u32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 '
-                                                                           'dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
-        0x8: ('v_cvt_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 '
-                                                                           'dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
-        0xA: ('v_cvt_f16_f32', 'vdst:f16:1:w:v:32:h src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 '
-                                                                            'dabs0 no_dneg1 '
-                                                                            'no_dabs1'),
-        0xB: ('v_cvt_f32_f16', 'vdst:f32:1:w:v:32: src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                             'dabs0 no_dneg1 '
-                                                                             'no_dabs1'),
+        0x5: ('v_cvt_f32_i32', 'vdst:f32:1:w:v:32: src0:i32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0x6: ('v_cvt_f32_u32', 'vdst:f32:1:w:v:32: src0:u32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0x7: ('v_cvt_u32_f32', 'vdst:u32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x8: ('v_cvt_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0xA: ('v_cvt_f16_f32', 'vdst:f16:1:w:v:32:h src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0xB: ('v_cvt_f32_f16', 'vdst:f32:1:w:v:32: src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0xC: ('v_cvt_nearest_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0xD: ('v_cvt_floor_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0xE: ('v_cvt_off_f32_i4', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
@@ -361,107 +334,55 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x19: ('v_rndne_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e'),
         0x1A: ('v_floor_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e'),
         0x1B: ('v_pipeflush', '', ''),
-        0x1C: ('v_mov_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h', 'e dpp16 dpp8 no_dneg1 '
-                                                                           'no_dabs1 halves '
-                                                                           'no_dneg0 no_dabs0'),
-        0x20: ('v_fract_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 '
-                                                                          'dabs0 no_dneg1 '
-                                                                          'no_dabs1'),
-        0x21: ('v_trunc_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 '
-                                                                          'dabs0 no_dneg1 '
-                                                                          'no_dabs1'),
-        0x22: ('v_ceil_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 '
-                                                                         'dabs0 no_dneg1 no_dabs1'),
-        0x23: ('v_rndne_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 '
-                                                                          'dabs0 no_dneg1 '
-                                                                          'no_dabs1'),
-        0x24: ('v_floor_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 '
-                                                                          'dabs0 no_dneg1 '
-                                                                          'no_dabs1'),
-        0x25: ('v_exp_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 '
-                                                                        'no_dneg1 no_dabs1'),
-        0x27: ('v_log_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 '
-                                                                        'no_dneg1 no_dabs1'),
-        0x2A: ('v_rcp_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 '
-                                                                        'no_dneg1 no_dabs1'),
+        0x1C: ('v_mov_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h', 'e dpp16 dpp8 no_dneg1 no_dabs1 halves no_dneg0 no_dabs0'),
+        0x20: ('v_fract_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x21: ('v_trunc_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x22: ('v_ceil_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x23: ('v_rndne_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x24: ('v_floor_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x25: ('v_exp_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x27: ('v_log_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x2A: ('v_rcp_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x2B: ('v_rcp_iflag_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
-        0x2E: ('v_rsq_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 '
-                                                                        'no_dneg1 no_dabs1'),
+        0x2E: ('v_rsq_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x2F: ('v_rcp_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e'),
         0x31: ('v_rsq_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e'),
-        0x33: ('v_sqrt_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 '
-                                                                         'dabs0 no_dneg1 no_dabs1'),
+        0x33: ('v_sqrt_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x34: ('v_sqrt_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e'),
-        0x35: ('v_sin_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 '
-                                                                        'no_dneg1 no_dabs1'),
-        0x36: ('v_cos_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 '
-                                                                        'no_dneg1 no_dabs1'),
-        0x37: ('v_not_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 '
-                                                                        'no_dabs0 no_dneg1 '
-                                                                        'no_dabs1'),
-        0x38: ('v_bfrev_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 '
-                                                                          'no_dabs0 no_dneg1 '
-                                                                          'no_dabs1'),
+        0x35: ('v_sin_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x36: ('v_cos_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x37: ('v_not_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0x38: ('v_bfrev_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x39: ('v_clz_i32_u32', 'vdst:i32:1:w:v:32: src0:u32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x3A: ('v_ctz_i32_b32', 'vdst:i32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
-        0x3B: ('v_cls_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 '
-                                                                        'no_dabs0 no_dneg1 '
-                                                                        'no_dabs1'),
+        0x3B: ('v_cls_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x3C: ('v_frexp_exp_i32_f64', 'vdst:i32:1:w:v:32: src0:f64:2:r:vsil:f64:', 'e'),
         0x3D: ('v_frexp_mant_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e'),
         0x3E: ('v_fract_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e'),
         0x3F: ('v_frexp_exp_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x40: ('v_frexp_mant_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x42: ('v_movreld_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
-        0x43: ('v_movrels_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 '
-                                                                         'no_dabs0 no_dneg1 '
-                                                                         'no_dabs1'),
-        0x44: ('v_movrelsd_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 '
-                                                                          'no_dabs0 no_dneg1 '
-                                                                          'no_dabs1'),
+        0x43: ('v_movrels_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0x44: ('v_movrelsd_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x48: ('v_movrelsd_2_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x50: ('v_cvt_f16_u16', 'vdst:f16:1:w:v:32:h src0:u16:1:r:vsil:i16:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x51: ('v_cvt_f16_i16', 'vdst:f16:1:w:v:32:h src0:i16:1:r:vsil:i16:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x52: ('v_cvt_u16_f16', 'vdst:u16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x53: ('v_cvt_i16_f16', 'vdst:i16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
-        0x54: ('v_rcp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                           'dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
-        0x55: ('v_sqrt_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                            'dabs0 no_dneg1 '
-                                                                            'no_dabs1'),
-        0x56: ('v_rsq_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                           'dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
-        0x57: ('v_log_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                           'dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
-        0x58: ('v_exp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                           'dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
+        0x54: ('v_rcp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x55: ('v_sqrt_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x56: ('v_rsq_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x57: ('v_log_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x58: ('v_exp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x59: ('v_frexp_mant_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x5A: ('v_frexp_exp_i16_f16', 'vdst:i16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
-        0x5B: ('v_floor_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                             'dabs0 no_dneg1 '
-                                                                             'no_dabs1'),
-        0x5C: ('v_ceil_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                            'dabs0 no_dneg1 '
-                                                                            'no_dabs1'),
-        0x5D: ('v_trunc_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                             'dabs0 no_dneg1 '
-                                                                             'no_dabs1'),
-        0x5E: ('v_rndne_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                             'dabs0 no_dneg1 '
-                                                                             'no_dabs1'),
-        0x5F: ('v_fract_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                             'dabs0 no_dneg1 '
-                                                                             'no_dabs1'),
-        0x60: ('v_sin_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                           'dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
-        0x61: ('v_cos_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 '
-                                                                           'dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
+        0x5B: ('v_floor_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x5C: ('v_ceil_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x5D: ('v_trunc_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x5E: ('v_rndne_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x5F: ('v_fract_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x60: ('v_sin_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
+        0x61: ('v_cos_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x62: ('v_sat_pk_u8_i16', 'vdst:b16:1:w:v:32:h src0:v2i16:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x63: ('v_cvt_norm_i16_f16', 'vdst:i16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
         0x64: ('v_cvt_norm_u16_f16', 'vdst:u16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
@@ -469,9 +390,7 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x66: ('v_swap_b16', 'vdst:b16:1:rw:v:32:h src0:b16:1:rw:v:32:h', 'halves'),
         0x67: ('v_permlane64_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', ''),
         0x68: ('v_swaprel_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:rw:v:32:', ''),
-        0x69: ('v_not_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h', 'e dpp16 dpp8 no_dneg0 '
-                                                                           'no_dabs0 no_dneg1 '
-                                                                           'no_dabs1'),
+        0x69: ('v_not_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x6A: ('v_cvt_i32_i16', 'vdst:i32:1:w:v:32: src0:i16:1:r:vsil:i16:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x6B: ('v_cvt_u32_u16', 'vdst:u32:1:w:v:32: src0:u16:1:r:vsil:i16:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x6C: ('v_cvt_f32_fp8', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
@@ -558,39 +477,23 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x5C: ('v_cmp_gt_u64', 'vdst:mask:1:w:vcc:32: src0:u64:2:r:vsil:64: src1:u64:2:r:v:32:', 'e'),
         0x5D: ('v_cmp_ne_u64', 'vdst:mask:1:w:vcc:32: src0:u64:2:r:vsil:64: src1:u64:2:r:v:32:', 'e'),
         0x5E: ('v_cmp_ge_u64', 'vdst:mask:1:w:vcc:32: src0:u64:2:r:vsil:64: src1:u64:2:r:v:32:', 'e'),
-        0x7D: ('v_cmp_class_f16', 'vdst:mask:1:w:vcc:32: src0:f16:1:r:vsil:f16:h '
-                                  'src1:b16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x7D: ('v_cmp_class_f16', 'vdst:mask:1:w:vcc:32: src0:f16:1:r:vsil:f16:h src1:b16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x7E: ('v_cmp_class_f32', 'vdst:mask:1:w:vcc:32: src0:f32:1:r:vsil:32: src1:b32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 no_dneg1 no_dabs1'),
-        0x7F: ('v_cmp_class_f64', 'vdst:mask:1:w:vcc:32: src0:f64:2:r:vsil:f64: '
-                                  'src1:b32:1:r:v:32:', 'e'),
-        0x81: ('v_cmpx_lt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x82: ('v_cmpx_eq_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x83: ('v_cmpx_le_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x84: ('v_cmpx_gt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x85: ('v_cmpx_lg_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x86: ('v_cmpx_ge_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x87: ('v_cmpx_o_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x88: ('v_cmpx_u_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x89: ('v_cmpx_nge_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x8A: ('v_cmpx_nlg_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x8B: ('v_cmpx_ngt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x8C: ('v_cmpx_nle_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x8D: ('v_cmpx_neq_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x8E: ('v_cmpx_nlt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x7F: ('v_cmp_class_f64', 'vdst:mask:1:w:vcc:32: src0:f64:2:r:vsil:f64: src1:b32:1:r:v:32:', 'e'),
+        0x81: ('v_cmpx_lt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x82: ('v_cmpx_eq_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x83: ('v_cmpx_le_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x84: ('v_cmpx_gt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x85: ('v_cmpx_lg_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x86: ('v_cmpx_ge_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x87: ('v_cmpx_o_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x88: ('v_cmpx_u_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x89: ('v_cmpx_nge_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x8A: ('v_cmpx_nlg_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x8B: ('v_cmpx_ngt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x8C: ('v_cmpx_nle_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x8D: ('v_cmpx_neq_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x8E: ('v_cmpx_nlt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x91: ('v_cmpx_lt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x92: ('v_cmpx_eq_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x93: ('v_cmpx_le_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
@@ -599,80 +502,38 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x96: ('v_cmpx_ge_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x97: ('v_cmpx_o_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x98: ('v_cmpx_u_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x99: ('v_cmpx_nge_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x9A: ('v_cmpx_nlg_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x9B: ('v_cmpx_ngt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x9C: ('v_cmpx_nle_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x9D: ('v_cmpx_neq_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x9E: ('v_cmpx_nlt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0xA1: ('v_cmpx_lt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:v:32:', 'e'),
-        0xA2: ('v_cmpx_eq_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:v:32:', 'e'),
-        0xA3: ('v_cmpx_le_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:v:32:', 'e'),
-        0xA4: ('v_cmpx_gt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:v:32:', 'e'),
-        0xA5: ('v_cmpx_lg_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:v:32:', 'e'),
-        0xA6: ('v_cmpx_ge_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:v:32:', 'e'),
+        0x99: ('v_cmpx_nge_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x9A: ('v_cmpx_nlg_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x9B: ('v_cmpx_ngt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x9C: ('v_cmpx_nle_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x9D: ('v_cmpx_neq_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x9E: ('v_cmpx_nlt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0xA1: ('v_cmpx_lt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xA2: ('v_cmpx_eq_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xA3: ('v_cmpx_le_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xA4: ('v_cmpx_gt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xA5: ('v_cmpx_lg_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xA6: ('v_cmpx_ge_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
         0xA7: ('v_cmpx_o_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
         0xA8: ('v_cmpx_u_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
-        0xA9: ('v_cmpx_nge_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:v:32:', 'e'),
-        0xAA: ('v_cmpx_nlg_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:v:32:', 'e'),
-        0xAB: ('v_cmpx_ngt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:v:32:', 'e'),
-        0xAC: ('v_cmpx_nle_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:v:32:', 'e'),
-        0xAD: ('v_cmpx_neq_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:v:32:', 'e'),
-        0xAE: ('v_cmpx_nlt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:v:32:', 'e'),
-        0xB1: ('v_cmpx_lt_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xB2: ('v_cmpx_eq_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xB3: ('v_cmpx_le_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xB4: ('v_cmpx_gt_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xB5: ('v_cmpx_ne_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xB6: ('v_cmpx_ge_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xB9: ('v_cmpx_lt_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xBA: ('v_cmpx_eq_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xBB: ('v_cmpx_le_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xBC: ('v_cmpx_gt_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xBD: ('v_cmpx_ne_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
-        0xBE: ('v_cmpx_ge_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 '
-                                                       'no_dabs1'),
+        0xA9: ('v_cmpx_nge_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xAA: ('v_cmpx_nlg_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xAB: ('v_cmpx_ngt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xAC: ('v_cmpx_nle_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xAD: ('v_cmpx_neq_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xAE: ('v_cmpx_nlt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
+        0xB1: ('v_cmpx_lt_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xB2: ('v_cmpx_eq_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xB3: ('v_cmpx_le_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xB4: ('v_cmpx_gt_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xB5: ('v_cmpx_ne_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xB6: ('v_cmpx_ge_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xB9: ('v_cmpx_lt_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xBA: ('v_cmpx_eq_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xBB: ('v_cmpx_le_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xBC: ('v_cmpx_gt_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xBD: ('v_cmpx_ne_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0xBE: ('v_cmpx_ge_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:v:32:h', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0xC1: ('v_cmpx_lt_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: src1:i32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0xC2: ('v_cmpx_eq_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: src1:i32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0xC3: ('v_cmpx_le_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: src1:i32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
@@ -697,16 +558,12 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0xDC: ('v_cmpx_gt_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: src1:u64:2:r:v:32:', 'e'),
         0xDD: ('v_cmpx_ne_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: src1:u64:2:r:v:32:', 'e'),
         0xDE: ('v_cmpx_ge_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: src1:u64:2:r:v:32:', 'e'),
-        0xFD: ('v_cmpx_class_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                   'src1:b16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0xFE: ('v_cmpx_class_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                   'src1:b32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0'),
-        0xFF: ('v_cmpx_class_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                   'src1:b32:1:r:v:32:', 'e'),
+        0xFD: ('v_cmpx_class_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:b16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0xFE: ('v_cmpx_class_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:b32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0'),
+        0xFF: ('v_cmpx_class_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:b32:1:r:v:32:', 'e'),
     },
     "VOP2": {
-        0x1: ('v_cndmask_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32: '
-                               'src2:mask:1:r:vcc:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
+        0x1: ('v_cndmask_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32: src2:mask:1:r:vcc:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x2: ('v_add_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:v:32:', 'e'),
         0x3: ('v_add_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x4: ('v_sub_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
@@ -734,25 +591,16 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x1D: ('v_xor_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x1E: ('v_xnor_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x1F: ('v_lshlrev_b64', 'vdst:b64:2:w:v:32: src0:b32:1:r:vsil:32: src1:b64:2:r:v:32:', 'e'),
-        0x20: ('v_add_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:vcc:32: src0:u32:1:r:vsil:32: '
-                                  'src1:u32:1:r:v:32: src2:mask:1:r:vcc:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
-        0x21: ('v_sub_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:vcc:32: src0:u32:1:r:vsil:32: '
-                                  'src1:u32:1:r:v:32: src2:mask:1:r:vcc:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
-        0x22: ('v_subrev_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:vcc:32: '
-                                     'src0:u32:1:r:vsil:32: src1:u32:1:r:v:32: '
-                                     'src2:mask:1:r:vcc:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 '
-                                                              'no_dneg1 no_dabs1'),
+        0x20: ('v_add_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:vcc:32: src0:u32:1:r:vsil:32: src1:u32:1:r:v:32: src2:mask:1:r:vcc:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0x21: ('v_sub_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:vcc:32: src0:u32:1:r:vsil:32: src1:u32:1:r:v:32: src2:mask:1:r:vcc:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
+        0x22: ('v_subrev_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:vcc:32: src0:u32:1:r:vsil:32: src1:u32:1:r:v:32: src2:mask:1:r:vcc:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x25: ('v_add_nc_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x26: ('v_sub_nc_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x27: ('v_subrev_nc_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:v:32:', 'e dpp16 dpp8 no_dneg0 no_dabs0 no_dneg1 no_dabs1'),
         0x2B: ('v_fmac_f32', 'vdst:f32:1:rw:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x2C: ('v_fmamk_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                              'literal:f32:1:r:literal:literal: src1:f32:1:r:v:32:', ''),
-        0x2D: ('v_fmaak_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32: '
-                              'literal:f32:1:r:literal:literal:', ''),
-        0x2F: ('v_cvt_pk_rtz_f16_f32', 'vdst:v2f16:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                       'src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 '
-                                                             'dabs1'),
+        0x2C: ('v_fmamk_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: literal:f32:1:r:literal:literal: src1:f32:1:r:v:32:', ''),
+        0x2D: ('v_fmaak_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32: literal:f32:1:r:literal:literal:', ''),
+        0x2F: ('v_cvt_pk_rtz_f16_f32', 'vdst:v2f16:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x30: ('v_min_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x31: ('v_max_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x32: ('v_add_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
@@ -760,53 +608,26 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x34: ('v_subrev_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x35: ('v_mul_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
         0x36: ('v_fmac_f16', 'vdst:f16:1:rw:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0 dneg1 dabs1'),
-        0x37: ('v_fmamk_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                              'literal:f16:1:r:literal:literal: src1:f16:1:r:v:32:h', ''),
-        0x38: ('v_fmaak_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h '
-                              'literal:f16:1:r:literal:literal:', ''),
+        0x37: ('v_fmamk_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h literal:f16:1:r:literal:literal: src1:f16:1:r:v:32:h', ''),
+        0x38: ('v_fmaak_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:v:32:h literal:f16:1:r:literal:literal:', ''),
         0x3B: ('v_ldexp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:i16:1:r:v:32:h', 'e dpp16 dpp8 dneg0 dabs0'),
-        0x3C: ('v_pk_fmac_f16', 'vdst:v2f16:1:rw:v:32: src0:v2f16:1:r:vsil:splat: '
-                                'src1:v2f16:1:r:v:32:', ''),
+        0x3C: ('v_pk_fmac_f16', 'vdst:v2f16:1:rw:v:32: src0:v2f16:1:r:vsil:splat: src1:v2f16:1:r:v:32:', ''),
     },
     "VOP3": {
-        0x1: ('v_cmp_lt_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                              'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x2: ('v_cmp_eq_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                              'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x3: ('v_cmp_le_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                              'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x4: ('v_cmp_gt_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                              'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x5: ('v_cmp_lg_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                              'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x6: ('v_cmp_ge_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                              'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
+        0x1: ('v_cmp_lt_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x2: ('v_cmp_eq_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x3: ('v_cmp_le_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x4: ('v_cmp_gt_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x5: ('v_cmp_lg_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x6: ('v_cmp_ge_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
         0x7: ('v_cmp_o_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
         0x8: ('v_cmp_u_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
-        0x9: ('v_cmp_nge_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0xA: ('v_cmp_nlg_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0xB: ('v_cmp_ngt_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0xC: ('v_cmp_nle_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0xD: ('v_cmp_neq_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0xE: ('v_cmp_nlt_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
+        0x9: ('v_cmp_nge_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0xA: ('v_cmp_nlg_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0xB: ('v_cmp_ngt_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0xC: ('v_cmp_nle_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0xD: ('v_cmp_neq_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0xE: ('v_cmp_nlt_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
         0x11: ('v_cmp_lt_f32', 'vdst:mask:1:w:s:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
         0x12: ('v_cmp_eq_f32', 'vdst:mask:1:w:s:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
         0x13: ('v_cmp_le_f32', 'vdst:mask:1:w:s:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
@@ -829,60 +650,24 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x26: ('v_cmp_ge_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
         0x27: ('v_cmp_o_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
         0x28: ('v_cmp_u_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
-        0x29: ('v_cmp_nge_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0x2A: ('v_cmp_nlg_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0x2B: ('v_cmp_ngt_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0x2C: ('v_cmp_nle_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0x2D: ('v_cmp_neq_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0x2E: ('v_cmp_nlt_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0x31: ('v_cmp_lt_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h '
-                               'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x32: ('v_cmp_eq_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h '
-                               'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x33: ('v_cmp_le_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h '
-                               'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x34: ('v_cmp_gt_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h '
-                               'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x35: ('v_cmp_ne_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h '
-                               'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x36: ('v_cmp_ge_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h '
-                               'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x39: ('v_cmp_lt_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h '
-                               'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x3A: ('v_cmp_eq_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h '
-                               'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x3B: ('v_cmp_le_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h '
-                               'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x3C: ('v_cmp_gt_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h '
-                               'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x3D: ('v_cmp_ne_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h '
-                               'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x3E: ('v_cmp_ge_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h '
-                               'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
+        0x29: ('v_cmp_nge_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0x2A: ('v_cmp_nlg_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0x2B: ('v_cmp_ngt_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0x2C: ('v_cmp_nle_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0x2D: ('v_cmp_neq_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0x2E: ('v_cmp_nlt_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0x31: ('v_cmp_lt_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x32: ('v_cmp_eq_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x33: ('v_cmp_le_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x34: ('v_cmp_gt_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x35: ('v_cmp_ne_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x36: ('v_cmp_ge_i16', 'vdst:mask:1:w:s:32: src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x39: ('v_cmp_lt_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x3A: ('v_cmp_eq_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x3B: ('v_cmp_le_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x3C: ('v_cmp_gt_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x3D: ('v_cmp_ne_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x3E: ('v_cmp_ge_u16', 'vdst:mask:1:w:s:32: src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x41: ('v_cmp_lt_i32', 'vdst:mask:1:w:s:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x42: ('v_cmp_eq_i32', 'vdst:mask:1:w:s:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x43: ('v_cmp_le_i32', 'vdst:mask:1:w:s:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
@@ -907,272 +692,104 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x5C: ('v_cmp_gt_u64', 'vdst:mask:1:w:s:32: src0:u64:2:r:vsil:64: src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
         0x5D: ('v_cmp_ne_u64', 'vdst:mask:1:w:s:32: src0:u64:2:r:vsil:64: src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
         0x5E: ('v_cmp_ge_u64', 'vdst:mask:1:w:s:32: src0:u64:2:r:vsil:64: src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0x7D: ('v_cmp_class_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h '
-                                  'src1:b16:1:r:vsil:f16:h', 'e abs=3 neg=3 !abs=4 !clamp=1 '
-                                                             '!omod=3 !neg=4 dpp16 dpp8'),
-        0x7E: ('v_cmp_class_f32', 'vdst:mask:1:w:s:32: src0:f32:1:r:vsil:32: '
-                                  'src1:b32:1:r:vsil:32:', 'e abs=1 neg=1 !abs=6 !clamp=1 !omod=3 '
-                                                           '!neg=6 dpp16 dpp8'),
-        0x7F: ('v_cmp_class_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: '
-                                  'src1:b32:1:r:vsil:32:', 'e abs=1 neg=1 !abs=6 !clamp=1 !omod=3 '
-                                                           '!neg=6'),
-        0x81: ('v_cmpx_lt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4 dpp16 dpp8'),
-        0x82: ('v_cmpx_eq_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4 dpp16 dpp8'),
-        0x83: ('v_cmpx_le_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4 dpp16 dpp8'),
-        0x84: ('v_cmpx_gt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4 dpp16 dpp8'),
-        0x85: ('v_cmpx_lg_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4 dpp16 dpp8'),
-        0x86: ('v_cmpx_ge_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4 dpp16 dpp8'),
-        0x87: ('v_cmpx_o_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0x88: ('v_cmpx_u_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                               'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0x89: ('v_cmpx_nge_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                            '!neg=4 dpp16 dpp8'),
-        0x8A: ('v_cmpx_nlg_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                            '!neg=4 dpp16 dpp8'),
-        0x8B: ('v_cmpx_ngt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                            '!neg=4 dpp16 dpp8'),
-        0x8C: ('v_cmpx_nle_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                            '!neg=4 dpp16 dpp8'),
-        0x8D: ('v_cmpx_neq_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                            '!neg=4 dpp16 dpp8'),
-        0x8E: ('v_cmpx_nlt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                            '!neg=4 dpp16 dpp8'),
-        0x91: ('v_cmpx_lt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x92: ('v_cmpx_eq_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x93: ('v_cmpx_le_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x94: ('v_cmpx_gt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x95: ('v_cmpx_lg_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x96: ('v_cmpx_ge_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x97: ('v_cmpx_o_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                               'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                        '!neg=4 dpp16 dpp8'),
-        0x98: ('v_cmpx_u_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                               'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                        '!neg=4 dpp16 dpp8'),
-        0x99: ('v_cmpx_nge_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0x9A: ('v_cmpx_nlg_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0x9B: ('v_cmpx_ngt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0x9C: ('v_cmpx_nle_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0x9D: ('v_cmpx_neq_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0x9E: ('v_cmpx_nlt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                 'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4 dpp16 dpp8'),
-        0xA1: ('v_cmpx_lt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0xA2: ('v_cmpx_eq_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0xA3: ('v_cmpx_le_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0xA4: ('v_cmpx_gt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0xA5: ('v_cmpx_lg_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0xA6: ('v_cmpx_ge_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                          '!neg=4'),
-        0xA7: ('v_cmpx_o_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                               'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4'),
-        0xA8: ('v_cmpx_u_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                               'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                         '!neg=4'),
-        0xA9: ('v_cmpx_nge_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4'),
-        0xAA: ('v_cmpx_nlg_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4'),
-        0xAB: ('v_cmpx_ngt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4'),
-        0xAC: ('v_cmpx_nle_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4'),
-        0xAD: ('v_cmpx_neq_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4'),
-        0xAE: ('v_cmpx_nlt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                           '!neg=4'),
-        0xB1: ('v_cmpx_lt_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xB2: ('v_cmpx_eq_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xB3: ('v_cmpx_le_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xB4: ('v_cmpx_gt_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xB5: ('v_cmpx_ne_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xB6: ('v_cmpx_ge_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xB9: ('v_cmpx_lt_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xBA: ('v_cmpx_eq_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xBB: ('v_cmpx_le_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xBC: ('v_cmpx_gt_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xBD: ('v_cmpx_ne_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xBE: ('v_cmpx_ge_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                           'dpp16 dpp8'),
-        0xC1: ('v_cmpx_lt_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: '
-                                'src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xC2: ('v_cmpx_eq_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: '
-                                'src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xC3: ('v_cmpx_le_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: '
-                                'src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xC4: ('v_cmpx_gt_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: '
-                                'src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xC5: ('v_cmpx_ne_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: '
-                                'src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xC6: ('v_cmpx_ge_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: '
-                                'src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xC9: ('v_cmpx_lt_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: '
-                                'src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xCA: ('v_cmpx_eq_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: '
-                                'src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xCB: ('v_cmpx_le_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: '
-                                'src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xCC: ('v_cmpx_gt_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: '
-                                'src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xCD: ('v_cmpx_ne_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: '
-                                'src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xCE: ('v_cmpx_ge_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: '
-                                'src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0xD1: ('v_cmpx_lt_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: '
-                                'src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xD2: ('v_cmpx_eq_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: '
-                                'src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xD3: ('v_cmpx_le_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: '
-                                'src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xD4: ('v_cmpx_gt_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: '
-                                'src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xD5: ('v_cmpx_ne_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: '
-                                'src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xD6: ('v_cmpx_ge_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: '
-                                'src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xD9: ('v_cmpx_lt_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: '
-                                'src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xDA: ('v_cmpx_eq_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: '
-                                'src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xDB: ('v_cmpx_le_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: '
-                                'src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xDC: ('v_cmpx_gt_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: '
-                                'src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xDD: ('v_cmpx_ne_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: '
-                                'src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xDE: ('v_cmpx_ge_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: '
-                                'src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0xFD: ('v_cmpx_class_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h '
-                                   'src1:b16:1:r:vsil:f16:h', 'e abs=3 neg=3 !abs=4 !clamp=1 '
-                                                              '!omod=3 !neg=4 dpp16 dpp8'),
-        0xFE: ('v_cmpx_class_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: '
-                                   'src1:b32:1:r:vsil:32:', 'e abs=1 neg=1 !abs=4 !clamp=1 '
-                                                            '!omod=3 !neg=4 dpp16 dpp8'),
-        0xFF: ('v_cmpx_class_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: '
-                                   'src1:b32:1:r:vsil:32:', 'e abs=1 neg=1 !abs=4 !clamp=1 '
-                                                            '!omod=3 !neg=4'),
-        0x101: ('v_cndmask_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                                 'src2:mask:1:r:s:32:', 'e abs=3 neg=3 !abs=4 !clamp=1 !omod=3 '
-                                                        '!neg=4 dpp16 dpp8'),
+        0x7D: ('v_cmp_class_f16', 'vdst:mask:1:w:s:32: src0:f16:1:r:vsil:f16:h src1:b16:1:r:vsil:f16:h', 'e abs=3 neg=3 !abs=4 !clamp=1 !omod=3 !neg=4 dpp16 dpp8'),
+        0x7E: ('v_cmp_class_f32', 'vdst:mask:1:w:s:32: src0:f32:1:r:vsil:32: src1:b32:1:r:vsil:32:', 'e abs=1 neg=1 !abs=6 !clamp=1 !omod=3 !neg=6 dpp16 dpp8'),
+        0x7F: ('v_cmp_class_f64', 'vdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:b32:1:r:vsil:32:', 'e abs=1 neg=1 !abs=6 !clamp=1 !omod=3 !neg=6'),
+        0x81: ('v_cmpx_lt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x82: ('v_cmpx_eq_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x83: ('v_cmpx_le_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x84: ('v_cmpx_gt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x85: ('v_cmpx_lg_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x86: ('v_cmpx_ge_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x87: ('v_cmpx_o_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x88: ('v_cmpx_u_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x89: ('v_cmpx_nge_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x8A: ('v_cmpx_nlg_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x8B: ('v_cmpx_ngt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x8C: ('v_cmpx_nle_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x8D: ('v_cmpx_neq_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x8E: ('v_cmpx_nlt_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x91: ('v_cmpx_lt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x92: ('v_cmpx_eq_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x93: ('v_cmpx_le_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x94: ('v_cmpx_gt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x95: ('v_cmpx_lg_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x96: ('v_cmpx_ge_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x97: ('v_cmpx_o_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x98: ('v_cmpx_u_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x99: ('v_cmpx_nge_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x9A: ('v_cmpx_nlg_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x9B: ('v_cmpx_ngt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x9C: ('v_cmpx_nle_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x9D: ('v_cmpx_neq_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x9E: ('v_cmpx_nlt_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0xA1: ('v_cmpx_lt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xA2: ('v_cmpx_eq_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xA3: ('v_cmpx_le_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xA4: ('v_cmpx_gt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xA5: ('v_cmpx_lg_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xA6: ('v_cmpx_ge_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xA7: ('v_cmpx_o_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xA8: ('v_cmpx_u_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xA9: ('v_cmpx_nge_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xAA: ('v_cmpx_nlg_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xAB: ('v_cmpx_ngt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xAC: ('v_cmpx_nle_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xAD: ('v_cmpx_neq_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xAE: ('v_cmpx_nlt_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4'),
+        0xB1: ('v_cmpx_lt_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xB2: ('v_cmpx_eq_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xB3: ('v_cmpx_le_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xB4: ('v_cmpx_gt_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xB5: ('v_cmpx_ne_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xB6: ('v_cmpx_ge_i16', 'vdst:mask:1:w:exec:32:- src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xB9: ('v_cmpx_lt_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xBA: ('v_cmpx_eq_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xBB: ('v_cmpx_le_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xBC: ('v_cmpx_gt_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xBD: ('v_cmpx_ne_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xBE: ('v_cmpx_ge_u16', 'vdst:mask:1:w:exec:32:- src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xC1: ('v_cmpx_lt_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xC2: ('v_cmpx_eq_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xC3: ('v_cmpx_le_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xC4: ('v_cmpx_gt_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xC5: ('v_cmpx_ne_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xC6: ('v_cmpx_ge_i32', 'vdst:mask:1:w:exec:32:- src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xC9: ('v_cmpx_lt_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xCA: ('v_cmpx_eq_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xCB: ('v_cmpx_le_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xCC: ('v_cmpx_gt_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xCD: ('v_cmpx_ne_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xCE: ('v_cmpx_ge_u32', 'vdst:mask:1:w:exec:32:- src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0xD1: ('v_cmpx_lt_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xD2: ('v_cmpx_eq_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xD3: ('v_cmpx_le_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xD4: ('v_cmpx_gt_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xD5: ('v_cmpx_ne_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xD6: ('v_cmpx_ge_i64', 'vdst:mask:1:w:exec:32:- src0:i64:2:r:vsil:64: src1:i64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xD9: ('v_cmpx_lt_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xDA: ('v_cmpx_eq_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xDB: ('v_cmpx_le_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xDC: ('v_cmpx_gt_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xDD: ('v_cmpx_ne_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xDE: ('v_cmpx_ge_u64', 'vdst:mask:1:w:exec:32:- src0:u64:2:r:vsil:64: src1:u64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
+        0xFD: ('v_cmpx_class_f16', 'vdst:mask:1:w:exec:32:- src0:f16:1:r:vsil:f16:h src1:b16:1:r:vsil:f16:h', 'e abs=3 neg=3 !abs=4 !clamp=1 !omod=3 !neg=4 dpp16 dpp8'),
+        0xFE: ('v_cmpx_class_f32', 'vdst:mask:1:w:exec:32:- src0:f32:1:r:vsil:32: src1:b32:1:r:vsil:32:', 'e abs=1 neg=1 !abs=4 !clamp=1 !omod=3 !neg=4 dpp16 dpp8'),
+        0xFF: ('v_cmpx_class_f64', 'vdst:mask:1:w:exec:32:- src0:f64:2:r:vsil:f64: src1:b32:1:r:vsil:32:', 'e abs=1 neg=1 !abs=4 !clamp=1 !omod=3 !neg=4'),
+        0x101: ('v_cndmask_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:mask:1:r:s:32:', 'e abs=3 neg=3 !abs=4 !clamp=1 !omod=3 !neg=4 dpp16 dpp8'),
         0x102: ('v_add_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4'),
         0x103: ('v_add_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
         0x104: ('v_sub_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
         0x105: ('v_subrev_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
         0x106: ('v_mul_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4'),
-        0x107: ('v_mul_dx9_zero_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                      'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 omod=3 neg=3 '
-                                                               '!abs=4 !neg=4 dpp16 dpp8'),
+        0x107: ('v_mul_dx9_zero_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
         0x108: ('v_mul_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
         0x109: ('v_mul_i32_i24', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
-        0x10A: ('v_mul_hi_i32_i24', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: '
-                                    'src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                             'dpp16 dpp8'),
+        0x10A: ('v_mul_hi_i32_i24', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x10B: ('v_mul_u32_u24', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
-        0x10C: ('v_mul_hi_u32_u24', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: '
-                                    'src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                             'dpp16 dpp8'),
-        0x10D: ('v_min_num_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 '
-                                                           '!neg=4'),
-        0x10E: ('v_max_num_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 '
-                                                           '!neg=4'),
+        0x10C: ('v_mul_hi_u32_u24', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x10D: ('v_min_num_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4'),
+        0x10E: ('v_max_num_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4'),
         0x111: ('v_min_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x112: ('v_max_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x113: ('v_min_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
@@ -1187,529 +804,246 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x11D: ('v_xor_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x11E: ('v_xnor_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x11F: ('v_lshlrev_b64', 'vdst:b64:2:w:v:32: src0:b32:1:r:vsil:32: src1:b64:2:r:vsil:64:', 'e !abs=7 !clamp=1 !omod=3 !neg=7'),
-        0x120: ('v_add_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: '
-                                   'src1:u32:1:r:vsil:32: src2:mask:1:r:s:32:', 'e clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x121: ('v_sub_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: '
-                                   'src1:u32:1:r:vsil:32: src2:mask:1:r:s:32:', 'e clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x122: ('v_subrev_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: '
-                                      'src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                                      'src2:mask:1:r:s:32:', 'e clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x120: ('v_add_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:mask:1:r:s:32:', 'e clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x121: ('v_sub_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:mask:1:r:s:32:', 'e clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x122: ('v_subrev_co_ci_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:mask:1:r:s:32:', 'e clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x125: ('v_add_nc_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
         0x126: ('v_sub_nc_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
-        0x127: ('v_subrev_nc_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: '
-                                   'src1:u32:1:r:vsil:32:', 'e clamp=1 !abs=7 !omod=3 !neg=7 '
-                                                            'dpp16 dpp8'),
+        0x127: ('v_subrev_nc_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'e clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
         0x12B: ('v_fmac_f32', 'vdst:f32:1:rw:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
-        0x12F: ('v_cvt_pk_rtz_f16_f32', 'vdst:v2f16:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                        'src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 omod=3 neg=3 '
-                                                                 '!abs=4 !neg=4 dpp16 dpp8'),
-        0x130: ('v_min_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 '
-                                                            '!neg=4 dpp16 dpp8'),
-        0x131: ('v_max_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 '
-                                                            '!neg=4 dpp16 dpp8'),
+        0x12F: ('v_cvt_pk_rtz_f16_f32', 'vdst:v2f16:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
+        0x130: ('v_min_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
+        0x131: ('v_max_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
         0x132: ('v_add_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
         0x133: ('v_sub_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
-        0x134: ('v_subrev_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 '
-                                                           '!neg=4 dpp16 dpp8'),
+        0x134: ('v_subrev_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
         0x135: ('v_mul_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
-        0x136: ('v_fmac_f16', 'vdst:f16:1:rw:v:32:h src0:f16:1:r:vsil:f16:h '
-                              'src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 '
-                                                         '!neg=4 dpp16 dpp8'),
-        0x13B: ('v_ldexp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                               'src1:i16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=4 '
-                                                          '!neg=4 dpp16 dpp8'),
+        0x136: ('v_fmac_f16', 'vdst:f16:1:rw:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
+        0x13B: ('v_ldexp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:i16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=4 !neg=4 dpp16 dpp8'),
         0x180: ('v_nop', '', '!abs=7 !clamp=1 !omod=3 !neg=7'),
-        0x181: ('v_mov_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 '
-                                                                         '!omod=3 !neg=7 dpp16 '
-                                                                         'dpp8'),
+        0x181: ('v_mov_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x183: ('v_cvt_i32_f64', 'vdst:i32:1:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
-        0x184: ('v_cvt_f64_i32', 'vdst:f64:2:w:v:32: src0:i32:1:r:vsil:32:', 'e clamp=1 omod=3 '
-                                                                             '!abs=7 !neg=7'),
-        0x185: ('v_cvt_f32_i32', 'vdst:f32:1:w:v:32: src0:i32:1:r:vsil:32:', 'e clamp=1 omod=3 '
-                                                                             '!abs=7 !neg=7 dpp16 '
-                                                                             'dpp8'),
-        0x186: ('v_cvt_f32_u32', 'vdst:f32:1:w:v:32: src0:u32:1:r:vsil:32:', 'e clamp=1 omod=3 '
-                                                                             '!abs=7 !neg=7 dpp16 '
-                                                                             'dpp8'),
-        0x187: ('v_cvt_u32_f32', 'vdst:u32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 '
-                                                                             'omod=3 neg=1 !abs=6 '
-                                                                             '!neg=6 dpp16 dpp8'),
-        0x188: ('v_cvt_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 '
-                                                                             'omod=3 neg=1 !abs=6 '
-                                                                             '!neg=6 dpp16 dpp8'),
+        0x184: ('v_cvt_f64_i32', 'vdst:f64:2:w:v:32: src0:i32:1:r:vsil:32:', 'e clamp=1 omod=3 !abs=7 !neg=7'),
+        0x185: ('v_cvt_f32_i32', 'vdst:f32:1:w:v:32: src0:i32:1:r:vsil:32:', 'e clamp=1 omod=3 !abs=7 !neg=7 dpp16 dpp8'),
+        0x186: ('v_cvt_f32_u32', 'vdst:f32:1:w:v:32: src0:u32:1:r:vsil:32:', 'e clamp=1 omod=3 !abs=7 !neg=7 dpp16 dpp8'),
+        0x187: ('v_cvt_u32_f32', 'vdst:u32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x188: ('v_cvt_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x18A: ('v_cvt_f16_f32', 'vdst:f16:1:w:v:32:h src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8 unused_op_sel=1'),
         0x18B: ('v_cvt_f32_f16', 'vdst:f32:1:w:v:32: src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8 unused_op_sel=8'),
         0x18C: ('v_cvt_nearest_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 neg=1 !abs=6 !omod=3 !neg=6 dpp16 dpp8'),
         0x18D: ('v_cvt_floor_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 neg=1 !abs=6 !omod=3 !neg=6 dpp16 dpp8'),
         0x18E: ('v_cvt_off_f32_i4', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e clamp=1 omod=3 !abs=7 !neg=7 dpp16 dpp8'),
         0x18F: ('v_cvt_f32_f64', 'vdst:f32:1:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
-        0x190: ('v_cvt_f64_f32', 'vdst:f64:2:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 '
-                                                                             'omod=3 neg=1 !abs=6 '
-                                                                             '!neg=6'),
+        0x190: ('v_cvt_f64_f32', 'vdst:f64:2:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
         0x191: ('v_cvt_f32_ubyte0', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e clamp=1 omod=3 !abs=7 !neg=7 dpp16 dpp8'),
         0x192: ('v_cvt_f32_ubyte1', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e clamp=1 omod=3 !abs=7 !neg=7 dpp16 dpp8'),
         0x193: ('v_cvt_f32_ubyte2', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e clamp=1 omod=3 !abs=7 !neg=7 dpp16 dpp8'),
         0x194: ('v_cvt_f32_ubyte3', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e clamp=1 omod=3 !abs=7 !neg=7 dpp16 dpp8'),
         0x195: ('v_cvt_u32_f64', 'vdst:u32:1:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
-        0x196: ('v_cvt_f64_u32', 'vdst:f64:2:w:v:32: src0:u32:1:r:vsil:32:', 'e clamp=1 omod=3 '
-                                                                             '!abs=7 !neg=7'),
-        0x197: ('v_trunc_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6'),
-        0x198: ('v_ceil_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 '
-                                                                           'omod=3 neg=1 !abs=6 '
-                                                                           '!neg=6'),
-        0x199: ('v_rndne_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6'),
-        0x19A: ('v_floor_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6'),
+        0x196: ('v_cvt_f64_u32', 'vdst:f64:2:w:v:32: src0:u32:1:r:vsil:32:', 'e clamp=1 omod=3 !abs=7 !neg=7'),
+        0x197: ('v_trunc_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x198: ('v_ceil_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x199: ('v_rndne_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x19A: ('v_floor_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
         0x19B: ('v_pipeflush', '', '!abs=7 !clamp=1 !omod=3 !neg=7'),
-        0x19C: ('v_mov_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h', 'e op_sel=9 !abs=6 '
-                                                                            '!op_sel=6 !clamp=1 '
-                                                                            '!omod=3 !neg=6 '
-                                                                            'sel=03 dpp16 dpp8 '
-                                                                            'halves !abs=1 !neg=1'),
-        0x1A0: ('v_fract_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 '
-                                                                           'omod=3 neg=1 !abs=6 '
-                                                                           '!neg=6 dpp16 dpp8'),
-        0x1A1: ('v_trunc_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 '
-                                                                           'omod=3 neg=1 !abs=6 '
-                                                                           '!neg=6 dpp16 dpp8'),
-        0x1A2: ('v_ceil_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 '
-                                                                          'neg=1 !abs=6 !neg=6 '
-                                                                          'dpp16 dpp8'),
-        0x1A3: ('v_rndne_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 '
-                                                                           'omod=3 neg=1 !abs=6 '
-                                                                           '!neg=6 dpp16 dpp8'),
-        0x1A4: ('v_floor_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 '
-                                                                           'omod=3 neg=1 !abs=6 '
-                                                                           '!neg=6 dpp16 dpp8'),
-        0x1A5: ('v_exp_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 '
-                                                                         'neg=1 !abs=6 !neg=6 '
-                                                                         'dpp16 dpp8'),
-        0x1A7: ('v_log_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 '
-                                                                         'neg=1 !abs=6 !neg=6 '
-                                                                         'dpp16 dpp8'),
-        0x1AA: ('v_rcp_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 '
-                                                                         'neg=1 !abs=6 !neg=6 '
-                                                                         'dpp16 dpp8'),
+        0x19C: ('v_mov_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h', 'e op_sel=9 !abs=6 !op_sel=6 !clamp=1 !omod=3 !neg=6 sel=03 dpp16 dpp8 halves !abs=1 !neg=1'),
+        0x1A0: ('v_fract_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1A1: ('v_trunc_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1A2: ('v_ceil_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1A3: ('v_rndne_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1A4: ('v_floor_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1A5: ('v_exp_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1A7: ('v_log_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1AA: ('v_rcp_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1AB: ('v_rcp_iflag_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
-        0x1AE: ('v_rsq_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 '
-                                                                         'neg=1 !abs=6 !neg=6 '
-                                                                         'dpp16 dpp8'),
-        0x1AF: ('v_rcp_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 '
-                                                                          'neg=1 !abs=6 !neg=6'),
-        0x1B1: ('v_rsq_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 '
-                                                                          'neg=1 !abs=6 !neg=6'),
-        0x1B3: ('v_sqrt_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 '
-                                                                          'neg=1 !abs=6 !neg=6 '
-                                                                          'dpp16 dpp8'),
-        0x1B4: ('v_sqrt_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 '
-                                                                           'omod=3 neg=1 !abs=6 '
-                                                                           '!neg=6'),
-        0x1B5: ('v_sin_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 '
-                                                                         'neg=1 !abs=6 !neg=6 '
-                                                                         'dpp16 dpp8'),
-        0x1B6: ('v_cos_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 '
-                                                                         'neg=1 !abs=6 !neg=6 '
-                                                                         'dpp16 dpp8'),
-        0x1B7: ('v_not_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 '
-                                                                         '!omod=3 !neg=7 dpp16 '
-                                                                         'dpp8'),
-        0x1B8: ('v_bfrev_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 '
-                                                                           '!omod=3 !neg=7 dpp16 '
-                                                                           'dpp8'),
-        0x1B9: ('v_clz_i32_u32', 'vdst:i32:1:w:v:32: src0:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 '
-                                                                             '!omod=3 !neg=7 '
-                                                                             'dpp16 dpp8'),
-        0x1BA: ('v_ctz_i32_b32', 'vdst:i32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 '
-                                                                             '!omod=3 !neg=7 '
-                                                                             'dpp16 dpp8'),
-        0x1BB: ('v_cls_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 '
-                                                                         '!omod=3 !neg=7 dpp16 '
-                                                                         'dpp8'),
+        0x1AE: ('v_rsq_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1AF: ('v_rcp_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x1B1: ('v_rsq_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x1B3: ('v_sqrt_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1B4: ('v_sqrt_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x1B5: ('v_sin_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1B6: ('v_cos_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1B7: ('v_not_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x1B8: ('v_bfrev_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x1B9: ('v_clz_i32_u32', 'vdst:i32:1:w:v:32: src0:u32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x1BA: ('v_ctz_i32_b32', 'vdst:i32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x1BB: ('v_cls_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x1BC: ('v_frexp_exp_i32_f64', 'vdst:i32:1:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
         0x1BD: ('v_frexp_mant_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
-        0x1BE: ('v_fract_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6'),
+        0x1BE: ('v_fract_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
         0x1BF: ('v_frexp_exp_i32_f32', 'vdst:i32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 neg=1 !abs=6 !omod=3 !neg=6 dpp16 dpp8'),
         0x1C0: ('v_frexp_mant_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32:', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
-        0x1C2: ('v_movreld_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 '
-                                                                             '!omod=3 !neg=7 '
-                                                                             'dpp16 dpp8'),
-        0x1C3: ('v_movrels_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e !abs=7 !clamp=1 '
-                                                                          '!omod=3 !neg=7 dpp16 '
-                                                                          'dpp8'),
-        0x1C4: ('v_movrelsd_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e !abs=7 !clamp=1 '
-                                                                           '!omod=3 !neg=7 dpp16 '
-                                                                           'dpp8'),
-        0x1C8: ('v_movrelsd_2_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e !abs=7 !clamp=1 '
-                                                                             '!omod=3 !neg=7 '
-                                                                             'dpp16 dpp8'),
+        0x1C2: ('v_movreld_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x1C3: ('v_movrels_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x1C4: ('v_movrelsd_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x1C8: ('v_movrelsd_2_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:v:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x1D0: ('v_cvt_f16_u16', 'vdst:f16:1:w:v:32:h src0:u16:1:r:vsil:i16:h', 'e clamp=1 omod=3 !abs=7 !neg=7 dpp16 dpp8'),
         0x1D1: ('v_cvt_f16_i16', 'vdst:f16:1:w:v:32:h src0:i16:1:r:vsil:i16:h', 'e clamp=1 omod=3 !abs=7 !neg=7 dpp16 dpp8'),
         0x1D2: ('v_cvt_u16_f16', 'vdst:u16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1D3: ('v_cvt_i16_f16', 'vdst:i16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
-        0x1D4: ('v_rcp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6 dpp16 dpp8'),
-        0x1D5: ('v_sqrt_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 '
-                                                                             'omod=3 neg=1 !abs=6 '
-                                                                             '!neg=6 dpp16 dpp8'),
-        0x1D6: ('v_rsq_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6 dpp16 dpp8'),
-        0x1D7: ('v_log_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6 dpp16 dpp8'),
-        0x1D8: ('v_exp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6 dpp16 dpp8'),
+        0x1D4: ('v_rcp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1D5: ('v_sqrt_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1D6: ('v_rsq_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1D7: ('v_log_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1D8: ('v_exp_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1D9: ('v_frexp_mant_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1DA: ('v_frexp_exp_i16_f16', 'vdst:i16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1DB: ('v_floor_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
-        0x1DC: ('v_ceil_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 '
-                                                                             'omod=3 neg=1 !abs=6 '
-                                                                             '!neg=6 dpp16 dpp8'),
+        0x1DC: ('v_ceil_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1DD: ('v_trunc_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1DE: ('v_rndne_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1DF: ('v_fract_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
-        0x1E0: ('v_sin_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6 dpp16 dpp8'),
-        0x1E1: ('v_cos_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 '
-                                                                            'omod=3 neg=1 !abs=6 '
-                                                                            '!neg=6 dpp16 dpp8'),
+        0x1E0: ('v_sin_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
+        0x1E1: ('v_cos_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1E2: ('v_sat_pk_u8_i16', 'vdst:b16:1:w:v:32:h src0:v2i16:1:r:vsil:32:', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8 unused_op_sel=1'),
         0x1E3: ('v_cvt_norm_i16_f16', 'vdst:i16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
         0x1E4: ('v_cvt_norm_u16_f16', 'vdst:u16:1:w:v:32:h src0:f16:1:r:vsil:f16:h', 'e abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6 dpp16 dpp8'),
-        0x1E9: ('v_not_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 '
-                                                                            '!omod=3 !neg=7 dpp16 '
-                                                                            'dpp8'),
+        0x1E9: ('v_not_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x1EA: ('v_cvt_i32_i16', 'vdst:i32:1:w:v:32: src0:i16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8 unused_op_sel=8'),
         0x1EB: ('v_cvt_u32_u16', 'vdst:u32:1:w:v:32: src0:u16:1:r:vsil:i16:h', 'e !abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8 unused_op_sel=8'),
-        0x1EC: ('v_cvt_f32_fp8', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e op_sel=3 !abs=7 '
-                                                                             '!op_sel=c !clamp=1 '
-                                                                             '!omod=3 !neg=7 '
-                                                                             'byte_sel dpp16 dpp8'),
-        0x1ED: ('v_cvt_f32_bf8', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e op_sel=3 !abs=7 '
-                                                                             '!op_sel=c !clamp=1 '
-                                                                             '!omod=3 !neg=7 '
-                                                                             'byte_sel dpp16 dpp8'),
+        0x1EC: ('v_cvt_f32_fp8', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e op_sel=3 !abs=7 !op_sel=c !clamp=1 !omod=3 !neg=7 byte_sel dpp16 dpp8'),
+        0x1ED: ('v_cvt_f32_bf8', 'vdst:f32:1:w:v:32: src0:b32:1:r:vsil:32:', 'e op_sel=3 !abs=7 !op_sel=c !clamp=1 !omod=3 !neg=7 byte_sel dpp16 dpp8'),
         0x1EE: ('v_cvt_pk_f32_fp8', 'vdst:v2f32:2:w:v:32: src0:b16:1:r:vsil:f16:h', 'e op_sel=9 !abs=6 !op_sel=6 !clamp=1 !omod=3 !neg=6 sel=03'),
         0x1EF: ('v_cvt_pk_f32_bf8', 'vdst:v2f32:2:w:v:32: src0:b16:1:r:vsil:f16:h', 'e op_sel=9 !abs=6 !op_sel=6 !clamp=1 !omod=3 !neg=6 sel=03'),
-        0x209: ('v_fma_dx9_zero_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                      'src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7'),
-        0x20A: ('v_mad_i32_i24', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: '
-                                 'src2:i32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x20B: ('v_mad_u32_u24', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                                 'src2:u32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x20C: ('v_cubeid_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x20D: ('v_cubesc_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x20E: ('v_cubetc_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x20F: ('v_cubema_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x210: ('v_bfe_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                             'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x211: ('v_bfe_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: '
-                             'src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x212: ('v_bfi_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                             'src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x213: ('v_fma_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                             'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x214: ('v_fma_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64: '
-                             'src2:f64:2:r:vsil:f64:', 'abs=7 clamp=1 omod=3 neg=7'),
-        0x215: ('v_lerp_u8', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                             'src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x216: ('v_alignbit_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                                  'src2:b16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 '
-                                                             'dpp16 dpp8'),
-        0x217: ('v_alignbyte_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: '
-                                   'src1:b32:1:r:vsil:32: src2:b16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
-        0x218: ('v_mullit_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x21A: ('v_min3_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: '
-                              'src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x21B: ('v_min3_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                              'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x21D: ('v_max3_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: '
-                              'src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x21E: ('v_max3_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                              'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x220: ('v_med3_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: '
-                              'src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x221: ('v_med3_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                              'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x222: ('v_sad_u8', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                            'src2:b32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
-        0x223: ('v_sad_hi_u8', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                               'src2:b32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
-        0x224: ('v_sad_u16', 'vdst:u32:1:w:v:32: src0:v2u16:1:r:vsil:32: src1:v2u16:1:r:vsil:32: '
-                             'src2:u32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
-        0x225: ('v_sad_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                             'src2:u32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
-        0x226: ('v_cvt_pk_u8_f32', 'vdst:b32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                   'src1:u32:1:r:vsil:32: src2:b32:1:r:vsil:32:', 'abs=1 clamp=1 neg=1 !omod=3 dpp16 dpp8'),
-        0x227: ('v_div_fixup_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                   'src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7'),
-        0x228: ('v_div_fixup_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: '
-                                   'src1:f64:2:r:vsil:f64: src2:f64:2:r:vsil:f64:', 'abs=7 clamp=1 omod=3 neg=7'),
-        0x229: ('v_min3_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                  'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x22A: ('v_max3_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                  'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x22B: ('v_min3_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                  'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x22C: ('v_max3_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                  'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x22D: ('v_minimum3_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                  'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x22E: ('v_maximum3_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                  'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x22F: ('v_minimum3_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                  'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x230: ('v_maximum3_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                  'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x231: ('v_med3_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                  'src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x232: ('v_med3_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                  'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x237: ('v_div_fmas_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: '
-                                  'src2:f32:1:r:vsil:32: vcc:mask:1:r:vcc:32:-', 'abs=7 clamp=1 omod=3 neg=7'),
-        0x238: ('v_div_fmas_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: '
-                                  'src1:f64:2:r:vsil:f64: src2:f64:2:r:vsil:f64: '
-                                  'vcc:mask:1:r:vcc:32:-', 'abs=7 clamp=1 omod=3 neg=7'),
-        0x239: ('v_msad_u8', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                             'src2:b32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
-        0x23A: ('v_qsad_pk_u16_u8', 'vdst:b64:2:w:v:32: src0:b64:2:r:vsil:64: '
-                                    'src1:b32:1:r:vsil:32: src2:b64:2:r:vsil:64:', 'clamp=1 !abs=7 !omod=3 !neg=7'),
-        0x23B: ('v_mqsad_pk_u16_u8', 'vdst:b64:2:w:v:32: src0:b64:2:r:vsil:64: '
-                                     'src1:b32:1:r:vsil:32: src2:b64:2:r:vsil:64:', 'clamp=1 !abs=7 !omod=3 !neg=7'),
-        0x23D: ('v_mqsad_u32_u8', 'vdst:b128:4:w:v:32: src0:b64:2:r:vsil:64: '
-                                  'src1:b32:1:r:vsil:32: src2:b128:4:r:v:32:', 'clamp=1 !abs=7 !omod=3 !neg=7'),
-        0x240: ('v_xor3_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                              'src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x241: ('v_mad_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h '
-                             'src2:u16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 '
-                                                        'dpp8'),
-        0x244: ('v_perm_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                              'src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x245: ('v_xad_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                             'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x246: ('v_lshl_add_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                                  'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                           'dpp8'),
-        0x247: ('v_add_lshl_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                                  'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                           'dpp8'),
-        0x248: ('v_fma_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h '
-                             'src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 '
-                                                        'sel=0123 dpp16 dpp8'),
-        0x24A: ('v_min3_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h '
-                              'src1:i16:1:r:vsil:i16:h src2:i16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
-        0x24B: ('v_min3_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h '
-                              'src1:u16:1:r:vsil:i16:h src2:u16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
-        0x24D: ('v_max3_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h '
-                              'src1:i16:1:r:vsil:i16:h src2:i16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
-        0x24E: ('v_max3_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h '
-                              'src1:u16:1:r:vsil:i16:h src2:u16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
-        0x250: ('v_med3_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h '
-                              'src1:i16:1:r:vsil:i16:h src2:i16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
-        0x251: ('v_med3_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h '
-                              'src1:u16:1:r:vsil:i16:h src2:u16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
-        0x253: ('v_mad_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h '
-                             'src2:i16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 '
-                                                        'dpp8'),
-        0x254: ('v_div_fixup_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                   'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x255: ('v_add3_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                              'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x256: ('v_lshl_or_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                                 'src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                          'dpp8'),
-        0x257: ('v_and_or_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                                'src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0x258: ('v_or3_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: '
-                             'src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x259: ('v_mad_u32_u16', 'vdst:u32:1:w:v:32: src0:u16:1:r:vsil:i16:h '
-                                 'src1:u16:1:r:vsil:i16:h src2:u32:1:r:vsil:32:', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
-        0x25A: ('v_mad_i32_i16', 'vdst:i32:1:w:v:32: src0:i16:1:r:vsil:i16:h '
-                                 'src1:i16:1:r:vsil:i16:h src2:i32:1:r:vsil:32:', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
-        0x25B: ('v_permlane16_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:r:v:32: src1:b32:1:r:sil:32: '
-                                    'src2:b32:1:r:sil:32:', 'op_sel=3 !abs=7 !clamp=1 !omod=3 '
-                                                            '!neg=7 sel=01'),
-        0x25C: ('v_permlanex16_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:r:v:32: src1:b32:1:r:sil:32: '
-                                     'src2:b32:1:r:sil:32:', 'op_sel=3 !abs=7 !clamp=1 !omod=3 '
-                                                             '!neg=7 sel=01'),
-        0x25D: ('v_cndmask_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h '
-                                 'src1:b16:1:r:vsil:i16:h src2:mask:1:r:s:32:', 'abs=3 neg=3 !abs=4 !clamp=1 !omod=3 !neg=4 dpp16 dpp8'),
-        0x262: ('v_maxmin_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                                'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0x263: ('v_minmax_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: '
-                                'src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0x264: ('v_maxmin_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: '
-                                'src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0x265: ('v_minmax_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: '
-                                'src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                         'dpp8'),
-        0x266: ('v_dot2_f16_f16', 'vdst:f16:1:w:v:32:h src0:v2f16:1:r:vsil:v2f16: '
-                                  'src1:v2f16:1:r:vsil:v2f16: src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=c neg=7 !clamp=1 !omod=3 sel=xx23 dpp16 dpp8'),
-        0x267: ('v_dot2_bf16_bf16', 'vdst:bf16:1:w:v:32:h src0:v2bf16:1:r:vsil:v2bf16: '
-                                    'src1:v2bf16:1:r:vsil:v2bf16: src2:bf16:1:r:vsil:bf16:h', 'abs=7 op_sel=c neg=7 !clamp=1 !omod=3 sel=xx23 dpp16 dpp8'),
-        0x268: ('v_minmax_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                    'src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x269: ('v_maxmin_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                    'src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x26A: ('v_minmax_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                    'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x26B: ('v_maxmin_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                    'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x26C: ('v_minimummaximum_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                        'src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x26D: ('v_maximumminimum_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                        'src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
-        0x26E: ('v_minimummaximum_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                        'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x26F: ('v_maximumminimum_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                        'src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
-        0x280: ('v_s_exp_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 '
-                                                                           'neg=1 !abs=6 !neg=6'),
-        0x281: ('v_s_exp_f16', 'vdst:f16:1:w:s:32: src0:f16:1:r:vsil:f16:', 'abs=1 clamp=1 omod=3 '
-                                                                            'neg=1 !abs=6 !neg=6'),
-        0x282: ('v_s_log_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 '
-                                                                           'neg=1 !abs=6 !neg=6'),
-        0x283: ('v_s_log_f16', 'vdst:f16:1:w:s:32: src0:f16:1:r:vsil:f16:', 'abs=1 clamp=1 omod=3 '
-                                                                            'neg=1 !abs=6 !neg=6'),
-        0x284: ('v_s_rcp_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 '
-                                                                           'neg=1 !abs=6 !neg=6'),
-        0x285: ('v_s_rcp_f16', 'vdst:f16:1:w:s:32: src0:f16:1:r:vsil:f16:', 'abs=1 clamp=1 omod=3 '
-                                                                            'neg=1 !abs=6 !neg=6'),
-        0x286: ('v_s_rsq_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 '
-                                                                           'neg=1 !abs=6 !neg=6'),
-        0x287: ('v_s_rsq_f16', 'vdst:f16:1:w:s:32: src0:f16:1:r:vsil:f16:', 'abs=1 clamp=1 omod=3 '
-                                                                            'neg=1 !abs=6 !neg=6'),
-        0x288: ('v_s_sqrt_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 '
-                                                                            'neg=1 !abs=6 !neg=6'),
+        0x209: ('v_fma_dx9_zero_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7'),
+        0x20A: ('v_mad_i32_i24', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: src2:i32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
+        0x20B: ('v_mad_u32_u24', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
+        0x20C: ('v_cubeid_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x20D: ('v_cubesc_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x20E: ('v_cubetc_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x20F: ('v_cubema_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x210: ('v_bfe_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x211: ('v_bfe_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x212: ('v_bfi_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x213: ('v_fma_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x214: ('v_fma_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64: src2:f64:2:r:vsil:f64:', 'abs=7 clamp=1 omod=3 neg=7'),
+        0x215: ('v_lerp_u8', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x216: ('v_alignbit_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x217: ('v_alignbyte_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x218: ('v_mullit_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x21A: ('v_min3_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x21B: ('v_min3_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x21D: ('v_max3_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x21E: ('v_max3_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x220: ('v_med3_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x221: ('v_med3_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x222: ('v_sad_u8', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
+        0x223: ('v_sad_hi_u8', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
+        0x224: ('v_sad_u16', 'vdst:u32:1:w:v:32: src0:v2u16:1:r:vsil:32: src1:v2u16:1:r:vsil:32: src2:u32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
+        0x225: ('v_sad_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
+        0x226: ('v_cvt_pk_u8_f32', 'vdst:b32:1:w:v:32: src0:f32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:b32:1:r:vsil:32:', 'abs=1 clamp=1 neg=1 !omod=3 dpp16 dpp8'),
+        0x227: ('v_div_fixup_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7'),
+        0x228: ('v_div_fixup_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64: src2:f64:2:r:vsil:f64:', 'abs=7 clamp=1 omod=3 neg=7'),
+        0x229: ('v_min3_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x22A: ('v_max3_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x22B: ('v_min3_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x22C: ('v_max3_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x22D: ('v_minimum3_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x22E: ('v_maximum3_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x22F: ('v_minimum3_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x230: ('v_maximum3_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x231: ('v_med3_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x232: ('v_med3_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x237: ('v_div_fmas_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32: vcc:mask:1:r:vcc:32:-', 'abs=7 clamp=1 omod=3 neg=7'),
+        0x238: ('v_div_fmas_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64: src2:f64:2:r:vsil:f64: vcc:mask:1:r:vcc:32:-', 'abs=7 clamp=1 omod=3 neg=7'),
+        0x239: ('v_msad_u8', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
+        0x23A: ('v_qsad_pk_u16_u8', 'vdst:b64:2:w:v:32: src0:b64:2:r:vsil:64: src1:b32:1:r:vsil:32: src2:b64:2:r:vsil:64:', 'clamp=1 !abs=7 !omod=3 !neg=7'),
+        0x23B: ('v_mqsad_pk_u16_u8', 'vdst:b64:2:w:v:32: src0:b64:2:r:vsil:64: src1:b32:1:r:vsil:32: src2:b64:2:r:vsil:64:', 'clamp=1 !abs=7 !omod=3 !neg=7'),
+        0x23D: ('v_mqsad_u32_u8', 'vdst:b128:4:w:v:32: src0:b64:2:r:vsil:64: src1:b32:1:r:vsil:32: src2:b128:4:r:v:32:', 'clamp=1 !abs=7 !omod=3 !neg=7'),
+        0x240: ('v_xor3_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x241: ('v_mad_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h src2:u16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x244: ('v_perm_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x245: ('v_xad_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x246: ('v_lshl_add_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x247: ('v_add_lshl_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x248: ('v_fma_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x24A: ('v_min3_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h src2:i16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x24B: ('v_min3_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h src2:u16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x24D: ('v_max3_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h src2:i16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x24E: ('v_max3_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h src2:u16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x250: ('v_med3_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h src2:i16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x251: ('v_med3_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h src2:u16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x253: ('v_mad_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h src2:i16:1:r:vsil:i16:h', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x254: ('v_div_fixup_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x255: ('v_add3_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x256: ('v_lshl_or_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x257: ('v_and_or_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x258: ('v_or3_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32: src2:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x259: ('v_mad_u32_u16', 'vdst:u32:1:w:v:32: src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h src2:u32:1:r:vsil:32:', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x25A: ('v_mad_i32_i16', 'vdst:i32:1:w:v:32: src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h src2:i32:1:r:vsil:32:', 'op_sel=f clamp=1 !omod=3 sel=0123 dpp16 dpp8'),
+        0x25B: ('v_permlane16_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:r:v:32: src1:b32:1:r:sil:32: src2:b32:1:r:sil:32:', 'op_sel=3 !abs=7 !clamp=1 !omod=3 !neg=7 sel=01'),
+        0x25C: ('v_permlanex16_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:r:v:32: src1:b32:1:r:sil:32: src2:b32:1:r:sil:32:', 'op_sel=3 !abs=7 !clamp=1 !omod=3 !neg=7 sel=01'),
+        0x25D: ('v_cndmask_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h src1:b16:1:r:vsil:i16:h src2:mask:1:r:s:32:', 'abs=3 neg=3 !abs=4 !clamp=1 !omod=3 !neg=4 dpp16 dpp8'),
+        0x262: ('v_maxmin_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x263: ('v_minmax_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x264: ('v_maxmin_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x265: ('v_minmax_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: src2:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x266: ('v_dot2_f16_f16', 'vdst:f16:1:w:v:32:h src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:vsil:v2f16: src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=c neg=7 !clamp=1 !omod=3 sel=xx23 dpp16 dpp8'),
+        0x267: ('v_dot2_bf16_bf16', 'vdst:bf16:1:w:v:32:h src0:v2bf16:1:r:vsil:v2bf16: src1:v2bf16:1:r:vsil:v2bf16: src2:bf16:1:r:vsil:bf16:h', 'abs=7 op_sel=c neg=7 !clamp=1 !omod=3 sel=xx23 dpp16 dpp8'),
+        0x268: ('v_minmax_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x269: ('v_maxmin_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x26A: ('v_minmax_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x26B: ('v_maxmin_num_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x26C: ('v_minimummaximum_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x26D: ('v_maximumminimum_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'abs=7 clamp=1 omod=3 neg=7 dpp16 dpp8'),
+        0x26E: ('v_minimummaximum_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x26F: ('v_maximumminimum_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h src2:f16:1:r:vsil:f16:h', 'abs=7 op_sel=f clamp=1 omod=3 neg=7 sel=0123 dpp16 dpp8'),
+        0x280: ('v_s_exp_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x281: ('v_s_exp_f16', 'vdst:f16:1:w:s:32: src0:f16:1:r:vsil:f16:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x282: ('v_s_log_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x283: ('v_s_log_f16', 'vdst:f16:1:w:s:32: src0:f16:1:r:vsil:f16:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x284: ('v_s_rcp_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x285: ('v_s_rcp_f16', 'vdst:f16:1:w:s:32: src0:f16:1:r:vsil:f16:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x286: ('v_s_rsq_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x287: ('v_s_rsq_f16', 'vdst:f16:1:w:s:32: src0:f16:1:r:vsil:f16:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
+        0x288: ('v_s_sqrt_f32', 'vdst:f32:1:w:s:32: src0:f32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
         0x289: ('v_s_sqrt_f16', 'vdst:f16:1:w:s:32: src0:f16:1:r:vsil:f16:', 'abs=1 clamp=1 omod=3 neg=1 !abs=6 !neg=6'),
-        0x2FC: ('v_div_scale_f32', 'vdst:f32:1:w:v:32: sdst:mask:1:w:s:32: src0:f32:1:r:vsil:32: '
-                                   'src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'clamp=1 omod=3 neg=7'),
-        0x2FD: ('v_div_scale_f64', 'vdst:f64:2:w:v:32: sdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: '
-                                   'src1:f64:2:r:vsil:f64: src2:f64:2:r:vsil:f64:', 'clamp=1 omod=3 neg=7'),
-        0x2FE: ('v_mad_co_u64_u32', 'vdst:u64:2:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: '
-                                    'src1:u32:1:r:vsil:32: src2:u64:2:r:vsil:64:', 'clamp=1 !omod=3 !neg=7'),
-        0x2FF: ('v_mad_co_i64_i32', 'vdst:i64:2:w:v:32: sdst:mask:1:w:s:32: src0:i32:1:r:vsil:32: '
-                                    'src1:i32:1:r:vsil:32: src2:i64:2:r:vsil:64:', 'clamp=1 !omod=3 !neg=7'),
-        0x300: ('v_add_co_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: '
-                                'src1:u32:1:r:vsil:32:', 'clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x301: ('v_sub_co_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: '
-                                'src1:u32:1:r:vsil:32:', 'clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x302: ('v_subrev_co_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: '
-                                   'src1:u32:1:r:vsil:32:', 'clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x303: ('v_add_nc_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:vsil:i16:h', 'op_sel=b clamp=1 !abs=4 !op_sel=4 '
-                                                           '!omod=3 !neg=4 sel=013 dpp16 dpp8'),
-        0x304: ('v_sub_nc_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:vsil:i16:h', 'op_sel=b clamp=1 !abs=4 !op_sel=4 '
-                                                           '!omod=3 !neg=4 sel=013 dpp16 dpp8'),
-        0x305: ('v_mul_lo_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h '
-                                'src1:u16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                           'dpp8'),
-        0x306: ('v_cvt_pk_i16_f32', 'vdst:v2i16:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                    'src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                             '!neg=4 dpp16 dpp8'),
-        0x307: ('v_cvt_pk_u16_f32', 'vdst:v2u16:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                    'src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 neg=3 !abs=4 !omod=3 '
-                                                             '!neg=4 dpp16 dpp8'),
+        0x2FC: ('v_div_scale_f32', 'vdst:f32:1:w:v:32: sdst:mask:1:w:s:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'clamp=1 omod=3 neg=7'),
+        0x2FD: ('v_div_scale_f64', 'vdst:f64:2:w:v:32: sdst:mask:1:w:s:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64: src2:f64:2:r:vsil:f64:', 'clamp=1 omod=3 neg=7'),
+        0x2FE: ('v_mad_co_u64_u32', 'vdst:u64:2:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32: src2:u64:2:r:vsil:64:', 'clamp=1 !omod=3 !neg=7'),
+        0x2FF: ('v_mad_co_i64_i32', 'vdst:i64:2:w:v:32: sdst:mask:1:w:s:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32: src2:i64:2:r:vsil:64:', 'clamp=1 !omod=3 !neg=7'),
+        0x300: ('v_add_co_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x301: ('v_sub_co_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x302: ('v_subrev_co_u32', 'vdst:u32:1:w:v:32: sdst:mask:1:w:s:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', 'clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x303: ('v_add_nc_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'op_sel=b clamp=1 !abs=4 !op_sel=4 !omod=3 !neg=4 sel=013 dpp16 dpp8'),
+        0x304: ('v_sub_nc_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', 'op_sel=b clamp=1 !abs=4 !op_sel=4 !omod=3 !neg=4 sel=013 dpp16 dpp8'),
+        0x305: ('v_mul_lo_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x306: ('v_cvt_pk_i16_f32', 'vdst:v2i16:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x307: ('v_cvt_pk_u16_f32', 'vdst:v2u16:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
         0x309: ('v_max_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x30A: ('v_max_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x30B: ('v_min_u16', 'vdst:u16:1:w:v:32:h src0:u16:1:r:vsil:i16:h src1:u16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x30C: ('v_min_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x30D: ('v_add_nc_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:vsil:i16:h', 'op_sel=b clamp=1 !abs=4 !op_sel=4 '
-                                                           '!omod=3 !neg=4 sel=013 dpp16 dpp8'),
-        0x30E: ('v_sub_nc_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h '
-                                'src1:i16:1:r:vsil:i16:h', 'op_sel=b clamp=1 !abs=4 !op_sel=4 '
-                                                           '!omod=3 !neg=4 sel=013 dpp16 dpp8'),
-        0x30F: ('v_permlane16_var_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:r:v:32: '
-                                        'src1:b32:1:r:v:32:', 'op_sel=3 !abs=7 !op_sel=4 !clamp=1 '
-                                                              '!omod=3 !neg=7 sel=01'),
-        0x310: ('v_permlanex16_var_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:r:v:32: '
-                                         'src1:b32:1:r:v:32:', 'op_sel=3 !abs=7 !op_sel=4 '
-                                                               '!clamp=1 !omod=3 !neg=7 sel=01'),
-        0x311: ('v_pack_b32_f16', 'vdst:v2f16:1:w:v:32: src0:f16:1:r:vsil:f16:h '
-                                  'src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 neg=3 !abs=4 '
-                                                             '!op_sel=4 !omod=3 !neg=4 sel=013 '
-                                                             'dpp16 dpp8'),
-        0x312: ('v_cvt_pk_norm_i16_f16', 'vdst:v2i16:1:w:v:32: src0:f16:1:r:vsil:f16:h '
-                                         'src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 neg=3 '
-                                                                    '!abs=4 !op_sel=4 !omod=3 '
-                                                                    '!neg=4 sel=013 dpp16 dpp8'),
-        0x313: ('v_cvt_pk_norm_u16_f16', 'vdst:v2u16:1:w:v:32: src0:f16:1:r:vsil:f16:h '
-                                         'src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 neg=3 '
-                                                                    '!abs=4 !op_sel=4 !omod=3 '
-                                                                    '!neg=4 sel=013 dpp16 dpp8'),
+        0x30D: ('v_add_nc_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'op_sel=b clamp=1 !abs=4 !op_sel=4 !omod=3 !neg=4 sel=013 dpp16 dpp8'),
+        0x30E: ('v_sub_nc_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', 'op_sel=b clamp=1 !abs=4 !op_sel=4 !omod=3 !neg=4 sel=013 dpp16 dpp8'),
+        0x30F: ('v_permlane16_var_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:r:v:32: src1:b32:1:r:v:32:', 'op_sel=3 !abs=7 !op_sel=4 !clamp=1 !omod=3 !neg=7 sel=01'),
+        0x310: ('v_permlanex16_var_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:r:v:32: src1:b32:1:r:v:32:', 'op_sel=3 !abs=7 !op_sel=4 !clamp=1 !omod=3 !neg=7 sel=01'),
+        0x311: ('v_pack_b32_f16', 'vdst:v2f16:1:w:v:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 neg=3 !abs=4 !op_sel=4 !omod=3 !neg=4 sel=013 dpp16 dpp8'),
+        0x312: ('v_cvt_pk_norm_i16_f16', 'vdst:v2i16:1:w:v:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 neg=3 !abs=4 !op_sel=4 !omod=3 !neg=4 sel=013 dpp16 dpp8'),
+        0x313: ('v_cvt_pk_norm_u16_f16', 'vdst:v2u16:1:w:v:32: src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 neg=3 !abs=4 !op_sel=4 !omod=3 !neg=4 sel=013 dpp16 dpp8'),
         0x31C: ('v_ldexp_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 neg=1 !abs=4 !neg=4 dpp16 dpp8'),
         0x31D: ('v_bfm_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x31E: ('v_bcnt_u32_b32', 'vdst:u32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
-        0x31F: ('v_mbcnt_lo_u32_b32', 'vdst:u32:1:w:v:32: src0:b32:1:r:vsil:32: '
-                                      'src1:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                               'dpp16 dpp8'),
-        0x320: ('v_mbcnt_hi_u32_b32', 'vdst:u32:1:w:v:32: src0:b32:1:r:vsil:32: '
-                                      'src1:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                               'dpp16 dpp8'),
-        0x321: ('v_cvt_pk_norm_i16_f32', 'vdst:v2i16:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                         'src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 neg=3 !abs=4 '
-                                                                  '!omod=3 !neg=4 dpp16 dpp8'),
-        0x322: ('v_cvt_pk_norm_u16_f32', 'vdst:v2u16:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                         'src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 neg=3 !abs=4 '
-                                                                  '!omod=3 !neg=4 dpp16 dpp8'),
-        0x323: ('v_cvt_pk_u16_u32', 'vdst:v2u16:1:w:v:32: src0:u32:1:r:vsil:32: '
-                                    'src1:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                             'dpp16 dpp8'),
-        0x324: ('v_cvt_pk_i16_i32', 'vdst:v2i16:1:w:v:32: src0:i32:1:r:vsil:32: '
-                                    'src1:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 '
-                                                             'dpp16 dpp8'),
+        0x31F: ('v_mbcnt_lo_u32_b32', 'vdst:u32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x320: ('v_mbcnt_hi_u32_b32', 'vdst:u32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x321: ('v_cvt_pk_norm_i16_f32', 'vdst:v2i16:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x322: ('v_cvt_pk_norm_u16_f32', 'vdst:v2u16:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 neg=3 !abs=4 !omod=3 !neg=4 dpp16 dpp8'),
+        0x323: ('v_cvt_pk_u16_u32', 'vdst:v2u16:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x324: ('v_cvt_pk_i16_i32', 'vdst:v2i16:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x325: ('v_sub_nc_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
         0x326: ('v_add_nc_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', 'clamp=1 !abs=7 !omod=3 !neg=7 dpp16 dpp8'),
         0x32B: ('v_ldexp_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:i32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 neg=1 !abs=4 !neg=4'),
         0x32C: ('v_mul_lo_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7'),
         0x32D: ('v_mul_hi_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7'),
         0x32E: ('v_mul_hi_i32', 'vdst:i32:1:w:v:32: src0:i32:1:r:vsil:32: src1:i32:1:r:vsil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7'),
-        0x32F: ('v_trig_preop_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: '
-                                    'src1:u32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 neg=1 !abs=4 '
-                                                             '!neg=4'),
-        0x338: ('v_lshlrev_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h '
-                                 'src1:b16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                            'dpp8'),
-        0x339: ('v_lshrrev_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h '
-                                 'src1:b16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                            'dpp8'),
-        0x33A: ('v_ashrrev_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h '
-                                 'src1:i16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 '
-                                                            'dpp8'),
+        0x32F: ('v_trig_preop_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:u32:1:r:vsil:32:', 'abs=1 clamp=1 omod=3 neg=1 !abs=4 !neg=4'),
+        0x338: ('v_lshlrev_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h src1:b16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x339: ('v_lshrrev_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h src1:b16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
+        0x33A: ('v_ashrrev_i16', 'vdst:i16:1:w:v:32:h src0:i16:1:r:vsil:i16:h src1:i16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x33D: ('v_lshrrev_b64', 'vdst:b64:2:w:v:32: src0:b32:1:r:vsil:32: src1:b64:2:r:vsil:64:', '!abs=7 !clamp=1 !omod=3 !neg=7'),
         0x33E: ('v_ashrrev_i64', 'vdst:i64:2:w:v:32: src0:i32:1:r:vsil:32: src1:i64:2:r:vsil:64:', '!abs=7 !clamp=1 !omod=3 !neg=7'),
-        0x341: ('v_minimum_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'abs=3 clamp=1 omod=3 neg=3 !abs=4 '
-                                                           '!neg=4'),
-        0x342: ('v_maximum_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: '
-                                 'src1:f64:2:r:vsil:f64:', 'abs=3 clamp=1 omod=3 neg=3 !abs=4 '
-                                                           '!neg=4'),
+        0x341: ('v_minimum_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4'),
+        0x342: ('v_maximum_f64', 'vdst:f64:2:w:v:32: src0:f64:2:r:vsil:f64: src1:f64:2:r:vsil:f64:', 'abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4'),
         0x360: ('v_readlane_b32', 'vdst:b32:1:w:s:32: src0:b32:1:r:v:32: src1:b32:1:r:sil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7'),
         0x361: ('v_writelane_b32', 'vdst:b32:1:rw:v:32: src0:b32:1:r:sil:32: src1:b32:1:r:sil:32:', '!abs=7 !clamp=1 !omod=3 !neg=7'),
         0x362: ('v_and_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h src1:b16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
@@ -1717,272 +1051,120 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x364: ('v_xor_b16', 'vdst:b16:1:w:v:32:h src0:b16:1:r:vsil:i16:h src1:b16:1:r:vsil:i16:h', '!abs=7 !clamp=1 !omod=3 !neg=7 dpp16 dpp8'),
         0x365: ('v_minimum_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
         0x366: ('v_maximum_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4 dpp16 dpp8'),
-        0x367: ('v_minimum_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 omod=3 neg=3 '
-                                                            '!abs=4 !op_sel=4 !neg=4 sel=013 '
-                                                            'dpp16 dpp8'),
-        0x368: ('v_maximum_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h '
-                                 'src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 omod=3 neg=3 '
-                                                            '!abs=4 !op_sel=4 !neg=4 sel=013 '
-                                                            'dpp16 dpp8'),
-        0x369: ('v_cvt_pk_fp8_f32', 'vdst:b16:1:rw:v:32:h src0:f32:1:r:vsil:32: '
-                                    'src1:f32:1:r:vsil:32:', 'abs=3 op_sel=b neg=3 !abs=4 '
-                                                             '!op_sel=4 !clamp=1 !omod=3 !neg=4 '
-                                                             'sel=013 dpp16 dpp8'),
-        0x36A: ('v_cvt_pk_bf8_f32', 'vdst:b16:1:rw:v:32:h src0:f32:1:r:vsil:32: '
-                                    'src1:f32:1:r:vsil:32:', 'abs=3 op_sel=b neg=3 !abs=4 '
-                                                             '!op_sel=4 !clamp=1 !omod=3 !neg=4 '
-                                                             'sel=013 dpp16 dpp8'),
-        0x36B: ('v_cvt_sr_fp8_f32', 'vdst:b32:1:rw:v:32: src0:f32:1:r:vsil:32: '
-                                    'src1:b32:1:r:vsil:32:', 'abs=1 op_sel=c neg=1 !abs=4 '
-                                                             '!op_sel=3 !clamp=1 !omod=3 !neg=4 '
-                                                             'byte_sel dpp16 dpp8'),
-        0x36C: ('v_cvt_sr_bf8_f32', 'vdst:b32:1:rw:v:32: src0:f32:1:r:vsil:32: '
-                                    'src1:b32:1:r:vsil:32:', 'abs=1 op_sel=c neg=1 !abs=4 '
-                                                             '!op_sel=3 !clamp=1 !omod=3 !neg=4 '
-                                                             'byte_sel dpp16 dpp8'),
+        0x367: ('v_minimum_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 omod=3 neg=3 !abs=4 !op_sel=4 !neg=4 sel=013 dpp16 dpp8'),
+        0x368: ('v_maximum_f16', 'vdst:f16:1:w:v:32:h src0:f16:1:r:vsil:f16:h src1:f16:1:r:vsil:f16:h', 'abs=3 op_sel=b clamp=1 omod=3 neg=3 !abs=4 !op_sel=4 !neg=4 sel=013 dpp16 dpp8'),
+        0x369: ('v_cvt_pk_fp8_f32', 'vdst:b16:1:rw:v:32:h src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'abs=3 op_sel=b neg=3 !abs=4 !op_sel=4 !clamp=1 !omod=3 !neg=4 sel=013 dpp16 dpp8'),
+        0x36A: ('v_cvt_pk_bf8_f32', 'vdst:b16:1:rw:v:32:h src0:f32:1:r:vsil:32: src1:f32:1:r:vsil:32:', 'abs=3 op_sel=b neg=3 !abs=4 !op_sel=4 !clamp=1 !omod=3 !neg=4 sel=013 dpp16 dpp8'),
+        0x36B: ('v_cvt_sr_fp8_f32', 'vdst:b32:1:rw:v:32: src0:f32:1:r:vsil:32: src1:b32:1:r:vsil:32:', 'abs=1 op_sel=c neg=1 !abs=4 !op_sel=3 !clamp=1 !omod=3 !neg=4 byte_sel dpp16 dpp8'),
+        0x36C: ('v_cvt_sr_bf8_f32', 'vdst:b32:1:rw:v:32: src0:f32:1:r:vsil:32: src1:b32:1:r:vsil:32:', 'abs=1 op_sel=c neg=1 !abs=4 !op_sel=3 !clamp=1 !omod=3 !neg=4 byte_sel dpp16 dpp8'),
     },
     "VOP3P": {
-        0x0: ('v_pk_mad_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: '
-                              'src1:v2i16:1:r:vsil:32: src2:v2i16:1:r:vsil:32:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012'),
-        0x1: ('v_pk_mul_lo_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: '
-                                 'src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                            'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                            '!op_sel=4 !neg=4 sel=01'),
-        0x2: ('v_pk_add_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: '
-                              'src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 '
-                                                         'neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
-        0x3: ('v_pk_sub_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: '
-                              'src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 '
-                                                         'neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
-        0x4: ('v_pk_lshlrev_b16', 'vdst:v2b16:1:w:v:32: src0:v2b16:1:r:vsil:32: '
-                                  'src1:v2b16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                             'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                             '!op_sel=4 !neg=4 sel=01'),
-        0x5: ('v_pk_lshrrev_b16', 'vdst:v2b16:1:w:v:32: src0:v2b16:1:r:vsil:32: '
-                                  'src1:v2b16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                             'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                             '!op_sel=4 !neg=4 sel=01'),
-        0x6: ('v_pk_ashrrev_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: '
-                                  'src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                             'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                             '!op_sel=4 !neg=4 sel=01'),
-        0x7: ('v_pk_max_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: '
-                              'src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 '
-                                                         'neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
-        0x8: ('v_pk_min_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: '
-                              'src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 '
-                                                         'neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
-        0x9: ('v_pk_mad_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: '
-                              'src1:v2u16:1:r:vsil:32: src2:v2u16:1:r:vsil:32:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012'),
-        0xA: ('v_pk_add_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: '
-                              'src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 '
-                                                         'neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
-        0xB: ('v_pk_sub_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: '
-                              'src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 '
-                                                         'neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
-        0xC: ('v_pk_max_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: '
-                              'src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 '
-                                                         'neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
-        0xD: ('v_pk_min_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: '
-                              'src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 '
-                                                         'neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
-        0xE: ('v_pk_fma_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                              'src1:v2f16:1:r:vsil:v2f16: src2:v2f16:1:r:vsil:v2f16:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012'),
-        0xF: ('v_pk_add_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                              'src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                            'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                            '!op_sel=4 !neg=4 sel=01'),
-        0x10: ('v_pk_mul_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                               'src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                             'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                             '!op_sel=4 !neg=4 sel=01'),
-        0x13: ('v_dot2_f32_f16', 'vdst:f32:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                                 'src1:v2f16:1:r:vsil:v2f16: src2:f32:1:r:vsil:32:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012 dpp16 dpp8'),
-        0x16: ('v_dot4_i32_iu8', 'vdst:i32:1:w:v:32: src0:v4iu8:1:r:vsil:32: '
-                                 'src1:v4iu8:1:r:vsil:32: src2:i32:1:r:vsil:32:', 'neg_hi=7 clamp=1 neg=7 !op_sel=7'),
-        0x17: ('v_dot4_u32_u8', 'vdst:u32:1:w:v:32: src0:v4u8:1:r:vsil:32: src1:v4u8:1:r:vsil:32: '
-                                'src2:u32:1:r:vsil:32:', 'neg_hi=7 clamp=1 neg=7 !op_sel=7'),
-        0x18: ('v_dot8_i32_iu4', 'vdst:i32:1:w:v:32: src0:v8iu4:1:r:vsil:32: '
-                                 'src1:v8iu4:1:r:vsil:32: src2:i32:1:r:vsil:32:', 'neg_hi=7 clamp=1 neg=7 !op_sel=7'),
-        0x19: ('v_dot8_u32_u4', 'vdst:u32:1:w:v:32: src0:v8u4:1:r:vsil:32: src1:v8u4:1:r:vsil:32: '
-                                'src2:u32:1:r:vsil:32:', 'neg_hi=7 clamp=1 neg=7 !op_sel=7'),
-        0x1A: ('v_dot2_f32_bf16', 'vdst:f32:1:w:v:32: src0:v2bf16:1:r:vsil:v2bf16: '
-                                  'src1:v2bf16:1:r:vsil:v2bf16: src2:f32:1:r:vsil:32:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012 dpp16 dpp8'),
-        0x1B: ('v_pk_min_num_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                                   'src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                                 'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                                 '!op_sel=4 !neg=4 sel=01'),
-        0x1C: ('v_pk_max_num_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                                   'src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                                 'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                                 '!op_sel=4 !neg=4 sel=01'),
-        0x1D: ('v_pk_minimum_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                                   'src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                                 'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                                 '!op_sel=4 !neg=4 sel=01'),
-        0x1E: ('v_pk_maximum_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                                   'src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 '
-                                                                 'op_sel_hi=3 neg=3 !neg_hi=4 '
-                                                                 '!op_sel=4 !neg=4 sel=01'),
-        0x20: ('v_fma_mix_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:f16: src1:f32:1:r:vsil:f16: '
-                                'src2:f32:1:r:vsil:f16:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 '
-                                                          'clamp=1 op_sel_hi=3 neg=7 sel=012 mix '
-                                                          'dpp16 dpp8 dpp_v1'),
-        0x21: ('v_fma_mixlo_f16', 'vdst:f16:1:rw:v:32: src0:f32:1:r:vsil:f16: '
-                                  'src1:f32:1:r:vsil:f16: src2:f32:1:r:vsil:f16:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012 mix dpp16 dpp8 dpp_v1'),
-        0x22: ('v_fma_mixhi_f16', 'vdst:f16:1:rw:v:32: src0:f32:1:r:vsil:f16: '
-                                  'src1:f32:1:r:vsil:f16: src2:f32:1:r:vsil:f16:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012 mix dpp16 dpp8 dpp_v1'),
-        0x24: ('v_dot4_f32_fp8_bf8', 'vdst:f32:1:w:v:32: src0:v4fp8:1:r:vsil:32: '
-                                     'src1:v4bf8:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3 dpp16 dpp8 dpp_v1 dpp_v2'),
-        0x25: ('v_dot4_f32_bf8_fp8', 'vdst:f32:1:w:v:32: src0:v4bf8:1:r:vsil:32: '
-                                     'src1:v4fp8:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3 dpp16 dpp8 dpp_v1 dpp_v2'),
-        0x26: ('v_dot4_f32_fp8_fp8', 'vdst:f32:1:w:v:32: src0:v4fp8:1:r:vsil:32: '
-                                     'src1:v4fp8:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3 dpp16 dpp8 dpp_v1 dpp_v2'),
-        0x27: ('v_dot4_f32_bf8_bf8', 'vdst:f32:1:w:v:32: src0:v4bf8:1:r:vsil:32: '
-                                     'src1:v4bf8:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3 dpp16 dpp8 dpp_v1 dpp_v2'),
-        0x40: ('v_wmma_f32_16x16x16_f16', 'vdst:v8f32:8:w:v:32: src0:v8f16:4:r:v:32: '
-                                          'src1:v8f16:4:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=7 neg=7 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3'),
-        0x41: ('v_wmma_f32_16x16x16_bf16', 'vdst:v8f32:8:w:v:32: src0:v8bf16:4:r:v:32: '
-                                           'src1:v8bf16:4:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=7 neg=7 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3'),
-        0x42: ('v_wmma_f16_16x16x16_f16', 'vdst:v8f16:4:w:v:32: src0:v8f16:4:r:v:32: '
-                                          'src1:v8f16:4:r:v:32: src2:v8f16:4:r:viln:f16:', 'neg_hi=7 neg=7 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3'),
-        0x43: ('v_wmma_bf16_16x16x16_bf16', 'vdst:v8bf16:4:w:v:32: src0:v8bf16:4:r:v:32: '
-                                            'src1:v8bf16:4:r:v:32: src2:v8bf16:4:r:viln:bf16:', 'neg_hi=7 neg=7 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3'),
-        0x44: ('v_wmma_i32_16x16x16_iu8', 'vdst:v8i32:8:w:v:32: src0:v8iu8:2:r:v:32: '
-                                          'src1:v8iu8:2:r:v:32: src2:v8i32:8:r:viln:32:', 'clamp=1 neg=3 !neg_hi=7 !op_sel=7 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4'),
-        0x45: ('v_wmma_i32_16x16x16_iu4', 'vdst:v8i32:8:w:v:32: src0:v8iu4:1:r:v:32: '
-                                          'src1:v8iu4:1:r:v:32: src2:v8i32:8:r:viln:32:', 'clamp=1 neg=3 !neg_hi=7 !op_sel=7 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4'),
-        0x46: ('v_wmma_f32_16x16x16_fp8_fp8', 'vdst:v8f32:8:w:v:32: src0:v8fp8:2:r:v:32: '
-                                              'src1:v8fp8:2:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3'),
-        0x47: ('v_wmma_f32_16x16x16_fp8_bf8', 'vdst:v8f32:8:w:v:32: src0:v8fp8:2:r:v:32: '
-                                              'src1:v8bf8:2:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3'),
-        0x48: ('v_wmma_f32_16x16x16_bf8_fp8', 'vdst:v8f32:8:w:v:32: src0:v8bf8:2:r:v:32: '
-                                              'src1:v8fp8:2:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3'),
-        0x49: ('v_wmma_f32_16x16x16_bf8_bf8', 'vdst:v8f32:8:w:v:32: src0:v8bf8:2:r:v:32: '
-                                              'src1:v8bf8:2:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3'),
-        0x4A: ('v_wmma_i32_16x16x32_iu4', 'vdst:v8i32:8:w:v:32: src0:v16iu4:2:r:v:32: '
-                                          'src1:v16iu4:2:r:v:32: src2:v8i32:8:r:viln:32:', 'clamp=1 neg=3 !neg_hi=7 !op_sel=7 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4'),
-        0x50: ('v_swmmac_f32_16x16x32_f16', 'vdst:v8f32:8:rw:v:32: src0:v8f16:4:r:v:32: '
-                                            'src1:v16f16:8:r:v:32: src2:b32:1:r:v:32:', 'neg_hi=3 op_sel=1 neg=3 !neg_hi=4 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=4 index_key'),
-        0x51: ('v_swmmac_f32_16x16x32_bf16', 'vdst:v8f32:8:rw:v:32: src0:v8bf16:4:r:v:32: '
-                                             'src1:v16bf16:8:r:v:32: src2:b32:1:r:v:32:', 'neg_hi=3 op_sel=1 neg=3 !neg_hi=4 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=4 index_key'),
-        0x52: ('v_swmmac_f16_16x16x32_f16', 'vdst:v8f16:4:rw:v:32: src0:v8f16:4:r:v:32: '
-                                            'src1:v16f16:8:r:v:32: src2:b32:1:r:v:32:', 'neg_hi=3 op_sel=1 neg=3 !neg_hi=4 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=4 index_key'),
-        0x53: ('v_swmmac_bf16_16x16x32_bf16', 'vdst:v8bf16:4:rw:v:32: src0:v8bf16:4:r:v:32: '
-                                              'src1:v16bf16:8:r:v:32: src2:b32:1:r:v:32:', 'neg_hi=3 op_sel=1 neg=3 !neg_hi=4 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=4 index_key'),
-        0x54: ('v_swmmac_i32_16x16x32_iu8', 'vdst:v8i32:8:rw:v:32: src0:v8iu8:2:r:v:32: '
-                                            'src1:v16iu8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 clamp=1 neg=3 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4 index_key'),
-        0x55: ('v_swmmac_i32_16x16x32_iu4', 'vdst:v8i32:8:rw:v:32: src0:v8iu4:1:r:v:32: '
-                                            'src1:v16iu4:2:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 clamp=1 neg=3 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4 index_key'),
-        0x56: ('v_swmmac_i32_16x16x64_iu4', 'vdst:v8i32:8:rw:v:32: src0:v16iu4:2:r:v:32: '
-                                            'src1:v32iu4:4:r:v:32: src2:b32:1:r:v:32:', 'clamp=1 neg=3 !neg_hi=7 !op_sel=7 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4'),
-        0x57: ('v_swmmac_f32_16x16x32_fp8_fp8', 'vdst:v8f32:8:rw:v:32: src0:v8fp8:2:r:v:32: '
-                                                'src1:v16fp8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=7 index_key'),
-        0x58: ('v_swmmac_f32_16x16x32_fp8_bf8', 'vdst:v8f32:8:rw:v:32: src0:v8fp8:2:r:v:32: '
-                                                'src1:v16bf8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=7 index_key'),
-        0x59: ('v_swmmac_f32_16x16x32_bf8_fp8', 'vdst:v8f32:8:rw:v:32: src0:v8bf8:2:r:v:32: '
-                                                'src1:v16fp8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=7 index_key'),
-        0x5A: ('v_swmmac_f32_16x16x32_bf8_bf8', 'vdst:v8f32:8:rw:v:32: src0:v8bf8:2:r:v:32: '
-                                                'src1:v16bf8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=7 index_key'),
+        0x0: ('v_pk_mad_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: src1:v2i16:1:r:vsil:32: src2:v2i16:1:r:vsil:32:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012'),
+        0x1: ('v_pk_mul_lo_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x2: ('v_pk_add_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x3: ('v_pk_sub_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x4: ('v_pk_lshlrev_b16', 'vdst:v2b16:1:w:v:32: src0:v2b16:1:r:vsil:32: src1:v2b16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x5: ('v_pk_lshrrev_b16', 'vdst:v2b16:1:w:v:32: src0:v2b16:1:r:vsil:32: src1:v2b16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x6: ('v_pk_ashrrev_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x7: ('v_pk_max_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x8: ('v_pk_min_i16', 'vdst:v2i16:1:w:v:32: src0:v2i16:1:r:vsil:32: src1:v2i16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x9: ('v_pk_mad_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: src1:v2u16:1:r:vsil:32: src2:v2u16:1:r:vsil:32:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012'),
+        0xA: ('v_pk_add_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0xB: ('v_pk_sub_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0xC: ('v_pk_max_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0xD: ('v_pk_min_u16', 'vdst:v2u16:1:w:v:32: src0:v2u16:1:r:vsil:32: src1:v2u16:1:r:vsil:32:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0xE: ('v_pk_fma_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:vsil:v2f16: src2:v2f16:1:r:vsil:v2f16:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012'),
+        0xF: ('v_pk_add_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x10: ('v_pk_mul_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x13: ('v_dot2_f32_f16', 'vdst:f32:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:vsil:v2f16: src2:f32:1:r:vsil:32:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012 dpp16 dpp8'),
+        0x16: ('v_dot4_i32_iu8', 'vdst:i32:1:w:v:32: src0:v4iu8:1:r:vsil:32: src1:v4iu8:1:r:vsil:32: src2:i32:1:r:vsil:32:', 'neg_hi=7 clamp=1 neg=7 !op_sel=7'),
+        0x17: ('v_dot4_u32_u8', 'vdst:u32:1:w:v:32: src0:v4u8:1:r:vsil:32: src1:v4u8:1:r:vsil:32: src2:u32:1:r:vsil:32:', 'neg_hi=7 clamp=1 neg=7 !op_sel=7'),
+        0x18: ('v_dot8_i32_iu4', 'vdst:i32:1:w:v:32: src0:v8iu4:1:r:vsil:32: src1:v8iu4:1:r:vsil:32: src2:i32:1:r:vsil:32:', 'neg_hi=7 clamp=1 neg=7 !op_sel=7'),
+        0x19: ('v_dot8_u32_u4', 'vdst:u32:1:w:v:32: src0:v8u4:1:r:vsil:32: src1:v8u4:1:r:vsil:32: src2:u32:1:r:vsil:32:', 'neg_hi=7 clamp=1 neg=7 !op_sel=7'),
+        0x1A: ('v_dot2_f32_bf16', 'vdst:f32:1:w:v:32: src0:v2bf16:1:r:vsil:v2bf16: src1:v2bf16:1:r:vsil:v2bf16: src2:f32:1:r:vsil:32:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012 dpp16 dpp8'),
+        0x1B: ('v_pk_min_num_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x1C: ('v_pk_max_num_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x1D: ('v_pk_minimum_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x1E: ('v_pk_maximum_f16', 'vdst:v2f16:1:w:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:vsil:v2f16:', 'neg_hi=3 op_sel=3 clamp=1 op_sel_hi=3 neg=3 !neg_hi=4 !op_sel=4 !neg=4 sel=01'),
+        0x20: ('v_fma_mix_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:f16: src1:f32:1:r:vsil:f16: src2:f32:1:r:vsil:f16:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012 mix dpp16 dpp8 dpp_v1'),
+        0x21: ('v_fma_mixlo_f16', 'vdst:f16:1:rw:v:32: src0:f32:1:r:vsil:f16: src1:f32:1:r:vsil:f16: src2:f32:1:r:vsil:f16:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012 mix dpp16 dpp8 dpp_v1'),
+        0x22: ('v_fma_mixhi_f16', 'vdst:f16:1:rw:v:32: src0:f32:1:r:vsil:f16: src1:f32:1:r:vsil:f16: src2:f32:1:r:vsil:f16:', 'neg_hi=7 op_sel=7 op_sel_hi_2=1 clamp=1 op_sel_hi=3 neg=7 sel=012 mix dpp16 dpp8 dpp_v1'),
+        0x24: ('v_dot4_f32_fp8_bf8', 'vdst:f32:1:w:v:32: src0:v4fp8:1:r:vsil:32: src1:v4bf8:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3 dpp16 dpp8 dpp_v1 dpp_v2'),
+        0x25: ('v_dot4_f32_bf8_fp8', 'vdst:f32:1:w:v:32: src0:v4bf8:1:r:vsil:32: src1:v4fp8:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3 dpp16 dpp8 dpp_v1 dpp_v2'),
+        0x26: ('v_dot4_f32_fp8_fp8', 'vdst:f32:1:w:v:32: src0:v4fp8:1:r:vsil:32: src1:v4fp8:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3 dpp16 dpp8 dpp_v1 dpp_v2'),
+        0x27: ('v_dot4_f32_bf8_bf8', 'vdst:f32:1:w:v:32: src0:v4bf8:1:r:vsil:32: src1:v4bf8:1:r:vsil:32: src2:f32:1:r:vsil:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3 dpp16 dpp8 dpp_v1 dpp_v2'),
+        0x40: ('v_wmma_f32_16x16x16_f16', 'vdst:v8f32:8:w:v:32: src0:v8f16:4:r:v:32: src1:v8f16:4:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=7 neg=7 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3'),
+        0x41: ('v_wmma_f32_16x16x16_bf16', 'vdst:v8f32:8:w:v:32: src0:v8bf16:4:r:v:32: src1:v8bf16:4:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=7 neg=7 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3'),
+        0x42: ('v_wmma_f16_16x16x16_f16', 'vdst:v8f16:4:w:v:32: src0:v8f16:4:r:v:32: src1:v8f16:4:r:v:32: src2:v8f16:4:r:viln:f16:', 'neg_hi=7 neg=7 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3'),
+        0x43: ('v_wmma_bf16_16x16x16_bf16', 'vdst:v8bf16:4:w:v:32: src0:v8bf16:4:r:v:32: src1:v8bf16:4:r:v:32: src2:v8bf16:4:r:viln:bf16:', 'neg_hi=7 neg=7 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3'),
+        0x44: ('v_wmma_i32_16x16x16_iu8', 'vdst:v8i32:8:w:v:32: src0:v8iu8:2:r:v:32: src1:v8iu8:2:r:v:32: src2:v8i32:8:r:viln:32:', 'clamp=1 neg=3 !neg_hi=7 !op_sel=7 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4'),
+        0x45: ('v_wmma_i32_16x16x16_iu4', 'vdst:v8i32:8:w:v:32: src0:v8iu4:1:r:v:32: src1:v8iu4:1:r:v:32: src2:v8i32:8:r:viln:32:', 'clamp=1 neg=3 !neg_hi=7 !op_sel=7 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4'),
+        0x46: ('v_wmma_f32_16x16x16_fp8_fp8', 'vdst:v8f32:8:w:v:32: src0:v8fp8:2:r:v:32: src1:v8fp8:2:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3'),
+        0x47: ('v_wmma_f32_16x16x16_fp8_bf8', 'vdst:v8f32:8:w:v:32: src0:v8fp8:2:r:v:32: src1:v8bf8:2:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3'),
+        0x48: ('v_wmma_f32_16x16x16_bf8_fp8', 'vdst:v8f32:8:w:v:32: src0:v8bf8:2:r:v:32: src1:v8fp8:2:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3'),
+        0x49: ('v_wmma_f32_16x16x16_bf8_bf8', 'vdst:v8f32:8:w:v:32: src0:v8bf8:2:r:v:32: src1:v8bf8:2:r:v:32: src2:v8f32:8:r:viln:32:', 'neg_hi=4 neg=4 !neg_hi=3 !op_sel=7 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=3'),
+        0x4A: ('v_wmma_i32_16x16x32_iu4', 'vdst:v8i32:8:w:v:32: src0:v16iu4:2:r:v:32: src1:v16iu4:2:r:v:32: src2:v8i32:8:r:viln:32:', 'clamp=1 neg=3 !neg_hi=7 !op_sel=7 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4'),
+        0x50: ('v_swmmac_f32_16x16x32_f16', 'vdst:v8f32:8:rw:v:32: src0:v8f16:4:r:v:32: src1:v16f16:8:r:v:32: src2:b32:1:r:v:32:', 'neg_hi=3 op_sel=1 neg=3 !neg_hi=4 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=4 index_key'),
+        0x51: ('v_swmmac_f32_16x16x32_bf16', 'vdst:v8f32:8:rw:v:32: src0:v8bf16:4:r:v:32: src1:v16bf16:8:r:v:32: src2:b32:1:r:v:32:', 'neg_hi=3 op_sel=1 neg=3 !neg_hi=4 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=4 index_key'),
+        0x52: ('v_swmmac_f16_16x16x32_f16', 'vdst:v8f16:4:rw:v:32: src0:v8f16:4:r:v:32: src1:v16f16:8:r:v:32: src2:b32:1:r:v:32:', 'neg_hi=3 op_sel=1 neg=3 !neg_hi=4 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=4 index_key'),
+        0x53: ('v_swmmac_bf16_16x16x32_bf16', 'vdst:v8bf16:4:rw:v:32: src0:v8bf16:4:r:v:32: src1:v16bf16:8:r:v:32: src2:b32:1:r:v:32:', 'neg_hi=3 op_sel=1 neg=3 !neg_hi=4 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=4 index_key'),
+        0x54: ('v_swmmac_i32_16x16x32_iu8', 'vdst:v8i32:8:rw:v:32: src0:v8iu8:2:r:v:32: src1:v16iu8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 clamp=1 neg=3 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4 index_key'),
+        0x55: ('v_swmmac_i32_16x16x32_iu4', 'vdst:v8i32:8:rw:v:32: src0:v8iu4:1:r:v:32: src1:v16iu4:2:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 clamp=1 neg=3 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4 index_key'),
+        0x56: ('v_swmmac_i32_16x16x64_iu4', 'vdst:v8i32:8:rw:v:32: src0:v16iu4:2:r:v:32: src1:v32iu4:4:r:v:32: src2:b32:1:r:v:32:', 'clamp=1 neg=3 !neg_hi=7 !op_sel=7 !op_sel_hi_2=1 !op_sel_hi=3 !neg=4'),
+        0x57: ('v_swmmac_f32_16x16x32_fp8_fp8', 'vdst:v8f32:8:rw:v:32: src0:v8fp8:2:r:v:32: src1:v16fp8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=7 index_key'),
+        0x58: ('v_swmmac_f32_16x16x32_fp8_bf8', 'vdst:v8f32:8:rw:v:32: src0:v8fp8:2:r:v:32: src1:v16bf8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=7 index_key'),
+        0x59: ('v_swmmac_f32_16x16x32_bf8_fp8', 'vdst:v8f32:8:rw:v:32: src0:v8bf8:2:r:v:32: src1:v16fp8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=7 index_key'),
+        0x5A: ('v_swmmac_f32_16x16x32_bf8_bf8', 'vdst:v8f32:8:rw:v:32: src0:v8bf8:2:r:v:32: src1:v16bf8:4:r:v:32: src2:b32:1:r:v:32:', 'op_sel=1 !neg_hi=7 !op_sel=6 !op_sel_hi_2=1 !clamp=1 !op_sel_hi=3 !neg=7 index_key'),
     },
     "VINTERP": {
-        0x0: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                  'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x1: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                 'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x2: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                      'src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x3: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                     'src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x4: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h '
-                                          'src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x5: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h '
-                                         'src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x20: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                   'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x21: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                  'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x22: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                       'src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x23: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                      'src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x24: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h '
-                                           'src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x25: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h '
-                                          'src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x40: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                   'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x41: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                  'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x42: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                       'src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x43: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                      'src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x44: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h '
-                                           'src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x45: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h '
-                                          'src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x60: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                   'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x61: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                  'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x62: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                       'src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x63: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                      'src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x64: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h '
-                                           'src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x65: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h '
-                                          'src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x80: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                   'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x81: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                  'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0x82: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                       'src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x83: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                      'src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x84: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h '
-                                           'src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0x85: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h '
-                                          'src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xA0: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                   'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0xA1: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                  'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0xA2: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                       'src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xA3: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                      'src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xA4: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h '
-                                           'src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xA5: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h '
-                                          'src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xC0: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                   'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0xC1: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                  'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0xC2: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                       'src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xC3: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                      'src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xC4: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h '
-                                           'src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xC5: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h '
-                                          'src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xE0: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                   'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0xE1: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: '
-                                  'src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
-        0xE2: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                       'src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xE3: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: '
-                                      'src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xE4: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h '
-                                           'src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
-        0xE5: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h '
-                                          'src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x0: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x1: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x2: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x3: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x4: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x5: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x20: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x21: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x22: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x23: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x24: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x25: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x40: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x41: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x42: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x43: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x44: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x45: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x60: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x61: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x62: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x63: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x64: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x65: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x80: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x81: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0x82: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x83: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x84: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0x85: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xA0: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0xA1: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0xA2: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xA3: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xA4: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xA5: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xC0: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0xC1: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0xC2: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xC3: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xC4: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xC5: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xE0: ('v_interp_p10_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0xE1: ('v_interp_p2_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:v:32: src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'clamp=1 neg=7'),
+        0xE2: ('v_interp_p10_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xE3: ('v_interp_p2_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xE4: ('v_interp_p10_rtz_f16_f32', 'vdst:f32:1:w:v:32: src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f16:1:r:v:32:h', 'op_sel=f clamp=1 neg=7 sel=0123'),
+        0xE5: ('v_interp_p2_rtz_f16_f32', 'vdst:f16:1:w:v:32:h src0:f16:1:r:v:32:h src1:f32:1:r:v:32: src2:f32:1:r:v:32:', 'op_sel=f clamp=1 neg=7 sel=0123'),
     },
     "LDSDIR": {
         0x0: ('ds_param_load', 'vdst:b32:1:w:v:32:', ''),
@@ -1990,47 +1172,35 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
     },
     "VOPDX": {
         0x0: ('v_dual_fmac_f32', 'vdst:f32:1:rw:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
-        0x1: ('v_dual_fmaak_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32: '
-                                  'literal:f32:1:r:literal:literal:', ''),
-        0x2: ('v_dual_fmamk_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                  'literal:f32:1:r:literal:literal: src1:f32:1:r:v:32:', ''),
+        0x1: ('v_dual_fmaak_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32: literal:f32:1:r:literal:literal:', ''),
+        0x2: ('v_dual_fmamk_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: literal:f32:1:r:literal:literal: src1:f32:1:r:v:32:', ''),
         0x3: ('v_dual_mul_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0x4: ('v_dual_add_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0x5: ('v_dual_sub_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0x6: ('v_dual_subrev_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
-        0x7: ('v_dual_mul_dx9_zero_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                         'src1:f32:1:r:v:32:', ''),
+        0x7: ('v_dual_mul_dx9_zero_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0x8: ('v_dual_mov_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', ''),
-        0x9: ('v_dual_cndmask_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32: '
-                                    'src2:mask:1:r:vcc:32:-', ''),
+        0x9: ('v_dual_cndmask_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32: src2:mask:1:r:vcc:32:-', ''),
         0xA: ('v_dual_max_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0xB: ('v_dual_min_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
-        0xC: ('v_dual_dot2acc_f32_f16', 'vdst:f32:1:rw:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                                        'src1:v2f16:1:r:v:32:', ''),
-        0xD: ('v_dual_dot2acc_f32_bf16', 'vdst:f32:1:rw:v:32: src0:v2bf16:1:r:vsil:v2bf16: '
-                                         'src1:v2bf16:1:r:v:32:', ''),
+        0xC: ('v_dual_dot2acc_f32_f16', 'vdst:f32:1:rw:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:v:32:', ''),
+        0xD: ('v_dual_dot2acc_f32_bf16', 'vdst:f32:1:rw:v:32: src0:v2bf16:1:r:vsil:v2bf16: src1:v2bf16:1:r:v:32:', ''),
     },
     "VOPDY": {
         0x0: ('v_dual_fmac_f32', 'vdst:f32:1:rw:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
-        0x1: ('v_dual_fmaak_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32: '
-                                  'literal:f32:1:r:literal:literal:', ''),
-        0x2: ('v_dual_fmamk_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                  'literal:f32:1:r:literal:literal: src1:f32:1:r:v:32:', ''),
+        0x1: ('v_dual_fmaak_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32: literal:f32:1:r:literal:literal:', ''),
+        0x2: ('v_dual_fmamk_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: literal:f32:1:r:literal:literal: src1:f32:1:r:v:32:', ''),
         0x3: ('v_dual_mul_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0x4: ('v_dual_add_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0x5: ('v_dual_sub_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0x6: ('v_dual_subrev_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
-        0x7: ('v_dual_mul_dx9_zero_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: '
-                                         'src1:f32:1:r:v:32:', ''),
+        0x7: ('v_dual_mul_dx9_zero_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0x8: ('v_dual_mov_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32:', ''),
-        0x9: ('v_dual_cndmask_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32: '
-                                    'src2:mask:1:r:vcc:32:-', ''),
+        0x9: ('v_dual_cndmask_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32: src2:mask:1:r:vcc:32:-', ''),
         0xA: ('v_dual_max_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
         0xB: ('v_dual_min_num_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsil:32: src1:f32:1:r:v:32:', ''),
-        0xC: ('v_dual_dot2acc_f32_f16', 'vdst:f32:1:rw:v:32: src0:v2f16:1:r:vsil:v2f16: '
-                                        'src1:v2f16:1:r:v:32:', ''),
-        0xD: ('v_dual_dot2acc_f32_bf16', 'vdst:f32:1:rw:v:32: src0:v2bf16:1:r:vsil:v2bf16: '
-                                         'src1:v2bf16:1:r:v:32:', ''),
+        0xC: ('v_dual_dot2acc_f32_f16', 'vdst:f32:1:rw:v:32: src0:v2f16:1:r:vsil:v2f16: src1:v2f16:1:r:v:32:', ''),
+        0xD: ('v_dual_dot2acc_f32_bf16', 'vdst:f32:1:rw:v:32: src0:v2bf16:1:r:vsil:v2bf16: src1:v2bf16:1:r:v:32:', ''),
         0x10: ('v_dual_add_nc_u32', 'vdst:u32:1:w:v:32: src0:u32:1:r:vsil:32: src1:u32:1:r:v:32:', ''),
         0x11: ('v_dual_lshlrev_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32:', ''),
         0x12: ('v_dual_and_b32', 'vdst:b32:1:w:v:32: src0:b32:1:r:vsil:32: src1:b32:1:r:v:32:', ''),
@@ -2051,8 +1221,7 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0xC: ('ds_mskor_b32', 'addr:b32:1:r:v:32: data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
         0xD: ('ds_store_b32', 'addr:b32:1:r:v:32: data0:b32:1:r:v:32:', ''),
         0xE: ('ds_store_2addr_b32', 'addr:b32:1:r:v:32: data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
-        0xF: ('ds_store_2addr_stride64_b32', 'addr:b32:1:r:v:32: data0:b32:1:r:v:32: '
-                                             'data1:b32:1:r:v:32:', ''),
+        0xF: ('ds_store_2addr_stride64_b32', 'addr:b32:1:r:v:32: data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
         0x10: ('ds_cmpstore_b32', 'addr:b32:1:r:v:32: data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
         0x12: ('ds_min_num_f32', 'addr:b32:1:r:v:32: data0:f32:1:r:v:32:', ''),
         0x13: ('ds_max_num_f32', 'addr:b32:1:r:v:32: data0:f32:1:r:v:32:', ''),
@@ -2072,15 +1241,11 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x29: ('ds_and_rtn_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32:', ''),
         0x2A: ('ds_or_rtn_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32:', ''),
         0x2B: ('ds_xor_rtn_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32:', ''),
-        0x2C: ('ds_mskor_rtn_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32: '
-                                   'data1:b32:1:r:v:32:', ''),
+        0x2C: ('ds_mskor_rtn_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
         0x2D: ('ds_storexchg_rtn_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32:', ''),
-        0x2E: ('ds_storexchg_2addr_rtn_b32', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: '
-                                             'data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
-        0x2F: ('ds_storexchg_2addr_stride64_rtn_b32', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: '
-                                                      'data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
-        0x30: ('ds_cmpstore_rtn_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32: '
-                                      'data1:b32:1:r:v:32:', ''),
+        0x2E: ('ds_storexchg_2addr_rtn_b32', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
+        0x2F: ('ds_storexchg_2addr_stride64_rtn_b32', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
+        0x30: ('ds_cmpstore_rtn_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32: data1:b32:1:r:v:32:', ''),
         0x32: ('ds_min_num_rtn_f32', 'vdst:f32:1:w:v:32: addr:b32:1:r:v:32: data0:f32:1:r:v:32:', ''),
         0x33: ('ds_max_num_rtn_f32', 'vdst:f32:1:w:v:32: addr:b32:1:r:v:32: data0:f32:1:r:v:32:', ''),
         0x35: ('ds_swizzle_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32:', ''),
@@ -2108,8 +1273,7 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x4C: ('ds_mskor_b64', 'addr:b32:1:r:v:32: data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
         0x4D: ('ds_store_b64', 'addr:b32:1:r:v:32: data0:b64:2:r:v:32:', ''),
         0x4E: ('ds_store_2addr_b64', 'addr:b32:1:r:v:32: data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
-        0x4F: ('ds_store_2addr_stride64_b64', 'addr:b32:1:r:v:32: data0:b64:2:r:v:32: '
-                                              'data1:b64:2:r:v:32:', ''),
+        0x4F: ('ds_store_2addr_stride64_b64', 'addr:b32:1:r:v:32: data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
         0x50: ('ds_cmpstore_b64', 'addr:b32:1:r:v:32: data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
         0x52: ('ds_min_num_f64', 'addr:b32:1:r:v:32: data0:f64:2:r:v:32:', ''),
         0x53: ('ds_max_num_f64', 'addr:b32:1:r:v:32: data0:f64:2:r:v:32:', ''),
@@ -2125,23 +1289,18 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x69: ('ds_and_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32:', ''),
         0x6A: ('ds_or_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32:', ''),
         0x6B: ('ds_xor_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32:', ''),
-        0x6C: ('ds_mskor_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32: '
-                                   'data1:b64:2:r:v:32:', ''),
+        0x6C: ('ds_mskor_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
         0x6D: ('ds_storexchg_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32:', ''),
-        0x6E: ('ds_storexchg_2addr_rtn_b64', 'vdst:b128:4:w:v:32: addr:b32:1:r:v:32: '
-                                             'data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
-        0x6F: ('ds_storexchg_2addr_stride64_rtn_b64', 'vdst:b128:4:w:v:32: addr:b32:1:r:v:32: '
-                                                      'data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
-        0x70: ('ds_cmpstore_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32: '
-                                      'data1:b64:2:r:v:32:', ''),
+        0x6E: ('ds_storexchg_2addr_rtn_b64', 'vdst:b128:4:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
+        0x6F: ('ds_storexchg_2addr_stride64_rtn_b64', 'vdst:b128:4:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
+        0x70: ('ds_cmpstore_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32: data1:b64:2:r:v:32:', ''),
         0x72: ('ds_min_num_rtn_f64', 'vdst:f64:2:w:v:32: addr:b32:1:r:v:32: data0:f64:2:r:v:32:', ''),
         0x73: ('ds_max_num_rtn_f64', 'vdst:f64:2:w:v:32: addr:b32:1:r:v:32: data0:f64:2:r:v:32:', ''),
         0x76: ('ds_load_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32:', ''),
         0x77: ('ds_load_2addr_b64', 'vdst:b128:4:w:v:32: addr:b32:1:r:v:32:', ''),
         0x78: ('ds_load_2addr_stride64_b64', 'vdst:b128:4:w:v:32: addr:b32:1:r:v:32:', ''),
         0x79: ('ds_add_rtn_f32', 'vdst:f32:1:w:v:32: addr:b32:1:r:v:32: data0:f32:1:r:v:32:', ''),
-        0x7E: ('ds_condxchg32_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: '
-                                        'data0:b64:2:r:v:32:', ''),
+        0x7E: ('ds_condxchg32_rtn_b64', 'vdst:b64:2:w:v:32: addr:b32:1:r:v:32: data0:b64:2:r:v:32:', ''),
         0x98: ('ds_cond_sub_u32', 'addr:b32:1:r:v:32: data0:u32:1:r:v:32:', ''),
         0x99: ('ds_sub_clamp_u32', 'addr:b32:1:r:v:32: data0:u32:1:r:v:32:', ''),
         0x9A: ('ds_pk_add_f16', 'addr:b32:1:r:v:32: data0:v2f16:1:r:v:32:', ''),
@@ -2156,10 +1315,8 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0xA7: ('ds_load_u16_d16_hi', 'vdst:b32:1:rw:v:32: addr:b32:1:r:v:32:', ''),
         0xA8: ('ds_cond_sub_rtn_u32', 'vdst:u32:1:w:v:32: addr:b32:1:r:v:32: data0:u32:1:r:v:32:', ''),
         0xA9: ('ds_sub_clamp_rtn_u32', 'vdst:u32:1:w:v:32: addr:b32:1:r:v:32: data0:u32:1:r:v:32:', ''),
-        0xAA: ('ds_pk_add_rtn_f16', 'vdst:v2f16:1:w:v:32: addr:b32:1:r:v:32: '
-                                    'data0:v2f16:1:r:v:32:', ''),
-        0xAB: ('ds_pk_add_rtn_bf16', 'vdst:v2bf16:1:w:v:32: addr:b32:1:r:v:32: '
-                                     'data0:v2bf16:1:r:v:32:', ''),
+        0xAA: ('ds_pk_add_rtn_f16', 'vdst:v2f16:1:w:v:32: addr:b32:1:r:v:32: data0:v2f16:1:r:v:32:', ''),
+        0xAB: ('ds_pk_add_rtn_bf16', 'vdst:v2bf16:1:w:v:32: addr:b32:1:r:v:32: data0:v2bf16:1:r:v:32:', ''),
         0xB0: ('ds_store_addtid_b32', 'data0:b32:1:r:v:32:', ''),
         0xB1: ('ds_load_addtid_b32', 'vdst:b32:1:w:v:32:', ''),
         0xB2: ('ds_permute_b32', 'vdst:b32:1:w:v:32: addr:b32:1:r:v:32: data0:b32:1:r:v:32:', ''),
@@ -2193,72 +1350,39 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x23: ('flat_load_d16_hi_b16', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32:', ''),
         0x24: ('flat_store_d16_hi_b8', 'vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32:', ''),
         0x25: ('flat_store_d16_hi_b16', 'vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32:', ''),
-        0x33: ('flat_atomic_swap_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                       'vdata:b32:1:r:v:32:', ''),
-        0x34: ('flat_atomic_cmpswap_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                          'vdata:b64:2:r:v:32:', ''),
-        0x35: ('flat_atomic_add_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u32:1:r:v:32:', ''),
-        0x36: ('flat_atomic_sub_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u32:1:r:v:32:', ''),
-        0x37: ('flat_atomic_sub_clamp_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                            'vdata:u32:1:r:v:32:', ''),
-        0x38: ('flat_atomic_min_i32', 'vdst:i32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:i32:1:r:v:32:', ''),
-        0x39: ('flat_atomic_min_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u32:1:r:v:32:', ''),
-        0x3A: ('flat_atomic_max_i32', 'vdst:i32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:i32:1:r:v:32:', ''),
-        0x3B: ('flat_atomic_max_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u32:1:r:v:32:', ''),
-        0x3C: ('flat_atomic_and_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:b32:1:r:v:32:', ''),
-        0x3D: ('flat_atomic_or_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                     'vdata:b32:1:r:v:32:', ''),
-        0x3E: ('flat_atomic_xor_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:b32:1:r:v:32:', ''),
-        0x3F: ('flat_atomic_inc_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u32:1:r:v:32:', ''),
-        0x40: ('flat_atomic_dec_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u32:1:r:v:32:', ''),
-        0x41: ('flat_atomic_swap_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                       'vdata:b64:2:r:v:32:', ''),
-        0x42: ('flat_atomic_cmpswap_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                          'vdata:b128:4:r:v:32:', ''),
-        0x43: ('flat_atomic_add_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u64:2:r:v:32:', ''),
-        0x44: ('flat_atomic_sub_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u64:2:r:v:32:', ''),
-        0x45: ('flat_atomic_min_i64', 'vdst:i64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:i64:2:r:v:32:', ''),
-        0x46: ('flat_atomic_min_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u64:2:r:v:32:', ''),
-        0x47: ('flat_atomic_max_i64', 'vdst:i64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:i64:2:r:v:32:', ''),
-        0x48: ('flat_atomic_max_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u64:2:r:v:32:', ''),
-        0x49: ('flat_atomic_and_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:b64:2:r:v:32:', ''),
-        0x4A: ('flat_atomic_or_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                     'vdata:b64:2:r:v:32:', ''),
-        0x4B: ('flat_atomic_xor_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:b64:2:r:v:32:', ''),
-        0x4C: ('flat_atomic_inc_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u64:2:r:v:32:', ''),
-        0x4D: ('flat_atomic_dec_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:u64:2:r:v:32:', ''),
-        0x50: ('flat_atomic_cond_sub_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                           'vdata:u32:1:r:v:32:', ''),
-        0x51: ('flat_atomic_min_num_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                          'vdata:f32:1:r:v:32:', ''),
-        0x52: ('flat_atomic_max_num_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                          'vdata:f32:1:r:v:32:', ''),
-        0x56: ('flat_atomic_add_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                      'vdata:f32:1:r:v:32:', ''),
-        0x59: ('flat_atomic_pk_add_f16', 'vdst:v2f16:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                         'vdata:v2f16:1:r:v:32:', ''),
-        0x5A: ('flat_atomic_pk_add_bf16', 'vdst:v2bf16:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                          'vdata:v2bf16:1:r:v:32:', ''),
+        0x33: ('flat_atomic_swap_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32:', ''),
+        0x34: ('flat_atomic_cmpswap_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32:', ''),
+        0x35: ('flat_atomic_add_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32:', ''),
+        0x36: ('flat_atomic_sub_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32:', ''),
+        0x37: ('flat_atomic_sub_clamp_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32:', ''),
+        0x38: ('flat_atomic_min_i32', 'vdst:i32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:i32:1:r:v:32:', ''),
+        0x39: ('flat_atomic_min_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32:', ''),
+        0x3A: ('flat_atomic_max_i32', 'vdst:i32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:i32:1:r:v:32:', ''),
+        0x3B: ('flat_atomic_max_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32:', ''),
+        0x3C: ('flat_atomic_and_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32:', ''),
+        0x3D: ('flat_atomic_or_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32:', ''),
+        0x3E: ('flat_atomic_xor_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32:', ''),
+        0x3F: ('flat_atomic_inc_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32:', ''),
+        0x40: ('flat_atomic_dec_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32:', ''),
+        0x41: ('flat_atomic_swap_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32:', ''),
+        0x42: ('flat_atomic_cmpswap_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b128:4:r:v:32:', ''),
+        0x43: ('flat_atomic_add_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32:', ''),
+        0x44: ('flat_atomic_sub_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32:', ''),
+        0x45: ('flat_atomic_min_i64', 'vdst:i64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:i64:2:r:v:32:', ''),
+        0x46: ('flat_atomic_min_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32:', ''),
+        0x47: ('flat_atomic_max_i64', 'vdst:i64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:i64:2:r:v:32:', ''),
+        0x48: ('flat_atomic_max_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32:', ''),
+        0x49: ('flat_atomic_and_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32:', ''),
+        0x4A: ('flat_atomic_or_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32:', ''),
+        0x4B: ('flat_atomic_xor_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32:', ''),
+        0x4C: ('flat_atomic_inc_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32:', ''),
+        0x4D: ('flat_atomic_dec_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32:', ''),
+        0x50: ('flat_atomic_cond_sub_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32:', ''),
+        0x51: ('flat_atomic_min_num_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:f32:1:r:v:32:', ''),
+        0x52: ('flat_atomic_max_num_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:f32:1:r:v:32:', ''),
+        0x56: ('flat_atomic_add_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:f32:1:r:v:32:', ''),
+        0x59: ('flat_atomic_pk_add_f16', 'vdst:v2f16:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:v2f16:1:r:v:32:', ''),
+        0x5A: ('flat_atomic_pk_add_bf16', 'vdst:v2bf16:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:v2bf16:1:r:v:32:', ''),
     },
     "VSCRATCH": {
         0x10: ('scratch_load_u8', 'vdst:b32:1:w:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
@@ -2268,39 +1392,23 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x14: ('scratch_load_b32', 'vdst:b32:1:w:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
         0x15: ('scratch_load_b64', 'vdst:b64:2:w:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
         0x16: ('scratch_load_b96', 'vdst:b96:3:w:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
-        0x17: ('scratch_load_b128', 'vdst:b128:4:w:v:32: vaddr:b32:1:r:v:32: '
-                                    'saddr:b32:1:r:off:32:', ''),
+        0x17: ('scratch_load_b128', 'vdst:b128:4:w:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
         0x18: ('scratch_store_b8', 'vaddr:b32:1:r:v:32: vdata:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
-        0x19: ('scratch_store_b16', 'vaddr:b32:1:r:v:32: vdata:b32:1:r:v:32: '
-                                    'saddr:b32:1:r:off:32:', ''),
-        0x1A: ('scratch_store_b32', 'vaddr:b32:1:r:v:32: vdata:b32:1:r:v:32: '
-                                    'saddr:b32:1:r:off:32:', ''),
-        0x1B: ('scratch_store_b64', 'vaddr:b32:1:r:v:32: vdata:b64:2:r:v:32: '
-                                    'saddr:b32:1:r:off:32:', ''),
-        0x1C: ('scratch_store_b96', 'vaddr:b32:1:r:v:32: vdata:b96:3:r:v:32: '
-                                    'saddr:b32:1:r:off:32:', ''),
-        0x1D: ('scratch_store_b128', 'vaddr:b32:1:r:v:32: vdata:b128:4:r:v:32: '
-                                     'saddr:b32:1:r:off:32:', ''),
-        0x1E: ('scratch_load_d16_u8', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: '
-                                      'saddr:b32:1:r:off:32:', ''),
-        0x1F: ('scratch_load_d16_i8', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: '
-                                      'saddr:b32:1:r:off:32:', ''),
-        0x20: ('scratch_load_d16_b16', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: '
-                                       'saddr:b32:1:r:off:32:', ''),
-        0x21: ('scratch_load_d16_hi_u8', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: '
-                                         'saddr:b32:1:r:off:32:', ''),
-        0x22: ('scratch_load_d16_hi_i8', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: '
-                                         'saddr:b32:1:r:off:32:', ''),
-        0x23: ('scratch_load_d16_hi_b16', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: '
-                                          'saddr:b32:1:r:off:32:', ''),
-        0x24: ('scratch_store_d16_hi_b8', 'vaddr:b32:1:r:v:32: vdata:b32:1:r:v:32: '
-                                          'saddr:b32:1:r:off:32:', ''),
-        0x25: ('scratch_store_d16_hi_b16', 'vaddr:b32:1:r:v:32: vdata:b32:1:r:v:32: '
-                                           'saddr:b32:1:r:off:32:', ''),
-        0x53: ('scratch_load_block', 'vdst:b1024:32:w:v:32: vaddr:b32:1:r:v:32: '
-                                     'saddr:b32:1:r:off:32:', ''),
-        0x54: ('scratch_store_block', 'vaddr:b32:1:r:v:32: vdata:b1024:32:r:v:32: '
-                                      'saddr:b32:1:r:off:32:', ''),
+        0x19: ('scratch_store_b16', 'vaddr:b32:1:r:v:32: vdata:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x1A: ('scratch_store_b32', 'vaddr:b32:1:r:v:32: vdata:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x1B: ('scratch_store_b64', 'vaddr:b32:1:r:v:32: vdata:b64:2:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x1C: ('scratch_store_b96', 'vaddr:b32:1:r:v:32: vdata:b96:3:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x1D: ('scratch_store_b128', 'vaddr:b32:1:r:v:32: vdata:b128:4:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x1E: ('scratch_load_d16_u8', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x1F: ('scratch_load_d16_i8', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x20: ('scratch_load_d16_b16', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x21: ('scratch_load_d16_hi_u8', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x22: ('scratch_load_d16_hi_i8', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x23: ('scratch_load_d16_hi_b16', 'vdst:b32:1:rw:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x24: ('scratch_store_d16_hi_b8', 'vaddr:b32:1:r:v:32: vdata:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x25: ('scratch_store_d16_hi_b16', 'vaddr:b32:1:r:v:32: vdata:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x53: ('scratch_load_block', 'vdst:b1024:32:w:v:32: vaddr:b32:1:r:v:32: saddr:b32:1:r:off:32:', ''),
+        0x54: ('scratch_store_block', 'vaddr:b32:1:r:v:32: vdata:b1024:32:r:v:32: saddr:b32:1:r:off:32:', ''),
     },
     "VGLOBAL": {
         0x10: ('global_load_u8', 'vdst:b32:1:w:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
@@ -2316,284 +1424,148 @@ ROWS: dict[str, dict[int, tuple[str, str, str]]] = {
         0x1A: ('global_store_b32', 'vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
         0x1B: ('global_store_b64', 'vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
         0x1C: ('global_store_b96', 'vaddr:b64:2:r:v:32: vdata:b96:3:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x1D: ('global_store_b128', 'vaddr:b64:2:r:v:32: vdata:b128:4:r:v:32: '
-                                    'saddr:b64:2:r:off:32:', ''),
-        0x1E: ('global_load_d16_u8', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: '
-                                     'saddr:b64:2:r:off:32:', ''),
-        0x1F: ('global_load_d16_i8', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: '
-                                     'saddr:b64:2:r:off:32:', ''),
-        0x20: ('global_load_d16_b16', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: '
-                                      'saddr:b64:2:r:off:32:', ''),
-        0x21: ('global_load_d16_hi_u8', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: '
-                                        'saddr:b64:2:r:off:32:', ''),
-        0x22: ('global_load_d16_hi_i8', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: '
-                                        'saddr:b64:2:r:off:32:', ''),
-        0x23: ('global_load_d16_hi_b16', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: '
-                                         'saddr:b64:2:r:off:32:', ''),
-        0x24: ('global_store_d16_hi_b8', 'vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32: '
-                                         'saddr:b64:2:r:off:32:', ''),
-        0x25: ('global_store_d16_hi_b16', 'vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32: '
-                                          'saddr:b64:2:r:off:32:', ''),
+        0x1D: ('global_store_b128', 'vaddr:b64:2:r:v:32: vdata:b128:4:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x1E: ('global_load_d16_u8', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x1F: ('global_load_d16_i8', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x20: ('global_load_d16_b16', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x21: ('global_load_d16_hi_u8', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x22: ('global_load_d16_hi_i8', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x23: ('global_load_d16_hi_b16', 'vdst:b32:1:rw:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x24: ('global_store_d16_hi_b8', 'vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x25: ('global_store_d16_hi_b16', 'vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
         0x28: ('global_load_addtid_b32', 'vdst:b32:1:w:v:32: saddr:b64:2:r:off:32:', ''),
         0x29: ('global_store_addtid_b32', 'vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
         0x2B: ('global_inv', '', ''),
         0x2C: ('global_wb', '', ''),
-        0x33: ('global_atomic_swap_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                         'vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x34: ('global_atomic_cmpswap_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                            'vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x35: ('global_atomic_add_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x36: ('global_atomic_sub_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x37: ('global_atomic_sub_clamp_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                              'vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x38: ('global_atomic_min_i32', 'vdst:i32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:i32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x39: ('global_atomic_min_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x3A: ('global_atomic_max_i32', 'vdst:i32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:i32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x3B: ('global_atomic_max_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x3C: ('global_atomic_and_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x3D: ('global_atomic_or_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                       'vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x3E: ('global_atomic_xor_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x3F: ('global_atomic_inc_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x40: ('global_atomic_dec_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x41: ('global_atomic_swap_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                         'vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x42: ('global_atomic_cmpswap_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                            'vdata:b128:4:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x43: ('global_atomic_add_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x44: ('global_atomic_sub_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x45: ('global_atomic_min_i64', 'vdst:i64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:i64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x46: ('global_atomic_min_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x47: ('global_atomic_max_i64', 'vdst:i64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:i64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x48: ('global_atomic_max_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x49: ('global_atomic_and_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x4A: ('global_atomic_or_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                       'vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x4B: ('global_atomic_xor_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x4C: ('global_atomic_inc_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x4D: ('global_atomic_dec_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x33: ('global_atomic_swap_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x34: ('global_atomic_cmpswap_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x35: ('global_atomic_add_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x36: ('global_atomic_sub_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x37: ('global_atomic_sub_clamp_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x38: ('global_atomic_min_i32', 'vdst:i32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:i32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x39: ('global_atomic_min_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x3A: ('global_atomic_max_i32', 'vdst:i32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:i32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x3B: ('global_atomic_max_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x3C: ('global_atomic_and_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x3D: ('global_atomic_or_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x3E: ('global_atomic_xor_b32', 'vdst:b32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:b32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x3F: ('global_atomic_inc_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x40: ('global_atomic_dec_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x41: ('global_atomic_swap_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x42: ('global_atomic_cmpswap_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b128:4:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x43: ('global_atomic_add_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x44: ('global_atomic_sub_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x45: ('global_atomic_min_i64', 'vdst:i64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:i64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x46: ('global_atomic_min_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x47: ('global_atomic_max_i64', 'vdst:i64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:i64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x48: ('global_atomic_max_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x49: ('global_atomic_and_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x4A: ('global_atomic_or_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x4B: ('global_atomic_xor_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x4C: ('global_atomic_inc_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x4D: ('global_atomic_dec_u64', 'vdst:u64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:u64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
         0x4F: ('global_wbinv', '', ''),
-        0x50: ('global_atomic_cond_sub_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                             'vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x51: ('global_atomic_min_num_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                            'vdata:f32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x52: ('global_atomic_max_num_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                            'vdata:f32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x53: ('global_load_block', 'vdst:b1024:32:w:v:32: vaddr:b64:2:r:v:32: '
-                                    'saddr:b64:2:r:off:32:', ''),
-        0x54: ('global_store_block', 'vaddr:b64:2:r:v:32: vdata:b1024:32:r:v:32: '
-                                     'saddr:b64:2:r:off:32:', ''),
-        0x56: ('global_atomic_add_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                        'vdata:f32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x57: ('global_load_tr_b128', 'vdst:b128:4:w:v:32: vaddr:b64:2:r:v:32: '
-                                      'saddr:b64:2:r:off:32:', ''),
-        0x58: ('global_load_tr_b64', 'vdst:b64:2:w:v:32: vaddr:b64:2:r:v:32: '
-                                     'saddr:b64:2:r:off:32:', ''),
-        0x59: ('global_atomic_pk_add_f16', 'vdst:v2f16:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                           'vdata:v2f16:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x5A: ('global_atomic_pk_add_bf16', 'vdst:v2bf16:1:w:returned:32: vaddr:b64:2:r:v:32: '
-                                            'vdata:v2bf16:1:r:v:32: saddr:b64:2:r:off:32:', ''),
-        0x73: ('global_atomic_ordered_add_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: '
-                                                'vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x50: ('global_atomic_cond_sub_u32', 'vdst:u32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:u32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x51: ('global_atomic_min_num_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:f32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x52: ('global_atomic_max_num_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:f32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x53: ('global_load_block', 'vdst:b1024:32:w:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x54: ('global_store_block', 'vaddr:b64:2:r:v:32: vdata:b1024:32:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x56: ('global_atomic_add_f32', 'vdst:f32:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:f32:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x57: ('global_load_tr_b128', 'vdst:b128:4:w:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x58: ('global_load_tr_b64', 'vdst:b64:2:w:v:32: vaddr:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x59: ('global_atomic_pk_add_f16', 'vdst:v2f16:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:v2f16:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x5A: ('global_atomic_pk_add_bf16', 'vdst:v2bf16:1:w:returned:32: vaddr:b64:2:r:v:32: vdata:v2bf16:1:r:v:32: saddr:b64:2:r:off:32:', ''),
+        0x73: ('global_atomic_ordered_add_b64', 'vdst:b64:2:w:returned:32: vaddr:b64:2:r:v:32: vdata:b64:2:r:v:32: saddr:b64:2:r:off:32:', ''),
     },
     "VBUFFER": {
-        0x0: ('buffer_load_format_x', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: '
-                                      'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x1: ('buffer_load_format_xy', 'vdata:b64:2:w:v:32: vaddr:b32:1:r:off:32: '
-                                       'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x2: ('buffer_load_format_xyz', 'vdata:b96:3:w:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x3: ('buffer_load_format_xyzw', 'vdata:b128:4:w:v:32: vaddr:b32:1:r:off:32: '
-                                         'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x4: ('buffer_store_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: '
-                                       'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x5: ('buffer_store_format_xy', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x6: ('buffer_store_format_xyz', 'vdata:b96:3:r:v:32: vaddr:b32:1:r:off:32: '
-                                         'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x7: ('buffer_store_format_xyzw', 'vdata:b128:4:r:v:32: vaddr:b32:1:r:off:32: '
-                                          'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x8: ('buffer_load_d16_format_x', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                          'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x9: ('buffer_load_d16_format_xy', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                           'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0xA: ('buffer_load_d16_format_xyz', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                            'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0xB: ('buffer_load_d16_format_xyzw', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                             'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0xC: ('buffer_store_d16_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: '
-                                           'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0xD: ('buffer_store_d16_format_xy', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: '
-                                            'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0xE: ('buffer_store_d16_format_xyz', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: '
-                                             'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0xF: ('buffer_store_d16_format_xyzw', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: '
-                                              'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x10: ('buffer_load_u8', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                 'soffset:b32:1:r:s:32:', ''),
-        0x11: ('buffer_load_i8', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                 'soffset:b32:1:r:s:32:', ''),
-        0x12: ('buffer_load_u16', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                  'soffset:b32:1:r:s:32:', ''),
-        0x13: ('buffer_load_i16', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                  'soffset:b32:1:r:s:32:', ''),
-        0x14: ('buffer_load_b32', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                  'soffset:b32:1:r:s:32:', ''),
-        0x15: ('buffer_load_b64', 'vdata:b64:2:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                  'soffset:b32:1:r:s:32:', ''),
-        0x16: ('buffer_load_b96', 'vdata:b96:3:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                  'soffset:b32:1:r:s:32:', ''),
-        0x17: ('buffer_load_b128', 'vdata:b128:4:w:v:32: vaddr:b32:1:r:off:32: '
-                                   'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x18: ('buffer_store_b8', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                  'soffset:b32:1:r:s:32:', ''),
-        0x19: ('buffer_store_b16', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                   'soffset:b32:1:r:s:32:', ''),
-        0x1A: ('buffer_store_b32', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                   'soffset:b32:1:r:s:32:', ''),
-        0x1B: ('buffer_store_b64', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                   'soffset:b32:1:r:s:32:', ''),
-        0x1C: ('buffer_store_b96', 'vdata:b96:3:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: '
-                                   'soffset:b32:1:r:s:32:', ''),
-        0x1D: ('buffer_store_b128', 'vdata:b128:4:r:v:32: vaddr:b32:1:r:off:32: '
-                                    'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x1E: ('buffer_load_d16_u8', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                     'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x1F: ('buffer_load_d16_i8', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                     'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x20: ('buffer_load_d16_b16', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                      'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x21: ('buffer_load_d16_hi_u8', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x22: ('buffer_load_d16_hi_i8', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x23: ('buffer_load_d16_hi_b16', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                         'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x24: ('buffer_store_d16_hi_b8', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: '
-                                         'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x25: ('buffer_store_d16_hi_b16', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: '
-                                          'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x26: ('buffer_load_d16_hi_format_x', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                              'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x27: ('buffer_store_d16_hi_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: '
-                                               'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x33: ('buffer_atomic_swap_b32', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                         'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x34: ('buffer_atomic_cmpswap_b32', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                            'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x35: ('buffer_atomic_add_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x36: ('buffer_atomic_sub_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x37: ('buffer_atomic_sub_clamp_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                              'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x38: ('buffer_atomic_min_i32', 'vdata:i32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x39: ('buffer_atomic_min_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x3A: ('buffer_atomic_max_i32', 'vdata:i32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x3B: ('buffer_atomic_max_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x3C: ('buffer_atomic_and_b32', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x3D: ('buffer_atomic_or_b32', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                       'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x3E: ('buffer_atomic_xor_b32', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x3F: ('buffer_atomic_inc_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x40: ('buffer_atomic_dec_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x41: ('buffer_atomic_swap_b64', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                         'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x42: ('buffer_atomic_cmpswap_b64', 'vdata:b128:4:rw:v:32: vaddr:b32:1:r:off:32: '
-                                            'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x43: ('buffer_atomic_add_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x44: ('buffer_atomic_sub_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x45: ('buffer_atomic_min_i64', 'vdata:i64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x46: ('buffer_atomic_min_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x47: ('buffer_atomic_max_i64', 'vdata:i64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x48: ('buffer_atomic_max_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x49: ('buffer_atomic_and_b64', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x4A: ('buffer_atomic_or_b64', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                       'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x4B: ('buffer_atomic_xor_b64', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x4C: ('buffer_atomic_inc_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x4D: ('buffer_atomic_dec_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x50: ('buffer_atomic_cond_sub_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                             'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x51: ('buffer_atomic_min_num_f32', 'vdata:f32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                            'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x52: ('buffer_atomic_max_num_f32', 'vdata:f32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                            'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x56: ('buffer_atomic_add_f32', 'vdata:f32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x59: ('buffer_atomic_pk_add_f16', 'vdata:v2f16:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                           'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x5A: ('buffer_atomic_pk_add_bf16', 'vdata:v2bf16:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                            'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x80: ('tbuffer_load_format_x', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: '
-                                        'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x81: ('tbuffer_load_format_xy', 'vdata:b64:2:w:v:32: vaddr:b32:1:r:off:32: '
-                                         'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x82: ('tbuffer_load_format_xyz', 'vdata:b96:3:w:v:32: vaddr:b32:1:r:off:32: '
-                                          'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x83: ('tbuffer_load_format_xyzw', 'vdata:b128:4:w:v:32: vaddr:b32:1:r:off:32: '
-                                           'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x84: ('tbuffer_store_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: '
-                                         'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x85: ('tbuffer_store_format_xy', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: '
-                                          'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x86: ('tbuffer_store_format_xyz', 'vdata:b96:3:r:v:32: vaddr:b32:1:r:off:32: '
-                                           'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x87: ('tbuffer_store_format_xyzw', 'vdata:b128:4:r:v:32: vaddr:b32:1:r:off:32: '
-                                            'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x88: ('tbuffer_load_d16_format_x', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                            'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x89: ('tbuffer_load_d16_format_xy', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: '
-                                             'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x8A: ('tbuffer_load_d16_format_xyz', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                              'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x8B: ('tbuffer_load_d16_format_xyzw', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: '
-                                               'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x8C: ('tbuffer_store_d16_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: '
-                                             'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x8D: ('tbuffer_store_d16_format_xy', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: '
-                                              'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x8E: ('tbuffer_store_d16_format_xyz', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: '
-                                               'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
-        0x8F: ('tbuffer_store_d16_format_xyzw', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: '
-                                                'rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x0: ('buffer_load_format_x', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x1: ('buffer_load_format_xy', 'vdata:b64:2:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x2: ('buffer_load_format_xyz', 'vdata:b96:3:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x3: ('buffer_load_format_xyzw', 'vdata:b128:4:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x4: ('buffer_store_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x5: ('buffer_store_format_xy', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x6: ('buffer_store_format_xyz', 'vdata:b96:3:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x7: ('buffer_store_format_xyzw', 'vdata:b128:4:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x8: ('buffer_load_d16_format_x', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x9: ('buffer_load_d16_format_xy', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0xA: ('buffer_load_d16_format_xyz', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0xB: ('buffer_load_d16_format_xyzw', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0xC: ('buffer_store_d16_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0xD: ('buffer_store_d16_format_xy', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0xE: ('buffer_store_d16_format_xyz', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0xF: ('buffer_store_d16_format_xyzw', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x10: ('buffer_load_u8', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x11: ('buffer_load_i8', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x12: ('buffer_load_u16', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x13: ('buffer_load_i16', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x14: ('buffer_load_b32', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x15: ('buffer_load_b64', 'vdata:b64:2:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x16: ('buffer_load_b96', 'vdata:b96:3:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x17: ('buffer_load_b128', 'vdata:b128:4:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x18: ('buffer_store_b8', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x19: ('buffer_store_b16', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x1A: ('buffer_store_b32', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x1B: ('buffer_store_b64', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x1C: ('buffer_store_b96', 'vdata:b96:3:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x1D: ('buffer_store_b128', 'vdata:b128:4:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x1E: ('buffer_load_d16_u8', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x1F: ('buffer_load_d16_i8', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x20: ('buffer_load_d16_b16', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x21: ('buffer_load_d16_hi_u8', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x22: ('buffer_load_d16_hi_i8', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x23: ('buffer_load_d16_hi_b16', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x24: ('buffer_store_d16_hi_b8', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x25: ('buffer_store_d16_hi_b16', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x26: ('buffer_load_d16_hi_format_x', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x27: ('buffer_store_d16_hi_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x33: ('buffer_atomic_swap_b32', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x34: ('buffer_atomic_cmpswap_b32', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x35: ('buffer_atomic_add_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x36: ('buffer_atomic_sub_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x37: ('buffer_atomic_sub_clamp_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x38: ('buffer_atomic_min_i32', 'vdata:i32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x39: ('buffer_atomic_min_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x3A: ('buffer_atomic_max_i32', 'vdata:i32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x3B: ('buffer_atomic_max_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x3C: ('buffer_atomic_and_b32', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x3D: ('buffer_atomic_or_b32', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x3E: ('buffer_atomic_xor_b32', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x3F: ('buffer_atomic_inc_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x40: ('buffer_atomic_dec_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x41: ('buffer_atomic_swap_b64', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x42: ('buffer_atomic_cmpswap_b64', 'vdata:b128:4:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x43: ('buffer_atomic_add_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x44: ('buffer_atomic_sub_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x45: ('buffer_atomic_min_i64', 'vdata:i64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x46: ('buffer_atomic_min_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x47: ('buffer_atomic_max_i64', 'vdata:i64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x48: ('buffer_atomic_max_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x49: ('buffer_atomic_and_b64', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x4A: ('buffer_atomic_or_b64', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x4B: ('buffer_atomic_xor_b64', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x4C: ('buffer_atomic_inc_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x4D: ('buffer_atomic_dec_u64', 'vdata:u64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x50: ('buffer_atomic_cond_sub_u32', 'vdata:u32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x51: ('buffer_atomic_min_num_f32', 'vdata:f32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x52: ('buffer_atomic_max_num_f32', 'vdata:f32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x56: ('buffer_atomic_add_f32', 'vdata:f32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x59: ('buffer_atomic_pk_add_f16', 'vdata:v2f16:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x5A: ('buffer_atomic_pk_add_bf16', 'vdata:v2bf16:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x80: ('tbuffer_load_format_x', 'vdata:b32:1:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x81: ('tbuffer_load_format_xy', 'vdata:b64:2:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x82: ('tbuffer_load_format_xyz', 'vdata:b96:3:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x83: ('tbuffer_load_format_xyzw', 'vdata:b128:4:w:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x84: ('tbuffer_store_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x85: ('tbuffer_store_format_xy', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x86: ('tbuffer_store_format_xyz', 'vdata:b96:3:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x87: ('tbuffer_store_format_xyzw', 'vdata:b128:4:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x88: ('tbuffer_load_d16_format_x', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x89: ('tbuffer_load_d16_format_xy', 'vdata:b32:1:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x8A: ('tbuffer_load_d16_format_xyz', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x8B: ('tbuffer_load_d16_format_xyzw', 'vdata:b64:2:rw:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x8C: ('tbuffer_store_d16_format_x', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x8D: ('tbuffer_store_d16_format_xy', 'vdata:b32:1:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x8E: ('tbuffer_store_d16_format_xyz', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
+        0x8F: ('tbuffer_store_d16_format_xyzw', 'vdata:b64:2:r:v:32: vaddr:b32:1:r:off:32: rsrc:b128:4:r:s:32: soffset:b32:1:r:s:32:', ''),
     },
 }

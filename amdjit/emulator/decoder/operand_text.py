@@ -28,8 +28,8 @@ _INVERSE_TWO_PI = 248
 def operand_text(operand: Operand, constants: str, halves: bool = False) -> str:
     """Return the text of an operand.
 
-    constants: how constants are written there, a kind of the opcode table (32, 64, f16, i16, ...);
-    halves: write .l and .h.
+    constants: how constants are written in this operand, by the opcode table (32, 64, f16, i16,
+    ...). halves: write .l and .h.
     """
     if isinstance(operand, Register):
         text = register_text(operand)
@@ -133,7 +133,7 @@ _INLINE_FLOATS = {
 
 
 def negated(text: str, constant: bool, negative: bool, absolute: bool) -> str:
-    """Return an operand's text under neg and abs; a negated constant is neg(...)."""
+    """Return an operand's text with neg and abs; a negated constant is neg(...)."""
     if absolute:
         text = f"|{text}|"
     if not negative:

@@ -1,4 +1,4 @@
-"""From a field's number to an operand: registers, inline constants, special sources.
+"""Operands from the numbers in fields: registers, inline constants, special sources.
 
 Source: RDNA 4 ISA document, section 15.3, tables of SSRC, SRC and SDST codes.
 """
@@ -84,8 +84,9 @@ def _low_high(file: RegisterFile, index: int, dwords: int) -> Register:
 def source_operand(code: int, dwords: int, takes: str) -> Operand:
     """Return the operand of a 9-bit source code other than a literal.
 
-    takes: which kinds the opcode takes there: v (VGPR), s (scalar register), i (inline constant), n
-    (null alone). InvalidField for another kind or an unknown code.
+    takes: the kinds that the opcode takes in this place: v (VGPR), s (scalar register), i (inline
+    constant), n (null, but no other scalar register). InvalidField for another kind or an unknown
+    code.
     """
     if code >= VGPR_BASE:
         _require(takes, "v", code)

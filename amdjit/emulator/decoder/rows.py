@@ -1,4 +1,4 @@
-"""The opcode tables, read: one `Row` for an opcode, made when it is first asked for."""
+"""Rows of the opcode tables, each read when it is first asked for."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from amdjit.emulator.decoder.traits import MatrixProduct, Traits
 
 @dataclass(frozen=True, slots=True)
 class OperandRow:
-    """How to read one operand: bits at `shift`, `mask`; the kind of the field; what it may hold.
+    """How to read one operand: the bits at `shift` under `mask`, and what they may hold.
 
-    takes: letters v s i l n (VGPR, scalar, inline constant, literal, null where no other scalar is
-    taken), or a word
-        for an operand without a plain field: vcc, exec, literal, returned (the result of an
-        atomic), off, null.
-    constants: how the disassembler prints constants here; half: names either half of a VGPR;
-    source: n for srcn, 3 for vdst, -1 otherwise; hidden: not in the text.
+    kind: that of the field. takes: letters v s i l n (VGPR, scalar, inline constant, literal, null
+    where no other scalar is taken), or a word for an operand without a plain field: vcc, exec,
+    literal, returned (the result of an atomic), off, null. constants: how the disassembler prints
+    constants here. half: the operand names either half of a VGPR. source: n for srcn, 3 for vdst,
+    -1 otherwise. hidden: it is not in the text. plain: see `_plain_kind`.
     """
 
     spec: OperandSpec
@@ -43,11 +42,12 @@ class OperandRow:
 class Row:
     """One opcode.
 
-    flags: modifier name -> bits that the opcode has; fixed: (shift, mask, value) of bits that may
-    not change; selects: the op_sel bit at each place of op_sel:[...]; words: bare flags (dpp16,
-    dpp8, mix, ...); literal: a literal always follows; select_mask: the op_sel bits that mean
-    something, or are taken without a meaning; source_fields: (shift, mask) of each source that may
-    announce a literal; dpp_shift: where src0 may announce a DPP word, -1 for nowhere.
+    suffixed: the text has a suffix for the encoding. flags: modifier name -> bits that the opcode
+    has. fixed: (shift, mask, value) of bits that may not change. selects: the op_sel bit at each
+    place of op_sel:[...]. words: bare flags (dpp16, dpp8, mix, ...). literal: a literal always
+    follows. select_mask: the op_sel bits that have a meaning, or are accepted without one.
+    source_fields: (shift, mask) of each source that may announce a literal. dpp_shift: where src0
+    may announce a DPP word, -1 for nowhere.
     """
 
     opcode: Opcode
@@ -64,14 +64,14 @@ class Row:
     dpp_shift: int
 
     def uses_literal(self, bits: int) -> bool:
-        """True if a literal follows: always, or because a source says so."""
+        """Whether a literal follows: always, or because a source announces it."""
         for shift, mask in self.source_fields:
             if (bits >> shift) & mask == LITERAL:
                 return True
         return self.literal
 
     def has(self, word: str) -> bool:
-        """True if the row has that bare flag (dpp16, dpp8, mix, ...)."""
+        """Whether the row has a bare flag (dpp16, dpp8, mix, ...)."""
         return word in self.words
 
 
@@ -112,23 +112,6 @@ def opcodes(instruction_set: InstructionSet = GFX12) -> Iterator[Opcode]:
             row = row_of(format_name, code, instruction_set=instruction_set)
             assert row is not None
             yield row.opcode
-
-
-def opcode_named(mnemonic: str) -> Opcode:
-    """Return an instruction's opcode in the first of its encodings, for wave32; KeyError if there
-    is no such instruction. Operand types are the same in all encodings."""
-    row = row_of(*_first_encodings()[mnemonic])
-    assert row is not None
-    return row.opcode
-
-
-@cache
-def _first_encodings() -> dict[str, tuple[str, int]]:
-    found: dict[str, tuple[str, int]] = {}
-    for format_name, entries in GFX12.rows.items():
-        for code, (mnemonic, _, _) in entries.items():
-            found.setdefault(mnemonic, (format_name, code))
-    return found
 
 
 def _operand_facts(text: str) -> tuple[str, str, bool, str]:
@@ -221,8 +204,7 @@ def _operand_row(form: Format, text: str) -> OperandRow:
 
 
 def _plain_kind(field: Field | None, takes: str, half: bool) -> str:
-    """Return "vector" or "source" where the field's number alone says which operand it is, else
-    ""."""
+    """Return "vector" or "source" if the field's number alone determines the operand, else ""."""
     if field is None or half or takes in ("vcc", "exec", "literal"):
         return ""
     if field.kind == "v8" or (field.kind == "d8" and takes == "v"):

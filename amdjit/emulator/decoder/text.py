@@ -33,8 +33,9 @@ def disassemble(instruction: Instruction, true16: bool = False) -> str:
     """Return the instruction's text, without address and code words.
 
     true16: write all registers of 16-bit operands as halves, v0.l and v0.h, as LLVM does with
-    +real-true16. The bits mean the same either way. Without it, an instruction is written so only
-    if it names a VGPR's upper half in a way that the assembler's default syntax cannot say.
+    +real-true16. The bits mean the same either way. Without it, halves are written only if the
+    instruction names a VGPR's upper half in a way that the assembler's default syntax cannot
+    express.
     """
     if instruction.pair is not None:
         return _dual_text(instruction, instruction.pair)
@@ -134,8 +135,8 @@ def _with_sign(
 
 
 def _needs_halves(row: Row, instruction: Instruction) -> bool:
-    """Return whether the default syntax cannot name the upper half that is named here, or not even
-    the opcode."""
+    """Return whether the default syntax cannot express the upper half that is named, or even the
+    opcode."""
     if row.has("halves"):
         return True
     shown = row.flags.get("op_sel", 0)

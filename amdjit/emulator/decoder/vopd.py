@@ -31,7 +31,7 @@ def decode_dual(bits: int, available: int, pc: int) -> Instruction:
     needs_literal = x_row.literal or y_row.literal or first == LITERAL or second == LITERAL
     size = 12 if needs_literal else 8
     if available < size:
-        raise InvalidField("the code ends inside of the instruction")
+        raise InvalidField("the code ends inside the instruction")
     literal = Literal((bits >> 64) & 0xFFFFFFFF) if needs_literal else None
     x_destination = (bits >> 56) & 0xFF
     y_destination = (bits >> 49) & 0x7F

@@ -22,7 +22,7 @@ class WaitCounter:
 
 
 class WaitEvent(Enum):
-    """What goes up and comes down again on a wait counter.
+    """What increments a wait counter, and decrements it again at its end.
 
     Loads include atomics that return the old value; stores include those that do not, and
     write-backs of caches.

@@ -219,6 +219,15 @@ class Builder(Blocks):
             return pointer
         return self.emit("ptr", f"getelementptr i8, ptr {pointer.text}, {amount}")
 
+    def reserve(self, place: Value, type_name: str, alignment: int = 64) -> None:
+        """Reserve stack memory under a name that other blocks use already. Only in the entry
+        block."""
+        self.line(f"{place.text} = alloca {type_name}, align {alignment}")
+
+    def bind(self, name: Value, pointer: Value) -> None:
+        """Make a pointer known under a name that other blocks use already."""
+        self.line(f"{name.text} = getelementptr i8, ptr {pointer.text}, i64 0")
+
     def load(self, type_name: str, pointer: Value, alignment: int = 1) -> Value:
         """Load a value."""
         return self.emit(type_name, f"load {type_name}, ptr {pointer.text}, align {alignment}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 LANES = 32  # of a wave32, of a half of a wave64
 
@@ -76,11 +77,23 @@ def _scalar_text(element: str, value: float) -> str:
 
 def constant(type_name: str, value: float) -> Value:
     """Return a constant; for a vector type, all lanes hold it."""
+    if is_float(type_name):
+        return Value(type_name, _constant_text(type_name, value))
+    return _integer(type_name, int(value))
+
+
+# Kernels use few different ones, and many of each.
+@lru_cache(maxsize=1024)
+def _integer(type_name: str, value: int) -> Value:
+    bits = bits_of(type_name)
+    known = value & (1 << bits) - 1 if bits > 1 else None
+    return Value(type_name, _constant_text(type_name, value), known)
+
+
+def _constant_text(type_name: str, value: float) -> str:
     element = element_of(type_name)
     text = _scalar_text(element, value)
-    bits = 1 if element in _FLOAT_BITS else int(element[1:])
-    known = int(value) & (1 << bits) - 1 if bits > 1 else None
-    return Value(type_name, text if type_name == element else f"splat ({element} {text})", known)
+    return text if type_name == element else f"splat ({element} {text})"
 
 
 def sequence(element: str, values: Iterable[int]) -> Value:

@@ -16,7 +16,7 @@ from amdjit.emulator.wave.rounding import rounding_shift
 
 
 def emit_instruction(frame: Frame, instruction: Instruction) -> None:
-    """Emit an instruction that does not end a block; Untranslatable if there is no translation."""
+    """Emit an instruction that does not end a block; Untranslatable if it has no translation."""
     if frame.registers.halves == 1 or instruction.traits.once_per_wave:
         _emit_once(frame, instruction)
         return
@@ -48,7 +48,7 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
 
 
 def branch_condition(frame: Frame, branch: Instruction) -> Value:
-    """Return when a conditional branch is taken, an i1."""
+    """Return whether a conditional branch is taken, an i1."""
     condition = branch.traits.condition
     assert condition is not None
     if condition.flag is Flag.SCC:

@@ -25,5 +25,5 @@ REFUSED: Mapping[str, str] = {
 
 
 def refusal(mnemonic: str) -> str | None:
-    """Return why an instruction is refused, None if nothing is known about it."""
+    """Return why an instruction is refused, None if it is not listed."""
     return REFUSED.get(mnemonic)

@@ -40,7 +40,16 @@ from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budge
 from amdjit.emulator.tiers.stretches import emit_stretch, in_stretches
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
-from amdjit.emulator.wave.frame import CONTEXT, STAGING_VECTORS, UPPER_CONTEXT, Frame, Sites
+from amdjit.emulator.wave.frame import (
+    CONTEXT,
+    LAUNCH,
+    RESUME,
+    STAGING,
+    STAGING_VECTORS,
+    UPPER_CONTEXT,
+    Frame,
+    Sites,
+)
 from amdjit.emulator.wave.instrument import Instruments, begin_function
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
@@ -205,15 +214,16 @@ class _Translation:
         b.label("entry")
         self._reserve()
         b.store(constant("i32", PATIENCE), _PATIENCE, DWORD_BYTES)
-        b.line("%launch = load ptr, ptr %context, align 8")
+        context = Record(b, CONTEXT)
+        b.bind(LAUNCH, context.get(Context.LAUNCH))
         if self._wave_size > HALF_LANES:
-            b.line(f"{UPPER_CONTEXT.text} = alloca [{Context.FIELDS:d} x i64], align 64")
-            write_upper_context(Record(b, CONTEXT), Record(b, UPPER_CONTEXT))
+            b.reserve(UPPER_CONTEXT, f"[{Context.FIELDS:d} x i64]")
+            write_upper_context(context, Record(b, UPPER_CONTEXT))
         for instrument in self._frame.instruments:
-            b.lines += [f"  {line}" for line in instrument.entry(self._frame)]
+            instrument.entry(self._frame)
         resumes = range(1, len(self._terminators.pauses) + len(self._entries) + 1)
         labels = {number: _resume_label(number) for number in resumes}
-        b.switch(Value("i32", "%resume"), labels, "start")
+        b.switch(RESUME, labels, "start")
         b.label("start")
         self._start()
         b.branch(label_of(self._graph.entry))
@@ -221,13 +231,14 @@ class _Translation:
     def _reserve(self) -> None:
         """Reserve the stack's memory."""
         b = self._builder
-        for file, index in sorted(self._registers.used):
+        for register in sorted(self._registers.used):
+            file, index = register
             if file == "s":
-                b.line(f"%s{index}.slot = alloca {'i1' if index == SCC_SLOT else 'i32'}, align 4")
+                b.reserve(slot_of(b, register), "i1" if index == SCC_SLOT else "i32", 4)
             elif index not in self._in_memory:
-                b.line(f"%v{index}.slot = alloca {V32}, align 64")
-        b.line(f"%staging = alloca [{STAGING_VECTORS * LANES} x i32], align 64")
-        b.line(f"{_PATIENCE.text} = alloca i32, align 4")
+                b.reserve(slot_of(b, register), V32)
+        b.reserve(STAGING, f"[{STAGING_VECTORS * LANES} x i32]")
+        b.reserve(_PATIENCE, "i32", 4)
 
     def _start(self) -> None:
         """Take over what the driver has set: the scalars and v0."""

@@ -58,7 +58,7 @@ from amdjit.emulator.wave.rounding import RoundingBuilder
 
 
 def is_threadable(graph: Graph) -> bool:
-    """Return whether there are threaded programs for such kernels: calls of functions have none."""
+    """Return whether a kernel can be a threaded program: calls of functions cannot."""
     flows = {block.instructions[-1].traits.flow for block in graph.blocks.values()}
     return not any(flow.is_indirect or flow.is_call for flow in flows)
 

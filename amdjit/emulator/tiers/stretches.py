@@ -38,7 +38,7 @@ def may_stretch(instruction: Instruction) -> bool:
     traits = instruction.traits
     if instruction.pair is not None:
         halves = (instruction, instruction.pair)
-        return all(half.traits.operation in DUAL for half in halves)
+        return all(DUAL.get(half.traits.operation) is not None for half in halves)
     if traits.idle is Idle.DELAY or traits.is_mixed or _is_lanewise(instruction):
         return True
     return isinstance(EMITTERS.get(instruction.mnemonic), (VectorOp, PackedOp))

@@ -84,7 +84,7 @@ class ModeState:
         b = self.builder
         allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
         if infinity is Infinity.QUOTIENT:
-            # An infinite estimate is a quotient that overflowed.
+            # If the estimate is infinite, the quotient has overflowed.
             allowed = allowed[1:]
             denominator = b.bitcast(sources[1], "i16")
             allowed.append(b.compare("eq", b.mask(denominator, 15), b.const(denominator, 0)))
@@ -120,7 +120,7 @@ class ModeState:
         return value if self.keeps_denormals else self._flushed(value, 0)
 
     def flushed_result(self, value: Value, instruction: Instruction) -> Value:
-        """Return a result as the denormal mode lets the instruction write it."""
+        """Return a result as the instruction writes it in the denormal mode."""
         if self.keeps_denormals or instruction.traits.picks_source:
             return value
         return self._flushed(value, 1)

@@ -19,7 +19,7 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
     SpecialSource,
 )
-from amdjit.emulator.host.builder import Value, bits_of, constant, element_of, is_float
+from amdjit.emulator.host.builder import Value, bits_of, constant, is_float
 from amdjit.emulator.layout import (
     EXEC_LO,
     FIELD_BYTES,
@@ -45,6 +45,9 @@ CONTEXT = Value("ptr", "%context")
 # lower half.
 UPPER_CONTEXT = Value("ptr", "%context.upper")
 STATE = Value("ptr", "%state")
+# The id that a wave resumes from, and what its host thread's launch has in common.
+RESUME = Value("i32", "%resume")
+LAUNCH = Value("ptr", "%launch")
 STAGING = Value("ptr", "%staging")
 STAGING_VECTORS = 24
 
@@ -104,7 +107,7 @@ class Frame(ModeState):
         values: Sequence[Value] = (),
         element: int = 0,
     ) -> None:
-        """Tell the checks of an access: its space and address, the bytes of a lane."""
+        """Report an access to the checks: its space and address, the bytes of a lane."""
         if not self.instruments:
             return
         lanes = constant("i32", 1) if address[0] == "k" else self.access_bits()
@@ -115,17 +118,17 @@ class Frame(ModeState):
             instrument.accessed(self, instruction, access)
 
     def begin_block(self, block: Block) -> None:
-        """Tell the checks that a machine block starts."""
+        """Report the start of a machine block to the checks."""
         for instrument in self.instruments:
             instrument.begin_block(self, block)
 
     def before(self, instruction: Instruction) -> None:
-        """Tell the checks of the next instruction."""
+        """Report the next instruction to the checks."""
         for instrument in self.instruments:
             instrument.before(self, instruction)
 
     def after(self, instruction: Instruction) -> None:
-        """Tell the checks of an instruction that was emitted."""
+        """Report an instruction that was emitted to the checks."""
         for instrument in self.instruments:
             instrument.after(self, instruction)
 
@@ -370,18 +373,4 @@ class Frame(ModeState):
 def source_number(instruction: Instruction, index: int) -> int | None:
     """Return n for an operand with the role srcn, otherwise None."""
     role = instruction.opcode.operands[index].role
-    if role.startswith("src"):
-        return int(role[3])
-    return {"src0x": 0, "src0y": 0}.get(role)
-
-
-__all__ = [
-    "CONTEXT",
-    "STAGING",
-    "STATE",
-    "UPPER_CONTEXT",
-    "Frame",
-    "Sites",
-    "element_of",
-    "source_number",
-]
+    return int(role[3]) if role.startswith("src") else None

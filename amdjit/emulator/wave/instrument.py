@@ -7,7 +7,7 @@ A check derives from `Instrument` and overrides the methods that it needs; each 
     entry                                  once, for the code where a wave starts or resumes
     begin_block                            at the start of each machine block
       before                               each instruction
-        accessed                           each access of it: stores before, others after they are made
+        accessed                           each access: before a store, after any other
       after                                each instruction that does not end the block
 
 Without checks nothing is called and nothing is added.
@@ -66,9 +66,9 @@ class Instrument:
     def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
         """Prepare for a kernel. full_waves: all lanes of every wave start active."""
 
-    def entry(self, frame: Frame) -> list[str]:
-        """Return lines for the function's entry block; `%launch` is known there."""
-        return []
+    def entry(self, frame: Frame) -> None:
+        """Add code at the function's entry, where a wave starts or resumes; `LAUNCH` is known
+        there."""
 
     def begin_block(self, frame: Frame, block: Block) -> None:
         """Add code at the start of a machine block."""

@@ -24,10 +24,7 @@ from amdjit.frontend.names.scope import bind
 from amdjit.frontend.values.effects import may_act
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import (
-    Array,
-    Vector,
-)
+from amdjit.types import Array, Vector
 
 
 def store_item(

@@ -14,7 +14,8 @@ from amdjit.tree import nodes as tree
 class Loop:
     """An enclosing loop: the names that it carries, and the states of names at its exits.
 
-    leaving: for a round of an unrolled loop, the variable that says whether a `break` has left it.
+    leaving: for an iteration of an unrolled loop, the variable that says whether a `break` has left
+    it.
     """
 
     carried: dict[str, tree.Variable]

@@ -11,32 +11,14 @@ from dataclasses import replace
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.special_methods import (
-    call_method_of,
-    is_dataclass_record,
-)
+from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
-from amdjit.frontend.values.promotion import (
-    assignable,
-    default_type,
-    literal_fits,
-    widens_exactly,
-)
+from amdjit.frontend.values.promotion import assignable, default_type, literal_fits, widens_exactly
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import UnaryOperator
-from amdjit.types import (
-    Array,
-    Known,
-    Scalar,
-    Tuple,
-    Type,
-    Vector,
-    boolean,
-    f32,
-    f64,
-)
+from amdjit.types import Array, Known, Scalar, Tuple, Type, Vector, boolean, f32, f64
 
 
 def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST) -> tree.Constant:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import reprlib
 
-from amdjit.frontend.values.kinds import (
-    FunctionValue,
-    Method,
-    SliceValue,
-    TupleValue,
-    Value,
-)
+from amdjit.frontend.values.kinds import FunctionValue, Method, SliceValue, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Void
 

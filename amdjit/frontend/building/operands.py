@@ -11,23 +11,10 @@ from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.frontend.values.promotion import (
-    common_type,
-    literal_type,
-)
+from amdjit.frontend.values.promotion import common_type, literal_type
 from amdjit.language.launch_numbers import LaunchNumber
 from amdjit.tree import nodes as tree
-from amdjit.types import (
-    Scalar,
-    Type,
-    Vector,
-    f32,
-    f64,
-    i32,
-    i64,
-    u32,
-    u64,
-)
+from amdjit.types import Scalar, Type, Vector, f32, f64, i32, i64, u32, u64
 
 
 def pair(

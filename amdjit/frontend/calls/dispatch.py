@@ -48,16 +48,7 @@ from amdjit.frontend.values.kinds import (
 from amdjit.language.compile_time import CompileTimeFunction
 from amdjit.language.complex_types import ComplexElement
 from amdjit.tree import nodes as tree
-from amdjit.types import (
-    VOID,
-    Scalar,
-    Tuple,
-    Vector,
-    f32,
-    f64,
-    from_dtype,
-    vector,
-)
+from amdjit.types import VOID, Scalar, Tuple, Vector, f32, f64, from_dtype, vector
 
 
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:

@@ -27,19 +27,10 @@ from amdjit.frontend.expressions.operators import binary, of_launch
 from amdjit.frontend.expressions.records import replaced
 from amdjit.frontend.expressions.unsigned_warnings import check_absolute, check_extreme
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import (
-    CompileTime,
-    TupleValue,
-    Value,
-)
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import (
-    Array,
-    Scalar,
-    Vector,
-    boolean,
-)
+from amdjit.types import Array, Scalar, Vector, boolean
 
 
 def _complex(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

@@ -18,12 +18,7 @@ from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.operators import binary
 from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.names.scope import value_of_object
-from amdjit.frontend.values.kinds import (
-    CompileTime,
-    TupleValue,
-    Value,
-    static_value,
-)
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 
 
 def _items(

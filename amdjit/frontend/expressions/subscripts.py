@@ -10,16 +10,8 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, materialise
 from amdjit.frontend.building.descriptions import count, describe
-from amdjit.frontend.building.special_methods import (
-    call_method_of,
-    is_dataclass_record,
-)
-from amdjit.frontend.expressions.fields import (
-    complex_item,
-    element_view,
-    field,
-    is_records,
-)
+from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
+from amdjit.frontend.expressions.fields import complex_item, element_view, field, is_records
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.index_checks import checked_axes, index_check
 from amdjit.frontend.expressions.views import is_partial, view_of, whole_index
@@ -27,14 +19,7 @@ from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
-from amdjit.types import (
-    Array,
-    Record,
-    Scalar,
-    Vector,
-    i32,
-    i64,
-)
+from amdjit.types import Array, Record, Scalar, Vector, i32, i64
 
 
 def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:

@@ -14,13 +14,7 @@ from amdjit.frontend.iteration.iterables import evaluated, items_of, static_item
 from amdjit.frontend.names.scope import MOST_ITEMS
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.values.effects import may_act
-from amdjit.frontend.values.kinds import (
-    Binding,
-    CompileTime,
-    FunctionValue,
-    TupleValue,
-    Value,
-)
+from amdjit.frontend.values.kinds import Binding, CompileTime, FunctionValue, TupleValue, Value
 
 
 def comprehension(builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp) -> Value:
@@ -51,7 +45,9 @@ def generated(
     scope.enter()
     for number, value in enumerate(_rounds(builder, node, 0, user or node)):
         if number == MOST_ITEMS:
-            raise builder.error(codes.STATIC_LOOP_LENGTH, node, rounds=number + 1, limit=MOST_ITEMS)
+            raise builder.error(
+                codes.STATIC_LOOP_LENGTH, node, iterations=number + 1, limit=MOST_ITEMS
+            )
         _check_captured(builder, value, scope.targets, node.elt)
         scope.leave()
         yield value
@@ -85,8 +81,8 @@ class _Scope:
 def _check_captured(
     builder: FunctionBuilder, value: Value, targets: frozenset[str], node: ast.expr
 ) -> None:
-    """Refuse functions that read the comprehension's names: they would run after its last round,
-    where the names mean something else."""
+    """Refuse functions that read the comprehension's names: they would run after its last
+    iteration, where the names mean something else."""
     for item in value.items if isinstance(value, TupleValue) else (value,):
         if isinstance(item, TupleValue):
             _check_captured(builder, item, targets, node)
@@ -125,7 +121,8 @@ def _known_items(builder: FunctionBuilder, node: ast.expr) -> tuple[Value, ...]:
 
 
 def _forget(builder: FunctionBuilder, target: ast.expr) -> None:
-    """Give each round its own variables, since items of earlier rounds may still read theirs."""
+    """Give each iteration its own variables, since items of earlier iterations may still read
+    theirs."""
     for name in assigned_names([target]):
         builder.names.pop(name, None)
 

@@ -21,7 +21,7 @@ from amdjit.frontend.iteration.sequences import (
     range_sequence,
     zipped,
 )
-from amdjit.frontend.names.scope import MOST_ITEMS, check_rounds
+from amdjit.frontend.names.scope import MOST_ITEMS, check_iterations
 from amdjit.frontend.source.bound_names import changed_names
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
@@ -40,8 +40,8 @@ _BESIDE_A_TUPLE = (
 
 
 def iterable_of(builder: FunctionBuilder, node: ast.For) -> tuple[Iterable, int]:
-    """Return the range, the items or the sequence that a loop iterates over, and how many rounds to
-    unroll."""
+    """Return the range, the items or the sequence that a loop iterates over, and how many
+    iterations to unroll."""
     call = node.iter
     if isinstance(call, ast.Call):
         callee = builder.evaluate(call.func)
@@ -74,8 +74,8 @@ def items_of(builder: FunctionBuilder, node: ast.expr) -> Iterable:
 def evaluated(
     builder: FunctionBuilder, items: tuple[Value, ...], place: ast.expr, loop: ast.AST
 ) -> tuple[Value, ...]:
-    """Evaluate, before the first round of a loop or comprehension, the items that its rounds may
-    change."""
+    """Evaluate, before the first iteration of a loop or comprehension, the items that its
+    iterations may change."""
     bindings = map(builder.names.get, changed_names([loop]))
     changed = {binding for binding in bindings if isinstance(binding, tree.Variable)}
     return tuple(builder.settle(item, place, changed) for item in items)
@@ -234,8 +234,8 @@ _ITERABLES: Mapping[Hashable, Callable[[FunctionBuilder, ast.Call], Iterable]] =
 
 
 def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[Bounds, int]:
-    """Type `unroll(range(...))`, which unrolls all rounds, or `unroll(range(...), 4)`, four at a
-    time."""
+    """Type `unroll(range(...))`, which unrolls all iterations, or `unroll(range(...), 4)`, four at
+    a time."""
     inner = call.args[0] if call.args else call
     is_range = isinstance(inner, ast.Call) and builder.evaluate(inner.func) == CompileTime(range)
     if not is_range or len(call.args) > 2:
@@ -247,7 +247,7 @@ def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[Bounds, int]:
         )
     factor = builder.evaluate(call.args[1]) if len(call.args) == 2 else CompileTime(-1)
     if not isinstance(factor, CompileTime) or not isinstance(factor.value, int):
-        raise builder.error(codes.NOT_CONSTANT, call, what="the number of unrolled rounds")
+        raise builder.error(codes.NOT_CONSTANT, call, what="the number of unrolled iterations")
     return bounds_of(builder, cast(ast.Call, inner)), factor.value
 
 
@@ -256,12 +256,12 @@ def _static_items(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]
     if rounds is None:
         place = call.args[0] if len(call.args) == 1 else call
         raise builder.error(codes.NOT_CONSTANT, place, what="a bound of `static_range`")
-    check_rounds(builder, rounds, call)
+    check_iterations(builder, rounds, call)
     return tuple(CompileTime(i) for i in rounds)
 
 
-def has_rounds(bounds: list[Value]) -> bool:
-    """Whether constant bounds guarantee at least one round."""
+def has_iterations(bounds: list[Value]) -> bool:
+    """Whether constant bounds guarantee at least one iteration."""
     known = [
         bound.value
         for bound in bounds

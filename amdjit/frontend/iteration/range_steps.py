@@ -30,7 +30,7 @@ def is_zero(builder: FunctionBuilder, step: tree.Expression, node: ast.AST) -> t
 
 def check_step(builder: FunctionBuilder, step: Value, node: ast.expr) -> None:
     """Report a step of 0 like `raise ValueError`; with `asserts=False` such a range has no
-    rounds."""
+    iterations."""
     if (
         isinstance(step, tree.Expression)
         and not isinstance(step, tree.Constant)

@@ -2,7 +2,7 @@
 `reversed` of them.
 
 A sequence has a length and returns the item at a position. Ranges are counted in the unsigned type
-of their width, in which the number of rounds and each value are exact for all bounds.
+of their width, in which the number of iterations and each value are exact for all bounds.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _length(
     unsigned: Scalar,
     node: ast.expr,
 ) -> tuple[tree.Expression, tree.Expression]:
-    """Return the number of rounds, and the step as a wrapping unsigned number."""
+    """Return the number of iterations, and the step as a wrapping unsigned number."""
     if isinstance(step, CompileTime):
         assert isinstance(step.value, int)
         backwards = step.value < 0

@@ -13,6 +13,8 @@ from amdjit.types import Known, Tuple, Type
 def kernel_parameters(
     builder: FunctionBuilder, names: list[str], arguments: tuple[Type | CompileTime, ...]
 ) -> tuple[tree.Variable | LaunchNumber, ...]:
+    """Bind a kernel's parameters to the types or values of its arguments; return those that are
+    passed at run time."""
     parameters: list[tree.Variable | LaunchNumber] = []
     for name, argument in zip(names, arguments, strict=True):
         if isinstance(argument, CompileTime):
@@ -50,11 +52,11 @@ def _parameter(
     return TupleValue(tuple(items), type.structure)
 
 
-def with_launched(
+def with_launch_parameters(
     parameters: tuple[tree.Variable | LaunchNumber, ...], used: dict[LaunchUse, tree.Variable]
 ) -> dict[tree.Variable, LaunchUse | None]:
-    """Replace each number of the launch by the parameters that are computed from it, at its first
-    use."""
+    """Return the parameters with those that the launch computes, each at the place of the first
+    argument that it depends on."""
     passed_on: dict[tree.Variable, LaunchUse | None] = {}
     for parameter in parameters:
         if isinstance(parameter, tree.Variable):

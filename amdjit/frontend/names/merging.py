@@ -27,15 +27,7 @@ from amdjit.frontend.values.promotion import common_type, literal_type
 from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
-from amdjit.types import (
-    Array,
-    Layout,
-    Scalar,
-    Tuple,
-    Type,
-    Vector,
-    f64,
-)
+from amdjit.types import Array, Layout, Scalar, Tuple, Type, Vector, f64
 
 
 def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[str, Binding]:

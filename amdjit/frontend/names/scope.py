@@ -23,14 +23,10 @@ from amdjit.frontend.values.structures import structure_of
 from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
-from amdjit.types import (
-    SCALARS,
-    Tuple,
-    Type,
-    from_dtype,
-)
+from amdjit.types import SCALARS, Tuple, Type, from_dtype
 
-# The most rounds that a loop may be unrolled to: more would take minutes and gigabytes to compile.
+# The most iterations that a loop may be unrolled to: more would take minutes and gigabytes to
+# compile.
 MOST_ITEMS = 4096
 
 
@@ -108,7 +104,7 @@ def value_of_object(builder: FunctionBuilder, value: object, name: str, node: as
     if isinstance(value, np.generic):
         return _numpy_scalar(builder, value, name, node)
     if isinstance(value, range):
-        check_rounds(builder, value, node)
+        check_iterations(builder, value, node)
     if isinstance(value, (tuple, range)):
         items = (value_of_object(builder, item, name, node) for item in value)
         return TupleValue(tuple(items), structure_of(type(value)))
@@ -125,11 +121,12 @@ def value_of_object(builder: FunctionBuilder, value: object, name: str, node: as
     return CompileTime(value)
 
 
-def check_rounds(builder: FunctionBuilder, rounds: range, node: ast.AST) -> None:
-    """Refuse to unroll more rounds than a compilation can take. (`len` fails above sys.maxsize.)"""
+def check_iterations(builder: FunctionBuilder, rounds: range, node: ast.AST) -> None:
+    """Refuse to unroll more iterations than a compilation can take. (`len` fails above
+    sys.maxsize.)"""
     if rounds[MOST_ITEMS:]:
         count = -(-(rounds.stop - rounds.start) // rounds.step)
-        raise builder.error(codes.STATIC_LOOP_LENGTH, node, rounds=count, limit=MOST_ITEMS)
+        raise builder.error(codes.STATIC_LOOP_LENGTH, node, iterations=count, limit=MOST_ITEMS)
 
 
 def _numpy_scalar(builder: FunctionBuilder, value: np.generic, name: str, node: ast.AST) -> Value:

@@ -24,7 +24,7 @@ class FunctionSource:
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node, with columns in characters (ast counts UTF-8 bytes).
 
-        Spans are cached, since functions and the rounds of loops are typed many times.
+        Spans are cached, since functions and the iterations of loops are typed many times.
         """
         found = self.spans.get(node)
         if found is None:

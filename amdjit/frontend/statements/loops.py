@@ -14,7 +14,7 @@ from amdjit.frontend.building.control_flow import Exit, Loop
 from amdjit.frontend.building.conversion import convert, literal, materialise, negated
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.iteration.comprehensions import generated
-from amdjit.frontend.iteration.iterables import evaluated, has_rounds, iterable_of
+from amdjit.frontend.iteration.iterables import evaluated, has_iterations, iterable_of
 from amdjit.frontend.iteration.range_steps import check_step
 from amdjit.frontend.iteration.sequences import Bounds, Sequence, range_sequence
 from amdjit.frontend.names.merging import join_types
@@ -25,7 +25,7 @@ from amdjit.frontend.statements.unrolling import (
     leave_loop,
     loop_else,
     merge_after_loop,
-    next_round,
+    next_iteration,
     static_loop,
 )
 from amdjit.frontend.values.kinds import (
@@ -75,7 +75,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
         elif not is_simple:
             _break_unless(builder, condition, otherwise, ends, node)
         builder.run(node.body)
-        _close_round(builder, loop, node)
+        _close_iteration(builder, loop, node)
     if going is not None:
         builder.emit(tree.Assign(span, going, tree.Constant(span, boolean, True)))
         builder.emit(tree.While(span, tree.Read(span, boolean, going), body, otherwise))
@@ -171,9 +171,9 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
         with builder.block() as body:
             builder.names[name] = variable
             builder.run(node.body)
-            kept = _keeps(builder, _close_round(builder, loop, node), name, variable)
+            kept = _keeps(builder, _close_iteration(builder, loop, node), name, variable)
         after = dict(builder.names)
-        is_known = kept and (keep or has_rounds(values))
+        is_known = kept and (keep or has_iterations(values))
         after[name] = (
             variable if is_known else Undefined("has no value if the loop runs zero times")
         )
@@ -187,7 +187,7 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
 
 
 def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unroll: int) -> None:
-    """Type a loop that counts items; each round begins by assigning the target."""
+    """Type a loop that counts items; each iteration begins by assigning the target."""
     span, type = builder.span(node.target), items.length.type
     counter = builder.variable("number", type)
     start, step = (convert(builder, CompileTime(n), type, node.iter) for n in (0, 1))
@@ -209,13 +209,13 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
                 if after.get(name) is not builder.names[name]:
                     after[name] = Undefined("has no value if the loop runs zero times")
             builder.run(node.body)
-            ways = _close_round(builder, loop, node)
+            ways = _close_iteration(builder, loop, node)
             for name in targets:
                 variable = after.get(name)
                 if isinstance(variable, tree.Variable) and not _keeps(
                     builder, ways, name, variable
                 ):
-                    after[name] = Undefined("has a different type after a round of the loop")
+                    after[name] = Undefined("has a different type after an iteration of the loop")
         ends = [Exit(after, [], node)]
         otherwise = loop_else(builder, node, ends)
         builder.emit(
@@ -228,7 +228,7 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
 
 def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For) -> None:
     """Convert a constant that the loop's name had before to the name's type; it stays the value if
-    there is no round."""
+    there is no iteration."""
     binding = builder.names.get(name)
     constant = binding.value if isinstance(binding, CompileTime) else None
     if isinstance(constant, int) and literal_fits(constant, type):
@@ -305,8 +305,9 @@ def _run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree
     return materialise(builder, binding, node)
 
 
-def _close_round(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> list[Exit]:
-    """At the end of a round and at each `continue`, assign the carried names to their variables."""
+def _close_iteration(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> list[Exit]:
+    """At the end of an iteration and at each `continue`, assign the carried names to their
+    variables."""
     ways = list(loop.continues)
     if not builder.terminated:
         ways.append(Exit(builder.names, builder.statements, node.body[-1]))
@@ -388,7 +389,7 @@ def _unsigned(builder: FunctionBuilder, carried: tree.Variable, value: Value) ->
 
 LOOPS: Mapping[type[ast.stmt], StatementHandler] = {
     ast.Break: leave_loop,
-    ast.Continue: next_round,
+    ast.Continue: next_iteration,
     ast.For: for_loop,
     ast.While: while_loop,
 }

@@ -1,7 +1,7 @@
 """Loops that are unrolled when compiling, and the exits of all loops.
 
 An unrolled loop with a `break` or `continue` under a run-time condition becomes a loop of one
-round. If there is a `continue`, each unrolled round inside it becomes such a loop too.
+iteration. If there is a `continue`, each unrolled iteration inside it becomes such a loop too.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ Items = Callable[[], Iterable[Value]]
 
 
 def static_loop(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
-    """Type the body once for each item. An item may be typed only when its round begins."""
+    """Type the body once for each item. An item may be typed only when its iteration begins."""
     before = builder.mark()
     try:
-        _plain_rounds(builder, node, items)
+        _plain_iterations(builder, node, items)
     except _RunTimeExitError as leaving:
         if leaving.depth != before.loops:
             raise
         builder.rewind(before)
-        _rounds_with_exits(builder, node, items)
+        _iterations_with_exits(builder, node, items)
 
 
-def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
-    """Type the rounds on the assumption that every break and continue has a compile-time
+def _plain_iterations(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
+    """Type the iterations on the assumption that every break and continue has a compile-time
     condition."""
     own = len(builder.loops)
     builder.loops.append(Loop({}, is_static=True))
@@ -79,7 +79,7 @@ def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: Items) -> None
                 raise _RunTimeExitError(own) from None
             broken = leaving.word == "break"
         if builder.refused > refused:
-            # The other rounds would be refused for the same reason.
+            # The other iterations would be refused for the same reason.
             builder.poison(bound_names([node]))
             break
         if broken or builder.terminated:
@@ -89,14 +89,14 @@ def _plain_rounds(builder: FunctionBuilder, node: ast.For, items: Items) -> None
         builder.run(node.orelse)
 
 
-def _rounds_with_exits(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
+def _iterations_with_exits(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
     outer, refused = Loop({}), builder.refused
     has_continue = any(isinstance(leaving, ast.Continue) for leaving in _exits(node.body))
-    one_round = _one_round if has_continue else _open_round
+    one_iteration = _one_iteration if has_continue else _open_iteration
     builder.loops.append(outer)
     with builder.block() as body:
         for item in items():
-            one_round(builder, node, item, outer)
+            one_iteration(builder, node, item, outer)
             if builder.terminated or builder.refused > refused:
                 break
         ends = [] if builder.terminated else [Exit(builder.names, body, node)]
@@ -115,20 +115,21 @@ def _exits(nodes: list[ast.stmt]) -> list[ast.AST]:
     ]
 
 
-def _open_round(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loop) -> None:
+def _open_iteration(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loop) -> None:
     assign_target(builder, node.target, item, node.iter)
     builder.run(node.body)
 
 
-def _one_round(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loop) -> None:
-    """Type a round that `continue` ends; a `break` also records that the loop has to be left."""
+def _one_iteration(builder: FunctionBuilder, node: ast.For, item: Value, outer: Loop) -> None:
+    """Type an iteration that `continue` ends; a `break` also records that the loop has to be
+    left."""
     span = builder.span(node)
     leaving = builder.variable("leaving", boolean)
     builder.emit(tree.Assign(span, leaving, tree.Constant(span, boolean, False)))
     inner = Loop({}, leaving=leaving)
     builder.loops.append(inner)
     with builder.block() as body:
-        _open_round(builder, node, item, outer)
+        _open_iteration(builder, node, item, outer)
         ways = [] if builder.terminated else [Exit(builder.names, body, node.body[-1])]
     builder.loops.pop()
     builder.emit(_once(builder, node, body, []))
@@ -182,7 +183,7 @@ def leave_loop(builder: FunctionBuilder, node: ast.Break) -> None:
     _exit(builder, tree.Break(builder.span(node)), loop.breaks, node)
 
 
-def next_round(builder: FunctionBuilder, node: ast.Continue) -> None:
+def next_iteration(builder: FunctionBuilder, node: ast.Continue) -> None:
     """`continue`."""
     loop = builder.loops[-1]
     if loop.is_static:

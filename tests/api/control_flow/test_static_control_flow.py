@@ -284,8 +284,8 @@ def test_ranges_of_more_items_than_python_can_count_are_refused() -> None:
     with pytest.raises(CompileError) as caught:
         endless.compile()
     titles = [diagnostic.title for diagnostic in caught.value.diagnostics]
-    assert titles[0] == f"{-(-(2**70) // 3)} rounds are too many to unroll when compiling"
-    assert titles[1] == f"{2**70} rounds are too many to unroll when compiling"
+    assert titles[0] == f"{-(-(2**70) // 3)} iterations are too many to unroll when compiling"
+    assert titles[1] == f"{2**70} iterations are too many to unroll when compiling"
 
 
 def test_a_step_of_false_is_zero() -> None:

@@ -54,7 +54,7 @@ def without_class_comments(text: str) -> str:
 
 
 def missing_tools() -> str | None:
-    """Return why the oracle can not run, or None."""
+    """Return why the oracle cannot run, or None."""
     absent = [tool for tool in (OBJDUMP, ASSEMBLER) if shutil.which(tool) is None]
     return f"{', '.join(absent)} not installed" if absent else None
 

@@ -1,7 +1,7 @@
 """Traits of opcodes against LLVM's own facts.
 
-llvm-mca says what loads and stores, and on which part of the processor; llc's reader of machine
-code says which registers are used without being named.
+llvm-mca says what loads and stores, and on which part of the processor it runs; llc, which reads
+machine code as text, says which registers are used without being named.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from building import KERNELS, assemble, compile_kernel, emulate, own_parts, run_
 from c_kernels import BLOCK, CASES, COUNT, GRID, Case, floats, integers
 from c_programs import PROGRAMS, words
 from required_tools import needs_tools
+from single_instruction import run_registers, samples32
 
 import amdjit
 from amdjit.code_object import CodeObject
@@ -77,6 +78,19 @@ def test_programs_give_the_hosts_results(program: tuple[str, str], flags: tuple[
     emulate(code, name, GRID, BLOCK, given)
     for index in (0, 1):
         np.testing.assert_array_equal(given[index], expected[index], err_msg=f"argument {index}")
+
+
+@pytest.mark.usefixtures("each_tier")
+@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize(("name", "unit"), [("v_alignbit_b32", 1), ("v_alignbyte_b32", 8)])
+def test_alignments_shift_by_the_half_that_is_named(name: str, unit: int, half: int) -> None:
+    rows = samples32(3)
+    amount = rows[2] >> np.uint32(16 * half) & np.uint32(32 // unit - 1)
+    pair = rows[0].astype(np.uint64) << np.uint64(32) | rows[1]
+    expected = (pair >> (unit * amount).astype(np.uint64)).astype(np.uint32)
+    body = f"  {name} v100, v1, v2, v3.{'lh'[half]}"
+    found = run_registers(body, rows, [100], attributes="+real-true16")[0]
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_the_kernels_use_both_halves_of_registers() -> None:

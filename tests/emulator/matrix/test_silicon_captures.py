@@ -191,7 +191,7 @@ def test_modifiers_that_matrices_ignore_are_refused_as_llvm_refuses_them() -> No
     assert len(rows) == 66
     for row in (rows[0], rows[-1]):
         body = _OPERANDS + "  .long {}, {}\n".format(*row["encoding"])
-        with pytest.raises(KernelFault, match="has not the modifier"):
+        with pytest.raises(KernelFault, match="does not have the modifier"):
             emulate(
                 assemble(body), "kernel", 1, 32, [np.zeros(1, np.uint32), np.zeros(1, np.uint32)]
             )

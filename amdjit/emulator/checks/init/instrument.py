@@ -19,7 +19,7 @@ from amdjit.emulator.analysis.dataflow import (
     ones_at_entries,
     vector_liveness,
 )
-from amdjit.emulator.checks.init.entry import SHADOWS, entry_lines
+from amdjit.emulator.checks.init.entry import SHADOWS, emit_entry
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.layout import Shadows
 from amdjit.emulator.checks.init.may_be_undefined import (
@@ -94,13 +94,9 @@ class UndefinedValues(Instrument):
             graph, self._ones, self._at_start, _SET_AT_START, self._executes
         )
 
-    def entry(self, frame: Frame) -> list[str]:
+    def entry(self, frame: Frame) -> None:
         """Find this thread's shadows. A wave that starts has none."""
-        frame.natives.add("aj_begin_shadows")
-        frame.builder.declarations["aj_begin_shadows"] = (
-            "declare void @aj_begin_shadows(ptr, i64, i64)"
-        )
-        return entry_lines(self._at_start, frame.registers.halves)
+        emit_entry(frame, self._at_start)
 
     def begin_block(self, frame: Frame, block: Block) -> None:
         """Start a block with what is known there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ZERO
-from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report, where
+from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Unit
 from amdjit.emulator.host.builder import Value
@@ -18,9 +18,8 @@ def report_undefined(
     if undefined == ZERO:
         return
     b = shadow.frame.builder
-    label = f"undefined.{b.name()[1:]}"
     traits = instruction.traits
     uniform = traits.ends_block or traits.unit is Unit.SCALAR_MEMORY
-    with where(b, b.compare("ne", undefined, ZERO), label):
+    with b.if_(b.compare("ne", undefined, ZERO)):
         lane = NO_LANE if uniform else first_lane(b, undefined)
         report(shadow.frame, instruction, kind, lane)

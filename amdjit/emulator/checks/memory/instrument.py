@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from amdjit.emulator.checks.memory.kinds import WIDE, MemoryKind
-from amdjit.emulator.checks.report_call import first_lane, report, where
+from amdjit.emulator.checks.report_call import first_lane, report
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.wave.frame import Frame
@@ -37,7 +37,7 @@ class AlignmentInstrument(Instrument):
         odd = b.compare("ne", low, b.const(address, 0))
         bad = b.and_(b.mask_bits(odd), access.lanes)
         wrong = b.compare("ne", bad, constant("i32", 0))
-        with where(b, wrong, f"odd{len(frame.sites.pcs)}"):
+        with b.if_(wrong):
             lane = first_lane(b, bad)
             place = b.resize(b.extract(address, lane), 64)
             kind = MemoryKind.MISALIGNED_LDS

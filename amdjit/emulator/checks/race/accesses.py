@@ -44,21 +44,15 @@ def process_text(kind: AccessKind, attributes: str) -> str:
     function = NativeFunction(process_symbol(kind), "void", _PROCESS)
     work = _Access(function, kind)
     work.note_summary()
-    if kind is not AccessKind.ATOMIC:
-        work.ranges()
-        function.label("spread")
-    work.spread()
-    if kind is AccessKind.ATOMIC:
-        work.synchronise(function.parameter("flags"))
-    if kind is AccessKind.STORE:
-        arguments = [
-            function.parameter(name)
-            for name in ("context", "site", "addresses", "lanes", "size", "lds")
-        ]
-        arguments.append(function.parameter("stored"))
-        function.call_void("aj_lane_conflicts", arguments)
-    function.branch("end")
-    function.label("end")
+    with function.section() as whole:
+        if kind is not AccessKind.ATOMIC:
+            work.ranges(whole)
+        work.spread()
+        if kind is AccessKind.ATOMIC:
+            work.synchronise(function.parameter("flags"))
+        if kind is AccessKind.STORE:
+            names = ("context", "site", "addresses", "lanes", "size", "lds", "stored")
+            function.call_void("aj_lane_conflicts", [function.parameter(name) for name in names])
     if kind is AccessKind.LOAD:
         work.see_atomics_of_lds()
     function.give()
@@ -100,26 +94,13 @@ class _Access(RangeAccess):
             f.splat(self.tag), f.or_(sequence("i64", [lane << 10 for lane in range(32)]), mask)
         )
         places = f.shift("shl", f.shift("lshr", offsets, 2), 3)
-        before = f.current
-        following = f.name()
-        f.branch("part")
-        f.label("part")
-        part = f.emit("i64", f"phi i64 [ 0, %{before} ], [ {following}, %part.next ]")
-        here = f.add(places, f.splat(f.shift("shl", part, 3)))
         lanes = f.lane_mask(f.parameter("lanes"))
-        f.branch_if(self.quiet, "part.note", "part.check")
-        f.label("part.check")
-        rivals = {plane: self._gather(plane, here, lanes) for plane in RIVALS[self.kind]}
-        self._ask_lanes(rivals, mask, part)
-        f.branch("part.note")
-        f.label("part.note")
-        self._note_lanes(own, here, lanes)
-        f.branch("part.next")
-        f.label("part.next")
-        f.line(f"{following} = add i64 {part.text}, 1")
-        done = f.shift("shl", Value("i64", following), 2)
-        f.branch_if(f.compare("ult", done, size), "part", "part.done")
-        f.label("part.done")
+        with f.count_to(f.shift("lshr", f.add(size, i64(3)), 2)) as part:
+            here = f.add(places, f.splat(f.shift("shl", part, 3)))
+            with f.unless(self.quiet):
+                rivals = {plane: self._gather(plane, here, lanes) for plane in RIVALS[self.kind]}
+                self._ask_lanes(rivals, mask, part)
+            self._note_lanes(own, here, lanes)
         self.mark_dirty()
 
     def _pointers(self, plane: Plane, places: Value) -> Value:
@@ -140,15 +121,10 @@ class _Access(RangeAccess):
         found = i32(0)
         for plane, tags in rivals.items():
             found = f.or_(found, f.mask_bits(self.candidates(tags, plane)))
-        f.branch_if(f.compare("eq", found, i32(0)), "lanes.fine", "lanes.close")
-        f.label("lanes.close")
-        loop = f.each_lane(found, "lanes.close")
-        address = f.add(f.extract(self.wide, loop.lane), f.shift("shl", part, 2))
-        bytes_stored = f.extract(mask, loop.lane)
-        self.look(address, loop.lane, bytes_stored, self._stored_by_lane(address, loop.lane, part))
-        loop.close()
-        f.branch("lanes.fine")
-        f.label("lanes.fine")
+        with f.each_lane(found) as each:
+            address = f.add(f.extract(self.wide, each.lane), f.shift("shl", part, 2))
+            stored = self._stored_by_lane(address, each.lane, part)
+            self.look(address, each.lane, f.extract(mask, each.lane), stored)
 
     def _note_lanes(self, own: Value, places: Value, lanes: Value) -> None:
         f = self.f
@@ -166,30 +142,22 @@ class _Access(RangeAccess):
         others = f.and_(fresh, f.compare("ne", interval, f.splat(self.mine)))
         bits = f.mask_bits(others)
         self._note_shared(Plane.READER, own, places, lanes)
-        f.branch_if(f.compare("eq", bits, i32(0)), "kept", "displace")
-        f.label("displace")
-        self._scatter(Plane.EARLIER_READER, before, places, others)
-        f.branch("kept")
-        f.label("kept")
+        with f.if_(f.compare("ne", bits, i32(0))):
+            self._scatter(Plane.EARLIER_READER, before, places, others)
 
     def _note_shared(self, plane: Plane, own: Value, places: Value, lanes: Value) -> None:
         """Write tags. If lanes share a dword, the last one's tag stays, with the bytes of all of
         them."""
         f = self.f
         self._scatter(plane, own, places, lanes)
-        before, more = f.current, f.name()
         narrow = f.compare("ult", f.parameter("size"), i32(4))
-        f.branch_if(narrow, "shared", "noted")
-        f.label("shared")
-        tags = f.emit(V64, f"phi {V64} [ {own.text}, %{before} ], [ {more}, %shared.again ]")
-        now, wanted = self._gather(plane, places, lanes), f.mask(tags, 4)
-        lacking = f.and_(lanes, f.compare("ne", f.and_(now, wanted), wanted))
-        f.branch_if(f.compare("eq", f.mask_bits(lacking), i32(0)), "noted", "shared.again")
-        f.label("shared.again")
-        f.line(f"{more} = or {V64} {tags.text}, {f.mask(now, 4).text}")
-        self._scatter(plane, Value(V64, more), places, lacking)
-        f.branch("shared")
-        f.label("noted")
+        with f.if_(narrow), f.loop(tags=own) as each:
+            now, wanted = self._gather(plane, places, lanes), f.mask(each.tags, 4)
+            lacking = f.and_(lanes, f.compare("ne", f.and_(now, wanted), wanted))
+            each.leave_if(f.compare("eq", f.mask_bits(lacking), i32(0)))
+            more = f.or_(each.tags, f.mask(now, 4))
+            self._scatter(plane, more, places, lacking)
+            each.again(tags=more)
 
 
 def _masked(f: NativeFunction, verb: str, result: str, arguments: Sequence[Value]) -> Value:

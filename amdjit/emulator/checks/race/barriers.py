@@ -64,23 +64,13 @@ class _Clocks:
         index = f.add(f.shift("shl", f.sub(number, i64(1)), 1), before)
         return self.wave(f.add(self.waves, index))
 
-    def merge(self, target: Value, source: Value, label: str, after: str) -> None:
-        """Write the later of each pair of times to `target`, and continue at label `after`, which
-        nothing else may branch to."""
+    def merge(self, target: Value, source: Value) -> None:
+        """Write the later of each pair of times to `target`."""
         f = self._f
-        following, here = f.name(), f.current
-        f.branch(label)
-        f.label(label)
-        index = f.emit("i64", f"phi i64 [ 0, %{here} ], [ {following}, %{label} ]")
-        place = entry_of(f, target, index)
-        f.store(
-            f.intrinsic("umax", f.load("i64", place, 8), get_entry(f, source, index)),
-            place,
-            8,
-        )
-        f.line(f"{following} = add i64 {index.text}, 1")
-        f.branch_if(f.compare("ult", Value("i64", following), self.entries), label, after)
-        f.label(after)
+        with f.count_to(self.entries) as index:
+            place = entry_of(f, target, index)
+            later = f.intrinsic("umax", f.load("i64", place, 8), get_entry(f, source, index))
+            f.store(later, place, 8)
 
 
 def clock_of(f: NativeFunction, race: Value, row: Value, other: Value) -> Value:
@@ -101,29 +91,27 @@ def arrive_text(attributes: str) -> str:
     joined = f.sub(f.load("i32", f.offset(f.parameter("state"), JOINED_SLOT * 4), 4), i32(1))
     leaves = f.compare("eq", f.parameter("number"), i32(-1))
     number = f.resize(f.select(leaves, joined, f.parameter("number")), 64)
-    f.branch_if(f.compare("ult", f.sub(number, i64(1)), i64(NAMED_BARRIERS)), "known", "done")
-    f.label("known")
-    clocks = _Clocks(f, race, row)
-    everybody, before = clocks.barrier(number, i64(0)), clocks.barrier(number, i64(1))
-    place = f.add(f.mul(number, i64(BARRIER_ROW)), i64(SlotField.BARRIERS))
-    slot = f.mul(f.context(Context.SLOT), i64(SLOT_ROW))
-    signals = get_entry(f, f.context_pointer(Context.SLOTS), f.add(slot, place))
-    f.branch_if(f.compare("eq", signals, i64(0)), "first", "signal")
-    f.label("first")
-    clocks.merge(before, everybody, "keep", "kept")
-    f.branch("signal")
-    f.label("signal")
-    wave = get(f, row, Wave.NUMBER)
-    own = clocks.wave(wave)
-    f.store(get(f, row, Wave.INTERVAL), entry_of(f, own, wave), 8)
-    for index, field in enumerate((Wave.SEEN, Wave.SEEN_AGENT)):
-        f.store(get(f, row, field), entry_of(f, own, f.add(clocks.waves, i64(index))), 8)
-    clocks.merge(everybody, own, "add", "added")
-    next_interval(f, race, row)
-    f.branch("done")
-    f.label("done")
+    with f.if_(f.compare("ult", f.sub(number, i64(1)), i64(NAMED_BARRIERS))):
+        clocks = _Clocks(f, race, row)
+        everybody, before = clocks.barrier(number, i64(0)), clocks.barrier(number, i64(1))
+        with f.if_(f.compare("eq", _signals(f, number), i64(0))):
+            clocks.merge(before, everybody)
+        wave = get(f, row, Wave.NUMBER)
+        own = clocks.wave(wave)
+        f.store(get(f, row, Wave.INTERVAL), entry_of(f, own, wave), 8)
+        for index, field in enumerate((Wave.SEEN, Wave.SEEN_AGENT)):
+            f.store(get(f, row, field), entry_of(f, own, f.add(clocks.waves, i64(index))), 8)
+        clocks.merge(everybody, own)
+        next_interval(f, race, row)
     f.give()
     return f.text(attributes)
+
+
+def _signals(f: NativeFunction, number: Value) -> Value:
+    """Return how many signals a named barrier of the running workgroup has."""
+    place = f.add(f.mul(number, i64(BARRIER_ROW)), i64(SlotField.BARRIERS))
+    slot = f.mul(f.context(Context.SLOT), i64(SLOT_ROW))
+    return get_entry(f, f.context_pointer(Context.SLOTS), f.add(slot, place))
 
 
 def waits_text(attributes: str) -> str:
@@ -148,12 +136,9 @@ def waited_text(attributes: str) -> str:
     number = get(f, row, Wave.WAITED)
     put(f, row, Wave.WAITED, i64(0))
     clocks = _Clocks(f, race, row)
-    place = f.add(f.mul(number, i64(BARRIER_ROW)), i64(SlotField.BARRIERS))
-    slot = f.mul(f.context(Context.SLOT), i64(SLOT_ROW))
-    signals = get_entry(f, f.context_pointer(Context.SLOTS), f.add(slot, place))
-    next_round = f.resize(f.compare("ne", signals, i64(0)), 64)
+    next_round = f.resize(f.compare("ne", _signals(f, number), i64(0)), 64)
     own = clocks.wave(get(f, row, Wave.NUMBER))
-    clocks.merge(own, clocks.barrier(number, next_round), "see", "seen")
+    clocks.merge(own, clocks.barrier(number, next_round))
     for index, field in enumerate((Wave.SEEN, Wave.SEEN_AGENT)):
         put_greater(f, row, field, get_entry(f, own, f.add(clocks.waves, i64(index))))
     f.give()
@@ -185,24 +170,13 @@ def split_barrier_text(attributes: str) -> str:
     waves = get(f, race, Race.WAVE_COUNT)
     entries = f.add(waves, i64(_EXTRA))
     clocks, rows = get(f, group, Group.CLOCKS, "ptr"), get(f, group, Group.WAVES, "ptr")
-    outer, inner = f.name(), f.name()
-    f.branch("each")
-    f.label("each")
-    other = f.emit("i64", f"phi i64 [ 0, %entry ], [ {outer}, %told ]")
-    row = f.offset(rows, f.mul(other, i64(Wave.FIELDS * FIELD_BYTES)))
-    split = get(f, row, Wave.SPLIT)
-    until = f.select(f.compare("eq", split, i64(0)), time, split)
-    put(f, row, Wave.SPLIT, i64(0))
-    f.branch("tell")
-    f.label("tell")
-    wave = f.emit("i64", f"phi i64 [ 0, %each ], [ {inner}, %tell ]")
-    place = entry_of(f, clocks, f.add(f.mul(wave, entries), other))
-    f.store(f.intrinsic("umax", f.load("i64", place, 8), until), place, 8)
-    f.line(f"{inner} = add i64 {wave.text}, 1")
-    f.branch_if(f.compare("ult", Value("i64", inner), waves), "tell", "told")
-    f.label("told")
-    f.line(f"{outer} = add i64 {other.text}, 1")
-    f.branch_if(f.compare("ult", Value("i64", outer), waves), "each", "done")
-    f.label("done")
+    with f.count_to(waves) as other:
+        row = f.offset(rows, f.mul(other, i64(Wave.FIELDS * FIELD_BYTES)))
+        split = get(f, row, Wave.SPLIT)
+        until = f.select(f.compare("eq", split, i64(0)), time, split)
+        put(f, row, Wave.SPLIT, i64(0))
+        with f.count_to(waves) as wave:
+            place = entry_of(f, clocks, f.add(f.mul(wave, entries), other))
+            f.store(f.intrinsic("umax", f.load("i64", place, 8), until), place, 8)
     f.give()
     return f.text(f"noinline {attributes}")

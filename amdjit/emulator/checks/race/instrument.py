@@ -38,13 +38,11 @@ class RaceInstrument(Instrument):
 
     name: ClassVar[str] = "race"
 
-    def entry(self, frame: Frame) -> list[str]:
+    def entry(self, frame: Frame) -> None:
         """Reserve memory for the addresses and values of an access."""
-        return [
-            f"{_ADDRESSES.text} = alloca {_V64}, align 64",
-            f"{_VALUES.text} = alloca [4 x {V32}], align 64",
-            f"{_LOWER.text} = alloca [{_MOST_KEPT} x [{_LOWER_BYTES} x i8]], align 64",
-        ]
+        frame.builder.reserve(_ADDRESSES, _V64)
+        frame.builder.reserve(_VALUES, f"[4 x {V32}]")
+        frame.builder.reserve(_LOWER, f"[{_MOST_KEPT} x [{_LOWER_BYTES} x i8]]")
 
     def __init__(self) -> None:
         self._split: frozenset[int] = frozenset()

@@ -34,19 +34,19 @@ def conflicts_text(attributes: str) -> str:
     first = f.resize(f.intrinsic("cttz", f.parameter("lanes"), flags=[constant("i1", 0)]), 64)
     start = f.extract(bases, f.and_(first, i64(31)))
     strangers = f.and_(f.mask_bits(f.compare("ne", bases, f.splat(start))), f.parameter("lanes"))
-    f.branch_if(f.compare("eq", strangers, i32(0)), "done", "start")
-    left, rest, lane = _next_lane(f)
-    address = f.extract(wide, lane)
-    together = f.and_(f.mask_bits(f.compare("eq", wide, f.splat(address))), left)
-    alone = f.compare("eq", f.and_(together, f.sub(together, i32(1))), i32(0))
-    f.branch_if(alone, "more", "compare")
-    f.label("compare")
-    differ = f.and_(_other_values(f, lane, "stored"), together)
-    f.branch_if(f.compare("eq", differ, i32(0)), "more", "tell")
-    f.label("tell")
-    base = f.load("i64", f.offset(f.parameter("context"), Context.LANE_BASE * FIELD_BYTES), 8)
-    _tell(f, lane, address, f.add(_last(f, differ), base), other)
-    _go_on(f, left, rest, together)
+    with f.if_(f.compare("ne", strangers, i32(0))), f.loop(left=f.parameter("lanes")) as each:
+        each.leave_if(f.compare("eq", each.left, i32(0)))
+        lane = f.resize(f.intrinsic("cttz", each.left, flags=[constant("i1", 1)]), 64)
+        address = f.extract(wide, lane)
+        together = f.and_(f.mask_bits(f.compare("eq", wide, f.splat(address))), each.left)
+        others = f.and_(together, f.sub(together, i32(1)))
+        with f.if_(f.compare("ne", others, i32(0))):
+            differ = f.and_(_other_values(f, lane, "stored"), together)
+            with f.if_(f.compare("ne", differ, i32(0))):
+                rival = f.add(_last(f, differ), f.context(Context.LANE_BASE))
+                _tell(f, lane, address, rival, other)
+        each.again(left=f.and_(each.left, f.not_(together)))
+    f.give()
     return f.text(f"noinline {attributes}")
 
 
@@ -60,49 +60,19 @@ def conflicts_across_text(attributes: str) -> str:
     other = f.allocate("[4 x i64]", 8)
     row = f.allocate(f"[{SHADOW_ROW} x i64]", 8)
     wide, lower = (f.load(V64, f.parameter(name), 64) for name in ("addresses", "lower.addresses"))
-    f.branch_if(_apart(f, wide, lower), "done", "start")
-    left, rest, lane = _next_lane(f)
-    own = f.binary("shl", i32(1), f.resize(lane, 32))
-    address = f.extract(wide, lane)
-    together = f.and_(
-        f.mask_bits(f.compare("eq", lower, f.splat(address))), f.parameter("lower.lanes")
-    )
-    f.branch_if(f.compare("eq", together, i32(0)), "more", "compare")
-    f.label("compare")
-    differ = f.and_(_other_values(f, lane, "lower.stored"), together)
-    f.branch_if(f.compare("eq", differ, i32(0)), "more", "place")
-    f.label("place")
-    f.branch_if(_is_memory(f, address, row), "tell", "more")
-    f.label("tell")
-    _tell(f, lane, address, _last(f, differ), other)
-    _go_on(f, left, rest, own)
-    return f.text(f"noinline {attributes}")
-
-
-def _next_lane(f: NativeFunction) -> tuple[Value, str, Value]:
-    """Begin a loop over the lanes that access, at label `start`.
-
-    Return the lanes that are left, the name of those for the next round, and the first lane.
-    """
-    rest = f.name()
-    f.label("start")
-    f.branch("next")
-    f.label("next")
-    left = f.emit("i32", f"phi i32 [ {f.parameter('lanes').text}, %start ], [ {rest}, %more ]")
-    f.branch_if(f.compare("eq", left, i32(0)), "done", "some")
-    f.label("some")
-    lane = f.resize(f.intrinsic("cttz", left, flags=[constant("i1", 1)]), 64)
-    return left, rest, lane
-
-
-def _go_on(f: NativeFunction, left: Value, rest: str, done: Value) -> None:
-    """End the loop at label `more`, without the lanes that are `done`, and the function."""
-    f.branch("more")
-    f.label("more")
-    f.line(f"{rest} = and i32 {left.text}, {f.not_(done).text}")
-    f.branch("next")
-    f.label("done")
+    with f.unless(_apart(f, wide, lower)), f.each_lane(f.parameter("lanes")) as each:
+        address = f.extract(wide, each.lane)
+        same = f.mask_bits(f.compare("eq", lower, f.splat(address)))
+        together = f.and_(same, f.parameter("lower.lanes"))
+        with f.if_(f.compare("ne", together, i32(0))):
+            differ = f.and_(_other_values(f, each.lane, "lower.stored"), together)
+            with (
+                f.if_(f.compare("ne", differ, i32(0))),
+                f.if_(_is_memory(f, address, row)),
+            ):
+                _tell(f, each.lane, address, _last(f, differ), other)
     f.give()
+    return f.text(f"noinline {attributes}")
 
 
 def _apart(f: NativeFunction, upper: Value, lower: Value) -> Value:

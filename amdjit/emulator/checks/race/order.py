@@ -36,8 +36,8 @@ def ordered_text(attributes: str) -> str:
     stale = function.compare("ult", then, first)
     age = function.sub(get(function, race, Race.TIME), then)
     old = function.compare("uge", age, i64(RING_ENTRIES))
-    function.branch_if(function.or_(stale, old), "yes", "look")
-    function.label("look")
+    with function.if_(function.or_(stale, old)):
+        function.give(i32(1))
     place = function.and_(then, i64(RING_ENTRIES - 1))
     owner = get_entry(function, get(function, race, Race.RING, "ptr"), place)
     group, wave = function.shift("lshr", owner, 6), function.and_(owner, i64(63))
@@ -46,12 +46,9 @@ def ordered_text(attributes: str) -> str:
     fenced = function.compare("ugt", fence, then)
     never_waits = function.or_(is_lds, is_load)
     same = function.compare("eq", group, get(function, home, Group.NUMBER))
-    function.branch_if(same, "ours", "theirs")
-    _within_group(function, race, row, then, wave, never_waits, fenced)
+    with function.if_(same):
+        _within_group(function, race, row, then, wave, never_waits, fenced)
     _between_groups(function, race, row, then, group, index, is_load, fenced)
-    for label, value in (("yes", 1), ("no", 0), ("lacking", 2)):
-        function.label(label)
-        function.give(i32(value))
     return function.text(f"noinline {attributes}")
 
 
@@ -66,25 +63,23 @@ def _within_group(
 ) -> None:
     """Order accesses of one workgroup. never_waits: the earlier access is no store to global
     memory."""
-    function.label("ours")
     mine = function.compare("eq", wave, get(function, row, Wave.NUMBER))
     home = group_of(function, row)
     rows = get(function, home, Group.WAVES, "ptr")
     other = function.offset(rows, function.mul(wave, i64(Wave.FIELDS * FIELD_BYTES)))
     shown = function.compare("ugt", get(function, other, Wave.RELEASED), then)
     seen = function.compare("ugt", get(function, row, Wave.SEEN), then)
-    function.branch_if(function.or_(mine, function.and_(shown, seen)), "yes", "barrier")
-    function.label("barrier")
+    with function.if_(function.or_(mine, function.and_(shown, seen))):
+        function.give(i32(1))
     before = function.compare("ule", then, get(function, home, Group.BARRIER))
-    function.branch_if(before, "waits", "named")
-    function.label("named")
-    told = function.compare("ule", then, clock_of(function, race, row, wave))
-    function.branch_if(told, "waits", "no")
-    function.label("waits")
+    with function.unless(before):
+        told = function.compare("ule", then, clock_of(function, race, row, wave))
+        with function.unless(told):
+            function.give(i32(0))
     always = function.compare("eq", get(function, race, Race.WGP), i64(0))
     clean = function.compare("ule", then, get(function, home, Group.CLEAN))
     fine = function.or_(function.or_(never_waits, always), function.or_(clean, fenced))
-    function.branch_if(fine, "yes", "lacking")
+    function.give(function.select(fine, i32(1), i32(2)))
 
 
 def _between_groups(
@@ -98,7 +93,6 @@ def _between_groups(
     fenced: Value,
 ) -> None:
     """Order accesses of two workgroups. index: of the earlier access's wave in the tables."""
-    function.label("theirs")
     atomic = get_entry(function, get(function, race, Race.ATOMICS, "ptr"), index)
     mask = function.and_(group, get(function, race, Race.TABLE_MASK))
     horizon = get_entry(function, get(function, race, Race.HORIZONS, "ptr"), mask)
@@ -107,4 +101,4 @@ def _between_groups(
     )
     released = function.select(is_load, shown, fenced)
     seen = function.compare("ugt", get(function, row, Wave.SEEN_AGENT), then)
-    function.branch_if(function.and_(released, seen), "yes", "no")
+    function.give(function.resize(function.and_(released, seen), 32))

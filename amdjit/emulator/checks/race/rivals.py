@@ -15,7 +15,7 @@ from amdjit.emulator.checks.race.layout import (
 )
 from amdjit.emulator.checks.race.tags import OPERATIONS
 from amdjit.emulator.checks.race.time import get, get_entry, group_of, race_pointer
-from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.host.builder import NULL, Value, constant
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
 from amdjit.emulator.wave.instrument import AccessKind
@@ -52,7 +52,6 @@ def dword_text(attributes: str) -> str:
 
 
 def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) -> None:
-    name = plane.name.lower()
     dword = f.shift("lshr", f.sub(f.parameter("address"), f.parameter("start")), 2)
     place = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(plane)))
     tag = get_entry(f, place, dword)
@@ -60,22 +59,23 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
     rivals = f.and_(overlaps, _are_rivals(f, theirs, tag))
     if theirs is AccessKind.STORE:
         rivals = f.and_(rivals, f.not_(_stores_the_same(f)))
-    f.branch_if(rivals, f"{name}.ask", f"{name}.done")
-    f.label(f"{name}.ask")
-    load = i64(int(theirs is AccessKind.LOAD))
-    arguments = [f.parameter("context"), f.parameter("row"), tag, load, f.parameter("lds")]
-    verdict = f.call("aj_race_ordered", "i32", arguments)
-    f.branch_if(f.compare("eq", verdict, i32(1)), f"{name}.done", f"{name}.report")
-    f.label(f"{name}.report")
-    _describe(f, tag, other)
+    with f.if_(rivals):
+        load = i64(int(theirs is AccessKind.LOAD))
+        arguments = [f.parameter("context"), f.parameter("row"), tag, load, f.parameter("lds")]
+        verdict = f.call("aj_race_ordered", "i32", arguments)
+        with f.if_(f.compare("ne", verdict, i32(1))):
+            _describe(f, tag, other)
+            kind = _kind(f, theirs, verdict)
+            address, size = f.parameter("address"), f.parameter("size")
+            report_race(f, kind, f.parameter("lane"), address, size, other)
+
+
+def _kind(f: NativeFunction, theirs: AccessKind, verdict: Value) -> Value:
     in_lds = f.compare("ne", f.parameter("lds"), i64(0))
     kind = f.add(f.mul(f.parameter("kind"), i32(3)), i32(RACE_KINDS + theirs))
     kind = f.add(kind, f.select(in_lds, i32(9), i32(0)))
     lacking = f.compare("eq", verdict, i32(2))
-    kind = f.select(lacking, i32(RACE_KINDS + LACKING), kind)
-    report_race(f, kind, f.parameter("lane"), f.parameter("address"), f.parameter("size"), other)
-    f.branch(f"{name}.done")
-    f.label(f"{name}.done")
+    return f.select(lacking, i32(RACE_KINDS + LACKING), kind)
 
 
 def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
@@ -180,36 +180,22 @@ def global_text(kind: AccessKind, attributes: str) -> str:
     wide = f.load(V64, f.parameter("addresses"), 64)
     sites = get(f, race, Race.SITES, "ptr")
     cache = f.offset(sites, f.mul(f.resize(f.parameter("site"), 64), i64(SHADOW_ROW * FIELD_BYTES)))
-    rest = f.name()
-    f.branch("next")
-    f.label("next")
-    left = f.emit("i32", f"phi i32 [ {f.parameter('lanes').text}, %entry ], [ {rest}, %more ]")
-    f.branch_if(f.compare("eq", left, i32(0)), "done", "some")
-    f.label("some")
-    start, end = f.load("i64", cache, 8), f.load("i64", f.offset(cache, 8), 8)
-    inside = f.and_(f.compare("uge", wide, f.splat(start)), f.compare("ult", wide, f.splat(end)))
-    here = f.and_(f.mask_bits(inside), left)
-    f.branch_if(f.compare("eq", here, i32(0)), "miss", "hit")
-    f.label("hit")
-    shadow = f.load("ptr", f.offset(cache, 16), 8)
-    f.branch_if(f.compare("eq", shadow, Value("ptr", "null")), "skip", "process")
-    f.label("process")
-    plane = f.load("i64", f.offset(cache, 24), 8)
-    _process(f, kind, row, here, (start, shadow, plane, i64(0)))
-    f.branch("skip")
-    f.label("skip")
-    f.branch("more")
-    f.label("miss")
-    lane = f.resize(f.intrinsic("cttz", left, flags=[constant("i1", 1)]), 64)
-    found = f.call("aj_race_find", "i32", [race, cache, f.extract(wide, lane)])
-    bit = f.binary("shl", i32(1), f.resize(lane, 32))
-    unknown = f.select(f.compare("ne", found, i32(0)), i32(0), bit)
-    f.branch("more")
-    f.label("more")
-    gone = f.phi("i32", (here, "skip"), (unknown, "miss"))
-    f.line(f"{rest} = and i32 {left.text}, {f.not_(gone).text}")
-    f.branch("next")
-    f.label("done")
+    with f.loop(left=f.parameter("lanes")) as each:
+        each.leave_if(f.compare("eq", each.left, i32(0)))
+        start, end = f.load("i64", cache, 8), f.load("i64", f.offset(cache, 8), 8)
+        above, below = f.compare("uge", wide, f.splat(start)), f.compare("ult", wide, f.splat(end))
+        here = f.and_(f.mask_bits(f.and_(above, below)), each.left)
+        with f.if_(f.compare("ne", here, i32(0))):
+            shadow = f.load("ptr", f.offset(cache, 16), 8)
+            with f.if_(f.compare("ne", shadow, NULL)):
+                plane = f.load("i64", f.offset(cache, 24), 8)
+                _process(f, kind, row, here, (start, shadow, plane, i64(0)))
+            each.again(left=f.and_(each.left, f.not_(here)))
+        lane = f.resize(f.intrinsic("cttz", each.left, flags=[constant("i1", 1)]), 64)
+        found = f.call("aj_race_find", "i32", [race, cache, f.extract(wide, lane)])
+        bit = f.binary("shl", i32(1), f.resize(lane, 32))
+        unknown = f.select(f.compare("ne", found, i32(0)), i32(0), bit)
+        each.again(left=f.and_(each.left, f.not_(unknown)))
     f.give()
     return f.text(attributes)
 
@@ -232,26 +218,17 @@ def find_text(attributes: str) -> str:
     )
     race = f.parameter("race")
     rows, count = get(f, race, Race.SHADOWS, "ptr"), get(f, race, Race.SHADOW_COUNT)
-    following = f.name()
-    f.branch("next")
-    f.label("next")
-    index = f.emit("i64", f"phi i64 [ 0, %entry ], [ {following}, %further ]")
-    f.branch_if(f.compare("ult", index, count), "look", "none")
-    f.label("look")
-    row = f.offset(rows, f.mul(index, i64(SHADOW_ROW * FIELD_BYTES)))
-    above = f.compare("uge", f.parameter("address"), f.load("i64", row, 8))
-    below = f.compare("ult", f.parameter("address"), f.load("i64", f.offset(row, 8), 8))
-    f.branch_if(f.and_(above, below), "found", "further")
-    f.label("further")
-    f.line(f"{following} = add i64 {index.text}, 1")
-    f.branch("next")
-    f.label("found")
-    for part in range(SHADOW_ROW):
-        f.store(
-            f.load("i64", f.offset(row, 8 * part), 8), f.offset(f.parameter("cache"), 8 * part), 8
-        )
-    f.give(i32(1))
-    f.label("none")
+    with f.loop(index=i64(0)) as each:
+        each.leave_if(f.compare("uge", each.index, count))
+        row = f.offset(rows, f.mul(each.index, i64(SHADOW_ROW * FIELD_BYTES)))
+        above = f.compare("uge", f.parameter("address"), f.load("i64", row, 8))
+        below = f.compare("ult", f.parameter("address"), f.load("i64", f.offset(row, 8), 8))
+        with f.if_(f.and_(above, below)):
+            for part in range(SHADOW_ROW):
+                field = f.load("i64", f.offset(row, 8 * part), 8)
+                f.store(field, f.offset(f.parameter("cache"), 8 * part), 8)
+            f.give(i32(1))
+        each.again(index=f.add(each.index, i64(1)))
     f.give(i32(0))
     return f.text(f"noinline cold {attributes}")
 
@@ -265,11 +242,9 @@ def lds_text(kind: AccessKind, attributes: str) -> str:
     room = f.sub(f.context(Context.LDS_SIZE), f.resize(f.parameter("size"), 64))
     inside = f.mask_bits(f.compare("sle", wide, f.splat(room)))
     lanes = f.and_(f.parameter("lanes"), inside)
-    f.branch_if(f.compare("eq", lanes, i32(0)), "done", "some")
-    f.label("some")
-    shadow, plane = get(f, group_of(f, row), Group.LDS_SHADOW, "ptr"), get(f, race, Race.LDS_PLANE)
-    _process(f, kind, row, lanes, (i64(0), shadow, plane, f.context(Context.LDS)))
-    f.branch("done")
-    f.label("done")
+    with f.if_(f.compare("ne", lanes, i32(0))):
+        shadow = get(f, group_of(f, row), Group.LDS_SHADOW, "ptr")
+        memory = (i64(0), shadow, get(f, race, Race.LDS_PLANE), f.context(Context.LDS))
+        _process(f, kind, row, lanes, memory)
     f.give()
     return f.text(attributes)

@@ -92,11 +92,8 @@ class TagAccess:
         head = f.offset(f.parameter("shadow"), -Summary.FIELDS * FIELD_BYTES)
         since = f.compare("ugt", get(f, head, Summary.ATOMIC), self.barrier)
         in_lds = f.compare("ne", f.parameter("lds"), i64(0))
-        f.branch_if(f.and_(in_lds, since), "see", "seen")
-        f.label("see")
-        self.synchronise(i32(READS_ONLY))
-        f.branch("seen")
-        f.label("seen")
+        with f.if_(f.and_(in_lds, since)):
+            self.synchronise(i32(READS_ONLY))
 
     def candidates(self, tags: Value, plane: Plane) -> Value:
         """Return the tags whose accesses may not be ordered before this one."""
@@ -153,5 +150,3 @@ class TagAccess:
         is_global = f.compare("eq", f.parameter("lds"), i64(0))
         row = f.parameter("row")
         put(f, row, Wave.DIRTY, f.or_(get(f, row, Wave.DIRTY), f.resize(is_global, 64)))
-
-    # Lanes anywhere

@@ -6,17 +6,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 from amdjit.emulator.analysis.control_flow import Graph
-from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report, where
+from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report
 from amdjit.emulator.checks.sync.kinds import SyncKind
 from amdjit.emulator.checks.waits.search import missing_waits
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Barrier
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import EXEC_LO, FIELD_BYTES, Context, Launch
-from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.frame import LAUNCH, Frame
 from amdjit.emulator.wave.instrument import Instrument
 
-_LAUNCH = Value("ptr", "%launch")
 _ALL = constant("i32", -1)
 _BARRIERS = (Barrier.SIGNAL, Barrier.SIGNAL_FIRST, Barrier.JOIN, Barrier.LEAVE)
 
@@ -55,12 +54,11 @@ def _check_lanes(frame: Frame, instruction: Instruction, kind: SyncKind) -> None
             continue
         needed = _first_exec(frame, half) if kind is SyncKind.DIVERGENT else _ALL
         missing = b.and_(needed, b.not_(active))
-        label = f"lanes.{b.name()[1:]}"
         wrong = b.compare("ne", missing, constant("i32", 0))
         if kind is SyncKind.TRANSPOSE:
             # Without any lane it does nothing (RDNA 4 ISA, 11.6.2).
             wrong = b.and_(wrong, frame.compare_with_zero("ne", EXEC_LO))
-        with where(b, wrong, label):
+        with b.if_(wrong):
             lane = first_lane(b, missing)
             report(frame, instruction, kind, b.add(lane, constant("i64", 32 * half)))
 
@@ -68,7 +66,7 @@ def _check_lanes(frame: Frame, instruction: Instruction, kind: SyncKind) -> None
 def _first_exec(frame: Frame, half: int) -> Value:
     """Read the lanes with which the wave began."""
     b = frame.builder
-    execs = b.load("ptr", b.offset(_LAUNCH, Launch.EXECS * FIELD_BYTES), 8)
+    execs = b.load("ptr", b.offset(LAUNCH, Launch.EXECS * FIELD_BYTES), 8)
     number = b.mul(frame.context(Context.WAVE), constant("i64", frame.registers.halves))
     number = b.add(number, constant("i64", half))
     return b.load("i32", b.offset(execs, b.shift("shl", number, 2)), 4)

@@ -1,7 +1,7 @@
 """What an instruction does to the wait counters, and what it waits for.
 
-The instruction's traits say as what it is counted, its instruction set's `WaitCounters` on which
-counters (for gfx12: RDNA 4 ISA, section 5.6 "Data dependency resolution", and LLVM's
+The instruction's traits name the event, and the `WaitCounters` of its instruction set the counters
+that count such events (for gfx12: RDNA 4 ISA, section 5.6 "Data dependency resolution", and LLVM's
 SIInsertWaitcnts).
 """
 
@@ -64,8 +64,8 @@ def _returns(instruction: Instruction) -> bool:
 
 
 def lands_scc(instruction: Instruction, signal: Instruction) -> bool:
-    """Whether an instruction waits for the barrier that writes SCC, which is then there (LLVM:
-    SIInsertWaitcnts, tryClearSCCWriteEvent)."""
+    """Whether an instruction waits for the barrier whose signal writes SCC, so that SCC has arrived
+    (LLVM: SIInsertWaitcnts, tryClearSCCWriteEvent)."""
     waits = instruction.traits.barrier is Barrier.WAIT
     if not waits or signal.traits.barrier is not Barrier.SIGNAL_FIRST:
         return False

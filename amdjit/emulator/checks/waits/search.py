@@ -66,7 +66,7 @@ class MissingWait:
 
     @property
     def message(self) -> str:
-        """One sentence for people, without places."""
+        """One sentence for people, without file and line."""
         if not self.register:
             return (
                 f"the barrier is signalled while {self.load_text} may not have reached LDS: "

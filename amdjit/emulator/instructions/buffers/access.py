@@ -35,7 +35,7 @@ from amdjit.emulator.instructions.memory.access import (
 )
 from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, memory_operations
 from amdjit.emulator.instructions.memory.spaces import Access
-from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind
 from amdjit.emulator.wave.registers import V32
@@ -129,8 +129,7 @@ def _load(width: Width) -> Emitter:
         else:
             values = _load_wide(frame, instruction, place, width.size, frame.access_mask)
         frame.access_mask = None
-        register = register_of(instruction, "vdata")
-        assert register is not None
+        register = vector_register(instruction, "vdata")
         write_loaded(frame, register, width, values)
 
     return emit
@@ -152,8 +151,7 @@ def _load_wide(
 
 def _store(width: Width) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
-        register = register_of(instruction, "vdata")
-        assert register is not None
+        register = vector_register(instruction, "vdata")
         place = buffer_place(frame, instruction, constant("i32", width.size), False)
         full = frame.access_mask = _full_lanes(frame, place, width.size)
         store_vectors(
@@ -168,8 +166,7 @@ def _store(width: Width) -> Emitter:
 
 def _atomic(operation: Operation) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
-        register = register_of(instruction, "vdata")
-        assert register is not None
+        register = vector_register(instruction, "vdata")
         place = buffer_place(frame, instruction, constant("i32", operation.bits // 8), True)
         frame.access_mask = place.lanes
         count = operation.bits // 32 * operation.operands

@@ -15,8 +15,7 @@ from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.access import Place, buffer_place, resource_words
 from amdjit.emulator.instructions.buffers.texel_table import CHANNELS
-from amdjit.emulator.instructions.memory.access import register_of
-from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import AccessKind
 from amdjit.emulator.wave.registers import V32
@@ -110,8 +109,7 @@ def _select(frame: Frame, where: list[Value], place: Place, form: _Form, store: 
 
 def _write(frame: Frame, instruction: Instruction, form: _Form) -> None:
     b = frame.builder
-    register = register_of(instruction, "vdata")
-    assert register is not None
+    register = vector_register(instruction, "vdata")
     for channel in range(form.channels):
         value = b.load(V32, frame.staging(channel), 64)
         if form.narrow:
@@ -155,8 +153,7 @@ def _read(frame: Frame, instruction: Instruction, form: _Form) -> None:
     """Put the channels into the staging area; the first one stands in for those that are not given
     (9.3)."""
     b = frame.builder
-    register = register_of(instruction, "vdata")
-    assert register is not None
+    register = vector_register(instruction, "vdata")
     for channel in range(CHANNELS):
         given = channel if channel < form.channels else 0
         if form.narrow:

@@ -1,7 +1,7 @@
 """Instructions that permute the lanes of vector registers.
 
 Some are emitted once for both halves of a wave64 (`Traits.once_per_wave`) and select the halves
-themselves; the others stay within 32 lanes and are emitted for each half.
+themselves; the others stay within 32 lanes and are emitted once for each half.
 """
 
 from __future__ import annotations
@@ -254,17 +254,17 @@ def _masked_bit_count(upper: bool) -> Emitter:
 
 
 PERMUTE: Mapping[str, Emitter] = {
-    "v_permlane16_b32": _permute_row(False, False),
-    "v_permlanex16_b32": _permute_row(True, False),
-    "v_permlane16_var_b32": _permute_row(False, True),
-    "v_permlanex16_var_b32": _permute_row(True, True),
+    "v_permlane16_b32": _permute_row(other_row=False, variable=False),
+    "v_permlanex16_b32": _permute_row(other_row=True, variable=False),
+    "v_permlane16_var_b32": _permute_row(other_row=False, variable=True),
+    "v_permlanex16_var_b32": _permute_row(other_row=True, variable=True),
     "v_permlane64_b32": _swap_halves,
-    "v_mbcnt_lo_u32_b32": _masked_bit_count(False),
-    "v_mbcnt_hi_u32_b32": _masked_bit_count(True),
+    "v_mbcnt_lo_u32_b32": _masked_bit_count(upper=False),
+    "v_mbcnt_hi_u32_b32": _masked_bit_count(upper=True),
     "v_swap_b32": _swap,
     "v_swap_b16": _swap_halves_of_registers,
-    "ds_bpermute_b32": _backward_permute(False),
-    "ds_bpermute_fi_b32": _backward_permute(True),
+    "ds_bpermute_b32": _backward_permute(fetch_inactive=False),
+    "ds_bpermute_fi_b32": _backward_permute(fetch_inactive=True),
     "ds_permute_b32": _forward_permute,
     "ds_swizzle_b32": _swizzle,
 }

@@ -114,7 +114,7 @@ def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
 
 
 def matrix_of(frame: Frame, instruction: Instruction) -> Matrix:
-    """Return the product that an instruction makes."""
+    """Return the product that an instruction computes."""
     product = instruction.traits.matrix
     assert product is not None
     a, b, clamps = product.a, product.b, False

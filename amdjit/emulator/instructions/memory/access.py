@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.memory.spaces import Access
-from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import AccessKind
 from amdjit.emulator.wave.registers import V32
@@ -49,8 +49,7 @@ def global_address(frame: Frame, instruction: Instruction) -> Address:
 
 def flat_address(frame: Frame, instruction: Instruction) -> Address:
     """VGPR pair + offset; LDS and private memory are inside their apertures."""
-    vaddr = register_of(instruction, "vaddr")
-    assert vaddr is not None
+    vaddr = vector_register(instruction, "vaddr")
     low, high = (frame.registers.vector(vaddr.index + part) for part in (0, 1))
     return "f", [low, high, constant("i64", instruction.immediates["offset"])]
 
@@ -182,8 +181,7 @@ def load(addressing: Addressing, width: Width) -> Emitter:
     """Return the emitter of a load."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        register = register_of(instruction, "vdst")
-        assert register is not None
+        register = vector_register(instruction, "vdst")
         load_register(frame, instruction, addressing(frame, instruction), width, register)
 
     return emit
@@ -193,34 +191,33 @@ def store(addressing: Addressing, width: Width) -> Emitter:
     """Return the emitter of a store."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        register = register_of(instruction, "vdata")
-        assert register is not None
+        register = vector_register(instruction, "vdata")
         values = stored_values(frame, register, width)
         store_vectors(frame, instruction, addressing(frame, instruction), width.size, values)
 
     return emit
 
 
-_WIDE = {"b32": 4, "b64": 8, "b96": 12, "b128": 16}
+DWORDS: Mapping[str, Width] = {f"b{32 * count}": Width(4 * count) for count in (1, 2, 3, 4)}
 LOAD_WIDTHS: Mapping[str, Width] = {
     "u8": Width(1),
-    "i8": Width(1, True),
+    "i8": Width(1, signed=True),
     "u16": Width(2),
-    "i16": Width(2, True),
-    **{name: Width(size) for name, size in _WIDE.items()},
-    "d16_u8": Width(1, False, 0),
-    "d16_i8": Width(1, True, 0),
-    "d16_b16": Width(2, False, 0),
-    "d16_hi_u8": Width(1, False, 1),
-    "d16_hi_i8": Width(1, True, 1),
-    "d16_hi_b16": Width(2, False, 1),
+    "i16": Width(2, signed=True),
+    **DWORDS,
+    "d16_u8": Width(1, half=0),
+    "d16_i8": Width(1, signed=True, half=0),
+    "d16_b16": Width(2, half=0),
+    "d16_hi_u8": Width(1, half=1),
+    "d16_hi_i8": Width(1, signed=True, half=1),
+    "d16_hi_b16": Width(2, half=1),
 }
 STORE_WIDTHS: Mapping[str, Width] = {
     "b8": Width(1),
     "b16": Width(2),
-    **{name: Width(size) for name, size in _WIDE.items()},
-    "d16_hi_b8": Width(1, False, 1),
-    "d16_hi_b16": Width(2, False, 1),
+    **DWORDS,
+    "d16_hi_b8": Width(1, half=1),
+    "d16_hi_b16": Width(2, half=1),
 }
 _PREFIXES: Mapping[str, Addressing] = {
     "global": global_address,

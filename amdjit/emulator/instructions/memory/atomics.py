@@ -145,7 +145,6 @@ def _lds_operations() -> dict[tuple[str, str], Operation]:
         verb, _, code = name.rpartition("_")
         table[verb, code] = Operation(native, 32)
     for bits in (32, 64):
-        table["storexchg", f"b{bits}"] = Operation("swap", bits)
         table["cmpstore", f"b{bits}"] = Operation("cmpswap", bits, 2)
         table["mskor", f"b{bits}"] = Operation("mskor", bits, 2)
         table["rsub", f"u{bits}"] = Operation("rsub", bits)
@@ -158,7 +157,10 @@ def _lds_operations() -> dict[tuple[str, str], Operation]:
 
 
 def _lds_table() -> dict[str, Emitter]:
-    table: dict[str, Emitter] = {}
+    # An exchange always returns.
+    table: dict[str, Emitter] = {
+        f"ds_storexchg_rtn_b{bits}": _in_lds(Operation("swap", bits)) for bits in (32, 64)
+    }
     for (verb, code), operation in _lds_operations().items():
         table[f"ds_{verb}_{code}"] = _in_lds(operation)
         table[f"ds_{verb}_rtn_{code}"] = _in_lds(operation)

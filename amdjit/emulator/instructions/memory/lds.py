@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.instructions.memory.access import (
+    DWORDS,
     Address,
     Width,
+    load,
     load_register,
     load_vectors,
     register_of,
@@ -16,32 +18,24 @@ from amdjit.emulator.instructions.memory.access import (
     stored_values,
     write_loaded,
 )
-from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
 
 
 def lds_address(frame: Frame, instruction: Instruction, offset: int) -> Address:
     """VGPR + offset."""
-    addr = register_of(instruction, "addr")
-    assert addr is not None
+    addr = vector_register(instruction, "addr")
     return "l", [frame.registers.vector(addr.index), constant("i32", offset)]
 
 
-def _load(width: Width) -> Emitter:
-    def emit(frame: Frame, instruction: Instruction) -> None:
-        address = lds_address(frame, instruction, instruction.immediates["offset"])
-        register = register_of(instruction, "vdst")
-        assert register is not None
-        load_register(frame, instruction, address, width, register)
-
-    return emit
+def _address(frame: Frame, instruction: Instruction) -> Address:
+    return lds_address(frame, instruction, instruction.immediates["offset"])
 
 
 def _store(width: Width) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
-        register = register_of(instruction, "data0")
-        assert register is not None
-        address = lds_address(frame, instruction, instruction.immediates["offset"])
+        register = vector_register(instruction, "data0")
+        address = _address(frame, instruction)
         store_vectors(
             frame, instruction, address, width.size, stored_values(frame, register, width)
         )
@@ -56,8 +50,7 @@ def _two_offsets(instruction: Instruction, stride: int) -> tuple[int, int]:
 
 def _load_two(size: int, stride: int) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
-        register = register_of(instruction, "vdst")
-        assert register is not None
+        register = vector_register(instruction, "vdst")
         first, second = _two_offsets(instruction, stride)
         if second == first + size:
             address = lds_address(frame, instruction, first)
@@ -92,25 +85,23 @@ def _store_two(size: int, stride: int) -> Emitter:
     return emit
 
 
-_WIDE = {"b32": 4, "b64": 8, "b96": 12, "b128": 16}
-
 LDS_ACCESS: Mapping[str, Emitter] = {
-    "ds_load_u8": _load(Width(1)),
-    "ds_load_i8": _load(Width(1, True)),
-    "ds_load_u16": _load(Width(2)),
-    "ds_load_i16": _load(Width(2, True)),
-    "ds_load_u8_d16": _load(Width(1, False, 0)),
-    "ds_load_i8_d16": _load(Width(1, True, 0)),
-    "ds_load_u16_d16": _load(Width(2, False, 0)),
-    "ds_load_u8_d16_hi": _load(Width(1, False, 1)),
-    "ds_load_i8_d16_hi": _load(Width(1, True, 1)),
-    "ds_load_u16_d16_hi": _load(Width(2, False, 1)),
+    "ds_load_u8": load(_address, Width(1)),
+    "ds_load_i8": load(_address, Width(1, signed=True)),
+    "ds_load_u16": load(_address, Width(2)),
+    "ds_load_i16": load(_address, Width(2, signed=True)),
+    "ds_load_u8_d16": load(_address, Width(1, half=0)),
+    "ds_load_i8_d16": load(_address, Width(1, signed=True, half=0)),
+    "ds_load_u16_d16": load(_address, Width(2, half=0)),
+    "ds_load_u8_d16_hi": load(_address, Width(1, half=1)),
+    "ds_load_i8_d16_hi": load(_address, Width(1, signed=True, half=1)),
+    "ds_load_u16_d16_hi": load(_address, Width(2, half=1)),
     "ds_store_b8": _store(Width(1)),
     "ds_store_b16": _store(Width(2)),
-    "ds_store_b8_d16_hi": _store(Width(1, False, 1)),
-    "ds_store_b16_d16_hi": _store(Width(2, False, 1)),
-    **{f"ds_load_{name}": _load(Width(size)) for name, size in _WIDE.items()},
-    **{f"ds_store_{name}": _store(Width(size)) for name, size in _WIDE.items()},
+    "ds_store_b8_d16_hi": _store(Width(1, half=1)),
+    "ds_store_b16_d16_hi": _store(Width(2, half=1)),
+    **{f"ds_load_{name}": load(_address, width) for name, width in DWORDS.items()},
+    **{f"ds_store_{name}": _store(width) for name, width in DWORDS.items()},
     "ds_load_2addr_b32": _load_two(4, 4),
     "ds_load_2addr_b64": _load_two(8, 8),
     "ds_load_2addr_stride64_b32": _load_two(4, 256),

@@ -57,8 +57,8 @@ def _moved(frame: Frame, address: Address, distance: int) -> Address:
 
 
 REGISTER_BLOCKS: Mapping[str, Emitter] = {
-    "global_load_block": _block(global_address, False),
-    "global_store_block": _block(global_address, True),
-    "scratch_load_block": _block(private_address, False),
-    "scratch_store_block": _block(private_address, True),
+    "global_load_block": _block(global_address, store=False),
+    "global_store_block": _block(global_address, store=True),
+    "scratch_load_block": _block(private_address, store=False),
+    "scratch_store_block": _block(private_address, store=True),
 }

@@ -60,8 +60,8 @@ def _load_narrow(bits: int, signed: bool) -> Emitter:
 
 SCALAR_MEMORY: Mapping[str, Emitter] = {
     **{f"s_load_b{32 * count}": _load_dwords(count) for count in (1, 2, 3, 4, 8, 16)},
-    "s_load_u8": _load_narrow(8, False),
-    "s_load_i8": _load_narrow(8, True),
-    "s_load_u16": _load_narrow(16, False),
-    "s_load_i16": _load_narrow(16, True),
+    "s_load_u8": _load_narrow(8, signed=False),
+    "s_load_i8": _load_narrow(8, signed=True),
+    "s_load_u16": _load_narrow(16, signed=False),
+    "s_load_i16": _load_narrow(16, signed=True),
 }

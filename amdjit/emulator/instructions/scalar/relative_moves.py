@@ -70,9 +70,9 @@ def _move(source: bool, target: bool, dwords: int, split: bool = False) -> Emitt
 
 
 SCALAR_RELATIVE: Mapping[str, Emitter] = {
-    "s_movrels_b32": _move(True, False, 1),
-    "s_movrels_b64": _move(True, False, 2),
-    "s_movreld_b32": _move(False, True, 1),
-    "s_movreld_b64": _move(False, True, 2),
-    "s_movrelsd_2_b32": _move(True, True, 1, True),
+    "s_movrels_b32": _move(source=True, target=False, dwords=1),
+    "s_movrels_b64": _move(source=True, target=False, dwords=2),
+    "s_movreld_b32": _move(source=False, target=True, dwords=1),
+    "s_movreld_b64": _move(source=False, target=True, dwords=2),
+    "s_movrelsd_2_b32": _move(source=True, target=True, dwords=1, split=True),
 }

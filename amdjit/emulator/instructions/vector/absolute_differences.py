@@ -98,7 +98,7 @@ VECTOR_DIFFERENCES: Mapping[str, Emitter] = {
     **vector_ops(
         {"v_lerp_u8": _average, "v_msad_u8": VectorOp(_masked, clamped=_masked_saturated)}
     ),
-    "v_qsad_pk_u16_u8": _packed(False),
-    "v_mqsad_pk_u16_u8": _packed(True),
+    "v_qsad_pk_u16_u8": _packed(masked=False),
+    "v_mqsad_pk_u16_u8": _packed(masked=True),
     "v_mqsad_u32_u8": _in_dwords,
 }

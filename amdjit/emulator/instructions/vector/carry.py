@@ -74,12 +74,12 @@ def _ones(frame: Frame, shape: Value) -> tuple[Value, Value]:
 
 
 VECTOR_CARRY: Mapping[str, Emitter] = {
-    "v_add_co_u32": CarryOp(False, False, False),
-    "v_sub_co_u32": CarryOp(True, False, False),
-    "v_subrev_co_u32": CarryOp(True, True, False),
-    "v_add_co_ci_u32": CarryOp(False, False, True),
-    "v_sub_co_ci_u32": CarryOp(True, False, True),
-    "v_subrev_co_ci_u32": CarryOp(True, True, True),
-    "v_mad_co_u64_u32": _mad_wide(False),
-    "v_mad_co_i64_i32": _mad_wide(True),
+    "v_add_co_u32": CarryOp(subtract=False, swap=False, carry_in=False),
+    "v_sub_co_u32": CarryOp(subtract=True, swap=False, carry_in=False),
+    "v_subrev_co_u32": CarryOp(subtract=True, swap=True, carry_in=False),
+    "v_add_co_ci_u32": CarryOp(subtract=False, swap=False, carry_in=True),
+    "v_sub_co_ci_u32": CarryOp(subtract=True, swap=False, carry_in=True),
+    "v_subrev_co_ci_u32": CarryOp(subtract=True, swap=True, carry_in=True),
+    "v_mad_co_u64_u32": _mad_wide(signed=False),
+    "v_mad_co_i64_i32": _mad_wide(signed=True),
 }

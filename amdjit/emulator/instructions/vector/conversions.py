@@ -80,7 +80,7 @@ def _saturated_bytes(b: Builder, x: Value) -> Value:
 def _put_byte(b: Builder, x: Value, position: Value, old: Value) -> Value:
     """Convert f32 to u8, rounding to nearest even, and insert it into a dword at byte
     `position`[1:0]."""
-    number = fx.to_integer(False)(b, b.intrinsic("roundeven", x))
+    number = fx.to_integer(signed=False)(b, b.intrinsic("roundeven", x))
     ones = b.const(old, 255)
     place = b.shift("shl", b.mask(position, 2), 3)
     kept = b.and_(old, b.not_(b.shift("shl", ones, place)))
@@ -89,18 +89,18 @@ def _put_byte(b: Builder, x: Value, position: Value, old: Value) -> Value:
 
 VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
     {
-        "v_cvt_f32_i32": fx.from_integer(True, "float"),
-        "v_cvt_f32_u32": fx.from_integer(False, "float"),
-        "v_cvt_f64_i32": fx.from_integer(True, "double"),
-        "v_cvt_f64_u32": fx.from_integer(False, "double"),
-        "v_cvt_f16_i16": fx.through_float(fx.from_integer(True, "float")),
-        "v_cvt_f16_u16": fx.through_float(fx.from_integer(False, "float")),
-        "v_cvt_i32_f32": in_range(fx.to_integer(True)),
-        "v_cvt_u32_f32": in_range(fx.to_integer(False)),
-        "v_cvt_i32_f64": in_range(fx.to_integer(True)),
-        "v_cvt_u32_f64": in_range(fx.to_integer(False)),
-        "v_cvt_i16_f16": in_range(fx.through_float(fx.to_integer(True, "i16"))),
-        "v_cvt_u16_f16": in_range(fx.through_float(fx.to_integer(False, "i16"))),
+        "v_cvt_f32_i32": fx.from_integer(signed=True, element="float"),
+        "v_cvt_f32_u32": fx.from_integer(signed=False, element="float"),
+        "v_cvt_f64_i32": fx.from_integer(signed=True, element="double"),
+        "v_cvt_f64_u32": fx.from_integer(signed=False, element="double"),
+        "v_cvt_f16_i16": fx.through_float(fx.from_integer(signed=True, element="float")),
+        "v_cvt_f16_u16": fx.through_float(fx.from_integer(signed=False, element="float")),
+        "v_cvt_i32_f32": in_range(fx.to_integer(signed=True)),
+        "v_cvt_u32_f32": in_range(fx.to_integer(signed=False)),
+        "v_cvt_i32_f64": in_range(fx.to_integer(signed=True)),
+        "v_cvt_u32_f64": in_range(fx.to_integer(signed=False)),
+        "v_cvt_i16_f16": in_range(fx.through_float(fx.to_integer(signed=True, element="i16"))),
+        "v_cvt_u16_f16": in_range(fx.through_float(fx.to_integer(signed=False, element="i16"))),
         "v_cvt_nearest_i32_f32": in_range(fx.nearest_up),
         "v_cvt_floor_i32_f32": in_range(fx.floor_to_integer),
         "v_cvt_off_f32_i4": _offset_nibble,
@@ -110,16 +110,16 @@ VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
         "v_cvt_f64_f32": _conversion("fpext", "double"),
         **{f"v_cvt_f32_ubyte{index}": fx.unsigned_byte(index) for index in range(4)},
         "v_cvt_pk_rtz_f16_f32": VectorOp(fx.pack_towards_zero, clamped=_pack_units_towards_zero),
-        "v_cvt_norm_i16_f16": in_range(_normalised_integer(True)),
-        "v_cvt_norm_u16_f16": in_range(_normalised_integer(False)),
-        "v_cvt_pk_norm_i16_f32": in_range(_pair(_normalised_integer(True))),
-        "v_cvt_pk_norm_u16_f32": in_range(_pair(_normalised_integer(False))),
-        "v_cvt_pk_norm_i16_f16": in_range(_pair(_normalised_integer(True))),
-        "v_cvt_pk_norm_u16_f16": in_range(_pair(_normalised_integer(False))),
-        "v_cvt_pk_i16_f32": in_range(_pair(fx.to_integer(True, "i16"))),
-        "v_cvt_pk_u16_f32": in_range(_pair(fx.to_integer(False, "i16"))),
-        "v_cvt_pk_i16_i32": _pair(_saturate_to_16(True)),
-        "v_cvt_pk_u16_u32": _pair(_saturate_to_16(False)),
+        "v_cvt_norm_i16_f16": in_range(_normalised_integer(signed=True)),
+        "v_cvt_norm_u16_f16": in_range(_normalised_integer(signed=False)),
+        "v_cvt_pk_norm_i16_f32": in_range(_pair(_normalised_integer(signed=True))),
+        "v_cvt_pk_norm_u16_f32": in_range(_pair(_normalised_integer(signed=False))),
+        "v_cvt_pk_norm_i16_f16": in_range(_pair(_normalised_integer(signed=True))),
+        "v_cvt_pk_norm_u16_f16": in_range(_pair(_normalised_integer(signed=False))),
+        "v_cvt_pk_i16_f32": in_range(_pair(fx.to_integer(signed=True, element="i16"))),
+        "v_cvt_pk_u16_f32": in_range(_pair(fx.to_integer(signed=False, element="i16"))),
+        "v_cvt_pk_i16_i32": _pair(_saturate_to_16(signed=True)),
+        "v_cvt_pk_u16_u32": _pair(_saturate_to_16(signed=False)),
         "v_sat_pk_u8_i16": in_range(_saturated_bytes),
         "v_cvt_pk_u8_f32": in_range(_put_byte),
     }

@@ -3,7 +3,7 @@ Issue VALU")."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction
@@ -16,21 +16,25 @@ from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.rounding import rounding_shift
 
 _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
-# Dot products that add to the old result.
-_DOTS = ("v_dot2acc_f32_f16", "v_dot2acc_f32_bf16")
-# What a VOPD instruction may do in either half: None for dot products.
-DUAL: Mapping[str, VectorOp | None] = {**dict.fromkeys(_DOTS), **_OPERATIONS}
+
+
+def _dot_added(frame: Frame, half: Instruction) -> Value:
+    return float_dot(frame, half, frame.source(half, 0))
+
+
+# Instructions that may be either half.
+DUAL: Mapping[str, Callable[[Frame, Instruction], Value]] = {
+    **dict.fromkeys(("v_dot2acc_f32_f16", "v_dot2acc_f32_bf16"), _dot_added),
+    **{name: operation.compute for name, operation in _OPERATIONS.items()},
+}
 
 
 def _half(frame: Frame, half: Instruction) -> Value:
     frame.round_as(rounding_shift(half.traits.rounding))
-    name = half.traits.operation
-    if name not in DUAL:
+    compute = DUAL.get(half.traits.operation)
+    if compute is None:
         raise Untranslatable(half)
-    operation = DUAL[name]
-    if operation is None:
-        return float_dot(frame, half, frame.source(half, 0))
-    return operation.compute(frame, half)
+    return compute(frame, half)
 
 
 def emit_dual(frame: Frame, instruction: Instruction) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.float_extremes import EXTREMES, median
-from amdjit.emulator.expressions.nans import Rule, first_nan, fused_nan, with_nans
+from amdjit.emulator.expressions.nans import fused_nan, with_nans
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.operation import Rows, VectorOp, in_range, vector_ops
 from amdjit.emulator.wave.operands import ELEMENTS
@@ -15,22 +16,21 @@ from amdjit.emulator.wave.operands import ELEMENTS
 _ADD, _SUB, _MUL = ix.binary("fadd"), ix.binary("fsub"), ix.binary("fmul")
 
 
+def _form(code: str, expression: ix.Expression) -> ix.Expression:
+    """Return an expression for one format; half precision is computed in single precision."""
+    return with_nans(fx.through_float(expression) if code == "f16" else expression)
+
+
+def _fused(code: str) -> ix.Expression:
+    return with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
+
+
 def _basic(code: str) -> Rows:
-    """Return the arithmetic of one format; half precision is computed in single precision."""
-
-    def form(expression: ix.Expression, rule: Rule = first_nan) -> ix.Expression:
-        return with_nans(fx.through_float(expression) if code == "f16" else expression, rule)
-
-    fused = with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
+    form = partial(_form, code)
     return {
         f"v_add_{code}": form(_ADD),
         f"v_mul_{code}": form(_MUL),
-        f"v_sub_{code}": form(_SUB),
-        f"v_subrev_{code}": form(ix.reverse(_SUB)),
-        f"v_fma_{code}": fused,
-        f"v_fmac_{code}": fused,
-        f"v_fmaak_{code}": fused,
-        f"v_fmamk_{code}": fused,
+        f"v_fma_{code}": _fused(code),
         f"v_rcp_{code}": form(fx.reciprocal),
         f"v_sqrt_{code}": form(fx.square_root),
         f"v_rsq_{code}": form(fx.reciprocal_root),
@@ -40,10 +40,17 @@ def _basic(code: str) -> Rows:
     }
 
 
-def _three_way(code: str) -> Rows:
+def _narrow(code: str) -> Rows:
+    """Return the instructions that double precision does not have."""
+    fused = _fused(code)
     low, high = EXTREMES["min_num"], EXTREMES["max_num"]
     least, greatest = EXTREMES["minimum"], EXTREMES["maximum"]
     return {
+        f"v_sub_{code}": _form(code, _SUB),
+        f"v_subrev_{code}": _form(code, ix.reverse(_SUB)),
+        f"v_fmac_{code}": fused,
+        f"v_fmaak_{code}": fused,
+        f"v_fmamk_{code}": fused,
         f"v_min3_num_{code}": ix.chain(low, low),
         f"v_max3_num_{code}": ix.chain(high, high),
         f"v_minimum3_{code}": ix.chain(least, least),
@@ -87,8 +94,8 @@ VECTOR_FLOAT: Mapping[str, VectorOp] = vector_ops(
         **_basic("f16"),
         **_basic("f32"),
         **_basic("f64"),
-        **_three_way("f16"),
-        **_three_way("f32"),
+        **_narrow("f16"),
+        **_narrow("f32"),
         **_PARTS,
     }
 )

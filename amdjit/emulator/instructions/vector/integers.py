@@ -62,8 +62,8 @@ _BITS: Rows = {
     "v_lshlrev_b64": ix.reverse(ix.shift("shl")),
     "v_lshrrev_b64": ix.reverse(ix.shift("lshr")),
     "v_ashrrev_i64": ix.reverse(ix.shift("ashr")),
-    "v_bfe_u32": ix.bfe(False),
-    "v_bfe_i32": ix.bfe(True),
+    "v_bfe_u32": ix.bfe(signed=False),
+    "v_bfe_i32": ix.bfe(signed=True),
     "v_bfi_b32": ix.bfi,
     "v_bfm_b32": ix.bfm,
     "v_alignbit_b32": in_range(ix.align(1)),
@@ -93,26 +93,38 @@ _ARITHMETIC: Rows = {
     "v_add3_u32": ix.chain(_ADD, _ADD),
     "v_mul_lo_u32": _MUL,
     "v_mul_lo_u16": _MUL,
-    "v_mul_hi_u32": ix.mul_high(False),
-    "v_mul_hi_i32": ix.mul_high(True),
-    "v_mul_u32_u24": VectorOp(ix.mul_24(False, False), clamped=_saturating_product(False)),
-    "v_mul_i32_i24": VectorOp(ix.mul_24(True, False), clamped=_saturating_product(True)),
-    "v_mul_hi_u32_u24": ix.mul_24(False, True),
-    "v_mul_hi_i32_i24": ix.mul_24(True, True),
-    "v_mad_u32_u24": VectorOp(ix.mad_24(False), clamped=ix.saturating_wide_mad(False, 24)),
-    "v_mad_i32_i24": VectorOp(ix.mad_24(True), clamped=ix.saturating_wide_mad(True, 24)),
-    "v_mad_u16": VectorOp(ix.mad, clamped=ix.saturating_mad(False)),
-    "v_mad_i16": VectorOp(ix.mad, clamped=ix.saturating_mad(True)),
-    "v_mad_u32_u16": VectorOp(ix.mad_wide(False), clamped=ix.saturating_wide_mad(False, 16)),
-    "v_mad_i32_i16": VectorOp(ix.mad_wide(True), clamped=ix.saturating_wide_mad(True, 16)),
+    "v_mul_hi_u32": ix.mul_high(signed=False),
+    "v_mul_hi_i32": ix.mul_high(signed=True),
+    "v_mul_u32_u24": VectorOp(
+        ix.mul_24(signed=False, high=False), clamped=_saturating_product(signed=False)
+    ),
+    "v_mul_i32_i24": VectorOp(
+        ix.mul_24(signed=True, high=False), clamped=_saturating_product(signed=True)
+    ),
+    "v_mul_hi_u32_u24": ix.mul_24(signed=False, high=True),
+    "v_mul_hi_i32_i24": ix.mul_24(signed=True, high=True),
+    "v_mad_u32_u24": VectorOp(
+        ix.mad_24(signed=False), clamped=ix.saturating_wide_mad(signed=False, bits=24)
+    ),
+    "v_mad_i32_i24": VectorOp(
+        ix.mad_24(signed=True), clamped=ix.saturating_wide_mad(signed=True, bits=24)
+    ),
+    "v_mad_u16": VectorOp(ix.mad, clamped=ix.saturating_mad(signed=False)),
+    "v_mad_i16": VectorOp(ix.mad, clamped=ix.saturating_mad(signed=True)),
+    "v_mad_u32_u16": VectorOp(
+        ix.mad_wide(signed=False), clamped=ix.saturating_wide_mad(signed=False, bits=16)
+    ),
+    "v_mad_i32_i16": VectorOp(
+        ix.mad_wide(signed=True), clamped=ix.saturating_wide_mad(signed=True, bits=16)
+    ),
     "v_sad_u8": VectorOp(ix.sum_of_differences(8), clamped=ix.saturating_differences(8)),
     "v_sad_hi_u8": VectorOp(
         ix.sum_of_differences(8, True), clamped=ix.saturating_differences(8, True)
     ),
     "v_sad_u16": VectorOp(ix.sum_of_differences(16), clamped=ix.saturating_differences(16)),
     "v_sad_u32": VectorOp(ix.sum_of_differences(32), clamped=ix.saturating_differences(32)),
-    "v_cvt_i32_i16": ix.widen(True),
-    "v_cvt_u32_u16": ix.widen(False),
+    "v_cvt_i32_i16": ix.widen(signed=True),
+    "v_cvt_u32_u16": ix.widen(signed=False),
 }
 
 
@@ -123,21 +135,23 @@ def _extremes(code: str, low: ix.Expression, high: ix.Expression) -> Rows:
         f"v_min3_{code}": in_range(ix.chain(low, low)),
         f"v_max3_{code}": in_range(ix.chain(high, high)),
         f"v_med3_{code}": in_range(ix.median(low, high)),
-        f"v_maxmin_{code}": ix.chain(high, low),
-        f"v_minmax_{code}": ix.chain(low, high),
     }
 
 
-_SIGNED = ix.intrinsic("smin"), ix.intrinsic("smax")
-_UNSIGNED = ix.intrinsic("umin"), ix.intrinsic("umax")
+_SMIN, _SMAX = ix.intrinsic("smin"), ix.intrinsic("smax")
+_UMIN, _UMAX = ix.intrinsic("umin"), ix.intrinsic("umax")
 
 VECTOR_INTEGER: Mapping[str, VectorOp] = vector_ops(
     {
         **_BITS,
         **_ARITHMETIC,
-        **_extremes("i16", *_SIGNED),
-        **_extremes("i32", *_SIGNED),
-        **_extremes("u16", *_UNSIGNED),
-        **_extremes("u32", *_UNSIGNED),
+        **_extremes("i16", _SMIN, _SMAX),
+        **_extremes("i32", _SMIN, _SMAX),
+        **_extremes("u16", _UMIN, _UMAX),
+        **_extremes("u32", _UMIN, _UMAX),
+        "v_maxmin_i32": ix.chain(_SMAX, _SMIN),
+        "v_minmax_i32": ix.chain(_SMIN, _SMAX),
+        "v_maxmin_u32": ix.chain(_UMAX, _UMIN),
+        "v_minmax_u32": ix.chain(_UMIN, _UMAX),
     }
 )

@@ -64,9 +64,9 @@ def _place(frame: Frame, index: int, offset: Value | None) -> Value:
 
 
 VECTOR_RELATIVE: Mapping[str, Emitter] = {
-    "v_movrels_b32": _relative(True, False, False),
-    "v_movreld_b32": _relative(False, True, False),
-    "v_movrelsd_b32": _relative(True, True, False),
-    "v_movrelsd_2_b32": _relative(True, True, True),
+    "v_movrels_b32": _relative(source=True, target=False, split=False),
+    "v_movreld_b32": _relative(source=False, target=True, split=False),
+    "v_movrelsd_b32": _relative(source=True, target=True, split=False),
+    "v_movrelsd_2_b32": _relative(source=True, target=True, split=True),
     "v_swaprel_b32": _swap_relative,
 }

@@ -148,8 +148,6 @@ _FOR_THE_WAVE: Mapping[str, Emitter] = {
     for name in ("exp", "log", "rcp", "rsq", "sqrt")
     for code in ("f16", "f32")
 }
-TRANSCENDENTAL = frozenset(_IN_LANES)
-PSEUDO_SCALAR = frozenset(_FOR_THE_WAVE)
 
 VECTOR_TRANSCENDENTAL: Mapping[str, Emitter] = {
     **_IN_LANES,

@@ -6,8 +6,10 @@ is undefined is reported where it is stored to global memory or used by an atomi
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.checks.init.entry import MASKS, SHADOWS
+from amdjit.emulator.checks.init.entry import CLEAN, MASKS, SHADOWS
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.layout import Shadows
 from amdjit.emulator.checks.init.may_be_undefined import Facts, reads_arguments
@@ -84,24 +86,17 @@ class MemoryRules:
         """Read or write memory's shadow, unless all of that memory is known to be defined."""
         b = shadow.frame.builder
         needed = self._needed(shadow, access, stored)
-        label = f"undefined.{b.name()[1:]}"
-        if needed is not None:
-            b.branch_if(needed, label, f"{label}.done")
-            b.label(label)
         name = symbol_of(access.space, access.size, stored is not None)
-        site = shadow.frame.sites.add(instruction.pc)
-        arguments = [
-            shadow.frame.lane_context,
-            SHADOWS,
-            site,
-            *access.address,
-            access.lanes,
-            MASKS,
-        ]
-        shadow.frame.native_void(name, arguments)
-        if needed is not None:
-            b.branch(f"{label}.done")
-            b.label(f"{label}.done")
+        with nullcontext() if needed is None else b.if_(needed):
+            arguments = [
+                shadow.frame.lane_context,
+                SHADOWS,
+                shadow.frame.sites.add(instruction.pc),
+                *access.address,
+                access.lanes,
+                MASKS,
+            ]
+            shadow.frame.native_void(name, arguments)
 
     def _needed(
         self, shadow: Shadow, access: MemoryAccess, stored: list[Value] | None
@@ -112,7 +107,7 @@ class MemoryRules:
             return b.compare("ne", some, constant("i64", 0))
         if access.space != "l":
             return None
-        clean = b.load("i64", Value("ptr", "%undefined.clean"), 8)
+        clean = b.load("i64", CLEAN, 8)
         dirty = b.compare("eq", clean, constant("i64", 0))
         undefined = shadow.masks.either(*(stored or []))
         return dirty if undefined == ZERO else b.or_(dirty, b.compare("ne", undefined, ZERO))

@@ -1,0 +1,71 @@
+"""The rows of ALU instructions agree with the opcode table, from which they take their types."""
+
+from __future__ import annotations
+
+import pytest
+
+from amdjit.emulator.decoder.instruction import Opcode
+from amdjit.emulator.decoder.opcode_names import opcode_named
+from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.rows import row_of
+from amdjit.emulator.expressions.integers import Expression
+from amdjit.emulator.host.builder import bits_of, is_float, vector
+from amdjit.emulator.host.function import NativeFunction
+from amdjit.emulator.instructions.operation import ScalarOp, VectorOp, source_places
+from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.wave.operands import element_type
+
+VECTOR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, VectorOp))
+SCALAR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, ScalarOp))
+
+
+def result_type(opcode: Opcode, expression: Expression, lanes: bool) -> str:
+    """Return the type of an expression on sources of the table's types."""
+    codes = [opcode.operands[place].type for place in source_places(opcode)]
+    elements = ["i1" if code == "mask" else element_type(code) for code in codes]
+    types = [vector(element) if lanes else element for element in elements]
+    function = NativeFunction("f", "void", [(name, f"x{n}") for n, name in enumerate(types)])
+    return expression(
+        function, *(function.parameter(f"x{number}") for number in range(len(types)))
+    ).type
+
+
+def variants(operation: VectorOp) -> list[Expression]:
+    chosen = (operation.expression, operation.clamped, operation.scaled)
+    return [expression for expression in chosen if expression is not None]
+
+
+@pytest.mark.parametrize("name", VECTOR_OPS)
+def test_vector_expressions_take_and_return_the_types_of_the_table(name: str) -> None:
+    operation = EMITTERS[name]
+    assert isinstance(operation, VectorOp)
+    opcode = opcode_named(name)
+    expected = vector(element_type(opcode.operands[0].type))
+    for expression in variants(operation):
+        found = result_type(opcode, expression, lanes=True)
+        assert (bits_of(found), is_float(found)) == (bits_of(expected), is_float(expected))
+
+
+@pytest.mark.parametrize("name", SCALAR_OPS)
+def test_scalar_expressions_take_and_return_the_types_of_the_table(name: str) -> None:
+    operation = EMITTERS[name]
+    assert isinstance(operation, ScalarOp)
+    opcode = opcode_named(name)
+    expected = element_type(opcode.operands[0].type)
+    found = result_type(opcode, operation.expression, lanes=False)
+    assert (bits_of(found), is_float(found)) == (bits_of(expected), is_float(expected))
+
+
+def test_operand_types_do_not_depend_on_the_encoding() -> None:
+    for encoding, codes in ROWS.items():
+        for code, (name, _, _) in codes.items():
+            row = row_of(encoding, code)
+            assert row is not None
+            if isinstance(EMITTERS.get(name), VectorOp | ScalarOp):
+                own = [operand.type for operand in row.opcode.operands]
+                assert own == [operand.type for operand in opcode_named(name).operands], name
+
+
+def test_emitters_are_only_for_instructions_of_the_opcode_tables() -> None:
+    known = {mnemonic for codes in ROWS.values() for mnemonic, _, _ in codes.values()}
+    assert EMITTERS.keys() <= known
