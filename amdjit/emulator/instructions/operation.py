@@ -10,7 +10,7 @@ their types, and whether the old result is one of them come from the opcode tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.errors import Untranslatable
@@ -23,12 +23,11 @@ from amdjit.emulator.wave.frame import Frame
 Emitter = Callable[[Frame, Instruction], None]
 
 
-def source_places(opcode: Opcode) -> Iterator[int]:
-    """Yield the indices of an ALU instruction's sources among its operands. The result is operand
+def source_places(opcode: Opcode) -> Sequence[int]:
+    """Return the indices of an ALU instruction's sources among its operands. The result is operand
     0; if the instruction also reads it, it is the last source."""
-    yield from range(1, len(opcode.operands))
-    if opcode.operands[0].read:
-        yield 0
+    places = range(1, len(opcode.operands))
+    return (*places, 0) if opcode.operands[0].read else places
 
 
 @dataclass(frozen=True, slots=True)
