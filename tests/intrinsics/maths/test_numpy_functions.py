@@ -249,7 +249,7 @@ def test_functions_of_python_that_kernels_lack_name_what_to_write(name: str) -> 
         out[0] = function(x[0])
 
     with pytest.raises(
-        CompileError, match=r"cannot be called in a kernel(.|\n)*help: (take floats|add in f64)"
+        CompileError, match=r"cannot be called in a kernel(.|\n)*help: (use floats|add in f64)"
     ):
         amdjit.kernel(kernel).compile(amdjit.i32[:], amdjit.f32[:])
 

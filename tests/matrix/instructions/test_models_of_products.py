@@ -11,6 +11,7 @@ from float_data import DATA, DTYPES, bits_of
 
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
 from amdjit.intrinsics.models.dot_steps import multiply_accumulate
+from amdjit.intrinsics.numbers import dots
 
 
 def test_models_of_dot_builtins_read_bits() -> None:
@@ -27,9 +28,7 @@ def test_models_of_dot_builtins_read_bits() -> None:
     pairs = [random.standard_normal((64, 2)).astype(ml_dtypes.bfloat16) for _ in range(2)]
     added = c.astype(ml_dtypes.bfloat16)
     narrow = amdgcn.fdot2_bf16_bf16(*(each.view(np.int16) for each in pairs), added.view(np.int16))
-    np.testing.assert_array_equal(
-        narrow.view(np.uint16), bits_of(arithmetic._dot2_bf16(*pairs, added))
-    )
+    np.testing.assert_array_equal(narrow.view(np.uint16), bits_of(dots._dot2_bf16(*pairs, added)))
 
 
 @pytest.mark.parametrize("name", list(matrix.INSTRUCTIONS))
