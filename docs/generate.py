@@ -16,16 +16,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import builtin_pages
-import matrix_pages
-import target_page
-from emulator_opcodes import introduction as opcode_introduction
-from emulator_opcodes import tables as opcode_tables
-from error_page import errors
-from exactness import EXACTNESS, measured_errors
-from intrinsics_page import intrinsics
-from numba_checklist import page as checklist
-from page_form import page, table
+from generators import builtin_pages, matrix_pages, target_page
+from generators.emulator_opcodes import introduction as opcode_introduction
+from generators.emulator_opcodes import tables as opcode_tables
+from generators.error_page import errors
+from generators.exactness import EXACTNESS, measured_errors
+from generators.intrinsics_page import intrinsics
+from generators.numba_checklist import page as checklist
+from generators.page_form import page, table
 
 import amdjit
 from amdjit.options import CompileOptions, Environment
@@ -78,7 +76,10 @@ def numba() -> str:
         "error. [From numba-cuda and numba.hip](../from_numba.md) says how to begin."
     )
     return page(
-        "Checklist for users of Numba", "docs/numba_checklist.txt", introduction, checklist(table)
+        "Checklist for users of Numba",
+        "docs/generators/numba_checklist.txt",
+        introduction,
+        checklist(table),
     )
 
 

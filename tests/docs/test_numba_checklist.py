@@ -17,8 +17,8 @@ from amdjit.options import Environment
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
-import numba_checklist as checklist  # noqa: E402
-from numba_checklist import DIFFERENT, REFUSED, YES, Row  # noqa: E402
+from generators import numba_checklist as checklist  # noqa: E402
+from generators.numba_checklist import DIFFERENT, REFUSED, YES, Row  # noqa: E402
 
 ROWS = [row for _, rows in checklist.SECTIONS for row in rows]
 

@@ -6,10 +6,9 @@ import re
 import string
 from typing import Any
 
-from error_examples import examples
-from page_form import page
-
 from amdjit.diagnostics import codes
+from generators.error_examples import examples
+from generators.page_form import page
 
 
 def errors() -> str:

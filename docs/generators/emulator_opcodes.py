@@ -14,7 +14,7 @@ from amdjit.emulator.decoder.traits import Access, Traits
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.tiers.full import executes
 
-sys.path.append(str(Path(__file__).parents[1] / "tests/emulator"))
+sys.path.append(str(Path(__file__).parents[2] / "tests/emulator"))
 
 from checked_by import checking_test, why_not_in_the_model
 

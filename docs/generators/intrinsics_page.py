@@ -7,9 +7,6 @@ import inspect
 from types import ModuleType
 from typing import Any
 
-from intrinsic_modules import MODULES
-from page_form import page, table
-
 from amdjit.declarations import (
     Coordinates,
     DeviceFunction,
@@ -20,6 +17,8 @@ from amdjit.declarations import (
 )
 from amdjit.target import TARGETS
 from amdjit.types import PointerPattern, Type, TypeVariable, Vector
+from generators.intrinsic_modules import MODULES
+from generators.page_form import page, table
 
 
 def intrinsics() -> str:

@@ -58,7 +58,7 @@ HEAD = (
 
 def measured_errors() -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of the table, from what benchmarks/math_accuracy.py wrote."""
-    measured = json.loads((Path(__file__).parent / "math_accuracy.json").read_text())
+    measured = json.loads((Path(__file__).parents[1] / "math_accuracy.json").read_text())
     return HEAD, [_row(name, row) for name, row in measured.items()]
 
 

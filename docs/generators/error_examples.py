@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-GOLDEN = Path(__file__).parents[1] / "tests/golden"
+GOLDEN = Path(__file__).parents[2] / "tests/golden"
 _MOST_LINES = 40
 
 

@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from layout_pictures import FOLDER, file_name, picture
-
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.matrix.multiply.certainty import KNOWN, MEANING, certainty
 from amdjit.intrinsics.matrix.multiply.instructions import operand_types
 from amdjit.intrinsics.models.matrix_layouts import OPERANDS, Layout, MatrixInstruction
+from generators.layout_pictures import FOLDER, file_name, picture
 
-EMULATOR = Path(__file__).with_name("emulator.md")
+EMULATOR = Path(__file__).parents[1] / "emulator.md"
 INTRODUCTION = (
     "Where each element of a matrix lies in a wave's registers, for the WMMA and SWMMAC "
     "instructions of gfx12: each row and column shows `lane.element`, with the first element of a "

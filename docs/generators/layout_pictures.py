@@ -9,7 +9,7 @@ from pathlib import Path
 
 from amdjit.intrinsics.models.matrix_layouts import Layout
 
-FOLDER = Path(__file__).parent / "reference/matrix_layouts"
+FOLDER = Path(__file__).parents[1] / "reference/matrix_layouts"
 # The four groups of 16 lanes, light enough for black text.
 _COLOURS = ("#c7def5", "#fad5b8", "#cbe9c7", "#e4cdef")
 _WIDTH, _HEIGHT, _MARGIN, _CHARACTERS = 42, 18, 28, 6
