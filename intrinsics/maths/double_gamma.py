@@ -28,7 +28,8 @@ _LARGEST = 60.0  # beyond it the gamma function is infinite, or 0, in f32
 _HALF_LN_2PI = 0.9189385332046728
 _ARTANH = tuple(1 / n for n in range(21, 2, -2))
 _SINE = tuple((-1) ** n / math.factorial(2 * n + 1) for n in range(10, -1, -1))
-# Polynomials: tests/intrinsics/fit_polynomials.py The correction to Stirling's formula, times z,
+# Polynomials: tests/intrinsics/fit_polynomials.py.
+# The correction to Stirling's formula, times z,
 # over 1 / (z * z) for z above 3
 _STIRLING = (
     1.4772634411177644e-02, -1.1457367721946578e-02, 4.889557986191583e-03, -1.8292724768879196e-03,

@@ -33,7 +33,8 @@ _SCALE = 2.0**30  # makes every divisor a normal number
 _HUGE = 2.0**100
 _LOG2_E = (1.442695e00, 1.925963e-08)
 _LOG2_ROOT_2PI = (1.3125, 1.3248065e-02)
-# Polynomials: tests/intrinsics/fit_polynomials.py The correction from Stirling's formula to
+# Polynomials: tests/intrinsics/fit_polynomials.py.
+# The correction from Stirling's formula to
 # log2(gamma(z)), times z, over 1 / (z * z) for z above 2.2
 _STIRLING = (-5.1520637e-04, 1.099695e-03, -4.0050545e-03, 1.2022455e-01)
 # (sin(pi * r) / (pi * r) - 1) / (r * r) over r * r for r in [0, 1/2]

@@ -31,7 +31,8 @@ _SMALLEST_NORMAL = 2.0**-126
 # 2 / ln(2), and a third of it, as pairs of f32.
 _LINEAR = (2.88539, 3.851926e-08)
 _CUBIC = (9.617967e-01, -7.028462e-09)
-# Polynomials: tests/intrinsics/fit_polynomials.py The terms of log2((1 + s) / (1 - s)) beyond the
+# Polynomials: tests/intrinsics/fit_polynomials.py.
+# The terms of log2((1 + s) / (1 - s)) beyond the
 # cubic one, over s**5, in s * s.
 _SERIES = (3.3793944e-01, 4.118445e-01, 5.7708025e-01)
 # 2**r for |r| <= 1/2
