@@ -161,7 +161,7 @@ def _instruction_parts(table: Callable[..., str]) -> Iterator[str]:
 
 def pages(page: Callable[..., str], table: Callable[..., str]) -> dict[Path, Callable[[], str]]:
     """Return the files and the functions that make them. page, table: those of `generate`."""
-    source = "intrinsics/matrix_layouts.py"
+    source = "intrinsics/models/matrix_layouts.py"
     return {
         FOLDER.with_suffix(".md"): partial(
             page, "Matrix layouts", source, INTRODUCTION, tuple(sections())
