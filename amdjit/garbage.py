@@ -13,9 +13,9 @@ __all__ = ["collector_paused"]
 def collector_paused() -> Iterator[None]:
     """Pause the search for unreachable cycles, which walks all objects of the process.
 
-    A compilation makes so many objects that the search took a third of the time of long kernels,
-    and it found nothing. Reference counting goes on. If two threads compile at the same time, the
-    collector resumes when the first is done.
+    During a compilation that search took a third of the time of long kernels and found nothing.
+    Reference counting goes on. If two threads compile at the same time, the collector resumes when
+    the first is done.
     """
     if not gc.isenabled():
         yield

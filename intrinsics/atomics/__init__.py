@@ -1,4 +1,4 @@
-"""The declarations behind the namespace `atomic`: what its functions call for each kind of target.
+"""Declarations for the namespace `atomic`: what its functions call for each kind of target.
 
 `on_arrays` has the operations on pointers into global memory or LDS, `on_buffers` those on buffer
 resources, `orders` the memory orders and scopes that both take, and fences too. Start with

@@ -1,4 +1,4 @@
-"""The declarations behind the namespace `amdgcn`: clang's `__builtin_amdgcn_*`.
+"""Declarations for the namespace `amdgcn`: clang's `__builtin_amdgcn_*`.
 
 `table` reads amdgcn_builtins.tsv, where each builtin is a row that says where the builtin exists
 and what it becomes. A builtin with a reference model or wider types of its own is declared in

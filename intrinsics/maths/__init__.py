@@ -1,4 +1,4 @@
-"""The declarations behind the namespace `math`: functions of real numbers.
+"""Declarations for the namespace `math`: functions of real numbers.
 
 `native_math` has the functions that are single instructions. The others are device functions over
 them: for f32 in f32 arithmetic (`single_evaluation`), for 16-bit floats near a tie in f64

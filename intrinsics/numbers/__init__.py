@@ -1,4 +1,4 @@
-"""The declarations behind the namespace `arithmetic`, which `maths` is built on.
+"""Declarations for the namespace `arithmetic`, which `maths` is built on.
 
 `integers` has operations on integers and their bits, `floats` the fused multiply-add and the
 median, `dots` the dot products of a register's elements. Start with `integers`: its declarations

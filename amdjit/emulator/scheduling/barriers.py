@@ -145,7 +145,7 @@ def _complete_text(attributes: str) -> str:
         telling.leave_unless(has_joined)
         told = kept.get(NAMED_COMPLETE_SLOT)
         kept.set(NAMED_COMPLETE_SLOT, i32(1))
-        # An ended wave waits for nothing.
+        # A wave that has ended does not wait.
         place = f.shift("shl", f.add(first, wave), 2)
         resume = f.load("i32", f.offset(f.thread.get(Context.RESUMES), place), DWORD_BYTES)
         is_alive = f.compare("sge", resume, i32(0))

@@ -128,15 +128,8 @@ def _transpose(compilation: Compilation, kind: FragmentKind) -> Transform:
     return _plan(kind, replace(kind, m=m, n=n, k=k), True)
 
 
-def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Transform:
-    """Choose what moves. is_transposed: whether the rows of the source are the columns of the
-    target."""
-    is_turned = (kind.is_left != wanted.is_left) != is_transposed
-    if not is_turned and (kind.blocks.steps, kind.blocks.depth) == (
-        wanted.blocks.steps,
-        wanted.blocks.depth,
-    ):
-        return Transform(wanted, None)
+def _check_movable(kind: FragmentKind, wanted: FragmentKind) -> None:
+    """Refuse what the lanes of a wave cannot exchange among themselves."""
     if (
         kind.is_sparse
         or wanted.is_sparse
@@ -152,6 +145,18 @@ def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Tran
             f"the lanes cannot exchange {what}: {kind} to {wanted}",
             "store it to LDS and load it from there",
         )
+
+
+def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Transform:
+    """Choose what moves. is_transposed: whether the rows of the source are the columns of the
+    target."""
+    is_turned = (kind.is_left != wanted.is_left) != is_transposed
+    if not is_turned and (kind.blocks.steps, kind.blocks.depth) == (
+        wanted.blocks.steps,
+        wanted.blocks.depth,
+    ):
+        return Transform(wanted, None)
+    _check_movable(kind, wanted)
     own, other = (
         (16, kind.blocks.depth),
         (wanted.blocks.depth, 16) if is_turned else (16, wanted.blocks.depth),
