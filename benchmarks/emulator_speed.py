@@ -234,14 +234,7 @@ def main(rounds: int = 10) -> None:
         "\naims: full <= 0.3 ms an instruction, <= 40 ms below 150 instructions; from the cache "
         "<= 5 ms\n"
     )
-    head = (
-        "instructions of straight code",
-        "full, ms",
-        "an instruction",
-        "quick, ms",
-        "an instruction",
-    )
-    print(table(head, _growth(script)))
+    print(_straight_code(script))
     results = {
         "seconds": measured,
         "avx2": narrow,
@@ -250,6 +243,17 @@ def main(rounds: int = 10) -> None:
         "matrix": arithmetics,
     }
     save("emulator_speed", {"rounds": rounds, **results})
+
+
+def _straight_code(script: Path) -> str:
+    head = (
+        "instructions of straight code",
+        "full, ms",
+        "an instruction",
+        "quick, ms",
+        "an instruction",
+    )
+    return table(head, _growth(script))
 
 
 def _aims(measured: dict[int, dict[str, float]], product: float, instructions: int) -> str:

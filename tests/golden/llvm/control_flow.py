@@ -152,6 +152,18 @@ def lazy_and(a: f32[:], out: i32[:]):
 
 
 @amdjit.kernel
+def stepped_loop(out: i32[:], n: i32):
+    """A step of 3 compares with the bound less the step, which is kept inside the type."""
+    for k in range(0, n, 3):
+        out[k] = k
+    # CHECK: %least = add i32 3, -2147483648
+    # CHECK: %bound = call i32 @llvm.smax.i32(i32 %n, i32 %least)
+    # CHECK-NEXT: %limit = sub nsw i32 %bound, 3
+    # CHECK: %goes_on = icmp slt i32 %?, %limit
+    # CHECK-NEXT: br i1 %goes_on, label %round, label %done
+
+
+@amdjit.kernel
 def step_of_run_time(out: i32[:], n: i32, step: i32):
     """A step of unknown sign chooses the comparison, and a step of 0 raises ValueError."""
     for k in range(0, n, step):
