@@ -1,0 +1,186 @@
+"""What inspection finds in a code object, as values.
+
+Counts are exact. A fact that the bytes do not show is None, and `Inspection.missing` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = [
+    "AccessFacts",
+    "BlockFacts",
+    "Call",
+    "InstructionFacts",
+    "LineFacts",
+    "LiveValue",
+    "LoopFacts",
+    "Occupancy",
+    "OccupancyStep",
+    "Peak",
+    "SourcePlace",
+]
+
+# A file and a line in it, from 1.
+SourcePlace = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that was inlined: the function that was called, and where the call stands."""
+
+    function: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionFacts:
+    """One machine instruction.
+
+    address: in the code object's virtual addresses; size: in bytes. mnemonic: without encoding
+    suffix. unit: the part of the processor that executes it, as `units.UNITS` lists them.
+    issue_cycles: cycles for which it keeps its unit busy (`cycles.parameters`), None if that is not
+    known. file, line: its source. inlined_from: the calls through which the line came here, the
+    innermost first. block: the number of its basic block. loop_depth: loops around it.
+    live_vgprs, live_sgprs: registers whose values before the instruction may still be read, by it
+    or later; VCC, M0 and trap registers are not among the SGPRs. waits_for: the memory instructions
+    that this wait is for. waited_by: the waits for this memory instruction. needs: the waits by
+    which what this instruction reads or overwrites is ready.
+    """
+
+    address: int
+    size: int
+    text: str
+    mnemonic: str
+    unit: str
+    issue_cycles: int | None
+    file: str | None
+    line: int | None
+    inlined_from: tuple[Call, ...]
+    block: int
+    loop_depth: int
+    live_vgprs: frozenset[int]
+    live_sgprs: frozenset[int]
+    waits_for: tuple[int, ...] = ()
+    waited_by: tuple[int, ...] = ()
+    needs: tuple[int, ...] = ()
+
+    @property
+    def place(self) -> SourcePlace | None:
+        """The file and line, if they are known."""
+        return (self.file, self.line) if self.file is not None and self.line is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFacts:
+    """A basic block. address, end: of its first byte and after its last. loop: the number of the
+    innermost loop around it. successors, predecessors: numbers of blocks. units: instructions by
+    unit. peak_vgprs, peak_sgprs: the most registers live at once."""
+
+    number: int
+    address: int
+    end: int
+    loop: int | None
+    successors: tuple[int, ...]
+    predecessors: tuple[int, ...]
+    units: Mapping[str, int]
+    peak_vgprs: int
+    peak_sgprs: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFacts:
+    """A natural loop. header: the block at which it is entered; blocks: all of its blocks; parent:
+    the loop around it; depth: 1 for an outermost loop."""
+
+    number: int
+    header: int
+    blocks: tuple[int, ...]
+    parent: int | None
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineFacts:
+    """What one source line became. units: instructions by unit."""
+
+    file: str
+    line: int
+    addresses: tuple[int, ...]
+    units: Mapping[str, int]
+    peak_vgprs: int
+    peak_sgprs: int
+
+    @property
+    def instructions(self) -> int:
+        """How many instructions the line became."""
+        return len(self.addresses)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveValue:
+    """A variable that is alive: its name, its type as the debug information calls it, and the
+    registers that hold it, such as `v[4:7]`."""
+
+    name: str
+    type: str
+    registers: str
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """Where most VGPRs are live. values: the variables that are alive there, as far as debug
+    information has them."""
+
+    address: int
+    vgprs: int
+    sgprs: int
+    values: tuple[LiveValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OccupancyStep:
+    """What a higher number of waves on a SIMD needs. vgprs, lds_bytes: the most that a wave or a
+    workgroup may take then; None if that is no limit, or met already. text: the same in words."""
+
+    waves: int
+    vgprs: int | None
+    lds_bytes: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """How many waves of the kernel one SIMD holds.
+
+    limited_by: "vgprs", "lds", "workgroup size", or "none" if all wave slots are filled. limits:
+    the waves that each of these alone would allow. steps: the next higher numbers of waves.
+    """
+
+    waves_per_simd: int
+    limited_by: str
+    limits: Mapping[str, int]
+    steps: tuple[OccupancyStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessFacts:
+    """A memory instruction. space: "global", "LDS", "private", "flat" or "scalar"; kind: "load",
+    "store", "atomic", "prefetch" or "probe". width: bytes of a lane. uniform: whether all lanes of
+    a wave have one address. lane_stride: bytes from a lane's address to the next lane's, where it
+    is the same for all lanes. policy: cache policy, as the assembler writes it. bank_conflicts: for
+    LDS, cycles beyond those of an access without conflicts, with all lanes active. None: not known.
+    """
+
+    address: int
+    space: str
+    kind: str
+    width: int
+    uniform: bool | None
+    lane_stride: int | None
+    policy: str
+    bank_conflicts: int | None
+    file: str | None = None
+    line: int | None = None
