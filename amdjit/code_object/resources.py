@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from amdjit.code_object.code_object import CodeObject, Kernel
 from amdjit.target import Target
 
-__all__ = ["Resources", "read_resources", "waves_by_lds", "waves_by_vgprs"]
+__all__ = ["Resources", "read_resources", "waves_by_lds", "waves_by_vgprs", "workgroups_by_lds"]
 
 # A workgroup processor has 32 workgroup barriers in WGP mode, a CU 16; a workgroup of one wave
 # needs none (LLVM: AMDGPU::IsaInfo::getMaxWorkGroupsPerCU).
@@ -79,10 +79,17 @@ def waves_by_lds(
 ) -> int:
     """Return how many waves a SIMD holds if only LDS, wave slots and barriers limit the
     workgroups."""
-    # In CU mode a workgroup has one CU: half of the workgroup processor's SIMDs and LDS.
-    share = 1 if wgp_mode or not target.has_workgroup_processors else 2
-    simds = target.simds_per_workgroup_processor // share
-    lds = target.lds_per_workgroup_processor // share
+    workgroups = workgroups_by_lds(lds_bytes, waves_per_workgroup, target, wgp_mode)
+    simds = _share(target, wgp_mode)[0]
+    return min(target.max_waves, -(-workgroups * waves_per_workgroup // simds))
+
+
+def workgroups_by_lds(
+    lds_bytes: int, waves_per_workgroup: int, target: Target, wgp_mode: bool = True
+) -> int:
+    """Return how many workgroups a workgroup processor holds (in CU mode, a compute unit) if only
+    LDS, wave slots and barriers limit them."""
+    simds, lds = _share(target, wgp_mode)
     allocated = -(-lds_bytes // target.lds_granule) * target.lds_granule
     if lds_bytes > target.lds_per_workgroup:
         return 0
@@ -94,7 +101,15 @@ def waves_by_lds(
         workgroups = min(workgroups, barriers * simds)
     if allocated:
         workgroups = min(workgroups, lds // allocated)
-    return min(target.max_waves, -(-workgroups * waves_per_workgroup // simds))
+    return workgroups
+
+
+def _share(target: Target, wgp_mode: bool) -> tuple[int, int]:
+    """Return the SIMDs and the bytes of LDS that a workgroup can be on."""
+    # In CU mode a workgroup has one CU: half of the workgroup processor's SIMDs and LDS.
+    share = 1 if wgp_mode or not target.has_workgroup_processors else 2
+    simds = target.simds_per_workgroup_processor // share
+    return simds, target.lds_per_workgroup_processor // share
 
 
 def _wave_limits(kernel: Kernel, target: Target) -> dict[str, int]:
