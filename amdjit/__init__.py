@@ -96,6 +96,7 @@ from amdjit.types import (
 
 if TYPE_CHECKING:
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
+    from amdjit.profiling.profile import LaunchProfile, profile
 
 __version__ = "0.1.0"
 
@@ -131,6 +132,7 @@ __all__ = [
     "Kernel",
     "KernelFault",
     "LaunchError",
+    "LaunchProfile",
     "LlvmCall",
     "PerformanceWarning",
     "SanitizerError",
@@ -233,6 +235,7 @@ __all__ = [
     "kernel",
     "lane_id",
     "local",
+    "profile",
     "sanitize",
     "shared",
     "shuffle",
@@ -277,11 +280,17 @@ __all__ = [
     "zeros",
 ]
 
-_LATE = ("SanitizerError", "SanitizerReport", "SanitizerWarning")
+# What only checked and profiled launches need is loaded at its first use.
+_LATE = {
+    "LaunchProfile": "amdjit.profiling.profile",
+    "SanitizerError": "amdjit.diagnostics.sanitizer",
+    "SanitizerReport": "amdjit.diagnostics.sanitizer",
+    "SanitizerWarning": "amdjit.diagnostics.sanitizer",
+    "profile": "amdjit.profiling.profile",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # What only checked launches give is loaded at its first use.
     if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("amdjit.diagnostics.sanitizer"), name)
+    return getattr(importlib.import_module(_LATE[name]), name)
