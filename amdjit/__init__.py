@@ -96,6 +96,8 @@ from amdjit.types import (
 
 if TYPE_CHECKING:
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
+    from amdjit.inspection.inspection import Inspection
+    from amdjit.inspection.reading import inspect_object
     from amdjit.profiling.profile import LaunchProfile, profile
 
 __version__ = "0.1.0"
@@ -128,6 +130,7 @@ __all__ = [
     "Event",
     "Immediate",
     "InlineAsm",
+    "Inspection",
     "InternalError",
     "Kernel",
     "KernelFault",
@@ -229,6 +232,7 @@ __all__ = [
     "i64x8",
     "i64x16",
     "i64x32",
+    "inspect_object",
     "intrinsic",
     "intrinsics",
     "jit",
@@ -280,12 +284,14 @@ __all__ = [
     "zeros",
 ]
 
-# What only checked and profiled launches need is loaded at its first use.
+# What only some programs use is loaded at its first use: names, with the modules that have them.
 _LATE = {
+    "Inspection": "amdjit.inspection.inspection",
     "LaunchProfile": "amdjit.profiling.profile",
     "SanitizerError": "amdjit.diagnostics.sanitizer",
     "SanitizerReport": "amdjit.diagnostics.sanitizer",
     "SanitizerWarning": "amdjit.diagnostics.sanitizer",
+    "inspect_object": "amdjit.inspection.reading",
     "profile": "amdjit.profiling.profile",
 }
 
