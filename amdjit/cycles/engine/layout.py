@@ -10,10 +10,12 @@ from amdjit.emulator.layout import Field
 TICKS = 256
 
 
-# Wave slots of a workgroup processor: 16 of each of 4 SIMDs (RDNA 4 ISA, 2.1).
-SIMDS = 4
-SLOTS_A_SIMD = 16
-SLOTS = SIMDS * SLOTS_A_SIMD
+# Slots are searched so many at a time for the wave that issues next.
+SLOTS_AT_ONCE = 16
+# What `Simulation.NEXT` has of a slot: a cycle, the number of its wave, the slot.
+SLOT_BITS, NUMBER_BITS = 10, 24
+# A cycle and the cause for which nothing happens earlier, in one number.
+CAUSE_BITS = 5
 # A cycle before all others, and one after them.
 NEVER, LATER = -(10**9), 1 << 50
 # Of the instructions that went through a queue, the last so many are kept; queues are shorter.
@@ -109,17 +111,22 @@ COUNTERS = 5
 
 
 class Wave(Field):
-    """A wave in its slot. The first fields stay: its path and where its results go. The others begin
-    as those of `Simulation.TEMPLATE`; their names are those of the reference's wave. PREVIOUS: the
-    row of its last instruction but hidden ones. *_VALU: when its last VALU instructions were issued,
-    the last one first. RESULTS: of each register that a VALU instruction has written, the cycle of
-    its execution, doubled, and 1 more if that was a slow one. SCALARS: of each register, when the
-    scalar unit wrote it. FLYING: rings of the ends of operations, by counter.
+    """A wave in its slot. The fields before `KEPT` are its row in `Simulation.WAVES`: its path, its
+    requests, what is given of it, and where its results go. The others begin as those of
+    `Simulation.TEMPLATE`.
+
+    START: the first cycle at which it may issue, counted from the start of its workgroup. OWN: when
+    the wave itself may issue its next instruction; NEXT: when its last one lets it. PREVIOUS: the
+    row of the last one but hidden ones. *_VALU, *_SLOW: when its last vector and transcendental
+    instructions were issued, the last one first. RESULTS: of each register that a VALU instruction
+    has written, the cycle of its execution, doubled, and 1 more if that was a slow one. SCALARS: of
+    each register, when the scalar unit wrote it. FLYING: rings of the ends of operations, by
+    counter, of which there were as many as COUNTS says.
     """
 
     NUMBER = 0
     SIMD = 1
-    GROUP = 2
+    GROUP = 2, "ptr"
     PATH = 3, "ptr"
     REQUEST = 4, "ptr"
     STEPS = 5
@@ -130,56 +137,69 @@ class Wave(Field):
     ACCEPTED = 10, "ptr"
     DONE = 11, "ptr"
     ENDS = 12, "ptr"
+    START = 13, "i64", "cycles"
+    SLOT = 14
     KEPT = 16
-    STEP = 16
-    NEXT = 17, "i64", "ready"
-    PREVIOUS = 18, "ptr"
-    ISSUED = 19, "i64", "cycles"
-    PAYS_HIDDEN = 20
-    FIRST_VALU = 21, "i64", "cycles"
-    SECOND_VALU = 22, "i64", "cycles"
-    THIRD_VALU = 23, "i64", "cycles"
-    FOURTH_VALU = 24, "i64", "cycles"
-    FIRST_SLOW = 25, "i64", "cycles"
-    SECOND_SLOW = 26, "i64", "cycles"
-    THIRD_SLOW = 27, "i64", "cycles"
-    EXECUTED = 28, "i64", "cycles"
-    READ_SGPR = 29, "i64", "cycles"
-    WROTE_VCC = 30, "i64", "cycles"
-    WROTE_SGPR = 31, "i64", "cycles"
-    SALU_WROTE = 32, "i64", "cycles"
-    SALU_WAITED = 33
-    SCC = 34, "i64", "cycles"
-    SOURCES_READ = 35, "i64", "cycles"
-    PLACE = 36, "i64", "instructions"
-    DELAY = 37
-    NEXT_PLACE = 38, "i64", "instructions"
-    NEXT_DELAY = 39
-    HIDDEN_UNTIL = 40, "i64", "ready"
-    AT_BARRIER = 41
-    BARRIERS = 42
-    COUNTS = 43
-    RESULTS = 48
+    STEP = 17
+    NEXT = 18, "i64", "ready"
+    PREVIOUS = 19, "ptr"
+    ISSUED = 20, "i64", "cycles"
+    PAYS_HIDDEN = 21
+    FIRST_VALU = 22, "i64", "cycles"
+    SECOND_VALU = 23, "i64", "cycles"
+    THIRD_VALU = 24, "i64", "cycles"
+    FOURTH_VALU = 25, "i64", "cycles"
+    FIRST_SLOW = 26, "i64", "cycles"
+    SECOND_SLOW = 27, "i64", "cycles"
+    THIRD_SLOW = 28, "i64", "cycles"
+    EXECUTED = 29, "i64", "cycles"
+    READ_SGPR = 30, "i64", "cycles"
+    WROTE_VCC = 31, "i64", "cycles"
+    WROTE_SGPR = 32, "i64", "cycles"
+    SALU_WROTE = 33, "i64", "cycles"
+    SALU_WAITED = 34
+    SCC = 35, "i64", "cycles"
+    SOURCES_READ = 36, "i64", "cycles"
+    PLACE = 37, "i64", "instructions"
+    DELAY = 38
+    NEXT_PLACE = 39, "i64", "instructions"
+    NEXT_DELAY = 40
+    HIDDEN_UNTIL = 41, "i64", "ready"
+    AT_BARRIER = 42
+    BARRIERS = 43
+    OWN = 44, "i64", "ready"
+    COUNTS = 48
+    RESULTS = 56
     SCALARS = RESULTS + REGISTERS
     FLYING = SCALARS + REGISTERS
     FIELDS = FLYING + COUNTERS * PLACES
 
 
+RELEASES = 8
+
+
 class Group(Field):
-    """A workgroup. WAVES of it are rows from FIRST on of `Simulation.WAVES`; LEFT have not ended.
-    RELEASE: when its last barrier, of which COMPLETED have, lets waves go on. START: not before."""
+    """A workgroup. FIRST: its first row in `Simulation.WAVES`, of WAVES. PLACE: its first entry in
+    `Simulation.PLACES`, -1 if it takes the place of one that ends. LEFT: waves that have not ended.
+    RELEASED: a ring of the cycles at which barriers let waves go on, of which COMPLETED have."""
 
     FIRST = 0
     WAVES = 1
-    LEFT = 2
-    SIGNALS = 3
-    LAST = 4, "i64", "cycles"
-    COMPLETED = 5
-    RELEASE = 6, "i64", "cycles"
-    START = 7, "i64", "cycles"
-    PLACE = 8
-    RELEASES = 9, "ptr"
-    FIELDS = 10
+    PLACE = 2
+    LEFT = 3
+    SIGNALS = 4
+    LAST = 5, "i64", "cycles"
+    COMPLETED = 6
+    RELEASED = 8
+    FIELDS = RELEASED + RELEASES
+
+
+class Place(Field):
+    """Where a wave of a workgroup runs: its slot, and the slot's SIMD."""
+
+    SLOT = 0
+    SIMD = 1
+    FIELDS = 2
 
 
 class Parameter(Field):
@@ -214,10 +234,10 @@ class Simulation(Field):
     """One simulation. ROWS: of the program. REGISTERS: numbers, of all instructions. PARAMETERS: a
     `Parameter` record. MEMORY: the memory system; waves may have the ends of their requests given
     instead. REQUESTS, KEYS: rows of the recording, and the keys of its lines. WAVES: rows of `Wave`.
-    GROUPS: rows of `Group` in the order in which they start, of which NEXT_GROUP is the next.
-    UNITS, SHARED: of the SIMDs and of the compute units. NEXT: for each slot, the earliest cycle at
-    which its wave issues, as `waves.key` packs it. SLOTS: the wave in each slot. TEMPLATE: a wave at
-    its start.
+    GROUPS: rows of `Group`, GROUP_COUNT of them, of which NEXT_GROUP takes the next place that is
+    free. PLACES: rows of `Place`. UNITS, SHARED: of the SIMDs and of the compute units. NEXT: for
+    each slot, when its wave issues, as `order.key` packs it; SLOTS of them, a multiple of
+    `SLOTS_AT_ONCE`. RESIDENT: the wave in each slot. TEMPLATE: a wave at its start, from `KEPT` on.
     """
 
     ROWS = 0, "ptr"
@@ -230,12 +250,14 @@ class Simulation(Field):
     GROUPS = 7, "ptr"
     GROUP_COUNT = 8
     NEXT_GROUP = 9
-    UNITS = 10, "ptr"
-    SHARED = 11, "ptr"
-    NEXT = 12, "ptr"
-    SLOTS = 13, "ptr"
-    TEMPLATE = 14, "ptr"
-    FIELDS = 15
+    PLACES = 10, "ptr"
+    UNITS = 11, "ptr"
+    SHARED = 12, "ptr"
+    NEXT = 13, "ptr"
+    SLOTS = 14
+    RESIDENT = 15, "ptr"
+    TEMPLATE = 16, "ptr"
+    FIELDS = 17
 
 
 class Cache(Field):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.cycles.engine.layout import NEVER, PLACE_MASK, PLACES, Parameter, Row, Unit
-from amdjit.cycles.engine.values import greater
+from amdjit.cycles.engine.order import greater
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.host.record import Record
@@ -42,6 +42,10 @@ class VectorUnit:
         depth = self.parameters.get(Parameter.VALU_QUEUE)
         before = self._kept(Unit.LEAVES, f.add(f.sub(number, depth), places))
         return greater(f, f.add(self._kept(Unit.ISSUED, number), places), before)
+
+    def moved_once(self) -> Value:
+        """Return when the last instruction has moved one place in the queue."""
+        return self._moved(self.f.sub(self.unit.get(Unit.COUNT), i64(1)), i64(1))
 
     def accepts(self, row: Record) -> Value:
         """Return the first cycle at which the queue takes an instruction."""
