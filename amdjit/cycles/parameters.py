@@ -113,10 +113,14 @@ PARAMETERS = _rows(
     Parameter("salu after valu read", -1, "cycles",
               _TRACES + "execution of the last VALU instruction that reads an SGPR to a SALU "
               "instruction that writes one (260)"),
-    Parameter("salu to valu", 7, "cycles", _TRACES + "SALU to VALU through an SGPR (24)"),
-    Parameter("salu done", 9, "cycles", _TRACES + "SALU to s_wait_alu sa_sdst(0) passed (270)"),
-    Parameter("salu to memory", 10, "cycles", _TRACES + "SALU to vector memory (30)"),
-    Parameter("scc to branch", 10, "cycles", _TRACES + "SCC written to branch (335)"),
+    Parameter("salu latency", 4, "cycles", _TRACES + "issue to execution (40)"),
+    Parameter("salu dependency", 2, "cycles", _TRACES + "execution to execution (20)"),
+    Parameter("salu to valu", 3, "cycles",
+              _TRACES + "execution of SALU to VALU behind s_wait_alu sa_sdst(0) (24)"),
+    Parameter("salu done", 5, "cycles", _TRACES + "execution of SALU to SALU behind s_wait_alu "
+              "sa_sdst(0), to scalar memory, and to VALU that uses SGPRs (270)"),
+    Parameter("salu to memory", 6, "cycles", _TRACES + "execution to vector memory (30)"),
+    Parameter("scc to branch", 5, "cycles", _TRACES + "execution to branch (335)"),
     Parameter("branch taken", 9, "cycles", _TRACES + "taken branch to next issue (310 of 557)"),
     Parameter("branch not taken", 3, "cycles", _TRACES + "(27)"),
     Parameter("immediate after issue", 3, "cycles",
@@ -131,11 +135,15 @@ PARAMETERS = _rows(
     Parameter("lds load", 27, "cycles",
               _TRACES + "operands transferred to s_wait_dscnt passed, ds_load_b32 (10)"),
     Parameter("lds store", 28, "cycles", _TRACES + "the same of ds_store_b32 (26)"),
+    Parameter("lds halves a dword", 3, "half cycles",
+              _TRACES + "LDS to the next instruction, for each dword of a lane if there are several: "
+              "ds_load_b128 takes 6 cycles (r_32_32_16_2, 32)"),
+    Parameter("lds backlog", 117, "cycles",
+              _TRACES + "an operand transfer waits if LDS would be done later (r_32_32_16_2, 9)"),
     Parameter("barrier", 14, "cycles", _TRACES + "last signal to the next issue (5)"),
     Parameter("barrier signal", 3, "cycles", _TRACES + "s_barrier_signal to next issue (115)"),
     Parameter("wave start", 26, "cycles",
               _TRACES + "start of a wave to its first issue, code in the cache (158)"),
-    Parameter("sleep", 62, "cycles", _TRACES + "s_sleep 4, a fourth of its 247 cycles (22)"),
 )
 
 

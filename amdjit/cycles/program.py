@@ -110,10 +110,13 @@ class Step(IntEnum):
     `ProgramTable.registers`; those of the next column follow. READS_END, WRITES_END: after the
     last. TRANSFER: dwords of address and data that go to the LDS or memory unit. RESULT: dwords
     that a memory instruction returns to each lane. COUNTED: bits of the wait counters that it
-    increments. IDLE: cycles of s_nop, 64 for each unit of s_sleep. DELAY, NEXT_DELAY: of
+    increments. IDLE: cycles of s_nop and s_sleep. DELAY, NEXT_DELAY: of
     s_delay_alu, the conditions by number; SKIP: how many instructions the second one comes after
     the first. DEPENDENCIES: bits of `Dependency` that s_wait_alu waits for. IS_LOAD, IS_STORE: of
-    memory. CONDITION: the register that a branch tests, -1 without one. SIZE: bytes. PC: address.
+    memory. CONDITION: the register that a branch tests, -1 without one. SIZE: bytes. USES_SGPR: a
+    VALU instruction reads or writes SGPRs other than VCC. READS_SGPR, WRITES_SGPR: a scalar register
+    other than EXEC and SCC is read or written. NEEDS_SOURCES: a message that gives registers back, or
+    the instruction before it: memory instructions must have read theirs.
     """
 
     KIND = 0
@@ -134,9 +137,11 @@ class Step(IntEnum):
     IS_STORE = 15
     CONDITION = 16
     SIZE = 17
-    READS_SGPR = 18
-    WRITES_SGPR = 19
-    COLUMNS = 20
+    USES_SGPR = 18
+    READS_SGPR = 19
+    WRITES_SGPR = 20
+    NEEDS_SOURCES = 21
+    COLUMNS = 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,12 +174,19 @@ def program_table(instructions: Sequence[Instruction]) -> ProgramTable:
     table = _Table()
     for instruction in instructions:
         table.add(instruction)
+    _mark_messages(table.steps)
     return ProgramTable(
         np.array(table.steps, np.int32).reshape(-1, Step.COLUMNS),
         np.array(table.registers, np.int32),
         np.array(table.waits, np.int32).reshape(-1, len(COUNTERS)),
         np.array([instruction.pc for instruction in instructions], np.int64),
     )
+
+
+def _mark_messages(steps: list[list[int]]) -> None:
+    for step, following in zip(steps, [*steps[1:], [Kind.IMMEDIATE]], strict=True):
+        before = step[Step.KIND] == Kind.IMMEDIATE and following[Step.KIND] == Kind.MESSAGE
+        step[Step.NEEDS_SOURCES] = before or step[Step.KIND] == Kind.MESSAGE
 
 
 @dataclass
@@ -192,11 +204,12 @@ class _Table:
         reads, writes = _registers(instruction)
         row[Step.READS], row[Step.READS_END] = self._keep(reads)
         row[Step.WRITES], row[Step.WRITES_END] = self._keep(writes)
+        row[Step.USES_SGPR] = _uses_sgpr(instruction, reads | writes)
         row[Step.READS_SGPR] = any(FIRST_SGPR <= register < 381 for register in reads)
         row[Step.WRITES_SGPR] = any(FIRST_SGPR <= register < 381 for register in writes)
         row[Step.SIZE] = instruction.size
         row[Step.CONDITION] = _condition(instruction)
-        _describe_memory(row, instruction, reads, writes)
+        _describe_memory(row, instruction)
         _describe_idle(row, instruction)
         self.steps.append(row)
         self.waits.append(_waits(instruction))
@@ -227,7 +240,8 @@ def kind_of(instruction: Instruction) -> Kind:
     """Return how an instruction leaves its wave."""
     traits = instruction.traits
     if traits.barrier is Barrier.WAIT:
-        return Kind.BARRIER_WAIT
+        # Barrier 0 is none (RDNA 4 ISA, 5.5).
+        return Kind.BARRIER_WAIT if instruction.immediates["simm16"] else Kind.IMMEDIATE
     if traits.immediate is Immediate.DELAYS:
         return Kind.DELAY
     if traits.immediate is Immediate.DEPENDENCIES:
@@ -260,6 +274,16 @@ def _registers(instruction: Instruction) -> tuple[frozenset[int], frozenset[int]
     return frozenset(reads), frozenset(writes)
 
 
+def _uses_sgpr(instruction: Instruction, registers: frozenset[int]) -> bool:
+    """A carry that goes nowhere is an SGPR, too."""
+    if any(FIRST_SGPR <= register < VCC for register in registers):
+        return True
+    return any(
+        spec.role == "sdst" and isinstance(value, Register) and value.file is RegisterFile.NULL
+        for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
+    )
+
+
 def _numbers(register: Register) -> Iterator[int]:
     first = _FIRST.get(register.file)
     if first is not None:
@@ -274,20 +298,28 @@ def _condition(instruction: Instruction) -> int:
     return -1 if condition is None else _FLAGS[condition.flag]
 
 
-def _describe_memory(
-    row: list[int], instruction: Instruction, reads: frozenset[int], writes: frozenset[int]
-) -> None:
+def _describe_memory(row: list[int], instruction: Instruction) -> None:
     traits = instruction.traits
     if traits.event is not None:
         counted = instruction.opcode.instruction_set.wait_counters.counted[event_of(instruction)]
         row[Step.COUNTED] = sum(1 << _COUNTER[counter.name] for counter in counted)
     if traits.unit in (Unit.VECTOR_MEMORY, Unit.LDS, Unit.LDS_DIRECT):
-        row[Step.TRANSFER] = max(1, sum(register < FIRST_SGPR for register in reads))
-        row[Step.RESULT] = sum(register < FIRST_SGPR for register in writes)
+        row[Step.TRANSFER] = max(1, _vector_dwords(instruction, "read"))
+        row[Step.RESULT] = _vector_dwords(instruction, "written")
     access = traits.memory
     if access is not None:
         is_load = access.kind is MemoryKind.LOAD or row[Step.RESULT] > 0
         row[Step.IS_LOAD], row[Step.IS_STORE] = is_load, not is_load
+
+
+def _vector_dwords(instruction: Instruction, direction: str) -> int:
+    return sum(
+        value.dwords
+        for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
+        if isinstance(value, Register)
+        and value.file is RegisterFile.VGPR
+        and getattr(spec, direction)
+    )
 
 
 # Atomics that return the old value count as loads.
@@ -308,7 +340,8 @@ def event_of(instruction: Instruction) -> WaitEvent:
     return _RETURNING.get(event, event) if returns else event
 
 
-_SLEEP_CYCLES = 64
+# Traces: s_sleep 4 takes 245 cycles (22).
+_SLEEP_CYCLES, _SLEEP_LESS = 64, 11
 
 
 def _describe_idle(row: list[int], instruction: Instruction) -> None:
@@ -324,7 +357,7 @@ def _describe_idle(row: list[int], instruction: Instruction) -> None:
             bit for bit, shift, mask in _FIELDS if immediate >> shift & mask != mask
         )
     elif traits.flow is Flow.SLEEP:
-        row[Step.IDLE] = _SLEEP_CYCLES * (immediate & 127)
+        row[Step.IDLE] = max(1, _SLEEP_CYCLES * (immediate & 127) - _SLEEP_LESS)
     elif traits.idle is Idle.DELAY and kind == Kind.IMMEDIATE:
         row[Step.IDLE] = (immediate & 15) + 1
 

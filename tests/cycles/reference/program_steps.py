@@ -43,6 +43,8 @@ class Instruction:
     next_delay: int
     dependencies: Dependency
     condition: int
+    uses_sgpr: bool
+    needs_sources: bool
 
     @property
     def passes(self) -> int:
@@ -103,4 +105,6 @@ def _instruction(table: ProgramTable, index: int) -> Instruction:
         row[Step.NEXT_DELAY],
         Dependency(row[Step.DEPENDENCIES]),
         row[Step.CONDITION],
+        bool(row[Step.USES_SGPR]),
+        bool(row[Step.NEEDS_SOURCES]),
     )

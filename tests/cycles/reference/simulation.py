@@ -44,6 +44,13 @@ class OtherTransfer:
     cycle: int
     is_lds: bool
     dwords: int
+    lds_cycles: int = 1
+
+
+def lds_cycles(dwords: int) -> int:
+    """Return how long LDS is busy with an instruction of so many dwords a lane, if no banks
+    conflict."""
+    return 1 if dwords <= 1 else dwords * P["lds halves a dword"] // 2
 
 
 @dataclass
@@ -65,7 +72,13 @@ class _Unit:
         default_factory=lambda: {kind: TransferPath() for kind in TRANSFERS}
     )
     lds_free: int = NEVER
-    lds_done: list[int] = field(default_factory=list)
+
+    def lds_serve(self, instruction: Instruction, end: int, cycles: int) -> int:
+        """Return when LDS is done with an instruction whose operands are there at `end`."""
+        latency = P["lds load" if instruction.result else "lds store"]
+        done = max(end + latency, self.lds_free)
+        self.lds_free = done + cycles
+        return done + cycles - 1
 
 
 @dataclass
@@ -115,7 +128,11 @@ class Simulation:
         simd = self.simds[wave.run.simd]
         own = max(wave.constraints(instruction))
         own = Ready(self.given.fetched(wave.number, wave.step, own.cycle), own.cause)
-        return max(own, *self._port(simd, instruction))
+        ready = max(own, *self._port(simd, instruction))
+        if instruction.kind is Kind.IMMEDIATE:
+            # A trace shows s_nop and s_sleep when they are over.
+            return Ready(ready.cycle + max(1, instruction.idle) - 1, ready.cause)
+        return ready
 
     def _port(self, simd: _Simd, instruction: Instruction) -> list[Ready]:
         kind = instruction.kind
@@ -171,47 +188,49 @@ class Simulation:
         return executed.at
 
     def _salu(self, wave: Wave, simd: _Simd, instruction: Instruction, cycle: int) -> None:
-        start = max(cycle + 4, simd.salu_free)
+        start = max(cycle + P["salu latency"], simd.salu_free)
         for register in instruction.reads:
-            start = max(start, wave.registers.get(register, NEVER) + 2)
+            start = max(start, wave.registers.get(register, NEVER) + P["salu dependency"])
         for register in instruction.writes:
             wave.registers[register] = start
+        wave.salu_executed(instruction, start)
         simd.salu.append(start)
         simd.salu_free = start + (2 if instruction.timing is Timing.SALU_MULTIPLY else 1)
 
     def _transfer(self, wave: Wave, simd: _Simd, instruction: Instruction, cycle: int) -> int:
         unit, kind = self.units[wave.run.simd // 2], instruction.kind
         self._transfer_others(unit, cycle)
-        path = unit.paths[kind]
+        path, dwords = unit.paths[kind], instruction.transfer
         first = max(cycle + P["transfer start"], path.free)
         if kind is Kind.LDS:
-            first = max(first, self._lds_free(unit))
+            cycles = self._lds_cycles(wave, instruction)
+            first = max(first, unit.lds_free + cycles - P["lds backlog"])
+            done = unit.lds_serve(instruction, first + dwords, cycles)
         else:
             first = self.given.accepted(wave.number, wave.step, first)
-        start = path.begin(cycle, instruction.transfer, first)
-        simd.queues[kind].add(start, instruction.transfer)
-        end = start + instruction.transfer
-        wave.sources_read = max(wave.sources_read, end + P["transfer done"])
-        if kind is Kind.LDS:
-            self._count(wave, instruction, self._lds(wave, unit, instruction, end))
-        else:
-            self._count(wave, instruction, self.given.complete(wave.number, wave.step, end))
-        return start
+            done = self.given.complete(wave.number, wave.step, first + dwords)
+        path.free = first + dwords
+        simd.queues[kind].add(first, dwords)
+        wave.sources_read = max(wave.sources_read, first + dwords + P["transfer done"])
+        self._count(wave, instruction, done)
+        return first
 
     def _transfer_others(self, unit: _Unit, cycle: int) -> None:
         while self.others and self.others[-1].cycle <= cycle:
             other = self.others.pop()
-            kind = Kind.LDS if other.is_lds else Kind.VECTOR_MEMORY
-            unit.paths[kind].begin(other.cycle, other.dwords)
+            path = unit.paths[Kind.LDS if other.is_lds else Kind.VECTOR_MEMORY]
+            first = max(other.cycle + P["transfer start"], path.free)
+            if other.is_lds:
+                first = max(first, unit.lds_free + other.lds_cycles - P["lds backlog"])
+                end = first + other.dwords
+                latency = P["lds load"] if other.dwords == 1 else P["lds store"]
+                unit.lds_free = max(unit.lds_free, end + latency) + other.lds_cycles
+            path.free = first + other.dwords
 
-    def _lds_free(self, unit: _Unit) -> int:
-        return NEVER
-
-    def _lds(self, wave: Wave, unit: _Unit, instruction: Instruction, end: int) -> int:
-        latency = P["lds load" if instruction.result else "lds store"]
-        cycles = max(1, self.given.lds_cycles(wave.number, wave.step), instruction.result)
-        unit.lds_free = max(end, unit.lds_free) + cycles
-        return max(end + latency, unit.lds_free + latency - 1)
+    def _lds_cycles(self, wave: Wave, instruction: Instruction) -> int:
+        """Return how long LDS is busy with an instruction."""
+        given = self.given.lds_cycles(wave.number, wave.step)
+        return max(given, lds_cycles(instruction.result or instruction.transfer - 1))
 
     def _count(self, wave: Wave, instruction: Instruction, done: int) -> None:
         for counter in instruction.counted:
@@ -224,9 +243,7 @@ class Simulation:
 
     def _front(self, wave: Wave, instruction: Instruction, cycle: int) -> None:
         kind = instruction.kind
-        if kind is Kind.IMMEDIATE:
-            wave.next = cycle + max(1, instruction.idle)
-        elif kind is Kind.BRANCH:
+        if kind is Kind.BRANCH:
             path, step = wave.run.path, wave.step
             taken = step + 1 < len(path) and path[step + 1] != path[step] + 1
             name = "branch taken" if taken else "branch not taken"

@@ -19,12 +19,6 @@ class TransferPath:
 
     free: int = NEVER
 
-    def begin(self, cycle: int, dwords: int, not_before: int = NEVER) -> int:
-        """Return the cycle at which the transfer of an instruction issued at `cycle` begins."""
-        start = max(cycle + P["transfer start"], self.free, not_before)
-        self.free = start + dwords
-        return start
-
 
 @dataclass
 class TransferQueue:

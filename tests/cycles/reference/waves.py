@@ -106,8 +106,10 @@ class Wave:
         kind = instruction.kind
         if kind in FRONT:
             found.append(Ready(self._front_end_free(), "issue"))
-        elif self.pays_hidden:
-            found.append(Ready(self.issued + 2, "issue"))
+        if instruction.needs_sources:
+            found.append(Ready(self.sources_read, "memory queue full"))
+        if kind not in FRONT and self.pays_hidden:
+            found.append(Ready(self.next + 1, "issue"))
         found += [self._delayed(condition) for place, condition in self.delays if place == 0]
         found += _BY_KIND.get(kind, _nothing)(self, instruction)
         return found
@@ -115,8 +117,7 @@ class Wave:
     def _front_end_free(self) -> int:
         if self.previous is None or self.front():
             return NEVER
-        slow = self.previous.timing is Timing.SALU_MULTIPLY
-        return self.issued + P["immediate after issue"] + slow
+        return self.issued + P["immediate after issue"]
 
     def _delayed(self, condition: int) -> Ready:
         """s_delay_alu's conditions (RDNA 4 ISA, S_DELAY_ALU)."""
@@ -162,7 +163,8 @@ class Wave:
     def hide(self, instruction: Instruction) -> None:
         """Pass an instruction that is not issued: s_delay_alu or s_wait_alu."""
         self._count_delays()
-        self.pays_hidden = self.front()
+        branched = self.previous is not None and self.previous.kind is Kind.BRANCH
+        self.pays_hidden = self.front() or branched
         if instruction.kind is Kind.DELAY:
             self.delays = [(0, instruction.delay)]
             if instruction.next_delay:
@@ -186,6 +188,11 @@ class Wave:
     def _count_delays(self) -> None:
         self.delays = [(place - 1, condition) for place, condition in self.delays if place > 0]
 
+    def salu_executed(self, instruction: Instruction, at: int) -> None:
+        """Note a SALU instruction that is executed at a cycle."""
+        self.scc = at if instruction.writes_scc else self.scc
+        self.salu_wrote = at if instruction.writes_sgpr else self.salu_wrote
+
     def issue(self, instruction: Instruction, cycle: int) -> None:
         """Note that an instruction is issued."""
         self._count_delays()
@@ -196,8 +203,6 @@ class Wave:
             self.salu_waited = False
             for register in instruction.writes:
                 self.valu_results.pop(register, None)
-            self.scc = cycle if instruction.writes_scc else self.scc
-            self.salu_wrote = cycle if instruction.writes_sgpr else self.salu_wrote
 
 
 def _nothing(wave: Wave, instruction: Instruction) -> list[Ready]:
@@ -218,7 +223,7 @@ def _wait(wave: Wave, instruction: Instruction) -> list[Ready]:
 
 def _valu(wave: Wave, instruction: Instruction) -> list[Ready]:
     found = [Ready(wave.sources_read, "memory queue full")]
-    if any(register in instruction.reads for register in range(FIRST_SGPR, 364)):
+    if instruction.uses_sgpr:
         waited = P["salu to valu"] if wave.salu_waited else P["salu done"]
         found.append(Ready(wave.salu_wrote + waited, "SALU dependency"))
     return found
