@@ -47,7 +47,9 @@ def pass_hidden() -> NativeFunction:
         with f.unless(hidden):
             own = f.invoke(OWN, *both)
             wave.set(Wave.OWN, own)
-            cycle = cycle_of(f, greater(f, own, f.invoke(PORT, *both)))
+            wave.set(Wave.IDLE, current.row.get(Row.IDLE))
+            when = f.add(greater(f, own, f.invoke(PORT, *both)), wave.get(Wave.IDLE))
+            cycle = cycle_of(f, when)
             f.store(_key(f, wave, cycle), next_at, FIELD_BYTES)
             f.give()
         at_barrier = current.kind(Kind.BARRIER_WAIT)
@@ -82,7 +84,7 @@ def hide() -> NativeFunction:
     wave, row = current.wave, current.row
     _count_delays(current)
     previous = wave.follow(Wave.PREVIOUS)
-    wave.set(Wave.PAYS_HIDDEN, previous.get(Row.IS_FRONT))
+    wave.set(Wave.PAYS_HIDDEN, previous.get(Row.PAYS_HIDDEN))
     with f.if_(current.kind(Kind.DELAY)):
         wave.set(Wave.PLACE, i64(0))
         wave.set(Wave.DELAY, row.get(Row.DELAY))

@@ -96,16 +96,16 @@ def _null() -> Value:
 
 
 def _front(current: Current, latest: _Latest) -> None:
-    f, wave, row = current.f, current.wave, current.row
+    f, wave = current.f, current.wave
     with f.if_else(current.flag(Row.IS_FRONT)) as (front, other):
         with front:
             previous = wave.follow(Wave.PREVIOUS)
             with f.if_(f.compare("eq", previous.get(Row.IS_FRONT), i64(0))):
-                cycle = current.after(Wave.ISSUED, Parameter.IMMEDIATE_AFTER_ISSUE)
-                latest.cycle(f.add(cycle, previous.get(Row.IS_SLOW_SALU)), "issue")
+                latest.after(Wave.ISSUED, Parameter.IMMEDIATE_AFTER_ISSUE, "issue")
         with other, f.if_(current.is_set(Wave.PAYS_HIDDEN)):
-            latest.cycle(f.add(wave.get(Wave.ISSUED), i64(2)), "issue")
-    del row
+            latest.cycle(f.add(cycle_of(f, wave.get(Wave.NEXT)), i64(1)), "issue")
+    with f.if_(current.flag(Row.NEEDS_SOURCES)):
+        latest.cycle(wave.get(Wave.SOURCES_READ), "memory queue full")
 
 
 def _delays(current: Current, latest: _Latest) -> None:
@@ -157,7 +157,7 @@ def _wait(current: Current, latest: _Latest) -> None:
 def _valu(current: Current, latest: _Latest) -> None:
     f = current.f
     latest.cycle(current.wave.get(Wave.SOURCES_READ), "memory queue full")
-    with f.if_(current.flag(Row.READS_SALU)):
+    with f.if_(current.flag(Row.USES_SGPR)):
         waited = f.select(
             current.is_set(Wave.SALU_WAITED),
             current.parameter(Parameter.SALU_TO_VALU),

@@ -25,10 +25,6 @@ from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES
 
 ISSUE = declare("aj_cycles_issue", simulation="ptr", wave="ptr", ready="i64")
 
-# From the issue of a scalar instruction to its start, and from the start of one to that of another
-# which reads its result.
-_SALU_LATENCY, _SALU_RESULT = 4, 2
-
 
 def issue() -> NativeFunction:
     """Return `aj_cycles_issue(simulation, wave, ready)`: issue the wave's next instruction."""
@@ -44,7 +40,6 @@ def issue() -> NativeFunction:
             ((Kind.VALU,), _valu),
             ((Kind.SALU,), _salu),
             ((Kind.LDS, Kind.VECTOR_MEMORY, Kind.SCALAR_MEMORY), transfer),
-            ((Kind.IMMEDIATE,), _immediate),
             ((Kind.BRANCH,), _branch),
             ((Kind.BARRIER_SIGNAL,), _signal),
         ):
@@ -179,15 +174,15 @@ def _packed_result(current: Current, place: Value) -> Value:
 def _salu(current: Current, cycle: Value) -> None:
     f, wave, unit, row = current.f, current.wave, current.unit, current.row
     wave.set(Wave.SALU_WAITED, i64(0))
-    for column, field in ((Row.WRITES_SCC, Wave.SCC), (Row.WRITES_SGPR, Wave.SALU_WROTE)):
-        wave.set(field, f.select(current.flag(column), cycle, wave.get(field)))
-    begin = greater(f, f.add(cycle, i64(_SALU_LATENCY)), unit.get(Unit.SALU_FREE))
+    latency = current.parameter(Parameter.SALU_LATENCY)
+    begin = greater(f, f.add(cycle, latency), unit.get(Unit.SALU_FREE))
+    dependency = current.parameter(Parameter.SALU_DEPENDENCY)
     start = f.variable(begin)
     place, end = _registers(current, Row.READS, Row.READS_END)
     with f.loop(place=place) as each:
         each.leave_unless(f.compare("slt", each.place, end))
         written = current.load(_scalar(current, each.place))
-        start.set(greater(f, start.get(), f.add(written, i64(_SALU_RESULT))))
+        start.set(greater(f, start.get(), f.add(written, dependency)))
         each.again(place=f.add(each.place, i64(1)))
     place, end = _registers(current, Row.WRITES, Row.WRITES_END)
     with f.loop(place=place) as each:
@@ -199,18 +194,13 @@ def _salu(current: Current, cycle: Value) -> None:
     count = unit.get(Unit.SALU_COUNT)
     current.store(start.get(), current.in_ring(unit, Unit.SALU, count))
     unit.set(Unit.SALU_COUNT, f.add(count, i64(1)))
-    busy = f.add(f.add(start.get(), i64(1)), row.get(Row.IS_SLOW_SALU))
-    unit.set(Unit.SALU_FREE, busy)
+    unit.set(Unit.SALU_FREE, f.add(start.get(), row.get(Row.SALU_CYCLES)))
+    for column, field in ((Row.WRITES_SCC, Wave.SCC), (Row.WRITES_SGPR, Wave.SALU_WROTE)):
+        wave.set(field, f.select(current.flag(column), start.get(), wave.get(field)))
 
 
 def _scalar(current: Current, place: Value) -> Value:
     return current.element(current.wave, Wave.SCALARS, current.register(place))
-
-
-def _immediate(current: Current, cycle: Value) -> None:
-    f = current.f
-    idle = greater(f, i64(1), current.row.get(Row.IDLE))
-    _go_on(current, f.add(cycle, idle))
 
 
 def _go_on(current: Current, cycle: Value) -> None:

@@ -16,8 +16,8 @@ SLOTS_AT_ONCE = 16
 SLOT_BITS, NUMBER_BITS = 10, 24
 # A cycle and the cause for which nothing happens earlier, in one number.
 CAUSE_BITS = 5
-# A cycle before all others, and one after them.
-NEVER, LATER = -(10**9), 1 << 50
+# A cycle before all others, and what is in `Simulation.NEXT` where no wave waits to issue.
+NEVER, LATER = -(10**9), (1 << 63) - 1
 # Of the instructions that went through a queue, the last so many are kept; queues are shorter.
 PLACES = 64
 PLACE_MASK = PLACES - 1
@@ -49,24 +49,28 @@ class Row(Field):
     WRITES = 13
     WRITES_END = 14
     READS_SGPR = 15
-    READS_SALU = 16
+    USES_SGPR = 16
     WRITES_SGPR = 17
     WRITES_VCC = 18
     WRITES_SCC = 19
     TRANSFER = 20, "i64", "dwords"
     RESULT = 21, "i64", "dwords"
     COUNTED = 22
-    IDLE = 23, "i64", "cycles"
+    IDLE = 23, "i64", "ready"
     DELAY = 24
     SKIP = 25, "i64", "instructions"
     NEXT_DELAY = 26
     DEPENDENCIES = 27
     CONDITION = 28
     IS_FRONT = 29
-    IS_SLOW_SALU = 30
+    NEEDS_SOURCES = 30
     ACCESS = 31
     WAITS = 32
-    FIELDS = 40
+    PAYS_HIDDEN = 37
+    LDS_CYCLES = 38, "i64", "cycles"
+    LDS_LATENCY = 39, "i64", "cycles"
+    SALU_CYCLES = 40, "i64", "cycles"
+    FIELDS = 41
 
 
 class Unit(Field):
@@ -116,7 +120,7 @@ class Wave(Field):
     `Simulation.TEMPLATE`.
 
     START: the first cycle at which it may issue, counted from the start of its workgroup. OWN: when
-    the wave itself may issue its next instruction; NEXT: when its last one lets it. PREVIOUS: the
+    the wave itself may issue its next instruction, IDLE: what that takes longer; NEXT: when its last one lets it. PREVIOUS: the
     row of the last one but hidden ones. *_VALU, *_SLOW: when its last vector and transcendental
     instructions were issued, the last one first. RESULTS: of each register that a VALU instruction
     has written, the cycle of its execution, doubled, and 1 more if that was a slow one. SCALARS: of
@@ -125,7 +129,6 @@ class Wave(Field):
     """
 
     NUMBER = 0
-    SIMD = 1
     GROUP = 2, "ptr"
     PATH = 3, "ptr"
     REQUEST = 4, "ptr"
@@ -139,6 +142,7 @@ class Wave(Field):
     ENDS = 12, "ptr"
     START = 13, "i64", "cycles"
     SLOT = 14
+    SIMD = 15
     KEPT = 16
     STEP = 17
     NEXT = 18, "i64", "ready"
@@ -168,6 +172,7 @@ class Wave(Field):
     AT_BARRIER = 42
     BARRIERS = 43
     OWN = 44, "i64", "ready"
+    IDLE = 45, "i64", "ready"
     COUNTS = 48
     RESULTS = 56
     SCALARS = RESULTS + REGISTERS
@@ -194,14 +199,6 @@ class Group(Field):
     FIELDS = RELEASED + RELEASES
 
 
-class Place(Field):
-    """Where a wave of a workgroup runs: its slot, and the slot's SIMD."""
-
-    SLOT = 0
-    SIMD = 1
-    FIELDS = 2
-
-
 class Parameter(Field):
     """The model's parameters that host code reads; `parameters.PARAMETERS` has them in words."""
 
@@ -222,12 +219,13 @@ class Parameter(Field):
     TRANSFER_START = 14
     TRANSFER_DONE = 15
     TRANSFER_QUEUE = 16
-    LDS_LOAD = 17
-    LDS_STORE = 18
-    BARRIER = 19
-    BARRIER_SIGNAL = 20
-    WAVE_START = 21
-    FIELDS = 22
+    LDS_BACKLOG = 17
+    SALU_LATENCY = 18
+    SALU_DEPENDENCY = 19
+    BARRIER = 20
+    BARRIER_SIGNAL = 21
+    WAVE_START = 22
+    FIELDS = 23
 
 
 class Simulation(Field):
@@ -235,7 +233,8 @@ class Simulation(Field):
     `Parameter` record. MEMORY: the memory system; waves may have the ends of their requests given
     instead. REQUESTS, KEYS: rows of the recording, and the keys of its lines. WAVES: rows of `Wave`.
     GROUPS: rows of `Group`, GROUP_COUNT of them, of which NEXT_GROUP takes the next place that is
-    free. PLACES: rows of `Place`. UNITS, SHARED: of the SIMDs and of the compute units. NEXT: for
+    free. PLACES: the slots of workgroups that
+    are resident at the same time. UNITS, SHARED: of the SIMDs and of the compute units. NEXT: for
     each slot, when its wave issues, as `order.key` packs it; SLOTS of them, a multiple of
     `SLOTS_AT_ONCE`. RESIDENT: the wave in each slot. TEMPLATE: a wave at its start, from `KEPT` on.
     """
@@ -258,6 +257,17 @@ class Simulation(Field):
     RESIDENT = 15, "ptr"
     TEMPLATE = 16, "ptr"
     FIELDS = 17
+
+
+class Request(Field):
+    """A row of `Recording.requests`."""
+
+    LANES = 0
+    BYTES = 1, "i64", "bytes"
+    LDS_CYCLES = 2, "i64", "cycles"
+    FIRST_LINE = 3
+    END_LINE = 4
+    FIELDS = 5
 
 
 class Cache(Field):

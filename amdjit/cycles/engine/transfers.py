@@ -7,7 +7,6 @@ from amdjit.cycles.engine.current import Current
 from amdjit.cycles.engine.layout import (
     COUNTERS,
     PLACES,
-    REQUEST_FIELDS,
     Parameter,
     Request,
     Row,
@@ -23,7 +22,7 @@ from amdjit.cycles.program import Kind
 from amdjit.emulator.host.builder import NULL, Value
 from amdjit.emulator.host.function import i64
 from amdjit.emulator.host.record import Record
-from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, Field
+from amdjit.emulator.layout import FIELD_BYTES
 
 __all__ = ["transfer"]
 
@@ -38,28 +37,41 @@ def transfer(current: Current, cycle: Value) -> None:
         with f.if_(current.kind(Kind.SCALAR_MEMORY)):
             _count(current, _complete(current, cycle))
             kinds.leave()
+        begin = f.add(cycle, current.parameter(Parameter.TRANSFER_START))
         with f.if_(current.kind(Kind.LDS)):
-            end = _operands(
-                current, cycle, Shared.LDS_PATH, Unit.LDS_COUNT, Unit.LDS_ENDS
-            )
-            _count(current, _lds(current, end))
+            _lds(current, begin)
             kinds.leave()
-        end = _operands(
-            current, cycle, Shared.MEMORY_PATH, Unit.MEMORY_COUNT, Unit.MEMORY_ENDS
-        )
-        _count(current, _complete(current, end))
+        _memory(current, begin)
 
 
-def _operands(current: Current, cycle: Value, path: Shared, count: Unit, ends: Unit) -> Value:
-    """Transfer the operands; return the cycle after the last dword."""
-    f, wave, unit = current.f, current.wave, current.unit
-    shared = current.shared()
-    begin = f.add(cycle, current.parameter(Parameter.TRANSFER_START))
-    start = greater(f, begin, shared.get(path))
-    if path is Shared.MEMORY_PATH:
-        start = _accepted(current, start)
+def _memory(current: Current, begin: Value) -> None:
+    """Take operands to memory, from `begin` on."""
+    f, shared = current.f, current.shared()
+    start = _accepted(current, greater(f, begin, shared.get(Shared.MEMORY_PATH)))
     end = f.add(start, current.row.get(Row.TRANSFER))
-    shared.set(path, end)
+    shared.set(Shared.MEMORY_PATH, end)
+    _note(current, start, end, Unit.MEMORY_COUNT, Unit.MEMORY_ENDS)
+    _count(current, _complete(current, end))
+
+
+def _lds(current: Current, begin: Value) -> None:
+    """Take operands to LDS, from `begin` on; it serves one instruction after the other."""
+    f, row, shared = current.f, current.row, current.shared()
+    cycles = _lds_cycles(current)
+    free = shared.get(Shared.LDS_FREE)
+    backlog = f.sub(f.add(free, cycles), current.parameter(Parameter.LDS_BACKLOG))
+    start = greater(f, begin, shared.get(Shared.LDS_PATH), backlog)
+    end = f.add(start, row.get(Row.TRANSFER))
+    served = f.add(greater(f, f.add(end, row.get(Row.LDS_LATENCY)), free), cycles)
+    shared.set(Shared.LDS_FREE, served)
+    shared.set(Shared.LDS_PATH, end)
+    _note(current, start, end, Unit.LDS_COUNT, Unit.LDS_ENDS)
+    _count(current, f.sub(served, i64(1)))
+
+
+def _note(current: Current, start: Value, end: Value, count: Unit, ends: Unit) -> None:
+    """Note a transfer in its queue and in the wave."""
+    f, wave, unit = current.f, current.wave, current.unit
     number = unit.get(count)
     current.store(f.add(end, i64(_PLACE_FREE)), current.in_ring(unit, ends, number))
     unit.set(count, f.add(number, i64(1)))
@@ -68,7 +80,6 @@ def _operands(current: Current, cycle: Value, path: Shared, count: Unit, ends: U
     places = wave.get(Wave.ENDS)
     with f.if_(f.compare("ne", places, NULL)):
         current.store(start, _of_step(current, places))
-    return end
 
 
 def _of_step(current: Current, array: Value) -> Value:
@@ -91,23 +102,17 @@ def _request(current: Current) -> tuple[Value, Record]:
     f, wave = current.f, current.wave
     number = current.dword(wave.get(Wave.REQUEST), wave.get(Wave.STEP))
     requests = current.simulation.follow(Simulation.REQUESTS)
-    return f.compare("sge", number, i64(0)), requests.row(number, REQUEST_FIELDS)
+    return f.compare("sge", number, i64(0)), requests.row(number, Request.FIELDS)
 
 
-def _lds(current: Current, end: Value) -> Value:
-    """Return when LDS is done with an instruction."""
-    f, row, shared = current.f, current.row, current.shared()
-    result = row.get(Row.RESULT)
-    cycles = f.variable(greater(f, i64(1), result))
+def _lds_cycles(current: Current) -> Value:
+    """Return how long LDS is busy with an instruction."""
+    f = current.f
+    cycles = f.variable(current.row.get(Row.LDS_CYCLES))
     has_request, request = _request(current)
     with f.if_(has_request):
         cycles.set(greater(f, cycles.get(), request.get(Request.LDS_CYCLES)))
-    returns = f.compare("ne", result, i64(0))
-    load, store = current.parameter(Parameter.LDS_LOAD), current.parameter(Parameter.LDS_STORE)
-    latency = f.select(returns, load, store)
-    free = f.add(greater(f, end, shared.get(Shared.LDS_FREE)), cycles.get())
-    shared.set(Shared.LDS_FREE, free)
-    return greater(f, f.add(end, latency), f.sub(f.add(free, latency), i64(1)))
+    return cycles.get()
 
 
 def _complete(current: Current, cycle: Value) -> Value:
@@ -161,5 +166,3 @@ def _flying(current: Current, counter: int, number: Value) -> Value:
 
 
 assert len(COUNTER_NAMES) == COUNTERS
-assert issubclass(Request, Field)
-assert DWORD_BYTES * 2 == FIELD_BYTES
