@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
     from amdjit.inspection.inspection import Inspection
     from amdjit.inspection.reading import inspect_object
+    from amdjit.profiling.profile import LaunchProfile, profile
 
 __version__ = "0.1.0"
 
@@ -134,6 +135,7 @@ __all__ = [
     "Kernel",
     "KernelFault",
     "LaunchError",
+    "LaunchProfile",
     "LlvmCall",
     "PerformanceWarning",
     "SanitizerError",
@@ -237,6 +239,7 @@ __all__ = [
     "kernel",
     "lane_id",
     "local",
+    "profile",
     "sanitize",
     "shared",
     "shuffle",
@@ -284,10 +287,12 @@ __all__ = [
 # What only some programs use is loaded at its first use: names, with the modules that have them.
 _LATE = {
     "Inspection": "amdjit.inspection.inspection",
+    "LaunchProfile": "amdjit.profiling.profile",
     "SanitizerError": "amdjit.diagnostics.sanitizer",
     "SanitizerReport": "amdjit.diagnostics.sanitizer",
     "SanitizerWarning": "amdjit.diagnostics.sanitizer",
     "inspect_object": "amdjit.inspection.reading",
+    "profile": "amdjit.profiling.profile",
 }
 
 
