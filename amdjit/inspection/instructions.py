@@ -9,6 +9,7 @@ from amdjit.inspection.facts import InstructionFacts
 from amdjit.inspection.liveness import Live, live_registers
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.inspection.units import unit_of
+from amdjit.inspection.waits import Waits, find_waits
 
 __all__ = ["instruction_facts"]
 
@@ -16,16 +17,23 @@ __all__ = ["instruction_facts"]
 def instruction_facts(code: MachineCode, structure: Structure) -> tuple[InstructionFacts, ...]:
     """Return the facts of a kernel's instructions, by address."""
     live = live_registers(code)
+    waits = find_waits(code.graph)
     return tuple(
-        _facts(code, instruction, live[instruction.pc], structure.numbers[block], structure)
+        _facts(code, instruction, live[instruction.pc], waits, block, structure)
         for block, instruction in code.instructions()
     )
 
 
 def _facts(
-    code: MachineCode, instruction: Instruction, live: Live, block: int, structure: Structure
+    code: MachineCode,
+    instruction: Instruction,
+    live: Live,
+    waits: Waits,
+    block: int,
+    structure: Structure,
 ) -> InstructionFacts:
     address = instruction.pc
+    number = structure.numbers[block]
     is_known = address not in code.unknown
     file, line = code.whole.line_of(address) or (None, None)
     return InstructionFacts(
@@ -38,10 +46,13 @@ def _facts(
         file=file,
         line=line,
         inlined_from=(),
-        block=block,
-        loop_depth=structure.depth_of(block),
+        block=number,
+        loop_depth=structure.depth_of(number),
         live_vgprs=live.vgprs,
         live_sgprs=live.sgprs,
+        waits_for=waits.waits_for.get(address, ()),
+        waited_by=waits.waited_by.get(address, ()),
+        needs=waits.needs.get(address, ()),
     )
 
 

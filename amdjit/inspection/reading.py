@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.code_object import CodeObject, Kernel, read_resources
+from amdjit.code_object import CodeObject, Kernel
+from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
 from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
 from amdjit.inspection.facts import (
     BlockFacts,
     InstructionFacts,
     LoopFacts,
-    Occupancy,
     Peak,
 )
 from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.inspection.instructions import instruction_facts
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import missing_facts
+from amdjit.inspection.occupancy import occupancy_of
 from amdjit.target import find_target
 
 __all__ = ["inspect_kernel", "inspect_object"]
@@ -53,7 +54,7 @@ def inspect_kernel(
     assert target is not None
     code = read_machine_code(whole, kernel) if target.is_emulated else None
     found = _found(code) if code is not None else _NOTHING
-    metadata, resources = kernel.metadata, read_resources(whole, kernel, target, 0)
+    metadata = kernel.metadata
     return Inspection(
         kernel=kernel.name,
         target=whole.target_name,
@@ -73,7 +74,7 @@ def inspect_kernel(
         loops=found.loops,
         lines=line_facts(found.instructions),
         peak=found.peak,
-        occupancy=Occupancy(resources.waves_per_simd, resources.limiter, {}, ()),
+        occupancy=occupancy_of(read_demand(kernel), target),
         accesses=(),
         missing=missing_facts(whole, kernel, target, code),
         companion=companion or Companion(),
