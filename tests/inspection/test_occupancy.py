@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from building import assemble
+from required_tools import needs_tools
 
 from amdjit.code_object.resources import Demand
 from amdjit.inspection.occupancy import occupancy_of
+from amdjit.inspection.reading import inspect_object
 from amdjit.options import named_target
 from amdjit.target import TARGETS, Target
 
@@ -160,3 +163,19 @@ def test_every_processor_has_an_occupancy(target: Target) -> None:
     small = Demand(8, 0, 1, target.wave_size, True)
     assert occupancy_of(small, target).waves_per_simd == target.max_waves
     assert occupancy_of(small, target).steps == ()
+
+
+@needs_tools
+def test_occupancy_of_other_launches() -> None:
+    found = inspect_object(assemble("v_mov_b32 v1, 0", lds=3000))
+    assert (found.vgprs, found.workgroup_size) == (256, 1024)
+    assert found.occupancy == found.occupancy_at()
+    for block, lds in [(32, 0), (64, 5000), ((16, 16), 60000), ((8, 4, 2), 1 << 16)]:
+        waves = int(np.prod(block)) // 32
+        demand = Demand(256, 3000 + lds, waves, 32, wgp_mode=True)
+        assert found.occupancy_at(block, lds).waves_per_simd == placed_waves(demand)
+    for wrong in (0, 1025, (32, 64)):
+        with pytest.raises(ValueError, match="work-items"):
+            found.occupancy_at(wrong)
+    with pytest.raises(ValueError, match="negative"):
+        found.occupancy_at(64, -1)
