@@ -10,6 +10,8 @@ from functools import cached_property
 from amdjit.emulator.counting.counted_launch import CountedLaunch, InstructionRows
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder import disassemble
+from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import unit_of
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Totals
 
@@ -77,6 +79,11 @@ class LaunchProfile:
     def recording(self) -> Recording | None:
         """What a sample of the workgroups did; None if none was recorded."""
         return self._counted.recording
+
+    @cached_property
+    def inspection(self) -> Inspection:
+        """The facts of the kernel, from the code object's bytes."""
+        return inspect_object(self.code_object, self.kernel)
 
     @cached_property
     def instructions(self) -> tuple[InstructionCounts, ...]:
