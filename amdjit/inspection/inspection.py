@@ -2,66 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from amdjit.inspection.facts import (
-    AccessFacts,
-    BlockFacts,
-    InstructionFacts,
-    LineFacts,
-    LoopFacts,
-    Occupancy,
-    Peak,
-    SourcePlace,
-)
+from amdjit.inspection.json_form import json_text
+from amdjit.inspection.kernel_facts import Companion, KernelFacts
+from amdjit.inspection.summary import summary
 
-__all__ = ["Companion", "Inspection"]
+__all__ = ["SCHEMA", "Companion", "Inspection"]
 
-
-@dataclass(frozen=True, slots=True)
-class Companion:
-    """What is known of a kernel beside its code object, if amdjit has compiled it: shown, never
-    needed. sources: the text of each file. Empty strings are unknown."""
-
-    sources: Mapping[str, str] = field(default_factory=dict)
-    typed_tree: str = ""
-    llvm: str = ""
-    optimized_llvm: str = ""
+# The name of the JSON form, with its version: what a reader relies on stays under one name.
+SCHEMA = "amdjit.inspection/1"
+_NOT_IN_JSON = frozenset({"companion"})
 
 
 @dataclass(frozen=True)
-class Inspection:
-    """The facts of one kernel of a code object.
+class Inspection(KernelFacts):
+    """The facts of one kernel of a code object; printing shows a summary."""
 
-    kernel, target: names. wave_size: lanes. wgp_mode: whether a workgroup may use both compute
-    units. producer: the compiler, by the debug information, "" if it does not say. vgprs, sgprs:
-    registers of a wave; lds_bytes, scratch_bytes: of a workgroup and of a work-item, without what
-    the launch adds; vgpr_spills, sgpr_spills: registers spilled; code_bytes: machine code.
-    workgroup_size: the most work-items of a workgroup. instructions, blocks: by address.
-    loops: outer ones first. lines: by file and line. accesses: the memory instructions.
-    missing: what could not be found out, and why, in sentences.
-    """
+    def __str__(self) -> str:
+        return summary(self)
 
-    kernel: str
-    target: str
-    wave_size: int
-    wgp_mode: bool
-    producer: str
-    vgprs: int
-    sgprs: int
-    vgpr_spills: int
-    sgpr_spills: int
-    lds_bytes: int
-    scratch_bytes: int
-    code_bytes: int
-    workgroup_size: int
-    instructions: tuple[InstructionFacts, ...] = field(repr=False)
-    blocks: tuple[BlockFacts, ...] = field(repr=False)
-    loops: tuple[LoopFacts, ...] = field(repr=False)
-    lines: Mapping[SourcePlace, LineFacts] = field(repr=False)
-    peak: Peak
-    occupancy: Occupancy
-    accesses: tuple[AccessFacts, ...] = field(repr=False)
-    missing: tuple[str, ...]
-    companion: Companion = field(default_factory=Companion, repr=False, compare=False)
+    def to_json(self) -> str:
+        """Return the facts as JSON: an object with the fields of `KernelFacts` by name, and
+        "schema".
+
+        Records are objects with their fields by name, sets of registers sorted arrays; `lines` is
+        an array. Sources and IR are not there: they are no facts of the code object.
+        """
+        return json_text(SCHEMA, self, without=_NOT_IN_JSON)
