@@ -22,9 +22,9 @@ from amdjit.explorer.escaping import in_html, in_script
 __all__ = ["document", "modules_in_order", "script_of"]
 
 _STYLES = ("theme.css", "layout.css", "listing.css", "panels.css", "print.css")
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?P<module>[\w/]+\.js)";\n', re.MULTILINE)
 _PART = re.compile(r"\{(?P<part>title|policy|style|script|data)\}")
-_EXPORT = re.compile(r"^export (?=const |function |class )", re.MULTILINE)
+_IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}) from "\./(?P<module>\w+)\.js";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:const|function) (?P<name>\w+))", re.MULTILINE)
 
 
 def document(title: str, data: Any) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from amdjit.cycles.estimate import STALLS, Cycles, InstructionCycles, Segment, WaveTimeline
 from amdjit.explorer.inspection_data import known
-from amdjit.inspection.inspection import Inspection
 from amdjit.profiling.counts import Counts, InstructionCounts, Roofline, Totals
 
 __all__ = ["Launch", "launch_data"]
@@ -20,15 +19,16 @@ _WHATS = ("issue", *STALLS)
 
 
 class Launch(Protocol):
-    """What the page reads of a profiled launch."""
+    """What the page reads of a profiled launch; its `roofline` and `cycles` are read where it has
+    them."""
 
     @property
     def kernel(self) -> str:
         """The kernel's name."""
 
     @property
-    def inspection(self) -> Inspection:
-        """The facts of the code that ran."""
+    def code_object(self) -> bytes:
+        """The code object that was launched."""
 
     @property
     def instructions(self) -> Sequence[InstructionCounts]:
@@ -38,18 +38,11 @@ class Launch(Protocol):
     def totals(self) -> Totals:
         """Counts of the launch."""
 
-    @property
-    def roofline(self) -> Roofline | None:
-        """Where it stands below the chip's limits."""
-
-    @property
-    def cycles(self) -> Cycles | None:
-        """What the cycle model says."""
-
 
 def launch_data(launch: Launch) -> dict[str, Any]:
     """Return all that the page shows of a launch, as JSON has it: counts and cycles by address."""
-    roofline, cycles = launch.roofline, launch.cycles
+    roofline: Roofline | None = getattr(launch, "roofline", None)
+    cycles: Cycles | None = getattr(launch, "cycles", None)
     return known(
         totals=known(**asdict(launch.totals)),
         counts={str(each.address): _counts(each) for each in launch.instructions},
@@ -129,7 +122,9 @@ def merged(segments: Sequence[Segment], most: int) -> list[Segment]:
             high = min(segment.end, start + (part + 1) * width)
             shares[part][segment.what] = shares[part].get(segment.what, 0) + high - low
     return [
-        Segment(start + n * width, min(end, start + (n + 1) * width), max(share, key=share.__getitem__))
+        Segment(
+            start + n * width, min(end, start + (n + 1) * width), max(share, key=share.__getitem__)
+        )
         for n, share in enumerate(shares)
         if share
     ]

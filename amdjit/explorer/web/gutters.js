@@ -5,18 +5,27 @@ import { assignLanes } from "./lanes.js";
 
 const ROW = 20;
 const STEP = 6;
-const LANES = 9;
+const MOST_LANES = 9;
 const LOOP = 5;
 
 const middle = (row) => row * ROW + ROW / 2;
 
+/** Return a picture beside the rows: {svg, width}. */
+function gutter(name, width, height, ...children) {
+  return { width, svg: s("svg", { class: `gutter ${name}`, width, height: height * ROW, "aria-hidden": "true" }, children) };
+}
+
+/** Return the number of lanes that a picture has room for. */
+function room(lanes) {
+  return Math.min(MOST_LANES, Math.max(0, ...lanes.map((lane) => lane + 1)));
+}
+
 /** Return the picture of jumps, with a bar for each loop. rowOf: the row of an instruction. */
 export function jumpGutter({ kernel }, rowOf, height) {
   const { branches, loops } = kernel;
-  const depth = Math.max(0, ...loops.map((loop) => loop.depth));
-  const left = depth * LOOP + 2;
-  const width = 72;
+  const left = Math.max(0, ...loops.map((loop) => loop.depth)) * LOOP + 2;
   const lanes = assignLanes(branches);
+  const width = left + 16 + STEP * room(lanes);
   const arrows = branches.map(({ from, to, back }, n) => {
     const x = Math.max(left, width - 8 - STEP * (lanes[n] + 1));
     const [start, end] = [middle(rowOf(from)), middle(rowOf(to))];
@@ -25,8 +34,7 @@ export function jumpGutter({ kernel }, rowOf, height) {
         + `V${end - 3 * Math.sign(end - start)}Q${x} ${end} ${x + 3} ${end}H${width - 6}` }),
       s("path", { class: "tip", d: `M${width - 2} ${end}l-6 -3v6z` }));
   });
-  return s("svg", { class: "gutter jumps", width, height: height * ROW, "aria-hidden": "true" },
-    loops.map((loop) => loopBar(kernel, loop, rowOf)), arrows);
+  return gutter("jumps", width, height, loops.map((loop) => loopBar(kernel, loop, rowOf)), arrows);
 }
 
 function loopBar(kernel, loop, rowOf) {
@@ -48,7 +56,7 @@ export function waitGutter({ kernel, store }, rowOf, height) {
   const lanes = assignLanes(combs.map(({ wait, sources }) => ({
     from: Math.min(wait, ...sources), to: Math.max(wait, ...sources),
   })));
-  const draw = (comb, n) => combPath(comb, lanes[n] % LANES, rowOf);
+  const draw = (comb, n) => combPath(comb, lanes[n] % MOST_LANES, rowOf);
   const all = s("g", { class: "all" });
   const chosen = s("g", { class: "chosen" });
   store.listen(["waits"], ({ waits }) => replace(all, waits ? combs.map(draw) : []));
@@ -59,7 +67,7 @@ export function waitGutter({ kernel, store }, rowOf, height) {
       .filter(([comb]) => comb.wait === index || comb.sources.includes(index) || needed(instructions[index], comb, instructions))
       .map(([comb, n]) => draw(comb, n)));
   });
-  return s("svg", { class: "gutter waits", width: 64, height: height * ROW, "aria-hidden": "true" }, all, chosen);
+  return gutter("waits", 14 + STEP * room(lanes), height, all, chosen);
 }
 
 function needed(each, comb, instructions) {

@@ -29,7 +29,9 @@ export function createListing(app) {
   const height = kernel.instructions.length + kernel.blocks.length;
   const rowOf = (index) => index + 1 + kernel.blockRows.findIndex(({ end }) => index < end);
   list.classList.add("listing");
-  list.append(h("div", { class: "canvas" }, body, jumpGutter(app, rowOf, height), waitGutter(app, rowOf, height)));
+  const [jumps, waits] = [jumpGutter(app, rowOf, height), waitGutter(app, rowOf, height)];
+  list.append(h("div", { class: "canvas", style: { "--jumps": `${jumps.width + 4}px`, "--waits": `${waits.width}px` } },
+    body, jumps.svg, waits.svg));
   store.listen(["heat"], ({ heat }) => showHeat(rows, heat));
   store.listen(["query", "only"], ({ query, only }) => filter(kernel, list, rows, query, only));
   return list;
