@@ -5,6 +5,7 @@ from __future__ import annotations
 from amdjit.emulator.decoder import disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.inspection.blocks import Structure
+from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.facts import InstructionFacts
 from amdjit.inspection.liveness import Live, live_registers
 from amdjit.inspection.machine_code import MachineCode
@@ -13,19 +14,25 @@ from amdjit.inspection.units import unit_of
 __all__ = ["instruction_facts"]
 
 
-def instruction_facts(code: MachineCode, structure: Structure) -> tuple[InstructionFacts, ...]:
+def instruction_facts(
+    code: MachineCode, structure: Structure, names: DebugNames
+) -> tuple[InstructionFacts, ...]:
     """Return the facts of a kernel's instructions, by address."""
     live = live_registers(code)
     return tuple(
-        _facts(code, instruction, live[instruction.pc], structure.numbers[block], structure)
+        _facts(code, instruction, live[instruction.pc], (block, structure), names)
         for block, instruction in code.instructions()
     )
 
 
 def _facts(
-    code: MachineCode, instruction: Instruction, live: Live, block: int, structure: Structure
+    code: MachineCode,
+    instruction: Instruction,
+    live: Live,
+    place: tuple[int, Structure],
+    names: DebugNames,
 ) -> InstructionFacts:
-    address = instruction.pc
+    address, (block, structure) = instruction.pc, place
     is_known = address not in code.unknown
     file, line = code.whole.line_of(address) or (None, None)
     return InstructionFacts(
@@ -37,8 +44,8 @@ def _facts(
         issue_cycles=None,
         file=file,
         line=line,
-        inlined_from=(),
-        block=block,
+        inlined_from=names.inlined_from(address),
+        block=structure.numbers[block],
         loop_depth=structure.depth_of(block),
         live_vgprs=live.vgprs,
         live_sgprs=live.sgprs,
