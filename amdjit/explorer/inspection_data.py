@@ -16,6 +16,7 @@ from amdjit.explorer.interning import Interned
 from amdjit.explorer.places import Place, ir_lines, tree_lines
 from amdjit.inspection.facts import AccessFacts, Call, InstructionFacts
 from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.instruction_meanings import meanings_of
 from amdjit.inspection.units import UNITS
 
 __all__ = ["Numbering", "inspection_data", "known", "ranges"]
@@ -45,7 +46,11 @@ def inspection_data(inspection: Inspection) -> dict[str, Any]:
     numbering = Numbering()
     data: dict[str, Any] = {name: getattr(inspection, name) for name in _SCALARS}
     data["units"] = list(UNITS)
-    data["instructions"] = [_instruction(each, numbering) for each in inspection.instructions]
+    meanings = meanings_of(inspection)
+    data["instructions"] = [
+        {**_instruction(each, numbering), **known(meaning=meanings.get(each.address))}
+        for each in inspection.instructions
+    ]
     data["blocks"] = [asdict(block) for block in inspection.blocks]
     data["loops"] = [asdict(loop) for loop in inspection.loops]
     data["accesses"] = [_access(each, numbering) for each in inspection.accesses]
@@ -55,7 +60,6 @@ def inspection_data(inspection: Inspection) -> dict[str, Any]:
     data["lane_maps"] = lane_maps(inspection)
     companion = inspection.companion
     data["optimized_llvm"] = _text(ir_lines(companion.optimized_llvm), numbering)
-    data["llvm"] = _text(ir_lines(companion.llvm), numbering)
     data["typed_tree"] = _text(tree_lines(companion.typed_tree), numbering)
     data["stacks"] = [[_call(call, numbering) for call in s] for s in numbering.stacks.values()]
     data["files"] = _files(data, numbering, companion.sources)

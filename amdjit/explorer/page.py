@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,15 +43,15 @@ def write_inspection_page(
 def write_profile_page(
     profile: ProfiledLaunches,
     path: str | PathLike[str],
-    known: Mapping[bytes, Inspection] | None = None,
+    known: Iterable[Inspection] = (),
 ) -> None:
     """Write the page of the kernels that a profile saw, with the counts and cycles of each launch.
 
-    known: inspections by the bytes of their code objects, with what else is known of them, such as
-    LLVM IR; other code objects are inspected here. Raises ValueError for a profile without
+    known: inspections of launched kernels, with what else is known of these, such as LLVM IR; other
+    code objects are inspected here. Raises ValueError for a profile without
     launches, OSError if the file cannot be written.
     """
-    Path(path).write_text(profile_page(profile, known or {}), encoding="utf-8")
+    Path(path).write_text(profile_page(profile, known), encoding="utf-8")
 
 
 def inspection_page(inspection: Inspection, other: Inspection | None = None) -> str:
@@ -61,7 +61,7 @@ def inspection_page(inspection: Inspection, other: Inspection | None = None) -> 
     return _page(inspections, versions, compared=other is not None)
 
 
-def profile_page(profile: ProfiledLaunches, known: Mapping[bytes, Inspection]) -> str:
+def profile_page(profile: ProfiledLaunches, known: Iterable[Inspection] = ()) -> str:
     """Return the page of a profile as text."""
     if not profile.launches:
         raise ValueError("the profile has no launches: nothing ran on the emulator inside of it")
@@ -74,10 +74,8 @@ def profile_page(profile: ProfiledLaunches, known: Mapping[bytes, Inspection]) -
         }
         for number, launch in enumerate(profile.launches, 1)
     ]
-    inspections = [
-        known.get(code_object) or inspect_object(code_object, kernel)
-        for code_object, kernel in kernels.values()
-    ]
+    of_kernel = {(each.code_object, each.kernel): each for each in known}
+    inspections = [of_kernel.get(key) or inspect_object(*key) for key in kernels.values()]
     return _page(inspections, versions, compared=False)
 
 
