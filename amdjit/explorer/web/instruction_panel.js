@@ -11,8 +11,12 @@ import { shortUnit } from "./listing.js";
 export function createInstructionPanel(app) {
   const { store, kernel } = app;
   const panel = h("div", { class: "panel-body", "aria-live": "off" });
+  let last;
   const show = ({ hover, focus, pinned }) => {
     const shown = pinned ? focus : hover ?? focus;
+    // Buttons of the panel point at instructions while they have the focus: they must not go away.
+    if (shown === last || (hover && panel.contains(document.activeElement))) return;
+    last = shown;
     if (!shown) replace(panel, h("p", { class: "nothing" }, "Choose an instruction or a source line."));
     else if (shown.index !== undefined) replace(panel, ofInstruction(app, kernel.instructions[shown.index]));
     else replace(panel, ofLine(app, shown));
