@@ -17,7 +17,7 @@ __all__ = ["SCHEMA", "Companion", "Inspection"]
 
 # The name of the JSON form, with its version: what a reader relies on stays under one name.
 SCHEMA = "amdjit.inspection/1"
-_NOT_IN_JSON = frozenset({"companion"})
+_NOT_IN_JSON = frozenset({"companion", "code_object"})
 
 
 @dataclass(frozen=True)
