@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from amdjit.inspection.json_form import json_text
 from amdjit.inspection.kernel_facts import Companion, KernelFacts
+from amdjit.inspection.notebook import kernel_html
 from amdjit.inspection.summary import summary
 
 __all__ = ["SCHEMA", "Companion", "Inspection"]
@@ -21,6 +22,10 @@ class Inspection(KernelFacts):
 
     def __str__(self) -> str:
         return summary(self)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return kernel_html(self)
 
     def to_json(self) -> str:
         """Return the facts as JSON: an object with the fields of `KernelFacts` by name, and

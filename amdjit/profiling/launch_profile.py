@@ -12,6 +12,7 @@ from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder import disassemble
 from amdjit.inspection.units import unit_of
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Totals
+from amdjit.profiling.notebook import launch_html
 
 __all__ = ["LaunchProfile"]
 
@@ -117,6 +118,10 @@ class LaunchProfile:
         for counts in self.instructions:
             units[counts.unit] += counts.executions
         return Totals(**_sums(self.instructions), units=dict(units), operations=None)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return launch_html(self)
 
     def __repr__(self) -> str:
         return f"<profile of {self.kernel}, grid {self.grid}, block {self.block}>"

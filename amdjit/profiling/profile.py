@@ -12,6 +12,7 @@ from types import TracebackType
 from amdjit.checking.profiling import PROFILES, ProfileBlock
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.profiling.launch_profile import LaunchProfile
+from amdjit.profiling.notebook import profile_html
 
 __all__ = ["LaunchProfile", "profile"]
 
@@ -49,6 +50,10 @@ class profile:  # noqa: N801
     def note_stop(self, kernel: str, reason: str) -> None:
         """Note a launch that a fault stopped. The emulator calls this."""
         self.stopped.append(f"{kernel}: nothing is counted, a fault stopped the launch: {reason}")
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return profile_html(self.launches, self.stopped)
 
     def __repr__(self) -> str:
         return f"<amdjit.profile, {len(self.launches)} launches>"
