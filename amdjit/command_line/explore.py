@@ -26,11 +26,14 @@ __all__ = ["add"]
 def add(commands: Commands) -> None:
     """Add the command."""
     explore = commands.add_parser(
-        "explore", help="write a page on a kernel for the browser; with --run, on its launches too"
+        "explore",
+        help="write a page on a kernel for the browser; with --run, on its launches too",
+        epilog="What follows `--` is the program's: amdjit explore --run FILE.py:KERNEL -- 1024",
     )
     add_target(explore)
     explore.add_argument(
         "--run",
+        dest="runs",
         action="store_true",
         help="run FILE.py as a program on the emulator, and show what its launches of KERNEL did",
     )
@@ -38,16 +41,11 @@ def add(commands: Commands) -> None:
     explore.add_argument(
         "--output", "-o", type=Path, default=None, help="the page's file (default: KERNEL.html)"
     )
-    explore.add_argument(
-        "arguments", nargs="*", metavar="-- ARGUMENT", help="what the program gets with --run"
-    )
     explore.set_defaults(run=_explore)
 
 
 def _explore(options: argparse.Namespace) -> int:
-    if options.arguments and not options.run:
-        raise LaunchError("arguments are for the program that --run runs")
-    output = _launches_page(options) if options.run else _kernel_page(options)
+    output = _launches_page(options) if options.runs else _kernel_page(options)
     if options.open:
         webbrowser.open(output.resolve().as_uri())
     return 0
