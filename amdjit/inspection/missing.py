@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
+from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.target import Target
 
@@ -10,12 +11,12 @@ __all__ = ["missing_facts"]
 
 
 def missing_facts(
-    whole: CodeObject, kernel: Kernel, target: Target, code: MachineCode | None
+    whole: CodeObject, kernel: Kernel, target: Target, code: MachineCode | None, names: DebugNames
 ) -> tuple[str, ...]:
     """Return what could not be found out of a kernel, and why."""
     return (
         *_missing_code(target, code),
-        *_missing_lines(whole),
+        *_missing_lines(whole, names),
         *_missing_sizes(kernel),
     )
 
@@ -32,25 +33,29 @@ def _missing_code(target: Target, code: MachineCode | None) -> list[str]:
             "no instruction that amdjit knows."
         ]
     found = [
-        f"What happens at {address:#x} and after it: {reason}. All registers count as live there."
+        f"What happens at {address:#x} and after it: {reason}. All values count as live there."
         for address, reason in sorted(code.unknown.items())
     ]
     if code.hides_functions:
         found.append(
-            "Where branches through registers go: the symbol table is stripped. All registers "
+            "Where branches through registers go: the symbol table is stripped. All values "
             "count as live there, and functions that are only reached so are not listed."
         )
     return found
 
 
-def _missing_lines(whole: CodeObject) -> list[str]:
+def _missing_lines(whole: CodeObject, names: DebugNames) -> list[str]:
+    found = []
     try:
-        rows = whole.line_table.rows
+        if not whole.line_table.rows:
+            found = ["Source lines: the code object has no line table (compile with -g)."]
     except MalformedCodeObject as error:
-        return [f"Source lines: the line table is broken ({error})."]
-    if not rows:
-        return ["Source lines: the code object has no line table (compile with -g)."]
-    return []
+        found = [f"Source lines: the line table is broken ({error})."]
+    if names.problem:
+        found.append(f"Inlined calls and variables: .debug_info is broken ({names.problem}).")
+    elif whole.elf.section(".debug_info") is None and not found:
+        found = ["Inlined calls and variables: the code object has no .debug_info."]
+    return found
 
 
 def _missing_sizes(kernel: Kernel) -> list[str]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.code_object import CodeObject, Kernel, read_resources
+from amdjit.code_object import CodeObject, Kernel
+from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
 from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
+from amdjit.inspection.debug_names import DebugNames, read_debug_names
 from amdjit.inspection.facts import (
     BlockFacts,
     InstructionFacts,
     LoopFacts,
-    Occupancy,
     Peak,
 )
 from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.inspection.instructions import instruction_facts
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import missing_facts
+from amdjit.inspection.occupancy import occupancy_of
 from amdjit.target import find_target
 
 __all__ = ["inspect_kernel", "inspect_object"]
@@ -52,14 +54,15 @@ def inspect_kernel(
     target = find_target(whole.target_name)
     assert target is not None
     code = read_machine_code(whole, kernel) if target.is_emulated else None
-    found = _found(code) if code is not None else _NOTHING
-    metadata, resources = kernel.metadata, read_resources(whole, kernel, target, 0)
+    names = read_debug_names(whole)
+    found = _found(code, names) if code is not None else _NOTHING
+    metadata = kernel.metadata
     return Inspection(
         kernel=kernel.name,
         target=whole.target_name,
         wave_size=metadata.wave_size,
         wgp_mode=kernel.descriptor.wgp_mode,
-        producer="",
+        producer=names.info.producer,
         vgprs=metadata.vgpr_count,
         sgprs=metadata.sgpr_count,
         vgpr_spills=metadata.vgpr_spills,
@@ -73,10 +76,11 @@ def inspect_kernel(
         loops=found.loops,
         lines=line_facts(found.instructions),
         peak=found.peak,
-        occupancy=Occupancy(resources.waves_per_simd, resources.limiter, {}, ()),
+        occupancy=occupancy_of(read_demand(kernel), target),
         accesses=(),
-        missing=missing_facts(whole, kernel, target, code),
+        missing=missing_facts(whole, kernel, target, code, names),
         companion=companion or Companion(),
+        code_object=whole.data,
     )
 
 
@@ -93,18 +97,19 @@ class _Found:
 _NOTHING = _Found((), (), (), Peak(0, 0, 0))
 
 
-def _found(code: MachineCode) -> _Found:
+def _found(code: MachineCode, names: DebugNames) -> _Found:
     structure = Structure(code)
-    instructions = instruction_facts(code, structure)
+    instructions = instruction_facts(code, structure, names)
     return _Found(
         instructions,
         block_facts(code, structure, instructions),
         structure.loops,
-        _peak(instructions),
+        _peak(instructions, names),
     )
 
 
-def _peak(instructions: tuple[InstructionFacts, ...]) -> Peak:
+def _peak(instructions: tuple[InstructionFacts, ...], names: DebugNames) -> Peak:
     highest = peak_of(instructions)
     assert highest is not None
-    return Peak(highest.address, len(highest.live_vgprs), len(highest.live_sgprs))
+    vgprs, sgprs = len(highest.live_vgprs), len(highest.live_sgprs)
+    return Peak(highest.address, vgprs, sgprs, names.live_values(highest))

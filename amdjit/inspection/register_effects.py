@@ -18,7 +18,15 @@ from amdjit.emulator.decoder.instruction import (
 )
 from amdjit.emulator.decoder.traits import MemoryKind, Result, SingleLane, Traits, Unit
 
-__all__ = ["ALL_SCALARS", "ALL_VECTORS", "EVERYTHING", "Effect", "effect_of", "vectors"]
+__all__ = [
+    "ALL_SCALARS",
+    "ALL_VECTORS",
+    "EVERYTHING",
+    "Effect",
+    "effect_of",
+    "halves_of",
+    "vectors",
+]
 
 _VGPRS = 256
 _SGPRS = 106
@@ -34,22 +42,31 @@ def vectors(halves: int) -> int:
     return (halves | halves >> _VGPRS) & _LOW
 
 
+def halves_of(first: int, dwords: int) -> int:
+    """Return both halves of consecutive VGPRs."""
+    registers = ((1 << dwords) - 1) << first
+    return registers | registers << _VGPRS
+
+
 @dataclass(slots=True)
 class Effect:
     """What one instruction does. It is filled once, when it is made.
 
     reads: VGPRs of which it reads active lanes; across: those of which it may read inactive ones,
-    too. kills: VGPRs of which it overwrites all active lanes; kills_all: all lanes. needs_all: it
-    is defined only if all lanes are active. change: of EXEC. scalar_reads, scalar_kills: SGPRs.
+    too. writes: VGPRs of which it may change anything; kills: those of which it overwrites all
+    active lanes; kills_all: all lanes. needs_all: it is defined only if all lanes are active.
+    change: of EXEC. scalar_reads, scalar_writes, scalar_kills: SGPRs.
     """
 
     reads: int = 0
     across: int = 0
+    writes: int = 0
     kills: int = 0
     kills_all: int = 0
     needs_all: bool = False
     change: ExecChange = ExecChange.NONE
     scalar_reads: int = 0
+    scalar_writes: int = 0
     scalar_kills: int = 0
 
 
@@ -57,8 +74,10 @@ class Effect:
 EVERYTHING = Effect(
     reads=ALL_VECTORS,
     across=ALL_VECTORS,
+    writes=ALL_VECTORS,
     change=ExecChange.ANY,
     scalar_reads=ALL_SCALARS,
+    scalar_writes=ALL_SCALARS,
 )
 
 
@@ -76,11 +95,11 @@ def effect_of(instruction: Instruction) -> Effect:
                 _vector(effect, part, spec, register, writes_all, across)
             elif register.file is RegisterFile.SGPR:
                 _scalar(effect, spec, register, writes_all)
-    # M0 decides at run time which registers these moves read.
+    # M0 decides at run time which registers these moves read and write.
     if traits.is_relative:
-        effect.reads = ALL_VECTORS
+        effect.reads = effect.writes = ALL_VECTORS
     if traits.moves_relative_scalars:
-        effect.scalar_reads = ALL_SCALARS
+        effect.scalar_reads = effect.scalar_writes = ALL_SCALARS
     return effect
 
 
@@ -99,6 +118,8 @@ def _vector(
     across: bool,
 ) -> None:
     registers, is_part = _halves(instruction, spec, register)
+    if spec.written:
+        effect.writes |= registers
     if spec.read and not (spec.written and (is_part or _merges(instruction.traits))):
         effect.reads |= registers
         if across:
@@ -112,6 +133,8 @@ def _vector(
 
 def _scalar(effect: Effect, spec: OperandSpec, register: Register, writes_all: bool) -> None:
     registers = ((1 << register.dwords) - 1) << register.index
+    if spec.written:
+        effect.scalar_writes |= registers
     if spec.read:
         effect.scalar_reads |= registers
     elif writes_all:
@@ -121,13 +144,13 @@ def _scalar(effect: Effect, spec: OperandSpec, register: Register, writes_all: b
 def _halves(instruction: Instruction, spec: OperandSpec, register: Register) -> tuple[int, bool]:
     """Return the halves of VGPRs that an operand names, and whether that is one half of what a load
     fills or a store takes (RDNA 4 ISA, 10.4)."""
-    registers = ((1 << register.dwords) - 1) << register.index
     access = instruction.traits.memory
     is_part = access is not None and access.half is not None and spec.role in _DATA
     half = access.half if access is not None and is_part else register.half
+    both = halves_of(register.index, register.dwords)
     if half is None:
-        return registers | registers << _VGPRS, False
-    return registers << _VGPRS if half else registers, is_part
+        return both, False
+    return both & (_LOW << _VGPRS if half else _LOW), is_part
 
 
 def _merges(traits: Traits) -> bool:
@@ -140,7 +163,7 @@ def _merges(traits: Traits) -> bool:
 def _writes_all(instruction: Instruction) -> bool:
     """Whether an instruction writes each active lane of its results whole, whatever happens."""
     traits, dpp = instruction.traits, instruction.modifiers.dpp
-    if traits.is_relative or traits.moves_relative_scalars or instruction.immediates.get("tfe"):
+    if instruction.immediates.get("tfe"):
         return False
     if dpp is not None and dpp.lanes is None:
         return dpp.bound_control and dpp.row_mask == 0xF and dpp.bank_mask == 0xF

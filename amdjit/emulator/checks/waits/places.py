@@ -46,6 +46,12 @@ def places_of(register: Register) -> Iterable[Place]:
     return () if span is None else list(span.places())
 
 
+def spans_of(register: Register, halves: tuple[str, ...]) -> list[Span]:
+    """Return the registers that an operand covers, of VGPRs these halves."""
+    span = _span(register, halves)
+    return [] if span is None else [span]
+
+
 def register_operands(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
     """Yield (written, read, register) of both halves of an instruction."""
     for spec, register in _operands(instruction):
@@ -58,7 +64,7 @@ def results_of(instruction: Instruction, effect: Effect) -> Iterator[Span]:
     if effect.fills:
         for spec, register in _operands(instruction):
             if spec.written:
-                yield from _spans(register, moved_halves(instruction, spec.role))
+                yield from spans_of(register, moved_halves(instruction, spec.role))
     if effect.writes_lds:
         yield _LDS_SPAN
     if effect.writes_scc:
@@ -77,10 +83,10 @@ def uses_of(instruction: Instruction) -> Iterator[tuple[Span, bool]]:
         merges = filled and spec.written and register.dwords == 1
         if spec.read and not merges:
             halves = BOTH if spec.written else moved_halves(instruction, spec.role)
-            for span in _spans(register, halves):
+            for span in spans_of(register, halves):
                 yield span, False
         elif spec.written:
-            written_later += _spans(register, BOTH)
+            written_later += spans_of(register, BOTH)
     yield from _implied_uses(instruction.traits)
     for span in written_later:
         yield span, True
@@ -100,11 +106,6 @@ def _span(register: Register, vector: tuple[str, ...]) -> Span | None:
         return _SCC_SPAN
     slot = scalar_slot(register)
     return None if slot is None else Span(("s",), slot, register.dwords)
-
-
-def _spans(register: Register, halves: tuple[str, ...]) -> list[Span]:
-    span = _span(register, halves)
-    return [] if span is None else [span]
 
 
 def _implied_uses(traits: Traits) -> Iterator[tuple[Span, bool]]:
