@@ -106,6 +106,9 @@ PARAMETERS = _rows(
     Parameter(
         "matrix after transcendental", 6, "cycles", _TRACES + "the same after v_rcp (500)"
     ),
+    Parameter("valu scalar results", 7, "instructions",
+              _TRACES + "VALU instructions of a wave that write SGPRs or VCC and are not done: the "
+              "next one waits (discover_ops, comparisons, 96)"),
     Parameter("valu done", 9, "cycles", _TRACES + "execution to a memory instruction, branch "
               "or s_wait_alu that waits for the result (1,300)"),
     Parameter("delay dependency", 5, "cycles",

@@ -74,6 +74,9 @@ class Wave:
     pays_hidden: bool = False
     valu_issues: deque[int] = field(default_factory=lambda: deque(maxlen=4))
     transcendental_issues: deque[int] = field(default_factory=lambda: deque(maxlen=3))
+    scalar_results: deque[int] = field(
+        default_factory=lambda: deque(maxlen=P["valu scalar results"])
+    )
     executed: int = NEVER
     read_sgpr: int = NEVER
     wrote_vcc: int = NEVER
@@ -155,7 +158,10 @@ class Wave:
         self.executed = max(self.executed, at)
         self.read_sgpr = at if instruction.reads_sgpr else self.read_sgpr
         self.wrote_vcc = at if instruction.writes_vcc else self.wrote_vcc
-        self.wrote_sgpr = at if instruction.writes_sgpr else self.wrote_sgpr
+        if instruction.writes_sgpr:
+            self.wrote_sgpr = at
+        if _counts_scalar_result(instruction):
+            self.scalar_results.append(at)
         for register in instruction.writes:
             self.valu_results[register] = at
             (self.slow_results.add if slow else self.slow_results.discard)(register)
@@ -205,6 +211,10 @@ class Wave:
                 self.valu_results.pop(register, None)
 
 
+def _counts_scalar_result(instruction: Instruction) -> bool:
+    return instruction.writes_sgpr and instruction.timing is not Timing.PSEUDO_SCALAR
+
+
 def _nothing(wave: Wave, instruction: Instruction) -> list[Ready]:
     return []
 
@@ -226,6 +236,9 @@ def _valu(wave: Wave, instruction: Instruction) -> list[Ready]:
     if instruction.uses_sgpr:
         waited = P["salu to valu"] if wave.salu_waited else P["salu done"]
         found.append(Ready(wave.salu_wrote + waited, "SALU dependency"))
+    results = wave.scalar_results
+    if _counts_scalar_result(instruction) and len(results) == results.maxlen:
+        found.append(Ready(results[0] + P["valu done"], "VALU dependency"))
     return found
 
 
