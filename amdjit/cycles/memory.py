@@ -1,15 +1,22 @@
-"""The memory system that a workgroup processor sees: caches, latencies and its share of bandwidth."""
+"""The memory system that a workgroup processor sees: caches, latencies, its share of bandwidth."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.cycles.engine.layout import Cache, Memory
+from amdjit.cycles.chip import Chip
+from amdjit.cycles.engine.layout import TICKS, Cache, Memory
+from amdjit.cycles.sample import Footprint
+from amdjit.emulator.counting.layout import LINE_BYTES
 
-__all__ = ["CacheShape", "MemoryParameters", "NativeMemory"]
+__all__ = ["CacheShape", "MemoryParameters", "NativeMemory", "memory_of"]
+
+# Of all caches: how many there are is not published.
+_WAYS = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-"""The estimate of a launch's cycles: a sample of its workgroups on one workgroup processor, and from
-that the whole chip.
+"""The estimate of a launch's cycles: a sample of its workgroups on one workgroup processor, and
+from that the whole chip.
 
     recording                       what workgroups did (`emulator.counting`)
       -> placement, sample          which of them a workgroup processor runs, and where
@@ -15,20 +15,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from amdjit.code_object import CodeObject
+from amdjit.code_object import CodeObject, Kernel
 from amdjit.cycles.assumptions import sentences
 from amdjit.cycles.chip import Chip, chip_of
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
 from amdjit.cycles.memory import NativeMemory, memory_of
-from amdjit.cycles.parameters import VALUES
+from amdjit.cycles.memory_parameters import VALUES
+from amdjit.cycles.parameters import PASSES
 from amdjit.cycles.placement import Placement, place
-from amdjit.cycles.program import Kind, ProgramTable, Step, program_table
+from amdjit.cycles.program import TIMINGS, Kind, ProgramTable, Step, program_table
 from amdjit.cycles.results import SimulatedWave, by_instruction, by_line, stalls_of, timeline
+from amdjit.cycles.rows import program_of
 from amdjit.cycles.sample import Footprint, footprint_of, sample_of
-from amdjit.cycles.simulation import Simulation, simulate
+from amdjit.cycles.simulation import GroupRun, Requests, WaveRun, simulate
+from amdjit.emulator.analysis.kernel_code import segment_of
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder import decode
+from amdjit.emulator.decoder.traits import Timing
 from amdjit.target import find_target
 
 __all__ = ["Launch", "estimate"]
@@ -65,18 +69,19 @@ def estimate(
     target = find_target(code_object.target_name)
     assert target is not None
     chip = chip_of(target)
-    placement = place(
-        code_object.kernels[kernel], target, launch.workgroup_size, launch.dynamic_lds
-    )
-    table = _table(code_object, recording)
+    entry = code_object.kernels[kernel]
+    placement = place(entry, target, launch.workgroup_size, launch.dynamic_lds)
+    table = _table(code_object, recording, entry.metadata.wave_size)
     _check_complete(table, recording)
-    return _Estimate(code_object, launch, recording, values, chip, placement, table).cycles()
+    return _Estimate(code_object, entry, launch, recording, values, chip, placement, table).cycles()
 
 
-def _table(code_object: CodeObject, recording: Recording) -> ProgramTable:
-    return program_table(
-        [decode(code_object.text(int(pc), _LONGEST), int(pc)) for pc in recording.addresses]
-    )
+def _table(code_object: CodeObject, recording: Recording, wave_size: int) -> ProgramTable:
+    found = []
+    for pc in recording.addresses.tolist():
+        segment = segment_of(code_object, pc)
+        found.append(decode(segment.data, pc - segment.address, pc, wave_size))
+    return program_table(found)
 
 
 def _check_complete(table: ProgramTable, recording: Recording) -> None:
@@ -92,9 +97,10 @@ def _check_complete(table: ProgramTable, recording: Recording) -> None:
 
 @dataclass(frozen=True)
 class _Estimate:
-    """An estimate under way. active: workgroup processors at work; wanted: workgroups of each."""
+    """An estimate under way."""
 
     code_object: CodeObject
+    kernel: Kernel
     launch: Launch
     recording: Recording
     values: Mapping[str, float]
@@ -102,23 +108,16 @@ class _Estimate:
     placement: Placement
     table: ProgramTable
 
-    @property
-    def active(self) -> int:
-        """Workgroup processors that have work."""
-        return min(self.chip.workgroup_processors, self.launch.workgroups)
-
-    @property
-    def wanted(self) -> int:
-        """Workgroups of the workgroup processor that has most."""
-        return -(-self.launch.workgroups // self.chip.workgroup_processors)
-
     def cycles(self) -> Cycles:
+        """Return the result."""
+        wanted = -(-self.launch.workgroups // self.chip.workgroup_processors)
+        simulated = workgroups_to_simulate(self.placement, wanted, self.recording)
         footprint = footprint_of(self.recording, self.launch.workgroups, self.launch.lines)
-        simulated = rounds_of(self.placement, self.wanted, self.recording)
         waves = self._simulated(footprint, simulated)
-        kernel = whole(waves, simulated, self.wanted, self.placement.resident)
-        instructions = by_instruction(self.table.addresses, waves)
+        kernel = whole(waves, simulated, wanted, self.placement.resident)
+        instructions = by_instruction(self.table.addresses.tolist(), waves)
         wmma, valu = self._shares(waves, simulated, kernel)
+        wave_size = self.kernel.metadata.wave_size
         return Cycles(
             kernel=kernel,
             per_wgp=max(wave.end for wave in waves),
@@ -130,5 +129,69 @@ class _Estimate:
             by_instruction=instructions,
             by_line=by_line(instructions, self.code_object.line_of),
             timeline=timeline(waves),
-            assumptions=sentences(self.chip, self.table, waves, footprint, simulated < self.wanted),
+            assumptions=sentences(
+                self.chip, self.table, waves, footprint, wave_size, wanted - simulated
+            ),
         )
+
+    def _simulated(self, footprint: Footprint, count: int) -> list[SimulatedWave]:
+        active = min(self.chip.workgroup_processors, self.launch.workgroups)
+        sample = sample_of(self.recording, count, footprint.sharing, active)
+        memory = NativeMemory(memory_of(self.chip, active, footprint, self.values))
+        groups = []
+        for slot, (index, salt) in enumerate(zip(sample.workgroups, sample.salts, strict=True)):
+            recorded = self.recording.workgroups[index]
+            waves = tuple(
+                WaveRun(wave.path, wave.request, int(self.values["wave start"]), salt)
+                for wave in recorded.waves
+            )
+            simds = [self.placement.simd(slot, number) for number in range(len(waves))]
+            is_first = slot < self.placement.resident
+            groups.append(GroupRun(waves, tuple(simds) if is_first else None, recorded.number))
+        requests = Requests(self.recording.requests, sample.keys, memory)
+        return simulate(
+            program_of(self.table, self.values, self.kernel.metadata.wave_size), groups, requests
+        )
+
+    def _shares(
+        self, waves: Sequence[SimulatedWave], simulated: int, kernel: int
+    ) -> tuple[float, float]:
+        """Return which share of the time the chip's WMMA units and vector ALUs are busy."""
+        executed = np.concatenate([wave.path for wave in waves])
+        counts = np.bincount(executed, minlength=len(self.table))
+        timings = [TIMINGS[number] for number in self.table.steps[:, Step.TIMING]]
+        busy = np.array([PASSES.get(timing, 0) for timing in timings]) * counts
+        is_matrix = np.array([timing in _MATRIX for timing in timings])
+        is_vector = self.table.steps[:, Step.KIND] == Kind.VALU
+        everywhere = self.launch.workgroups / simulated
+        simds = self.chip.workgroup_processors * self.placement.simds
+        available = max(1, kernel * simds)
+        wmma = busy[is_matrix].sum() * everywhere / available
+        valu = busy[is_vector & ~is_matrix].sum() * everywhere / available
+        return float(wmma), float(valu)
+
+
+_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW)
+
+
+def workgroups_to_simulate(placement: Placement, wanted: int, recording: Recording) -> int:
+    """Return how many workgroups to simulate of those that a workgroup processor runs: all, or
+    whole rounds of resident ones, at least two."""
+    steps = sum(len(wave.path) for group in recording.workgroups for wave in group.waves)
+    mean = max(1.0, steps / max(1, len(recording.workgroups)))
+    rounds = int(_BUDGET / (mean * placement.resident))
+    return min(wanted, max(2, rounds) * placement.resident)
+
+
+def whole(waves: Sequence[SimulatedWave], simulated: int, wanted: int, resident: int) -> int:
+    """Return the cycles of all workgroups of a workgroup processor, from those of the first ones:
+    the rest takes as long as the last simulated round."""
+    end = max(wave.end for wave in waves)
+    if wanted <= simulated:
+        return end
+    ends = np.zeros(simulated, np.int64)
+    for wave in waves:
+        ends[wave.workgroup] = max(ends[wave.workgroup], wave.end)
+    ends.sort()
+    last, before = ends[-resident:].mean(), ends[-2 * resident : -resident].mean()
+    return end + round((wanted - simulated) / resident * float(last - before))

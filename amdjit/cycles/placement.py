@@ -1,12 +1,12 @@
-"""Where the waves of a launch run: how many workgroups a workgroup processor holds at a time, and on
-which SIMD each wave is."""
+"""Where the waves of a launch run: how many workgroups a workgroup processor holds at a time, and
+on which SIMD each wave is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from amdjit.code_object import Kernel
-from amdjit.code_object.resources import waves_by_vgprs, workgroups_by_lds
+from amdjit.code_object.resources import Demand, workgroups_by_limit
 from amdjit.cycles.errors import NoEstimate
 from amdjit.target import Target
 
@@ -44,17 +44,19 @@ def place(kernel: Kernel, target: Target, workgroup_size: int, dynamic_lds: int)
     workgroup_size: work-items. dynamic_lds: bytes.
     """
     metadata = kernel.metadata
-    waves = -(-workgroup_size // metadata.wave_size)
-    wgp_mode = kernel.descriptor.wgp_mode
-    halves = 1 if wgp_mode else 2
-    simds = target.simds_per_workgroup_processor
-    lds = metadata.group_segment_bytes + dynamic_lds
-    fitting = waves_by_vgprs(metadata.vgpr_count, metadata.wave_size, target)
-    by_vgprs = fitting * (simds // halves) // waves
-    resident = min(by_vgprs, workgroups_by_lds(lds, waves, target, wgp_mode)) * halves
+    demand = Demand(
+        vgprs=metadata.vgpr_count,
+        lds_bytes=metadata.group_segment_bytes + dynamic_lds,
+        waves=-(-workgroup_size // metadata.wave_size),
+        wave_size=metadata.wave_size,
+        wgp_mode=kernel.descriptor.wgp_mode,
+    )
+    halves = 1 if demand.wgp_mode else 2
+    resident = min(workgroups_by_limit(demand, target).values()) * halves
     if resident == 0:
         raise NoEstimate(
             f"no workgroup of {workgroup_size} work-items with {metadata.vgpr_count} VGPRs and "
-            f"{lds} bytes of LDS fits a workgroup processor of {target}"
+            f"{demand.lds_bytes} bytes of LDS fits a workgroup processor of {target}"
         )
-    return Placement(resident, waves, simds, wgp_mode)
+    simds = target.simds_per_workgroup_processor
+    return Placement(resident, demand.waves, simds, demand.wgp_mode)

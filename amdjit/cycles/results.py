@@ -51,13 +51,13 @@ def by_instruction(
         stalls += sums.astype(np.int64)
     table = stalls.reshape(count, _CAUSES)
     return {
-        int(addresses[index]): InstructionCycles(
-            address=int(addresses[index]),
+        addresses[index]: InstructionCycles(
+            address=addresses[index],
             executions=int(executions[index]),
             issue=int(executions[index]),
             stalls=_named(table[index]),
         )
-        for index in np.flatnonzero(executions)
+        for index in np.flatnonzero(executions).tolist()
     }
 
 

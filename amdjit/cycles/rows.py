@@ -44,8 +44,8 @@ _COPIED = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A program for the host code. rows: `engine.layout.Row` records. registers: of all
-    instructions. parameters: an `engine.layout.Parameter` record. values: the parameters by name."""
+    """A program for the host code. rows: `engine.layout.Row` records. parameters: an
+    `engine.layout.Parameter` record. values: the parameters by name."""
 
     table: ProgramTable
     rows: Int64s
@@ -53,15 +53,19 @@ class Program:
     values: Mapping[str, float]
 
 
-def program_of(table: ProgramTable, values: Mapping[str, float]) -> Program:
-    """Return a program for the host code. values: of `parameters.PARAMETERS`, by name."""
+def program_of(table: ProgramTable, values: Mapping[str, float], wave_size: int = 32) -> Program:
+    """Return a program for the host code. values: of `parameters.PARAMETERS`, by name.
+
+    A wave64 passes each unit twice, but for matrix products, which have as many elements.
+    """
+    halves = wave_size // 32
     rows = np.zeros((len(table) + 1, Row.FIELDS), np.int64)
     steps = table.steps.astype(np.int64)
     for column, step in _COPIED.items():
         rows[:-1, column] = steps[:, step]
     rows[:-1, Row.WAITS : Row.WAITS + table.waits.shape[1]] = table.waits
     for index in range(len(table)):
-        _describe(rows[index], table, index, values)
+        _describe(rows[index], table, index, values, halves)
     # The last row is the instruction before the first one: the wave's front end is free.
     rows[-1, Row.IS_FRONT] = 1
     return Program(table, rows, _parameters(values), values)
@@ -78,7 +82,9 @@ def _parameters(values: Mapping[str, float]) -> Int64s:
     return record
 
 
-def _describe(row: Int64s, table: ProgramTable, index: int, values: Mapping[str, float]) -> None:
+def _describe(
+    row: Int64s, table: ProgramTable, index: int, values: Mapping[str, float], halves: int
+) -> None:
     step, writes = table.steps[index], table.writes(index)
     kind, timing = Kind(int(step[Step.KIND])), TIMINGS[step[Step.TIMING]]
     row[Row.WRITES_VCC] = bool(np.isin(writes, (VCC, VCC + 1)).any())
@@ -90,9 +96,10 @@ def _describe(row: Int64s, table: ProgramTable, index: int, values: Mapping[str,
         row[Row.IDLE] = (max(1, int(step[Step.IDLE])) - 1) << CAUSE_BITS
     row[Row.ACCESS] = _access(kind, step)
     result, stored = int(step[Step.RESULT]), int(step[Step.TRANSFER]) - 1
+    row[Row.TRANSFER] *= halves
     row[Row.LDS_LATENCY] = int(values["lds load" if result else "lds store"])
-    row[Row.LDS_CYCLES] = _lds_cycles(result or stored, values)
-    _describe_vector(row, table, index, timing, values)
+    row[Row.LDS_CYCLES] = _lds_cycles((result or stored) * halves, values)
+    _describe_vector(row, table.reads(index), timing, values, halves)
 
 
 def _access(kind: Kind, step: NDArray[np.int32]) -> Access:
@@ -109,10 +116,15 @@ def _lds_cycles(dwords: int, values: Mapping[str, float]) -> int:
 
 
 def _describe_vector(
-    row: Int64s, table: ProgramTable, index: int, timing: Timing, values: Mapping[str, float]
+    row: Int64s,
+    reads: NDArray[np.int32],
+    timing: Timing,
+    values: Mapping[str, float],
+    halves: int,
 ) -> None:
-    reads = table.reads(index)
     passes = PASSES.get(timing, 1)
+    if timing not in (*_MATRIX, Timing.PSEUDO_SCALAR):
+        passes *= halves
     row[Row.PASSES] = passes
     row[Row.IS_ORDINARY] = timing is Timing.VALU
     row[Row.IS_MATRIX] = timing in _MATRIX

@@ -83,7 +83,9 @@ def _keys(recording: Recording, sharing: float) -> NDArray[np.int64]:
     # A line that `sharing` workgroup processors want comes from beyond L2 for one of them.
     hashed = (lines.astype(np.uint64) * _HASH) >> np.uint64(64 - _HASH_BITS)
     others = hashed >= np.uint64(int((1 << _HASH_BITS) / sharing))
-    return lines << KEY_SHIFT | np.where(others, SHARED_BIT, 0) | np.where(is_private, PRIVATE_BIT, 0)
+    return (
+        lines << KEY_SHIFT | np.where(others, SHARED_BIT, 0) | np.where(is_private, PRIVATE_BIT, 0)
+    )
 
 
 def _lines_by_workgroup(recording: Recording) -> list[NDArray[np.int64]]:

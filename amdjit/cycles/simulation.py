@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,14 +100,15 @@ class _Memory:
     program: Program
     groups: Sequence[GroupRun]
     requests: Requests | None
-    kept: list[NDArray[np.generic]] = field(default_factory=list)
+    kept: list[NDArray[Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         runs = [run for group in self.groups for run in group.waves]
         if len(runs) >= 1 << NUMBER_BITS:
             raise NoEstimate(f"a simulation of {len(runs)} waves is too large")
         self.runs = runs
-        ends = np.cumsum([len(run.path) + 1 for run in runs], dtype=np.int64)
+        # Before each wave's cycles there are its slot and its start.
+        ends = np.cumsum([len(run.path) + 2 for run in runs], dtype=np.int64)
         self.firsts = ends - [len(run.path) for run in runs]
         self.issued = np.full(int(ends[-1]) if runs else 0, -1, np.int64)
         self.causes = np.zeros(len(self.issued), np.uint8)
@@ -126,7 +129,7 @@ class _Memory:
         resident = np.zeros((slots, Wave.FIELDS), np.int64)
         resident[:, Wave.SLOT] = np.arange(slots)
         resident[: len(self.slots), Wave.SIMD] = self.slots
-        parts = {
+        parts: dict[Simulation, NDArray[Any]] = {
             Simulation.ROWS: program.rows,
             Simulation.REGISTERS: program.table.registers,
             Simulation.PARAMETERS: program.parameters,
@@ -148,13 +151,13 @@ class _Memory:
         record[Simulation.SLOTS] = slots
         record[Simulation.GROUP_COUNT] = len(self.groups)
 
-    def _keep(self, array: NDArray[np.generic]) -> int:
+    def _keep(self, array: NDArray[Any]) -> int:
         """Keep an array alive; return its address."""
         self.kept.append(array)
         return int(array.ctypes.data)
 
     def _template(self) -> Int64s:
-        template = np.full(Wave.FIELDS, NEVER, np.int64)
+        template: Int64s = np.full(Wave.FIELDS, NEVER, np.int64)
         template[Wave.KEPT : Wave.COUNTS + _COUNTS] = 0
         template[Wave.ISSUED] = NEVER
         template[Wave.FIRST_VALU : Wave.SALU_WROTE + 1] = NEVER
@@ -164,14 +167,15 @@ class _Memory:
         template[Wave.RESULTS : Wave.SCALARS] = 2 * NEVER
         rows = self.program.rows
         template[Wave.PREVIOUS] = rows.ctypes.data + (len(rows) - 1) * rows.strides[0]
-        return template[Wave.KEPT :].copy()
+        begun: Int64s = template[Wave.KEPT :].copy()
+        return begun
 
     def _waves(self) -> Int64s:
         rows = np.zeros((len(self.runs), Wave.SLOT), np.int64)
         # Recorded workgroups are simulated several times.
         addresses: dict[int, int] = {}
 
-        def place(array: NDArray[np.generic] | None) -> int:
+        def place(array: NDArray[Any] | None) -> int:
             if array is None:
                 return 0
             if id(array) not in addresses:
@@ -206,17 +210,23 @@ class _Memory:
 
     def waves(self) -> list[SimulatedWave]:
         """Return what came out."""
-        found = []
-        number = slot = 0
-        for index, group in enumerate(self.groups):
-            for wave, run in enumerate(group.waves):
-                found.append(self._wave(number, run, index, wave))
-                number += 1
-            slot += 1
-        return found
+        of_simd = Counter[int]()
+        places = []
+        for simd in self.slots:
+            places.append((simd, of_simd[simd]))
+            of_simd[simd] += 1
+        waves = [
+            (i, wave) for i, group in enumerate(self.groups) for wave in range(len(group.waves))
+        ]
+        return [
+            self._wave(number, group, wave, places) for number, (group, wave) in enumerate(waves)
+        ]
 
-    def _wave(self, number: int, run: WaveRun, group: int, wave: int) -> SimulatedWave:
-        first = int(self.firsts[number])
+    def _wave(
+        self, number: int, group: int, wave: int, places: Sequence[tuple[int, int]]
+    ) -> SimulatedWave:
+        run, first = self.runs[number], int(self.firsts[number])
+        simd, slot = places[int(self.issued[first - 2])]
         issued = self.issued[first : first + len(run.path)]
         start = int(self.issued[first - 1])
         steps = np.flatnonzero(issued >= 0)
@@ -226,11 +236,9 @@ class _Memory:
         idle = self.program.rows[path, Row.IDLE] >> CAUSE_BITS
         stalled = np.maximum(0, issued - before - 1 - idle)
         stalled[causes == _ISSUE] = 0
-        place = self.kept  # keeps the arrays alive as long as the results
-        del place
         return SimulatedWave(
-            simd=0,
-            slot=0,
+            simd=simd,
+            slot=slot,
             workgroup=group,
             wave=wave,
             start=start,

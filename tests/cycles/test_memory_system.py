@@ -13,9 +13,7 @@ from amdjit.cycles.memory import CacheShape, MemoryParameters, NativeMemory
 
 SHAPES = st.builds(CacheShape, st.integers(1, 6), st.integers(1, 4))
 NUMBERS = st.integers(0, 3000)
-PARAMETERS = st.builds(
-    MemoryParameters, *[SHAPES] * 3, *[NUMBERS] * 8
-)
+PARAMETERS = st.builds(MemoryParameters, *[SHAPES] * 3, *[NUMBERS] * 8)
 # kind, compute unit, keys, salt, cycles since the last request
 REQUESTS = st.lists(
     st.tuples(
@@ -29,11 +27,11 @@ REQUESTS = st.lists(
 )
 
 
-def served(memory: NativeMemory, kind: Access, half: int, keys: list[int], salt: int, time: int) -> int:
+def served(
+    memory: NativeMemory, kind: Access, half: int, keys: list[int], salt: int, time: int
+) -> int:
     array = np.array([*keys, 0], np.int64)
-    return engine().access(
-        memory.address, kind, half, array.ctypes.data, len(keys), salt, time
-    )
+    return engine().access(memory.address, kind, half, array.ctypes.data, len(keys), salt, time)
 
 
 @settings(deadline=None)

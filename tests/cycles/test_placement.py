@@ -54,9 +54,7 @@ def dealt(target: Target, waves: int, vgprs: int, lds: int, wgp_mode: bool) -> i
     return count * halves
 
 
-@given(
-    st.integers(1, 32), st.integers(1, 256), st.integers(0, 64 * 1024), st.booleans()
-)
+@given(st.integers(1, 32), st.integers(1, 256), st.integers(0, 64 * 1024), st.booleans())
 def test_workgroups_fit_as_often_as_they_can_be_dealt_out(
     waves: int, vgprs: int, lds: int, wgp_mode: bool
 ) -> None:
@@ -92,9 +90,7 @@ def recorded(groups: list[list[list[int]]]) -> Recording:
             rows.append(len(requests))
             requests.append([32, 128, 0, len(lines), len(lines) + len(request)])
             lines += request
-        wave = RecordedWave(
-            np.zeros(len(rows) + 1, np.int32), np.array([*rows, -1], np.int32)
-        )
+        wave = RecordedWave(np.zeros(len(rows) + 1, np.int32), np.array([*rows, -1], np.int32))
         made.append(RecordedWorkgroup(number, (wave,)))
     return Recording(
         np.array([0]),

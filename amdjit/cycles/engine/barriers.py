@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from amdjit.cycles.engine.constraints import OWN, PORT
-from amdjit.cycles.engine.current import Current
+from amdjit.cycles.engine.current import DELAY_OVER, Current
 from amdjit.cycles.engine.layout import (
     LATER,
-    NEVER,
     RELEASES,
-    SLOT_BITS,
     Group,
     Parameter,
     Row,
@@ -27,9 +25,6 @@ PASS = declare("aj_cycles_pass", simulation="ptr", wave="ptr")
 SIGNAL = declare("aj_cycles_signal", simulation="ptr", wave="ptr", cycle="i64")
 ARRIVE = declare("aj_cycles_arrive", wave="ptr")
 HIDE = declare("aj_cycles_hide", simulation="ptr", wave="ptr")
-
-# Conditions of a delay that is over.
-_OVER = -1
 
 
 def pass_hidden() -> NativeFunction:
@@ -73,7 +68,6 @@ def _next_of(f: NativeFunction, simulation: Record, wave: Record) -> Value:
 
 
 def _key(f: NativeFunction, wave: Record, cycle: Value) -> Value:
-    assert SLOT_BITS
     return key(f, cycle, wave.get(Wave.NUMBER), wave.get(Wave.SLOT))
 
 
@@ -82,7 +76,7 @@ def hide() -> NativeFunction:
     f = NativeFunction.of(HIDE, "internal")
     current = Current.of(f)
     wave, row = current.wave, current.row
-    _count_delays(current)
+    current.count_delays()
     previous = wave.follow(Wave.PREVIOUS)
     wave.set(Wave.PAYS_HIDDEN, previous.get(Row.PAYS_HIDDEN))
     with f.if_(current.kind(Kind.DELAY)):
@@ -90,7 +84,7 @@ def hide() -> NativeFunction:
         wave.set(Wave.DELAY, row.get(Row.DELAY))
         following = row.get(Row.NEXT_DELAY)
         has_next = f.compare("ne", following, i64(0))
-        wave.set(Wave.NEXT_PLACE, f.select(has_next, row.get(Row.SKIP), i64(_OVER)))
+        wave.set(Wave.NEXT_PLACE, f.select(has_next, row.get(Row.SKIP), i64(DELAY_OVER)))
         wave.set(Wave.NEXT_DELAY, following)
         f.give()
     for dependency, event in (
@@ -107,14 +101,6 @@ def hide() -> NativeFunction:
         wave.set(Wave.SALU_WAITED, i64(1))
     f.give()
     return f
-
-
-def _count_delays(current: Current) -> None:
-    f, wave = current.f, current.wave
-    for place in (Wave.PLACE, Wave.NEXT_PLACE):
-        now = wave.get(place)
-        later = f.compare("sgt", now, i64(0))
-        wave.set(place, f.select(later, f.sub(now, i64(1)), i64(_OVER)))
 
 
 def _waits_for(current: Current, dependency: Dependency) -> Value:
@@ -179,4 +165,4 @@ def signal() -> NativeFunction:
     return f
 
 
-__all__ = ["ARRIVE", "HIDE", "NEVER", "PASS", "SIGNAL", "arrive", "hide", "pass_hidden", "signal"]
+__all__ = ["ARRIVE", "HIDE", "PASS", "SIGNAL", "arrive", "hide", "pass_hidden", "signal"]

@@ -187,19 +187,17 @@ def _result(current: Current, register: Value) -> Value:
 
 def _branch(current: Current, latest: _Latest) -> None:
     f, register = current.f, current.row.get(Row.CONDITION)
-    with f.if_(f.compare("sge", register, i64(0))):
-        with f.if_else(f.compare("eq", register, i64(SCC))) as (by_scc, by_mask):
-            with by_scc:
-                latest.after(Wave.SCC, Parameter.SCC_TO_BRANCH, "SALU dependency")
-            with by_mask:
-                written = _result(current, register)
-                by_valu = f.compare("ne", written, i64(NEVER))
-                with f.if_else(by_valu) as (vector, scalar):
-                    with vector:
-                        done = current.parameter(Parameter.VALU_DONE)
-                        latest.cycle(f.add(written, done), "VALU dependency")
-                    with scalar:
-                        latest.after(Wave.SALU_WROTE, Parameter.SCC_TO_BRANCH, "SALU dependency")
+    with f.section() as conditions:
+        conditions.leave_if(f.compare("slt", register, i64(0)))
+        with f.if_(f.compare("eq", register, i64(SCC))):
+            latest.after(Wave.SCC, Parameter.SCC_TO_BRANCH, "SALU dependency")
+            conditions.leave()
+        written = _result(current, register)
+        with f.if_(f.compare("eq", written, i64(NEVER))):
+            latest.after(Wave.SALU_WROTE, Parameter.SCC_TO_BRANCH, "SALU dependency")
+            conditions.leave()
+        done = current.parameter(Parameter.VALU_DONE)
+        latest.cycle(f.add(written, done), "VALU dependency")
 
 
 def _memory(current: Current, latest: _Latest) -> None:

@@ -18,7 +18,10 @@ from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, Field
 
-__all__ = ["Current"]
+__all__ = ["DELAY_OVER", "Current"]
+
+# The place of a delay that is over.
+DELAY_OVER = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +109,11 @@ class Current:
     def store(self, value: Value, address: Value) -> None:
         """Store an i64."""
         self.f.store(value, address, FIELD_BYTES)
+
+    def count_delays(self) -> None:
+        """Bring the delays one instruction nearer; those that were there are over."""
+        f, wave = self.f, self.wave
+        for place in (Wave.PLACE, Wave.NEXT_PLACE):
+            now = wave.get(place)
+            later = f.compare("sgt", now, i64(0))
+            wave.set(place, f.select(later, f.sub(now, i64(1)), i64(DELAY_OVER)))

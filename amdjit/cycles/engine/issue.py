@@ -6,9 +6,7 @@ from amdjit.cycles.engine.barriers import PASS, SIGNAL
 from amdjit.cycles.engine.current import Current
 from amdjit.cycles.engine.layout import (
     CAUSE_BITS,
-    COUNTERS,
     NEVER,
-    PLACES,
     Parameter,
     Row,
     Unit,
@@ -21,7 +19,7 @@ from amdjit.cycles.program import Kind
 from amdjit.emulator.host.builder import NULL, Value
 from amdjit.emulator.host.declaration import declare
 from amdjit.emulator.host.function import NativeFunction, i64
-from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES
+from amdjit.emulator.layout import FIELD_BYTES
 
 ISSUE = declare("aj_cycles_issue", simulation="ptr", wave="ptr", ready="i64")
 
@@ -34,7 +32,7 @@ def issue() -> NativeFunction:
     cycle = cycle_of(f, when)
     _record(current, when, cycle)
     current.store(cycle, current.element(current.unit, Unit.PORTS, current.row.get(Row.KIND)))
-    note_issue(current, cycle)
+    _note_issue(current, cycle)
     with f.section() as kinds:
         for of_kind, build in (
             ((Kind.VALU,), _valu),
@@ -70,24 +68,15 @@ def _ended(current: Current, at: Value) -> None:
         current.store(at, f.offset(ends, f.mul(step, i64(FIELD_BYTES))))
 
 
-def note_issue(current: Current, cycle: Value) -> None:
+def _note_issue(current: Current, cycle: Value) -> None:
     """Note in the wave that its next instruction is issued."""
     f, wave = current.f, current.wave
-    count_delays(current)
+    current.count_delays()
     wave.set(Wave.PREVIOUS, current.row.address)
     wave.set(Wave.ISSUED, cycle)
     wave.set(Wave.NEXT, ready(f, f.add(cycle, i64(1)), "issue"))
     wave.set(Wave.PAYS_HIDDEN, i64(0))
     wave.set(Wave.HIDDEN_UNTIL, i64(ready_at(NEVER, "issue")))
-
-
-def count_delays(current: Current) -> None:
-    """Bring delays one instruction nearer; those that were there are over."""
-    f, wave = current.f, current.wave
-    for place in (Wave.PLACE, Wave.NEXT_PLACE):
-        now = wave.get(place)
-        later = f.compare("sgt", now, i64(0))
-        wave.set(place, f.select(later, f.sub(now, i64(1)), i64(-1)))
 
 
 def _registers(current: Current, first: Row, end: Row) -> tuple[Value, Value]:
@@ -227,6 +216,3 @@ def _signal(current: Current, cycle: Value) -> None:
     f = current.f
     _go_on(current, f.add(cycle, current.parameter(Parameter.BARRIER_SIGNAL)))
     f.invoke(SIGNAL, f.parameter("simulation"), f.parameter("wave"), cycle)
-
-
-__all__ = ["COUNTERS", "ISSUE", "PLACES", "count_delays", "issue", "note_issue"]

@@ -74,9 +74,9 @@ class Row(Field):
 
 
 class Unit(Field):
-    """The units of a SIMD. *_FREE: the first cycle at which a pass of an instruction of any kind, of
-    a WMMA, of a slow one may begin. ISSUED, LEAVES: rings of the instructions in the queue of the
-    vector ALU, of which COUNT were issued. LDS_ENDS, MEMORY_ENDS: rings of the operations that took
+    """The units of a SIMD. *_FREE: the first cycle at which a pass of an instruction of any kind,
+    of a WMMA, of a slow one may begin. ISSUED, LEAVES: rings of the instructions in the vector
+    ALU's queue, of which COUNT were issued. LDS_ENDS, MEMORY_ENDS: rings of the operations that took
     operands to LDS or to memory: when their places are free. SALU: a ring of the starts of scalar
     instructions. PORTS: the cycle of the last issue, by kind."""
 
@@ -120,9 +120,9 @@ class Wave(Field):
     `Simulation.TEMPLATE`.
 
     START: the first cycle at which it may issue, counted from the start of its workgroup. OWN: when
-    the wave itself may issue its next instruction, IDLE: what that takes longer; NEXT: when its last one lets it. PREVIOUS: the
-    row of the last one but hidden ones. *_VALU, *_SLOW: when its last vector and transcendental
-    instructions were issued, the last one first. RESULTS: of each register that a VALU instruction
+    the wave itself may issue its next instruction, IDLE: what that takes longer; NEXT: when its
+    last one lets it. PREVIOUS: the row of the last one but hidden ones. *_VALU, *_SLOW: when its
+    last vector and transcendental instructions were issued, the last one first. RESULTS: of each register that a VALU instruction
     has written, the cycle of its execution, doubled, and 1 more if that was a slow one. SCALARS: of
     each register, when the scalar unit wrote it. FLYING: rings of the ends of operations, by
     counter, of which there were as many as COUNTS says.
@@ -231,7 +231,7 @@ class Parameter(Field):
 class Simulation(Field):
     """One simulation. ROWS: of the program. REGISTERS: numbers, of all instructions. PARAMETERS: a
     `Parameter` record. MEMORY: the memory system; waves may have the ends of their requests given
-    instead. REQUESTS, KEYS: rows of the recording, and the keys of its lines. WAVES: rows of `Wave`.
+    instead. REQUESTS, KEYS: rows of the recording, and keys of its lines. WAVES: rows of `Wave`.
     GROUPS: rows of `Group`, GROUP_COUNT of them, of which NEXT_GROUP takes the next place that is
     free. PLACES: the slots of workgroups that
     are resident at the same time. UNITS, SHARED: of the SIMDs and of the compute units. NEXT: for

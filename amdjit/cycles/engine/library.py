@@ -43,6 +43,4 @@ def engine() -> Engine:
     directory = read_environment(os.environ).cache_dir
     kept = DiskCache(directory, source_version(here, here.parents[1] / "emulator"))
     library = NativeLibrary(HostCompiler(), kept, [NATIVES])
-    return Engine(
-        _RUN(library.address(RUN.name)), _ACCESS(library.address(ACCESS.name)), library
-    )
+    return Engine(_RUN(library.address(RUN.name)), _ACCESS(library.address(ACCESS.name)), library)

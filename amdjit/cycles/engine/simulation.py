@@ -141,7 +141,9 @@ def _start() -> NativeFunction:
         f.copy(wave.at(Wave.KEPT), template, (Wave.FIELDS - Wave.KEPT) * FIELD_BYTES)
         start = f.add(f.parameter("cycle"), wave.get(Wave.START))
         wave.set(Wave.NEXT, ready(f, start, _START_CAUSE))
-        f.store(start, f.offset(wave.get(Wave.ISSUED_AT), -FIELD_BYTES), FIELD_BYTES)
+        issued_at = wave.get(Wave.ISSUED_AT)
+        f.store(start, f.offset(issued_at, -FIELD_BYTES), FIELD_BYTES)
+        f.store(slot, f.offset(issued_at, -2 * FIELD_BYTES), FIELD_BYTES)
         wave.set(Wave.GROUP, group.address)
     with f.count_to(count) as index:
         slot = f.load("i64", f.offset(slots, f.mul(index, i64(FIELD_BYTES))), FIELD_BYTES)

@@ -44,9 +44,7 @@ class MemorySystem:
         self.l2 = Cache(self.values.l2_cache)
         self.busy: dict[int | str, int] = {}
 
-    def access(
-        self, kind: Access, half: int, keys: Sequence[int], salt: int, time: int
-    ) -> int:
+    def access(self, kind: Access, half: int, keys: Sequence[int], salt: int, time: int) -> int:
         """Return the cycle at which the last line of a request is there."""
         ticks = [time * TICKS]
         for key in keys:
