@@ -96,6 +96,9 @@ from amdjit.types import (
 
 if TYPE_CHECKING:
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
+    from amdjit.inspection.inspection import Inspection
+    from amdjit.inspection.reading import inspect_object
+    from amdjit.profiling.profile import LaunchProfile, profile
 
 __version__ = "0.1.0"
 
@@ -127,10 +130,12 @@ __all__ = [
     "Event",
     "Immediate",
     "InlineAsm",
+    "Inspection",
     "InternalError",
     "Kernel",
     "KernelFault",
     "LaunchError",
+    "LaunchProfile",
     "LlvmCall",
     "PerformanceWarning",
     "SanitizerError",
@@ -227,12 +232,14 @@ __all__ = [
     "i64x8",
     "i64x16",
     "i64x32",
+    "inspect_object",
     "intrinsic",
     "intrinsics",
     "jit",
     "kernel",
     "lane_id",
     "local",
+    "profile",
     "sanitize",
     "shared",
     "shuffle",
@@ -277,11 +284,19 @@ __all__ = [
     "zeros",
 ]
 
-_LATE = ("SanitizerError", "SanitizerReport", "SanitizerWarning")
+# What only some programs use is loaded at its first use: names, with the modules that have them.
+_LATE = {
+    "Inspection": "amdjit.inspection.inspection",
+    "LaunchProfile": "amdjit.profiling.profile",
+    "SanitizerError": "amdjit.diagnostics.sanitizer",
+    "SanitizerReport": "amdjit.diagnostics.sanitizer",
+    "SanitizerWarning": "amdjit.diagnostics.sanitizer",
+    "inspect_object": "amdjit.inspection.reading",
+    "profile": "amdjit.profiling.profile",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # What only checked launches give is loaded at its first use.
     if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("amdjit.diagnostics.sanitizer"), name)
+    return getattr(importlib.import_module(_LATE[name]), name)

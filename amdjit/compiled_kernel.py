@@ -24,11 +24,16 @@ if TYPE_CHECKING:
     from amdjit import backend, code_object
     from amdjit.code_object import CodeObject, Resources
     from amdjit.emulator import decoder
+    from amdjit.inspection import kernel_facts, notebook, reading
+    from amdjit.inspection.inspection import Inspection
 else:
     # Most kernels are compiled and launched without a look at what they became.
     backend = late("amdjit.backend")
     code_object = late("amdjit.code_object")
     decoder = late("amdjit.emulator.decoder")
+    kernel_facts = late("amdjit.inspection.kernel_facts")
+    notebook = late("amdjit.inspection.notebook")
+    reading = late("amdjit.inspection.reading")
 
 __all__ = ["Argument", "CompiledKernel", "describe_argument"]
 
@@ -110,6 +115,26 @@ class CompiledKernel:
         """Registers, LDS, scratch, code size and occupancy, read back from the code object."""
         instructions = self._count_instructions()
         return code_object.read_resources(self.linked, self.name, self.target, instructions)
+
+    def inspect(self) -> Inspection:
+        """Return the facts of the machine code, instruction by instruction."""
+        return self._inspection
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: signature, resources, occupancy, and the listing to unfold."""
+        return notebook.kernel_html(self.inspect(), self.signature, with_lines=False)
+
+    @cached_property
+    def _inspection(self) -> Inspection:
+        companion = kernel_facts.Companion(
+            sources={
+                file: "".join(lines) for file, lines in _source_lines(self.program).items() if lines
+            },
+            typed_tree=self.typed_tree,
+            llvm=self.llvm,
+            optimized_llvm=self.optimized_llvm,
+        )
+        return reading.inspect_kernel(self.linked, self.linked.kernels[self.name], companion)
 
     def _count_instructions(self) -> int:
         """Count machine instructions: decoded if the emulator has the processor, else as

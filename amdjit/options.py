@@ -152,7 +152,9 @@ class Environment:
     these checks is appended to, one object a line. rocm_path: ROCM_PATH, where ROCm is installed,
     if it is; its linker and device library are used. device_libraries: AMDJIT_DEVICE_LIBS, the
     folder of OCML, `ocml.bc`, for functions of f64: found unless set. search_path: PATH, where
-    programs are looked for.
+    programs are looked for. no_color: NO_COLOR, set to anything for plain text in the terminal
+    (no-color.org). force_color: FORCE_COLOR, set to anything but 0 for colour in pipes, too.
+    terminal: TERM, the kind of terminal: `dumb` ones get plain text.
     """
 
     device: str | None = None
@@ -173,6 +175,9 @@ class Environment:
     device_libraries: Path | None = None
     compile_guard: bool = True
     compile_time_limit: float | None = None
+    no_color: bool = False
+    force_color: bool = False
+    terminal: str = ""
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:
@@ -205,6 +210,9 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         else None,
         rocm_path=Path(variables["ROCM_PATH"]) if variables.get("ROCM_PATH") else None,
         search_path=variables.get("PATH", ""),
+        no_color=bool(variables.get("NO_COLOR")),
+        force_color=variables.get("FORCE_COLOR", "0") not in ("", "0"),
+        terminal=variables.get("TERM", ""),
     )
 
 

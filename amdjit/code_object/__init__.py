@@ -1,7 +1,8 @@
 """Code objects, which the linker makes and devices load, read back from their bytes.
 
 `code_object` puts the parts together: `elf` the container, `descriptor` and `metadata` what a
-kernel needs, `line_table` its source lines, `resources` registers and occupancy. Bytes are not
+kernel needs, `line_table` its source lines, `debug_info` inlined
+calls and variables, `resources` registers and occupancy. Bytes are not
 trusted: damage raises `MalformedCodeObject`. This room imports errors and targets only, neither
 LLVM nor the compiler. Start reading at `code_object`.
 """

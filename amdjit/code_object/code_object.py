@@ -12,6 +12,7 @@ from amdjit.code_object.elf import (
     ELF_TYPE_SHARED,
     MACHINE_AMDGPU,
     OSABI_AMDGPU_HSA,
+    SECTION_SYMBOL_TABLE,
     ElfFile,
     Relocation,
     Segment,
@@ -99,6 +100,11 @@ class CodeObject:
         """Return the machine code of one kernel."""
         return self.text(kernel.entry_address, kernel.code_size)
 
+    @property
+    def has_symbol_table(self) -> bool:
+        """Whether all symbols are there: stripping leaves only those that a loader needs."""
+        return any(section.type == SECTION_SYMBOL_TABLE for section in self.elf.sections)
+
     @cached_property
     def line_table(self) -> LineTable:
         """The addresses' source lines, empty without debug information; MalformedCodeObject if it
@@ -124,7 +130,10 @@ def _target(elf: ElfFile) -> Target:
             f"the code object is for OS ABI {elf.osabi}, not amdhsa ({OSABI_AMDGPU_HSA})"
         )
     if elf.type != ELF_TYPE_SHARED:
-        raise MalformedCodeObject("the code object is not linked (its ELF type is not ET_DYN)")
+        raise MalformedCodeObject(
+            "the code object is not linked (its ELF type is not ET_DYN): `ld.lld -shared FILE.o -o "
+            "FILE.co` links it"
+        )
     machine = elf.flags & _MACHINE_MASK
     target = next((target for target in TARGETS if target.elf_machine_flags == machine), None)
     if target is None:

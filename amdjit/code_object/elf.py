@@ -16,6 +16,7 @@ from amdjit.code_object.errors import MalformedCodeObject
 
 __all__ = ["ElfFile", "Note", "Relocation", "Section", "Segment", "Symbol", "read_elf"]
 
+ELF_TYPE_RELOCATABLE = 1
 ELF_TYPE_SHARED = 3
 MACHINE_AMDGPU = 224
 OSABI_AMDGPU_HSA = 64

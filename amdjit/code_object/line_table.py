@@ -14,7 +14,7 @@ from amdjit.code_object.bytes_reader import BytesReader, string_at
 from amdjit.code_object.elf import ElfFile
 from amdjit.code_object.errors import MalformedCodeObject
 
-__all__ = ["LineRow", "LineTable", "read_line_table"]
+__all__ = ["LineRow", "LineTable", "read_file_names", "read_line_table"]
 
 _MOST_ROWS = 1 << 22
 _ADDRESS_MASK = (1 << 64) - 1
@@ -104,7 +104,7 @@ def read_line_table(elf: ElfFile) -> LineTable:
     """Return the file's line table, empty without debug information; MalformedCodeObject if
     broken."""
     data = _section(elf, ".debug_line")
-    strings = _Strings(_section(elf, ".debug_line_str"), _section(elf, ".debug_str"))
+    strings = _strings(elf)
     reader = BytesReader(data, 0, len(data), ".debug_line")
     rows: list[LineRow] = []
     while not reader.exhausted:
@@ -134,6 +134,10 @@ def _section(elf: ElfFile, name: str) -> bytes:
     return elf.section_data(section) if section is not None else b""
 
 
+def _strings(elf: ElfFile) -> _Strings:
+    return _Strings(_section(elf, ".debug_line_str"), _section(elf, ".debug_str"))
+
+
 def _initial_length(reader: BytesReader) -> tuple[int, int]:
     length = reader.unsigned(4)
     if length == 0xFFFFFFFF:
@@ -141,9 +145,29 @@ def _initial_length(reader: BytesReader) -> tuple[int, int]:
     return length, 4
 
 
+def read_file_names(elf: ElfFile, offset: int) -> tuple[tuple[str, ...], int]:
+    """Return the files of the unit at an offset of `.debug_line`, and the number of the first;
+    MalformedCodeObject if the unit is broken."""
+    data = _section(elf, ".debug_line")
+    reader = BytesReader(data, min(offset, len(data)), len(data), ".debug_line")
+    length, offset_size = _initial_length(reader)
+    unit, _ = _read_start(
+        BytesReader(data, reader.position, reader.position + length, ".debug_line unit"),
+        offset_size,
+        _strings(elf),
+    )
+    return unit.files, unit.first_file
+
+
 def _read_unit(
     reader: BytesReader, offset_size: int, strings: _Strings, rows: list[LineRow]
 ) -> None:
+    unit, program = _read_start(reader, offset_size, strings)
+    _run(BytesReader(reader.data, program, reader.end, ".debug_line program"), unit, rows)
+
+
+def _read_start(reader: BytesReader, offset_size: int, strings: _Strings) -> tuple[_Unit, int]:
+    """Return the header of a unit and where its program starts."""
     version = reader.unsigned(2)
     if not 3 <= version <= 5:
         raise MalformedCodeObject(f".debug_line: version {version}")
@@ -151,8 +175,7 @@ def _read_unit(
         reader.take(2)  # address size and segment selector size
     header_length = reader.unsigned(offset_size)
     program = reader.position + header_length
-    unit = _read_header(reader, version, offset_size, strings)
-    _run(BytesReader(reader.data, program, reader.end, ".debug_line program"), unit, rows)
+    return _read_header(reader, version, offset_size, strings), program
 
 
 def _read_header(reader: BytesReader, version: int, offset_size: int, strings: _Strings) -> _Unit:

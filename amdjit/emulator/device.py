@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amdjit.checking.profiling import PROFILES
 from amdjit.checking.sanitizing import is_on
+from amdjit.diagnostics.errors import LaunchError
 from amdjit.disk_cache import DiskCache, source_version
 from amdjit.emulator.checks.init.written_memory import WrittenMemory
 from amdjit.emulator.checks.memory.quarantine import WIDE_GAP, Quarantine
@@ -27,16 +29,19 @@ from amdjit.late import late
 from amdjit.options import Environment, read_environment
 from amdjit.target import Target
 
-# The checks take milliseconds to import, which launches without them should not pay for.
+# The checks and counters take milliseconds to import, which launches without them should not pay
+# for.
 if TYPE_CHECKING:
     from amdjit.checking.settings import Request
     from amdjit.diagnostics.errors import KernelFault
     from amdjit.diagnostics.sanitizer import SanitizerReport
     from amdjit.emulator.checks import session
     from amdjit.emulator.checks.memory import leaks
+    from amdjit.emulator.counting import session as counting
 else:
     session = late("amdjit.emulator.checks.session")
     leaks = late("amdjit.emulator.checks.memory.leaks")
+    counting = late("amdjit.emulator.counting.session")
 
 
 @dataclass
@@ -64,6 +69,7 @@ class _Machine:
 class _Lazy:
     lock: threading.Lock = field(default_factory=threading.Lock)
     machine: _Machine | None = None
+    counters: counting.Counters | None = None
 
 
 class EmulatorDevice:
@@ -160,6 +166,13 @@ class EmulatorDevice:
                 self._lazy.machine = _Machine(host, dispatcher)
             return self._lazy.machine
 
+    def _counters(self) -> counting.Counters:
+        machine = self._machine()
+        with self._lazy.lock:
+            if self._lazy.counters is None:
+                self._lazy.counters = counting.Counters(machine.dispatcher)
+            return self._lazy.counters
+
     def allocate(self, nbytes: int) -> int:
         """Allocate memory, 256-byte aligned; BackendError when out of memory."""
         if not (self._tracks_memory or is_on("memory")):
@@ -207,10 +220,15 @@ class EmulatorDevice:
         """Run a kernel to its end. `grid` counts workgroups; `kernarg` holds the explicit
         arguments.
 
-        LaunchError if it cannot start, KernelFault for what it does wrong, which leaves other
-        memory intact.
+        Inside `amdjit.profile` it counts what it does. LaunchError if it cannot start, KernelFault
+        for what it does wrong, which leaves other memory intact.
         """
         geometry = Geometry(grid, block, dynamic_lds)
+        blocks = PROFILES.get()
+        if blocks:
+            counters = self._counters()
+            counters.launch(function, geometry, bytes(kernarg), self.time_limit, blocks)
+            return
         self._machine().dispatcher.launch(function, geometry, bytes(kernarg), self.time_limit)
 
     def launch_sanitized(
@@ -225,8 +243,16 @@ class EmulatorDevice:
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
         """Run a kernel as `launch` does, with checks.
 
-        Return their reports, and what stopped the launch if something did.
+        Return their reports, and what stopped the launch if something did. LaunchError inside
+        `amdjit.profile`: checks would be counted, too.
         """
+        if PROFILES.get():
+            checks = ", ".join(sorted(request.checks))
+            raise LaunchError(
+                f"{function.name}: a launch cannot be checked ({checks}) and counted "
+                "(amdjit.profile) at the same time: launch it twice, once without `sanitize` and "
+                "AMDJIT_SANITIZE"
+            )
         dispatcher = self._machine().dispatcher
         geometry = Geometry(grid, block, dynamic_lds)
         return session.run_checked(

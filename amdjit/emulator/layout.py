@@ -97,7 +97,9 @@ class Context(Field):
     BUDGET = 26, "i64", "instructions"
     TICKS = 27, "i64", "budgets"
     ATTEND = 28, "ptr"
-    FIELDS = 29
+    # Where a counted launch counts on this thread (`counting/layout.py`).
+    COUNTERS = 29, "ptr"
+    FIELDS = 30
 
 
 # The barriers of a workgroup: its own (number -1, at index 0) and the named ones from 1 on (LLVM's

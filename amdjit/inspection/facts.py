@@ -5,7 +5,7 @@ Counts are exact. A fact that the bytes do not show is None, and `Inspection.mis
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 __all__ = [
@@ -40,7 +40,8 @@ class InstructionFacts:
     """One machine instruction.
 
     address: in the code object's virtual addresses; size: in bytes. mnemonic: without encoding
-    suffix. unit: the part of the processor that executes it, as `units.UNITS` lists them.
+    suffix, `v_dual_… :: v_dual_…` for two that issue together, `unknown` for what the decoder does
+    not know. unit: the part of the processor that executes it, as `units.UNITS` lists them.
     issue_cycles: cycles for which it keeps its unit busy (`cycles.parameters`), None if that is not
     known. file, line: its source. inlined_from: the calls through which the line came here, the
     innermost first. block: the number of its basic block. loop_depth: loops around it.
@@ -61,8 +62,8 @@ class InstructionFacts:
     inlined_from: tuple[Call, ...]
     block: int
     loop_depth: int
-    live_vgprs: frozenset[int]
-    live_sgprs: frozenset[int]
+    live_vgprs: Set[int]
+    live_sgprs: Set[int]
     waits_for: tuple[int, ...] = ()
     waited_by: tuple[int, ...] = ()
     needs: tuple[int, ...] = ()
@@ -153,7 +154,8 @@ class OccupancyStep:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """How many waves of the kernel one SIMD holds.
+    """How many waves of the kernel the fullest SIMD holds. Workgroups are there whole or not at
+    all; they share the SIMDs and the LDS of a workgroup processor.
 
     limited_by: "vgprs", "lds", "workgroup size", or "none" if all wave slots are filled. limits:
     the waves that each of these alone would allow. steps: the next higher numbers of waves.

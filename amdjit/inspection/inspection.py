@@ -2,66 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import prod
 
-from amdjit.inspection.facts import (
-    AccessFacts,
-    BlockFacts,
-    InstructionFacts,
-    LineFacts,
-    LoopFacts,
-    Occupancy,
-    Peak,
-    SourcePlace,
-)
+from amdjit.code_object.resources import Demand
+from amdjit.inspection.facts import Occupancy
+from amdjit.inspection.json_form import json_text
+from amdjit.inspection.kernel_facts import Companion, KernelFacts
+from amdjit.inspection.notebook import kernel_html
+from amdjit.inspection.occupancy import occupancy_of
+from amdjit.inspection.summary import summary
+from amdjit.target import find_target
 
-__all__ = ["Companion", "Inspection"]
+__all__ = ["SCHEMA", "Companion", "Inspection"]
 
-
-@dataclass(frozen=True, slots=True)
-class Companion:
-    """What is known of a kernel beside its code object, if amdjit has compiled it: shown, never
-    needed. sources: the text of each file. Empty strings are unknown."""
-
-    sources: Mapping[str, str] = field(default_factory=dict)
-    typed_tree: str = ""
-    llvm: str = ""
-    optimized_llvm: str = ""
+# The name of the JSON form, with its version: what a reader relies on stays under one name.
+SCHEMA = "amdjit.inspection/1"
+_NOT_IN_JSON = frozenset({"companion", "code_object"})
 
 
 @dataclass(frozen=True)
-class Inspection:
-    """The facts of one kernel of a code object.
+class Inspection(KernelFacts):
+    """The facts of one kernel of a code object; printing shows a summary."""
 
-    kernel, target: names. wave_size: lanes. wgp_mode: whether a workgroup may use both compute
-    units. producer: the compiler, by the debug information, "" if it does not say. vgprs, sgprs:
-    registers of a wave; lds_bytes, scratch_bytes: of a workgroup and of a work-item, without what
-    the launch adds; vgpr_spills, sgpr_spills: registers spilled; code_bytes: machine code.
-    workgroup_size: the most work-items of a workgroup. instructions, blocks: by address.
-    loops: outer ones first. lines: by file and line. accesses: the memory instructions.
-    missing: what could not be found out, and why, in sentences.
-    """
+    def __str__(self) -> str:
+        return summary(self)
 
-    kernel: str
-    target: str
-    wave_size: int
-    wgp_mode: bool
-    producer: str
-    vgprs: int
-    sgprs: int
-    vgpr_spills: int
-    sgpr_spills: int
-    lds_bytes: int
-    scratch_bytes: int
-    code_bytes: int
-    workgroup_size: int
-    instructions: tuple[InstructionFacts, ...] = field(repr=False)
-    blocks: tuple[BlockFacts, ...] = field(repr=False)
-    loops: tuple[LoopFacts, ...] = field(repr=False)
-    lines: Mapping[SourcePlace, LineFacts] = field(repr=False)
-    peak: Peak
-    occupancy: Occupancy
-    accesses: tuple[AccessFacts, ...] = field(repr=False)
-    missing: tuple[str, ...]
-    companion: Companion = field(default_factory=Companion, repr=False, compare=False)
+    def occupancy_at(
+        self, block: int | tuple[int, ...] | None = None, dynamic_lds: int = 0
+    ) -> Occupancy:
+        """Return the occupancy of launches with these workgroups.
+
+        block: work-items of a workgroup, along one axis or along each; None for the most that the
+        kernel allows. dynamic_lds: bytes that the launch adds to each workgroup's LDS. ValueError
+        if the kernel allows no such workgroup.
+        """
+        size = prod(block) if isinstance(block, tuple) else block
+        size = self.workgroup_size if size is None else size
+        if not 0 < size <= self.workgroup_size or dynamic_lds < 0:
+            raise ValueError(
+                f"the kernel takes 1 to {self.workgroup_size} work-items a workgroup and no "
+                f"negative LDS, not {size} and {dynamic_lds}"
+            )
+        target = find_target(self.target)
+        assert target is not None
+        waves, lds = -(-size // self.wave_size), self.lds_bytes + dynamic_lds
+        return occupancy_of(Demand(self.vgprs, lds, waves, self.wave_size, self.wgp_mode), target)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return kernel_html(self)
+
+    def to_json(self) -> str:
+        """Return the facts as JSON: an object with the fields of `KernelFacts` by name, and
+        "schema".
+
+        Records are objects with their fields by name, sets of registers sorted arrays; `lines` is
+        an array. Sources and IR are not there: they are no facts of the code object.
+        """
+        return json_text(SCHEMA, self, without=_NOT_IN_JSON)

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from amdjit.checking.profiling import refuse_profiles
 from amdjit.diagnostics.errors import BackendError, LaunchError
 from amdjit.runtime import dlpack
 from amdjit.runtime.device import Extent, Function
@@ -246,6 +247,7 @@ class HipDevice:
         """Start a kernel. HIP fills in the hidden arguments, and copies `kernarg` before this
         returns."""
         assert isinstance(function, HipFunction)
+        refuse_profiles(function.name, self.name, self.target.name)
         shape = (*grid, *block, dynamic_lds)
         try:
             with function.lock:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from amdjit.code_object import CodeObject, MalformedCodeObject, read_resources
+from amdjit.code_object.debug_info import DebugInfo, read_debug_info
 from amdjit.code_object.elf import ElfFile
 from amdjit.code_object.metadata import read_metadata
 from amdjit.options import named_target
@@ -24,7 +25,13 @@ def read_all(data: bytes) -> None:
         code_object = CodeObject.read(data)
     except MalformedCodeObject:
         return
+    try:
+        info = read_debug_info(code_object.elf)
+    except MalformedCodeObject:
+        info = DebugInfo()
     for kernel in code_object.kernels.values():
+        info.inline_stack(kernel.entry_address)
+        info.variables_at(kernel.entry_address)
         read_resources(code_object, kernel, TARGET, 0)
         assert kernel.descriptor.user_sgprs is not None
         code_object.line_of(kernel.entry_address)
@@ -36,8 +43,12 @@ def interesting(data: bytes) -> list[tuple[int, int]]:
     table."""
     elf = CodeObject.read(data).elf
     ranges = [(0, 64 + 56 * 8), (len(data) - 64 * len(elf.sections), len(data))]
-    names = (".note", ".rodata", ".debug_line", ".symtab", ".dynsym", ".debug_line_str")
-    ranges += [(s.offset, s.offset + s.size) for s in elf.sections if s.name in names and s.size]
+    names = (".note", ".rodata", ".symtab", ".dynsym")
+    ranges += [
+        (s.offset, s.offset + s.size)
+        for s in elf.sections
+        if s.size and (s.name in names or s.name.startswith(".debug"))
+    ]
     return ranges
 
 

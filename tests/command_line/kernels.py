@@ -27,4 +27,9 @@ def wrong(x):
         x[0] = 1
 
 
+@amdjit.kernel
+def grid(table, row, n):
+    row[0] = table[0, 1] + row.shape[0] * n
+
+
 not_a_kernel = 3

@@ -74,10 +74,18 @@ def test_a_constant_is_given_by_value(capsys: pytest.CaptureFixture[str]) -> Non
         (["inspect", "absent.py:scale"], "absent.py is not a Python file"),
         (
             ["inspect", f"{FILE}:absent"],
-            "has no kernel 'absent'; its kernels are: annotated, constant, scale, wrong",
+            "has no kernel 'absent'; its kernels are: annotated, constant, grid, scale, wrong",
         ),
         (["inspect", f"{FILE}:not_a_kernel"], "has no kernel 'not_a_kernel'"),
         (["inspect", f"{FILE}:scale"], "scale takes 2 arguments (x, s), but 0 were given"),
+        (["inspect", f"{FILE}:scale"], ':scale --signature "f32[:],f32"'),
+        (
+            ["inspect", f"{FILE}:grid", "--target", "gfx1200"],
+            '--signature "f32[:, ::1],f32[:],f32"',
+        ),
+        (["inspect", "absent.co"], "absent.co cannot be read: No such file or directory"),
+        (["inspect", "absent.o", "--signature", "i32"], "--signature is for FILE.py:KERNEL"),
+        ([*SCALE, "--kernel", "scale"], "--kernel is for code objects"),
         (["inspect", f"{FILE}:scale", "--signature", "f32[:]"], "but 1 was given"),
         (
             ["inspect", f"{FILE}:scale", "--signature", "f32[:],double"],

@@ -26,7 +26,7 @@ ALL_VECTORS = (1 << HALF_VGPRS) - 1
 _EXECUTES = frozenset((EXEC_LO, EXEC_LO + 1))
 
 
-class _Change(Enum):
+class ExecChange(Enum):
     """What an instruction does to EXEC."""
 
     NONE = auto()
@@ -45,7 +45,7 @@ class _Effect:
     reads: int
     overwrites: int
     across: int
-    change: _Change
+    change: ExecChange
     full: bool
 
 
@@ -121,12 +121,12 @@ class HiddenLanes:
 
 def _before(effect: _Effect, after: Seen) -> Seen:
     active, hidden = after.active, after.hidden
-    if effect.change is not _Change.NONE:
+    if effect.change is not ExecChange.NONE:
         # A lane that is active before may be inactive afterwards, unless EXEC only gains lanes, and
         # the other way round.
-        if effect.change is not _Change.GAINS:
+        if effect.change is not ExecChange.GAINS:
             active |= after.hidden
-        if effect.change is not _Change.LOSES:
+        if effect.change is not ExecChange.LOSES:
             hidden |= after.active
     active = active & ~effect.overwrites | effect.reads
     return Seen(active, 0 if effect.full else hidden | effect.across)
@@ -151,7 +151,7 @@ def _effect(instruction: Instruction, full: bool) -> _Effect:
             else:
                 reads |= registers
                 across |= 0 if lane_by_lane else registers
-    return _Effect(reads, overwrites, across, _change(instruction), full)
+    return _Effect(reads, overwrites, across, exec_change(instruction), full)
 
 
 def _vectors(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
@@ -160,16 +160,17 @@ def _vectors(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
             yield spec.written, spec.read, operand
 
 
-def _change(instruction: Instruction) -> _Change:
+def exec_change(instruction: Instruction) -> ExecChange:
+    """Return what an instruction does to EXEC."""
     if not scalar_writes(instruction) & _EXECUTES:
-        return _Change.NONE
+        return ExecChange.NONE
     if instruction.traits.compares and instruction.traits.writes_exec:
-        return _Change.LOSES
+        return ExecChange.LOSES
     logic = instruction.traits.logic
     if logic is None or logic.is_negated or not _keeps_exec(logic, instruction.operands):
-        return _Change.ANY
-    return {Operator.AND: _Change.LOSES, Operator.OR: _Change.GAINS}.get(
-        logic.operator, _Change.ANY
+        return ExecChange.ANY
+    return {Operator.AND: ExecChange.LOSES, Operator.OR: ExecChange.GAINS}.get(
+        logic.operator, ExecChange.ANY
     )
 
 

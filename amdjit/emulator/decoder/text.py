@@ -157,7 +157,7 @@ def _modifier_text(row: Row, modifiers: Modifiers, halves: bool, immediates: dic
         text = _select_text(row, modifiers, halves)
         text += f" byte_sel:{immediates['byte_sel']}" if immediates.get("byte_sel") else ""
         text += (" clamp" if modifiers.clamp else "") + _OUTPUT_MODIFIERS[modifiers.omod]
-    return text + _dpp_text(modifiers.dpp) if modifiers.dpp else text
+    return text + dpp_text(modifiers.dpp) if modifiers.dpp else text
 
 
 def _select_text(row: Row, modifiers: Modifiers, halves: bool) -> str:
@@ -203,7 +203,8 @@ def _packed_text(row: Row, modifiers: Modifiers) -> str:
     return text + (" clamp" if modifiers.clamp else "")
 
 
-def _dpp_text(dpp: Dpp) -> str:
+def dpp_text(dpp: Dpp) -> str:
+    """Return how DPP is written after the operands, with a leading blank."""
     inactive = " fi:1" if dpp.fetch_inactive else ""
     if dpp.lanes is not None:
         return f" dpp8:[{','.join(map(str, dpp.lanes))}]{inactive}"
@@ -348,4 +349,4 @@ _WRITERS: dict[str, _Writer] = {
     "LDSDIR": _direct_text,
 }
 
-__all__ = ["disassemble", "register_text"]
+__all__ = ["disassemble", "dpp_text", "register_text"]

@@ -323,8 +323,10 @@ class Traits:
 
     lane_by_lane: each active lane, and no other, writes all registers of the result, from its own
     lane of the sources. once_per_wave: a wave64 executes it once, not once for each half.
-    moved_role: the operand whose values go to other lanes. is_pseudo_scalar: a vector ALU
-    instruction of one number. is_relative: M0 is added to the numbers of registers.
+    moved_role: the operand whose values go to other lanes. reads_inactive: whatever its fields say,
+    it may read lanes that are inactive. is_pseudo_scalar: a vector ALU instruction of one number.
+    is_relative: M0 is added to the numbers of vector registers; moves_relative_scalars: to those of
+    scalar ones.
 
     timing: how long it keeps its unit busy.
 
@@ -355,8 +357,10 @@ class Traits:
     once_per_wave: bool = False
     single_lane: SingleLane | None = None
     moved_role: str | None = None
+    reads_inactive: bool = False
     is_pseudo_scalar: bool = False
     is_relative: bool = False
+    moves_relative_scalars: bool = False
 
     reads_scc: bool = False
     writes_scc: bool = False

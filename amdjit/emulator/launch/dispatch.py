@@ -68,6 +68,24 @@ class Checks(Protocol):
         ...
 
 
+class Counting(Protocol):
+    """What a counted launch needs in addition."""
+
+    @property
+    def instruments(self) -> Instruments:
+        """What to build into the code."""
+        ...
+
+    @property
+    def natives(self) -> Sequence[NativeSources]:
+        """The native functions that this code calls."""
+        ...
+
+    def prepare(self, plan: Plan) -> Sequence[int]:
+        """Make the memory of the counters; return its address for each host thread."""
+        ...
+
+
 class Dispatcher:
     """Runs kernels on host threads. Safe to use from several threads."""
 
@@ -133,6 +151,28 @@ class Dispatcher:
         workspace.begin(
             kernarg, next(self._dispatches), checks.table(self._memory.table()), address
         )
+        if plan.short:
+            self._drives[plan.wave_size](workspace.contexts[0])
+        else:
+            self._run(workspace, self._drives[plan.wave_size], time_limit)
+        self._end(function, plan, workspace)
+
+    def launch_counted(
+        self,
+        function: EmulatedFunction,
+        geometry: Geometry,
+        kernarg: bytes,
+        time_limit: float | None,
+        counting: Counting,
+    ) -> None:
+        """Run a kernel that counts what it does. KernelFault and LaunchError as `launch`."""
+        self._library.add(*counting.natives)
+        plan = self._plan(function, geometry, counting.instruments)
+        workspace = plan.take(self._memory)
+        self._memory.launched()
+        counters = counting.prepare(plan)
+        dispatch, table = next(self._dispatches), self._memory.table()
+        workspace.begin(kernarg, dispatch, table, counters=counters)
         if plan.short:
             self._drives[plan.wave_size](workspace.contexts[0])
         else:

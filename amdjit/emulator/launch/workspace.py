@@ -7,6 +7,7 @@ If all of it exists already, a launch writes its arguments, resets a few fields 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -162,10 +163,18 @@ class Workspace:
         self._contexts[0, Context.ATTEND] = self.attendance.address
         self.contexts = [row.ctypes.data for row in self._contexts]
 
-    def begin(self, explicit: bytes, dispatch: int, table: Table, checks: int = 0) -> None:
+    def begin(
+        self,
+        explicit: bytes,
+        dispatch: int,
+        table: Table,
+        checks: int = 0,
+        counters: Sequence[int] = (),
+    ) -> None:
         """Set up a launch with these arguments. LaunchError if they are not the kernel's.
 
-        checks: the address of the checks' `layout.Sanitizer`, 0 without checks.
+        checks: the address of the checks' `layout.Sanitizer`, 0 without checks. counters: where
+        each host thread counts, if the code does.
         """
         self._write_arguments(explicit, dispatch)
         if table.rows is not self._rows:
@@ -176,6 +185,8 @@ class Workspace:
                 sites[:] = 0  # they name allocations
         self._table = table
         self._launch[Launch.SANITIZER] = checks
+        if counters:
+            self._contexts[:, Context.COUNTERS] = counters
         self._launch[Launch.STOP] = Stop.RUN
         self._launch[Launch.NEXT_GROUP] = 0
         if self._changed is not None:

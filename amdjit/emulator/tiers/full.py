@@ -104,6 +104,7 @@ class _Translation:
         sites = Sites([graph.entry])
         self._frame = Frame(self._builder, self._registers, sites, natives, modes=self._modes)
         self._frame.instruments = begin_function(instruments, graph, full_waves, wave_size)
+        self._one_by_one = any(kind.every_instruction for kind in instruments)
         ending = _Branches(self._builder, self._registers)
         self._terminators = Terminators(graph, self._frame, ending)
         self._entries: list[int] = []
@@ -146,7 +147,7 @@ class _Translation:
                 self._registers.leave_unseen(stretch[0][1])
                 self._frame.before(stretch[0][0])
                 break
-            if stretch[0][0].pc == joined or len(stretch) == 1 or self._frame.instruments:
+            if stretch[0][0].pc == joined or len(stretch) == 1 or self._one_by_one:
                 ones = self._emit(stretch, ones, joined)
             else:
                 emit_stretch(self._frame, partial(self._emit, stretch, ones, joined))

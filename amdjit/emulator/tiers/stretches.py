@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TypeVar
 
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.decoder.traits import Idle, Unit
 from amdjit.emulator.expressions.nans import RARELY, any_nan
 from amdjit.emulator.instructions.operation import VectorOp
@@ -34,8 +34,13 @@ _Step = TypeVar("_Step")
 
 
 def may_stretch(instruction: Instruction) -> bool:
-    """Return whether an instruction only computes vector registers and lane masks."""
+    """Return whether an instruction only computes vector registers and lane masks, but not EXEC."""
     traits = instruction.traits
+    if any(
+        isinstance(operand, Register) and operand.file is RegisterFile.EXEC
+        for operand in instruction.operands
+    ):
+        return False
     if instruction.pair is not None:
         halves = (instruction, instruction.pair)
         return all(DUAL.get(half.traits.operation) is not None for half in halves)

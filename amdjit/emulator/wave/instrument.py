@@ -58,10 +58,13 @@ class MemoryAccess:
 class Instrument:
     """A check's part of the translation; one object for each kernel that is translated.
 
-    name: part of the cache's key. By default the methods do nothing.
+    name: part of the cache's key. every_instruction: it may add code to any instruction, so that
+    none may be translated twice (`tiers/stretches.py`); False if it adds none to instructions that
+    only compute vector registers. By default the methods do nothing.
     """
 
     name: ClassVar[str]
+    every_instruction: ClassVar[bool] = True
 
     def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
         """Prepare for a kernel. full_waves: all lanes of every wave start active."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.analysis.dataflow import scalar_writes
 from amdjit.emulator.checks.waits.counters import effect_of
-from amdjit.emulator.checks.waits.search import Place, places_of, register_operands
+from amdjit.emulator.checks.waits.places import Place, places_of, register_operands
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.decoder.traits import Flag
 from amdjit.emulator.layout import HALF_LANES, SCC_SLOT, VCC_LO

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.checks.waits.search import Place, places_of, register_operands
+from amdjit.emulator.checks.waits.places import Place, places_of, register_operands
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.decoder.traits import Arithmetic, Exchange, MemoryKind, Space
 

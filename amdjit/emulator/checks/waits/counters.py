@@ -63,6 +63,13 @@ def _returns(instruction: Instruction) -> bool:
     return instruction.operand("vdst") is not None
 
 
+def lands_in_order(instruction: Instruction, counter: WaitCounter) -> bool:
+    """Whether an instruction's result arrives after that of an older load on that counter, so that
+    it may overwrite it without a wait."""
+    effect = effect_of(instruction)
+    return counter.in_order and effect.fills and effect.counts == (counter,)
+
+
 def lands_scc(instruction: Instruction, signal: Instruction) -> bool:
     """Whether an instruction waits for the barrier whose signal writes SCC, so that SCC has arrived
     (LLVM: SIInsertWaitcnts, tryClearSCCWriteEvent)."""

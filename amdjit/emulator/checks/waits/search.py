@@ -14,26 +14,25 @@ interlock (RDNA 4 ISA, 5.6: VM_VSRC; LLVM waits for none either, exports excepte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.checks.waits.counters import effect_of, lands_scc, waits_of
-from amdjit.emulator.checks.waits.halves import BOTH, moved_halves
+from amdjit.emulator.checks.waits.counters import (
+    effect_of,
+    lands_in_order,
+    lands_scc,
+    waits_of,
+)
+from amdjit.emulator.checks.waits.halves import BOTH
+from amdjit.emulator.checks.waits.paths import Paths
+from amdjit.emulator.checks.waits.places import LDS, SCC, Place, results_of, uses_of
 from amdjit.emulator.decoder import disassemble
-from amdjit.emulator.decoder.instruction import Instruction, OperandSpec, Register, RegisterFile
-from amdjit.emulator.decoder.traits import Flag, Flow, Traits
+from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.wait_counters import WaitCounter
 from amdjit.emulator.layout import SCC_SLOT, VCC_LO
 
 _OLDEST = 64  # what the widest counter holds
-_LDS = ("lds", 0)
-_SCC = ("s", SCC_SLOT)
-
-# A register as ("v", number) or ("s", the ISA's operand code); `_LDS` stands for writes to LDS. In
-# states, VGPRs are two halves of 16 bits.
-Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +99,7 @@ class _Analysis:
         self._graph = graph
         blocks = graph.blocks.values()
         self._by_pc = {item.pc: item for block in blocks for item in block.instructions}
-        calls = [item for item in self._by_pc.values() if item.traits.flow.is_call]
-        returns = frozenset(item.pc + item.size for item in calls)
-        self._never_called = returns | {graph.entry}
+        self._paths = Paths(graph)
 
     def solve(self) -> dict[int, _State]:
         """Return the state at each reachable block's start."""
@@ -113,22 +110,10 @@ class _Analysis:
             state = dict(states[block.pc])
             for instruction in block.instructions:
                 _issue(instruction, state, self._by_pc)
-            for successor in self._successors(block):
+            for successor in self._paths.after(block):
                 if _merge(states, successor, state):
                     work.append(successor)
         return states
-
-    def _successors(self, block: Block) -> Iterator[int]:
-        """Yield where a block goes on: a call goes to functions only, not to where another call
-        returns.
-
-        Callees land everything first (LLVM: SIInsertWaitcnts, callWaitsOnFunctionEntry), so that a
-        caller may leave loads in flight.
-        """
-        call = block.instructions[-1].traits.flow is Flow.INDIRECT_CALL
-        for successor in block.successors:
-            if successor in self._graph.blocks and not (call and successor in self._never_called):
-                yield successor
 
     def findings(self, block: Block, state: _State) -> Iterator[MissingWait]:
         """Yield what is wrong in a block that starts in `state`."""
@@ -159,7 +144,7 @@ class _Analysis:
 
 def _name(place: Place) -> str:
     file, number = place
-    if place == _LDS:
+    if place == LDS:
         return ""
     if file in BOTH:
         return f"v{number}"
@@ -185,24 +170,18 @@ def _merge(states: dict[int, _State], target: int, new: _State) -> bool:
     return changed
 
 
-def _lands_in_order(instruction: Instruction, counter: WaitCounter) -> bool:
-    """Whether an instruction's result arrives after that of an older load on that counter, so that
-    it may overwrite it without a wait."""
-    effect = effect_of(instruction)
-    return counter.in_order and effect.fills and effect.counts == (counter,)
-
-
 def _early(
     instruction: Instruction, state: _State
 ) -> Iterator[tuple[Place, bool, WaitCounter, _Flight]]:
     """Yield each (place, whether it is only written, counter, flight) that an instruction meets too
     early."""
     landed = _waited(instruction, state)
-    for place, overwrites in _uses(instruction):
-        for counter in instruction.opcode.instruction_set.wait_counters.counters:
-            flight = landed.get((place, counter))
-            if flight and not (overwrites and _lands_in_order(instruction, counter)):
-                yield place, overwrites, counter, flight
+    for span, overwrites in uses_of(instruction):
+        for place in span.places():
+            for counter in instruction.opcode.instruction_set.wait_counters.counters:
+                flight = landed.get((place, counter))
+                if flight and not (overwrites and lands_in_order(instruction, counter)):
+                    yield place, overwrites, counter, flight
 
 
 def _waited(instruction: Instruction, state: _State) -> _State:
@@ -240,83 +219,13 @@ def _issue(instruction: Instruction, state: _State, by_pc: Mapping[int, Instruct
     for key, flight in list(state.items()):
         if key[1] in effect.counts and flight.age < _OLDEST:
             state[key] = _Flight(flight.age + 1, flight.pc)
-    places = list(_results(instruction)) if effect.fills else []
-    places += [_LDS] if effect.writes_lds else []
-    places += [_SCC] if effect.writes_scc else []
-    for place in places:
-        for counter in effect.counts:
-            state[place, counter] = _Flight(0, instruction.pc)
+    for span in results_of(instruction, effect):
+        for place in span.places():
+            for counter in effect.counts:
+                state[place, counter] = _Flight(0, instruction.pc)
 
 
 def _land_scc(instruction: Instruction, state: _State, by_pc: Mapping[int, Instruction]) -> None:
-    for key in [key for key in state if key[0] == _SCC]:
+    for key in [key for key in state if key[0] == SCC]:
         if lands_scc(instruction, by_pc[state[key].pc]):
             del state[key]
-
-
-def places_of(register: Register) -> Iterable[Place]:
-    """Return the registers that an operand covers."""
-    if register.file is RegisterFile.SCC:
-        return [("s", SCC_SLOT)]
-    if register.file is RegisterFile.VGPR:
-        return [("v", number) for number in range(register.index, register.index + register.dwords)]
-    slot = scalar_slot(register)
-    return [] if slot is None else [("s", number) for number in range(slot, slot + register.dwords)]
-
-
-def register_operands(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
-    """Yield (written, read, register) of both halves of an instruction."""
-    for spec, register in _operands(instruction):
-        yield spec.written, spec.read, register
-
-
-def _operands(instruction: Instruction) -> Iterator[tuple[OperandSpec, Register]]:
-    for half in (instruction, instruction.pair) if instruction.pair else (instruction,):
-        for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
-            if isinstance(operand, Register):
-                yield spec, operand
-
-
-def _halves(register: Register, halves: tuple[str, ...]) -> Iterator[Place]:
-    for file, number in places_of(register):
-        for half in halves if file == "v" else (file,):
-            yield half, number
-
-
-def _results(instruction: Instruction) -> Iterator[Place]:
-    for spec, register in _operands(instruction):
-        if spec.written:
-            yield from _halves(register, moved_halves(instruction, spec.role))
-
-
-def _uses(instruction: Instruction) -> Iterator[tuple[Place, bool]]:
-    """Yield each place that an instruction needs, and whether it only writes it; reads come first.
-
-    A load into half of a register counts as a write of both halves: it preserves the other one, and
-    lands in order.
-    """
-    filled = effect_of(instruction).fills
-    written_later: list[Place] = []
-    for spec, register in _operands(instruction):
-        merges = filled and spec.written and register.dwords == 1
-        if spec.read and not merges:
-            for place in _halves(
-                register, BOTH if spec.written else moved_halves(instruction, spec.role)
-            ):
-                yield place, False
-        elif spec.written:
-            written_later += _halves(register, BOTH)
-    yield from _implied_uses(instruction.traits)
-    for place in written_later:
-        yield place, True
-
-
-def _implied_uses(traits: Traits) -> Iterator[tuple[Place, bool]]:
-    if traits.condition is not None and traits.condition.flag is Flag.VCC:
-        yield ("s", VCC_LO), False
-    if traits.barrier is not None and traits.barrier.signals:
-        yield _LDS, False
-    if traits.reads_scc:
-        yield _SCC, False
-    elif traits.writes_scc and not traits.scc_is_late:
-        yield _SCC, True

@@ -81,6 +81,7 @@ def lds_traits(base: Traits, name: str, format_name: str) -> Traits:
             base,
             event=WaitEvent.LDS,
             moved_role=moved,
+            reads_inactive=name == "ds_bpermute_fi_b32",
             lane_by_lane=False,
             once_per_wave=not is_swizzle,
             immediate=Immediate.SWIZZLE if is_swizzle else Immediate.NUMBER,

@@ -43,6 +43,7 @@ def vector_traits(base: Traits, name: str, format_name: str) -> Traits:
         once_per_wave=is_whole or name == "v_permlane64_b32",
         single_lane=lane,
         moved_role="src0" if is_move else None,
+        reads_inactive=name in ("v_readlane_b32", "v_permlane64_b32"),
         is_pseudo_scalar=is_pseudo_scalar,
         is_relative=name.startswith(("v_movrel", "v_swaprel")),
         idle=Idle.DELAY if name == "v_nop" else None,

@@ -1,0 +1,117 @@
+"""The variables of debug information, with the places where they are from one address to another.
+
+before: a DW_TAG_variable with a location list
+after:  `total: f32` is in `v3` from 0x1600 to 0x1640, in `v[4:7]` to 0x1680
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from amdjit.code_object.dwarf_entries import Entry, Stored
+from amdjit.code_object.dwarf_expressions import Location, read_location
+from amdjit.code_object.dwarf_names import Attribute, Form, Tag
+from amdjit.code_object.dwarf_types import type_name
+from amdjit.code_object.dwarf_unit import BLOCK_FORMS, Unit
+
+__all__ = ["Variable", "VariablePiece", "VariableReader"]
+
+_VARIABLES = (Tag.FORMAL_PARAMETER, Tag.VARIABLE)
+_OLD_LIST_FORMS = (Form.DATA4, Form.DATA8)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable at an address. type: as the debug information calls it, "void" if it names none.
+    registers: those that hold it, as the assembler writes them, such as `v[4:7]`; a number if it is
+    constant there; `scratch[fp + 8]` in memory; an expression if it can be computed. function: in
+    which it is declared. vgprs, sgprs: the numbers of the registers."""
+
+    name: str
+    type: str
+    registers: str
+    function: str = ""
+    vgprs: frozenset[int] = frozenset()
+    sgprs: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class VariablePiece:
+    """A variable from an address to the one after the last."""
+
+    start: int
+    end: int
+    variable: Variable
+
+
+@dataclass(frozen=True)
+class VariableReader:
+    """Reads the variables of one unit. What many of them share is read once."""
+
+    unit: Unit
+    _types: dict[int, str] = field(default_factory=dict)
+    _locations: dict[bytes, Location] = field(default_factory=dict)
+
+    def read(
+        self, entry: Entry, ranges: tuple[tuple[int, int], ...], function: str
+    ) -> Iterator[VariablePiece]:
+        """Yield the pieces of a variable, none if the entry is something else. ranges, function:
+        the addresses and the name of the scope in which it stands."""
+        if entry.tag not in _VARIABLES:
+            return
+        places = list(self._places(entry, ranges))
+        if not places:
+            return
+        name, declared_type = self.unit.name(entry), self._type(entry)
+        for start, end, location in places:
+            if location.text and start < end:
+                registers = location.registers
+                yield VariablePiece(
+                    start,
+                    end,
+                    Variable(
+                        name,
+                        declared_type,
+                        location.text,
+                        function,
+                        frozenset(r.number for r in registers if r.bank == "v"),
+                        frozenset(r.number for r in registers if r.bank == "s"),
+                    ),
+                )
+
+    def _places(
+        self, entry: Entry, ranges: tuple[tuple[int, int], ...]
+    ) -> Iterator[tuple[int, int, Location]]:
+        constant = entry.attributes.get(Attribute.CONST_VALUE)
+        stored = entry.attributes.get(Attribute.LOCATION)
+        if stored is None and constant is not None:
+            location = Location(_constant_text(constant))
+            yield from ((start, end, location) for start, end in ranges)
+        elif stored is not None and isinstance(stored.value, bytes):
+            if stored.form in BLOCK_FORMS:
+                location = self._location(stored.value)
+                yield from ((start, end, location) for start, end in ranges)
+        elif stored is not None:
+            for start, end, expression in self.unit.locations(stored):
+                yield start, end, self._location(expression)
+
+    def _location(self, expression: bytes) -> Location:
+        location = self._locations.get(expression)
+        if location is None:
+            location = self._locations[expression] = read_location(expression)
+        return location
+
+    def _type(self, entry: Entry) -> str:
+        holder: Entry | None = self.unit.origin_with(entry, Attribute.TYPE)
+        kind = self.unit.reference(holder, Attribute.TYPE) if holder is not None else None
+        if kind is None:
+            return ""
+        if kind.offset not in self._types:
+            self._types[kind.offset] = type_name(self.unit, kind)
+        return self._types[kind.offset]
+
+
+def _constant_text(stored: Stored) -> str:
+    value = stored.value
+    return str(value if isinstance(value, int) else int.from_bytes(value, "little"))

@@ -1,0 +1,135 @@
+"""What `inspect` and `explore` look at: a kernel of a Python file, or one of a code object."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from inspect import getsource
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amdjit.api import Kernel
+from amdjit.command_line.kernel_files import load_kernel, split_name
+from amdjit.command_line.signatures import parse_signature
+from amdjit.compiled_kernel import CompiledKernel
+from amdjit.diagnostics import LaunchError
+from amdjit.late import late
+from amdjit.options import read_environment
+
+if TYPE_CHECKING:
+    from amdjit import backend
+    from amdjit.code_object import elf
+    from amdjit.inspection import kernel_facts, reading
+    from amdjit.inspection.inspection import Inspection
+else:
+    backend = late("amdjit.backend")
+    elf = late("amdjit.code_object.elf")
+    kernel_facts = late("amdjit.inspection.kernel_facts")
+    reading = late("amdjit.inspection.reading")
+
+__all__ = ["Inspected", "add_target", "compile_kernel", "find", "is_object"]
+
+_OBJECTS = (".hsaco", ".co", ".o")
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """A kernel: its name, its code object, its inspection, and its compilation if amdjit has
+    compiled it."""
+
+    name: str
+    data: bytes
+    inspection: Inspection
+    compiled: CompiledKernel | None = None
+
+
+def add_target(command: argparse.ArgumentParser) -> None:
+    """Add what says which kernel to look at."""
+    command.add_argument(
+        "kernel",
+        metavar="TARGET",
+        help="FILE.py:KERNEL, or a code object: a file that ends in .hsaco, .co or .o",
+    )
+    command.add_argument(
+        "--signature", default="", help='the arguments\' types, such as "f32,f32[:],f32[:, ::1]"'
+    )
+    command.add_argument(
+        "--target", default=None, help="the processor (default: AMDJIT_TARGET, else gfx1201)"
+    )
+    command.add_argument(
+        "--kernel", dest="name", default=None, help="the kernel, of a code object with several"
+    )
+
+
+def is_object(target: str) -> bool:
+    """Whether a command's target is a code object."""
+    return target.endswith(_OBJECTS)
+
+
+def find(options: argparse.Namespace) -> Inspected:
+    """Return what the command is to look at; AmdjitError says what is wrong with it."""
+    if is_object(options.kernel):
+        return _read(options)
+    if options.name is not None:
+        raise LaunchError("--kernel is for code objects; write FILE.py:KERNEL")
+    compiled = compile_kernel(options.kernel, options.signature, options.target)
+    return Inspected(compiled.name, compiled.code_object, compiled.inspect(), compiled)
+
+
+def compile_kernel(target: str, signature: str, processor: str | None) -> CompiledKernel:
+    """Compile `FILE.py:KERNEL`; LaunchError with an example of a signature if it lacks one."""
+    file, name = split_name(target)
+    kernel = load_kernel(file, name)
+    types = parse_signature(signature)
+    try:
+        return kernel.compile(*types, target=processor)
+    except LaunchError as error:
+        if types:
+            raise
+        example = ",".join(_likely_type(kernel, parameter) for parameter in kernel.parameter_names)
+        raise LaunchError(
+            f'{error}; say their types, for example: {target} --signature "{example}"'
+        ) from None
+
+
+def _likely_type(kernel: Kernel, parameter: str) -> str:
+    """Return a type that a parameter may have, by how the source uses its name."""
+    source = getsource(kernel.function)
+    if re.search(rf"\b{parameter}\[[^\]]*,", source):
+        return "f32[:, ::1]"
+    return "f32[:]" if re.search(rf"\b{parameter}(\[|\.)", source) else "f32"
+
+
+def _read(options: argparse.Namespace) -> Inspected:
+    for given, option in ((options.signature, "--signature"), (options.target, "--target")):
+        if given:
+            raise LaunchError(f"{option} is for FILE.py:KERNEL; a code object is compiled already")
+    data = _linked(Path(options.kernel))
+    inspection = reading.inspect_object(data, options.name)
+    companion = kernel_facts.Companion(sources=_sources(inspection))
+    return Inspected(inspection.kernel, data, replace(inspection, companion=companion))
+
+
+def _linked(file: Path) -> bytes:
+    """Return a code object's bytes; an object file is linked first."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise LaunchError(f"{file} cannot be read: {error.strerror}") from error
+    if elf.read_elf(data).type == elf.ELF_TYPE_RELOCATABLE:
+        return backend.link(data, backend.find_linker(read_environment(os.environ)))
+    return data
+
+
+def _sources(inspection: Inspection) -> Mapping[str, str]:
+    """Return the text of the source files that are still where the debug information says."""
+    found = {}
+    for file in {file for file, _ in inspection.lines}:
+        try:
+            found[file] = Path(file).read_text(errors="replace")
+        except OSError:
+            continue
+    return found

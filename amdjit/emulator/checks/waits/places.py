@@ -1,0 +1,119 @@
+"""Which registers an instruction needs, and which it writes, for the wait counters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.checks.waits.counters import Effect, effect_of
+from amdjit.emulator.checks.waits.halves import BOTH, moved_halves
+from amdjit.emulator.decoder.instruction import Instruction, OperandSpec, Register, RegisterFile
+from amdjit.emulator.decoder.traits import Flag, Traits
+from amdjit.emulator.layout import SCC_SLOT, VCC_LO
+
+# A register as ("v", number) or ("s", the ISA's operand code); `LDS` stands for writes to LDS. For
+# the wait counters, VGPRs are two halves of 16 bits.
+Place = tuple[str, int]
+
+LDS: Place = ("lds", 0)
+SCC: Place = ("s", SCC_SLOT)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Consecutive registers: of each of the files, `count` from number `first`."""
+
+    files: tuple[str, ...]
+    first: int
+    count: int = 1
+
+    def places(self) -> Iterator[Place]:
+        """Yield each register."""
+        for number in range(self.first, self.first + self.count):
+            for file in self.files:
+                yield file, number
+
+
+_LDS_SPAN = Span(("lds",), 0)
+_SCC_SPAN = Span(("s",), SCC_SLOT)
+_VCC_SPAN = Span(("s",), VCC_LO)
+
+
+def places_of(register: Register) -> Iterable[Place]:
+    """Return the registers that an operand covers."""
+    span = _span(register, ("v",))
+    return () if span is None else list(span.places())
+
+
+def spans_of(register: Register, halves: tuple[str, ...]) -> list[Span]:
+    """Return the registers that an operand covers, of VGPRs these halves."""
+    span = _span(register, halves)
+    return [] if span is None else [span]
+
+
+def register_operands(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
+    """Yield (written, read, register) of both halves of an instruction."""
+    for spec, register in _operands(instruction):
+        yield spec.written, spec.read, register
+
+
+def results_of(instruction: Instruction, effect: Effect) -> Iterator[Span]:
+    """Yield what arrives when an instruction that counts on a wait counter ends. effect: its own,
+    as `counters.effect_of` has it."""
+    if effect.fills:
+        for spec, register in _operands(instruction):
+            if spec.written:
+                yield from spans_of(register, moved_halves(instruction, spec.role))
+    if effect.writes_lds:
+        yield _LDS_SPAN
+    if effect.writes_scc:
+        yield _SCC_SPAN
+
+
+def uses_of(instruction: Instruction) -> Iterator[tuple[Span, bool]]:
+    """Yield each span that an instruction needs, and whether it only writes it; reads come first.
+
+    A load into half of a register counts as a write of both halves: it preserves the other one, and
+    lands in order.
+    """
+    filled = effect_of(instruction).fills
+    written_later: list[Span] = []
+    for spec, register in _operands(instruction):
+        merges = filled and spec.written and register.dwords == 1
+        if spec.read and not merges:
+            halves = BOTH if spec.written else moved_halves(instruction, spec.role)
+            for span in spans_of(register, halves):
+                yield span, False
+        elif spec.written:
+            written_later += spans_of(register, BOTH)
+    yield from _implied_uses(instruction.traits)
+    for span in written_later:
+        yield span, True
+
+
+def _operands(instruction: Instruction) -> Iterator[tuple[OperandSpec, Register]]:
+    for half in (instruction, instruction.pair) if instruction.pair else (instruction,):
+        for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
+            if isinstance(operand, Register):
+                yield spec, operand
+
+
+def _span(register: Register, vector: tuple[str, ...]) -> Span | None:
+    if register.file is RegisterFile.VGPR:
+        return Span(vector, register.index, register.dwords)
+    if register.file is RegisterFile.SCC:
+        return _SCC_SPAN
+    slot = scalar_slot(register)
+    return None if slot is None else Span(("s",), slot, register.dwords)
+
+
+def _implied_uses(traits: Traits) -> Iterator[tuple[Span, bool]]:
+    if traits.condition is not None and traits.condition.flag is Flag.VCC:
+        yield _VCC_SPAN, False
+    if traits.barrier is not None and traits.barrier.signals:
+        yield _LDS_SPAN, False
+    if traits.reads_scc:
+        yield _SCC_SPAN, False
+    elif traits.writes_scc and not traits.scc_is_late:
+        yield _SCC_SPAN, True

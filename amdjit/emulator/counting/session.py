@@ -1,0 +1,132 @@
+"""One counted launch: the memory of its counters, and what they hold at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.checking.profiling import ProfileBlock
+from amdjit.diagnostics.errors import KernelFault
+from amdjit.emulator.analysis.control_flow import build_graph
+from amdjit.emulator.analysis.kernel_code import kernel_text
+from amdjit.emulator.counting.counted_launch import CountedLaunch
+from amdjit.emulator.counting.instrument import CountingInstrument
+from amdjit.emulator.counting.native_sources import NATIVES
+from amdjit.emulator.counting.plan import CountingPlan, make_plan
+from amdjit.emulator.counting.samples import Sample, SampleSize, write_unrecorded
+from amdjit.emulator.host.native_sources import NativeSources
+from amdjit.emulator.launch.dispatch import Dispatcher
+from amdjit.emulator.launch.kernarg import Geometry
+from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.emulator.launch.workspace import Plan
+from amdjit.emulator.wave.instrument import Instruments
+from amdjit.target import find_target
+
+__all__ = ["Counters", "CountingSession"]
+
+# Areas of different host threads share no line of the host's caches, nor what it fetches ahead.
+_ALIGNMENT = 256
+
+
+class Counters:
+    """The counters of the kernels of one device. Safe to use from several threads."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._plans: WeakKeyDictionary[EmulatedFunction, dict[bool, CountingPlan]] = (
+            WeakKeyDictionary()
+        )
+
+    def launch(
+        self,
+        function: EmulatedFunction,
+        geometry: Geometry,
+        kernarg: bytes,
+        time_limit: float | None,
+        blocks: Sequence[ProfileBlock],
+    ) -> None:
+        """Run a kernel to its end and tell all blocks what it did. Errors as those of
+        `Dispatcher.launch`."""
+        plan = self._plan(function, geometry)
+        session = CountingSession(plan, _sample(plan, function, geometry, blocks))
+        try:
+            self._dispatcher.launch_counted(function, geometry, kernarg, time_limit, session)
+        except KernelFault as fault:
+            for block in blocks:
+                block.note_stop(function.name, str(fault))
+            raise
+        counted = session.counted(function, geometry)
+        for block in blocks:
+            block.counted(counted)
+
+    def _plan(self, function: EmulatedFunction, geometry: Geometry) -> CountingPlan:
+        """Return the numbers of the counters, as the translation gives them."""
+        wave_size = function.kernel.descriptor.wave_size
+        full_waves = geometry.items % wave_size == 0
+        plans = self._plans.get(function, {})
+        if full_waves not in plans:
+            whole, kernel = function.module.code_object, function.kernel
+            graph = build_graph(kernel_text(whole, kernel), kernel.entry_address)
+            # A new dictionary each time: other threads may read the old one.
+            plans = {**plans, full_waves: make_plan(graph, full_waves, wave_size)}
+            self._plans[function] = plans
+        return plans[full_waves]
+
+
+class CountingSession:
+    """The counters of one launch: a `dispatch.Counting`."""
+
+    instruments: Instruments = (CountingInstrument,)
+    natives: Sequence[NativeSources] = (NATIVES,)
+
+    def __init__(self, plan: CountingPlan, sample: Sample | None) -> None:
+        self._plan, self._sample = plan, sample
+        self._areas: list[NDArray[np.int64]] = []
+
+    def prepare(self, plan: Plan) -> Sequence[int]:
+        """Return the address where each host thread counts."""
+        self._areas = [_aligned(self._plan.size) for _ in range(plan.threads)]
+        for area in self._areas:
+            write_unrecorded(area)
+            if self._sample is not None:
+                self._sample.write_header(area)
+        return [area.ctypes.data for area in self._areas]
+
+    def counted(self, function: EmulatedFunction, geometry: Geometry) -> CountedLaunch:
+        """Return what was counted; the launch has ended."""
+        whole, kernel = function.module.code_object, function.kernel
+        waves = -(-geometry.items // self._plan.wave_size)
+        counters = np.stack(self._areas).sum(0)
+        streams = None if self._sample is None else self._sample.take()
+        return CountedLaunch(whole, kernel, geometry, waves, self._plan, counters, streams)
+
+
+def _sample(
+    plan: CountingPlan,
+    function: EmulatedFunction,
+    geometry: Geometry,
+    blocks: Sequence[ProfileBlock],
+) -> Sample | None:
+    """Return the memory of the largest sample that a block wants, None if none wants one."""
+    kernel = function.kernel
+    target = find_target(function.module.code_object.target_name)
+    assert target is not None
+    sizes = [block.sample_size(kernel, geometry, target) for block in blocks]
+    wanted = max((size for size in sizes if size.workgroups), key=_extent, default=None)
+    if wanted is None:
+        return None
+    waves = -(-geometry.items // plan.wave_size)
+    return Sample(plan, wanted, geometry.groups, waves)
+
+
+def _extent(size: SampleSize) -> tuple[int, int]:
+    return size.workgroups, size.instructions
+
+
+def _aligned(fields: int) -> NDArray[np.int64]:
+    storage: NDArray[np.int64] = np.zeros(fields + 2 * _ALIGNMENT // 8, np.int64)
+    start = -storage.ctypes.data % _ALIGNMENT // 8
+    return storage[start : start + fields]

@@ -1,0 +1,129 @@
+"""Blocks, loops, source lines and the peak: what inspection counts over instructions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from amdjit.inspection.facts import (
+    BlockFacts,
+    InstructionFacts,
+    LineFacts,
+    LoopFacts,
+    SourcePlace,
+)
+from amdjit.inspection.loops import Loop, find_loops
+from amdjit.inspection.machine_code import MachineCode
+from amdjit.inspection.units import UNITS
+
+__all__ = ["Structure", "block_facts", "line_facts", "peak_of"]
+
+
+class Structure:
+    """The blocks and loops of a kernel by number.
+
+    numbers: of blocks, by their first address. loops: as `LoopFacts`. innermost: for each block
+    that is in a loop, the number of the innermost one.
+    """
+
+    def __init__(self, code: MachineCode) -> None:
+        self.numbers = {address: number for number, address in enumerate(code.graph.blocks)}
+        found = find_loops(_local_edges(code), _entries(code))
+        self.loops = tuple(self._facts(number, loop) for number, loop in enumerate(found))
+        # Outer loops come first, so that the innermost one stays.
+        self.innermost = {block: loop.number for loop in self.loops for block in loop.blocks}
+
+    def _facts(self, number: int, loop: Loop) -> LoopFacts:
+        blocks = tuple(sorted(self.numbers[address] for address in loop.blocks))
+        return LoopFacts(number, self.numbers[loop.header], blocks, loop.parent, loop.depth)
+
+    def depth_of(self, block: int) -> int:
+        """Return how many loops are around a block."""
+        loop = self.innermost.get(block)
+        return 0 if loop is None else self.loops[loop].depth
+
+
+def _entries(code: MachineCode) -> set[int]:
+    """Return where functions begin: the kernel, and what is called."""
+    called = {
+        target
+        for address, block in code.graph.blocks.items()
+        if block.instructions[-1].traits.flow.is_call
+        for target in code.edges[address]
+    }
+    return {code.graph.entry, *called}
+
+
+def _local_edges(code: MachineCode) -> dict[int, Sequence[int]]:
+    """Return the edges inside functions: behind a call comes the next instruction, and a return
+    goes nowhere. Else two calls of one function would look like a loop."""
+    entries = _entries(code)
+    edges: dict[int, Sequence[int]] = {}
+    for address, block in code.graph.blocks.items():
+        last = block.instructions[-1]
+        following = last.pc + last.size
+        if last.traits.flow.is_call:
+            edges[address] = [following] if following in code.graph.blocks else []
+        elif last.traits.flow.is_indirect:
+            outside = code.returns | entries
+            edges[address] = [target for target in code.edges[address] if target not in outside]
+        else:
+            edges[address] = code.edges[address]
+    return edges
+
+
+def block_facts(
+    code: MachineCode, structure: Structure, instructions: Sequence[InstructionFacts]
+) -> tuple[BlockFacts, ...]:
+    """Return the blocks, by address."""
+    numbers = structure.numbers.values()
+    inside: dict[int, list[InstructionFacts]] = {number: [] for number in numbers}
+    for instruction in instructions:
+        inside[instruction.block].append(instruction)
+    before: dict[int, list[int]] = {number: [] for number in inside}
+    for address, targets in code.edges.items():
+        for target in targets:
+            before[structure.numbers[target]].append(structure.numbers[address])
+    return tuple(
+        BlockFacts(
+            number=number,
+            address=address,
+            end=inside[number][-1].address + inside[number][-1].size,
+            loop=structure.innermost.get(number),
+            successors=tuple(structure.numbers[target] for target in code.edges[address]),
+            predecessors=tuple(sorted(before[number])),
+            units=_units(inside[number]),
+            peak_vgprs=max(len(item.live_vgprs) for item in inside[number]),
+            peak_sgprs=max(len(item.live_sgprs) for item in inside[number]),
+        )
+        for address, number in structure.numbers.items()
+    )
+
+
+def line_facts(instructions: Iterable[InstructionFacts]) -> dict[SourcePlace, LineFacts]:
+    """Return the source lines that became instructions, by file and line."""
+    by_place: dict[SourcePlace, list[InstructionFacts]] = {}
+    for instruction in instructions:
+        if instruction.place is not None:
+            by_place.setdefault(instruction.place, []).append(instruction)
+    return {
+        place: LineFacts(
+            file=place[0],
+            line=place[1],
+            addresses=tuple(item.address for item in found),
+            units=_units(found),
+            peak_vgprs=max(len(item.live_vgprs) for item in found),
+            peak_sgprs=max(len(item.live_sgprs) for item in found),
+        )
+        for place, found in sorted(by_place.items())
+    }
+
+
+def _units(instructions: Iterable[InstructionFacts]) -> Mapping[str, int]:
+    counts = Counter(instruction.unit for instruction in instructions)
+    return {unit: counts[unit] for unit in UNITS if counts[unit]}
+
+
+def peak_of(instructions: Sequence[InstructionFacts]) -> InstructionFacts | None:
+    """Return the first instruction before which most VGPRs are live; None without instructions."""
+    return max(instructions, key=lambda item: len(item.live_vgprs), default=None)

@@ -1,0 +1,196 @@
+"""Live registers before each instruction: a backward analysis of machine code.
+
+A register is live where its value may still be read. What an instruction writes leaves the lanes
+alone that are inactive, so that a write ends the life of a VGPR only where nobody reads those lanes
+before they are written: for each VGPR there are two facts, whether active lanes may be read later
+and whether inactive ones may be (as in `emulator.analysis.hidden_lanes`, for whole kernels with
+calls and for halves of registers). Both are of whole waves, of 32 lanes or of 64.
+
+What no instruction has written on any way to a place, and the launch has not set, holds no value
+and is not live there.
+
+A load's result is live from the load on, also while it is in flight. One that nobody reads is not
+live, although hardware writes the register when the load lands: `InstructionFacts.needs` says which
+waits come first. Where nothing is known of what runs next, all registers are live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from amdjit.code_object import Kernel
+from amdjit.emulator.analysis.control_flow import Block
+from amdjit.emulator.analysis.dataflow import exec_slots, ones_after
+from amdjit.emulator.analysis.hidden_lanes import ExecChange
+from amdjit.inspection.machine_code import MachineCode
+from amdjit.inspection.register_effects import (
+    ALL_SCALARS,
+    ALL_VECTORS,
+    EVERYTHING,
+    Effect,
+    effect_of,
+    halves_of,
+    vectors,
+)
+from amdjit.inspection.register_set import RegisterSet
+
+__all__ = ["Live", "live_registers"]
+
+# Registers that may be read later: VGPRs in active lanes, in inactive ones, and SGPRs.
+_State = tuple[int, int, int]
+# SGPRs that the launch may set after those that the kernel asks for.
+_SYSTEM_SGPRS = 5
+_NOTHING: _State = (0, 0, 0)
+_ANYTHING: _State = (ALL_VECTORS, ALL_VECTORS, ALL_SCALARS)
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The registers that are live before an instruction."""
+
+    vgprs: RegisterSet
+    sgprs: RegisterSet
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """An instruction's effect, and whether all lanes are active before it."""
+
+    address: int
+    effect: Effect
+    full: bool
+
+
+def live_registers(code: MachineCode) -> dict[int, Live]:
+    """Return what is live before each instruction, by address."""
+    steps = {address: _steps(code, block) for address, block in code.graph.blocks.items()}
+    at_start, written = _solve(code, steps), _written(code, steps)
+    found: dict[int, Live] = {}
+    sets: dict[int, RegisterSet] = {}
+
+    def shared(bits: int) -> RegisterSet:
+        return sets.setdefault(bits, RegisterSet(bits))
+
+    for address, inside in steps.items():
+        read = _read_later(inside, _behind(code, address, at_start))
+        vectors_set, scalars_set = written.get(address, (ALL_VECTORS, ALL_SCALARS))
+        for step, (active, hidden, scalars) in zip(inside, read, strict=True):
+            vgprs = vectors((active | hidden) & vectors_set)
+            found[step.address] = Live(shared(vgprs), shared(scalars & scalars_set))
+            vectors_set |= step.effect.writes
+            scalars_set |= step.effect.scalar_writes
+    return found
+
+
+def _read_later(steps: Sequence[_Step], state: _State) -> list[_State]:
+    """Return the state before each instruction of a block, from that after the block."""
+    found = []
+    for step in reversed(steps):
+        state = _before(step.effect, step.full, state)
+        found.append(state)
+    return found[::-1]
+
+
+def _written(code: MachineCode, steps: Mapping[int, Sequence[_Step]]) -> dict[int, tuple[int, int]]:
+    """Return the VGPRs and SGPRs that may hold a value at each block's start; all of them may in
+    blocks that are not there."""
+    if code.hides_functions:
+        return {}
+    gained = {address: (0, 0) for address in steps}
+    for address, inside in steps.items():
+        for step in inside:
+            vgprs, sgprs = gained[address]
+            gained[address] = vgprs | step.effect.writes, sgprs | step.effect.scalar_writes
+    found = {code.graph.entry: _set_by_launch(code.kernel)}
+    work = [code.graph.entry]
+    while work:
+        address = work.pop()
+        vgprs, sgprs = (old | new for old, new in zip(found[address], gained[address], strict=True))
+        for target in code.edges[address]:
+            old = found.get(target)
+            new = (vgprs, sgprs) if old is None else (old[0] | vgprs, old[1] | sgprs)
+            if new != old:
+                found[target] = new
+                work.append(target)
+    return found
+
+
+def _set_by_launch(kernel: Kernel) -> tuple[int, int]:
+    """Return the registers with which a wave begins: v0 holds the work-item's ids (LLVM AMDGPU
+    guide, "Initial Kernel Execution State")."""
+    descriptor = kernel.descriptor
+    scalars = descriptor.user_sgpr_count + descriptor.kernarg_preload_dwords + _SYSTEM_SGPRS
+    return halves_of(0, 1), (1 << scalars) - 1
+
+
+def _steps(code: MachineCode, block: Block) -> list[_Step]:
+    executes = exec_slots(code.wave_size)
+    ones = code.ones.get(block.pc, frozenset())
+    found = []
+    for instruction in block.instructions:
+        effect = EVERYTHING if instruction.pc in code.unknown else effect_of(instruction)
+        found.append(_Step(instruction.pc, effect, effect.needs_all or executes <= ones))
+        ones = ones_after(instruction, ones)
+    return found
+
+
+def _solve(code: MachineCode, steps: Mapping[int, Sequence[_Step]]) -> dict[int, _State]:
+    """Return the state at each block's start."""
+    before: dict[int, list[int]] = {address: [] for address in steps}
+    for address, targets in code.edges.items():
+        for target in targets:
+            before[target].append(address)
+    states: dict[int, _State] = {}
+    work = sorted(steps)
+    waiting = set(work)
+    while work:
+        address = work.pop()
+        waiting.discard(address)
+        state = _behind(code, address, states)
+        for step in reversed(steps[address]):
+            state = _before(step.effect, step.full, state)
+        if state != states.get(address, _NOTHING):
+            states[address] = state
+            new = [block for block in before[address] if block not in waiting]
+            waiting.update(new)
+            work += sorted(new)
+    return states
+
+
+def _behind(code: MachineCode, address: int, states: Mapping[int, _State]) -> _State:
+    """Return the state after a block."""
+    targets = code.edges[address]
+    if _goes_anywhere(code, address):
+        return _ANYTHING
+    active = hidden = scalars = 0
+    for target in targets:
+        state = states.get(target, _NOTHING)
+        active |= state[0]
+        hidden |= state[1]
+        scalars |= state[2]
+    return active, hidden, scalars
+
+
+def _goes_anywhere(code: MachineCode, address: int) -> bool:
+    flow = code.graph.blocks[address].instructions[-1].traits.flow
+    return flow.is_indirect and (code.hides_functions or not code.edges[address])
+
+
+def _before(effect: Effect, full: bool, after: _State) -> _State:
+    active, hidden, scalars = after
+    change = effect.change
+    if change is not ExecChange.NONE:
+        # A lane that is active before may be inactive afterwards, unless EXEC only gains lanes, and
+        # the other way round.
+        if change is not ExecChange.GAINS:
+            active, hidden = (
+                active | hidden,
+                (hidden if change is ExecChange.LOSES else active | hidden),
+            )
+        else:
+            hidden |= active
+    kept = ~effect.kills_all
+    active = active & ~effect.kills & kept | effect.reads | effect.across
+    hidden = 0 if full else hidden & kept | effect.across
+    return active, hidden, scalars & ~effect.scalar_kills | effect.scalar_reads

@@ -1,0 +1,144 @@
+"""What an instruction does, in one sentence.
+
+Generated from its opcode's traits, operands and phrase (`emulator.decoder.mnemonics`), and from the
+operands and modifiers that it has.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from amdjit.emulator.decoder.instruction import Instruction, Opcode
+from amdjit.emulator.decoder.mnemonics import phrase_of
+from amdjit.emulator.decoder.traits import Destination as LogicDestination
+from amdjit.emulator.decoder.traits import (
+    Flag,
+    MatrixProduct,
+    Operator,
+    Result,
+    ScalarLogic,
+    Traits,
+    Unit,
+)
+from amdjit.inspection.meaning_modifiers import modifier_notes
+from amdjit.inspection.memory_meanings import memory_body
+from amdjit.inspection.named_operands import Named, named, named_by_role
+
+__all__ = ["meaning", "opcode_meaning"]
+
+_FLAGS = {Flag.SCC: "SCC", Flag.VCC: "VCC", Flag.EXEC: "EXEC"}
+_OPERATORS = {Operator.AND: "&", Operator.OR: "|", Operator.XOR: "^"}
+
+
+def meaning(instruction: Instruction) -> str:
+    """Return what an instruction does with its operands, as a sentence: `v1 = s2 * v1 in f32, in
+    each active lane.`"""
+    if instruction.pair is not None:
+        first = _sentence(named(instruction)).rstrip(".")
+        second = _sentence(named(instruction.pair))
+        return f"Two operations at once: {first}; and {second}"
+    return _capital(_sentence(named(instruction), modifier_notes(instruction)))
+
+
+@cache
+def opcode_meaning(opcode: Opcode) -> str:
+    """Return what the instructions of an opcode do, as a sentence with d for the destination, a, b
+    and c for the sources and k for the immediate."""
+    return _capital(_sentence(named_by_role(opcode)))
+
+
+def _capital(sentence: str) -> str:
+    """Begin with a capital letter, unless it is the name of an operand."""
+    word = sentence.split(" ", 1)[0]
+    return sentence[0].upper() + sentence[1:] if word.isalpha() and len(word) > 1 else sentence
+
+
+def _sentence(subject: Named, notes: tuple[str, ...] = ()) -> str:
+    return ", ".join((_body(subject), *notes)) + "."
+
+
+def _body(subject: Named) -> str:
+    traits = subject.opcode.traits
+    if traits.condition is not None:
+        flag = _FLAGS[traits.condition.flag]
+        return (
+            f"jumps to {subject.target} if {flag} is {'not 0' if traits.condition.nonzero else '0'}"
+        )
+    if traits.logic is not None:
+        return _logic(subject, traits.logic)
+    if traits.matrix is not None:
+        return _matrix(subject, traits.matrix)
+    if traits.waits and traits.unit is Unit.SALU:
+        return _wait(subject)
+    if traits.memory is not None or traits.cache is not None:
+        return memory_body(subject, phrase_of(traits.operation))
+    done, semicolon, more = subject.fill(phrase_of(traits.operation)).partition(";")
+    return done + _where(traits) + semicolon + more + _counts(subject)
+
+
+def _where(traits: Traits) -> str:
+    """In which lanes a vector instruction computes."""
+    is_vector = traits.unit in (Unit.VALU, Unit.TRANSCENDENTAL)
+    is_vector = is_vector and (traits.result is not Result.NONE or traits.writes_exec)
+    if traits.is_pseudo_scalar:
+        return ", once for the wave"
+    if not is_vector or traits.compares or not (traits.lane_by_lane or traits.moved_role):
+        return ""
+    return ", in each active lane"
+
+
+def _counts(subject: Named) -> str:
+    return f"; counts on {subject.counters}" if subject.counters else ""
+
+
+def _logic(subject: Named, logic: ScalarLogic) -> str:
+    width = subject.opcode.operands[0].type
+    first = subject.names["a"]
+    to_exec = logic.destination is not LogicDestination.REGISTER
+    second = "EXEC" if to_exec else subject.names["b"]
+    terms = [
+        f"~{name}" if logic.complemented == n else name for n, name in enumerate((first, second))
+    ]
+    value = f" {_OPERATORS[logic.operator]} ".join(terms)
+    value = f"~({value})" if logic.is_negated else value
+    destination = subject.names["d"]
+    if logic.destination is LogicDestination.REGISTER:
+        return f"{destination} = {value} in {width}; SCC = the result is not 0"
+    if logic.destination is LogicDestination.EXEC:
+        return f"{destination} = EXEC, then EXEC = {value} in {width}; SCC = EXEC is not 0"
+    return f"EXEC = {value} in {width}, then {destination} = EXEC; SCC = EXEC is not 0"
+
+
+def _matrix(subject: Named, product: MatrixProduct) -> str:
+    d, a, b, c = (subject.names[name] for name in "dabc")
+    types = product.a if product.a == product.b else f"{product.a} and {product.b}"
+    if product.sparse:
+        return (
+            f"{d} = A * B + {d} by the whole wave: {d} is 16x16 in {product.result}, A ({a}, half"
+            f" of its elements, at the places in {c}) is 16x{product.k} and B ({b}) {product.k}x16,"
+            f" in {types}"
+        )
+    return (
+        f"{d} = A * B + C by the whole wave: {d} and C ({c}) are 16x16 in {product.result}, A ({a})"
+        f" is 16x{product.k} and B ({b}) {product.k}x16, in {types}"
+    )
+
+
+_IN_FLIGHT = {
+    "loadcnt": "vector memory loads",
+    "storecnt": "vector memory stores",
+    "dscnt": "LDS instructions",
+    "kmcnt": "scalar memory instructions and messages",
+    "expcnt": "LDS-direct loads",
+}
+
+
+def _wait(subject: Named) -> str:
+    if not subject.reads("simm16"):
+        return subject.fill(phrase_of(subject.opcode.traits.operation))
+    parts = []
+    for field in subject.opcode.traits.waits:
+        counted = _IN_FLIGHT.get(field.counter.name, f"events on {field.counter.name}")
+        left = subject.left(field)
+        parts.append(f"{'no' if left == '0' else f'at most {left}'} {counted}")
+    return f"waits until {' and '.join(parts)} are in flight"

@@ -1,0 +1,67 @@
+"""What a code object does not tell, and why, in sentences."""
+
+from __future__ import annotations
+
+from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
+from amdjit.inspection.debug_names import DebugNames
+from amdjit.inspection.machine_code import MachineCode
+from amdjit.target import Target
+
+__all__ = ["missing_facts"]
+
+
+def missing_facts(
+    whole: CodeObject, kernel: Kernel, target: Target, code: MachineCode | None, names: DebugNames
+) -> tuple[str, ...]:
+    """Return what could not be found out of a kernel, and why."""
+    return (
+        *_missing_code(target, code),
+        *_missing_lines(whole, names),
+        *_missing_sizes(kernel),
+    )
+
+
+def _missing_code(target: Target, code: MachineCode | None) -> list[str]:
+    if not target.is_emulated:
+        return [
+            f"Instructions and all that follows from them: amdjit does not decode the machine code "
+            f"of {target.name}."
+        ]
+    if code is None:
+        return [
+            "Instructions and all that follows from them: too much of what the kernel reaches is "
+            "no instruction that amdjit knows."
+        ]
+    found = [
+        f"What happens at {address:#x} and after it: {reason}. All values count as live there."
+        for address, reason in sorted(code.unknown.items())
+    ]
+    if code.hides_functions:
+        found.append(
+            "Where branches through registers go: the symbol table is stripped. All values "
+            "count as live there, and functions that are only reached so are not listed."
+        )
+    return found
+
+
+def _missing_lines(whole: CodeObject, names: DebugNames) -> list[str]:
+    found = []
+    try:
+        if not whole.line_table.rows:
+            found = ["Source lines: the code object has no line table (compile with -g)."]
+    except MalformedCodeObject as error:
+        found = [f"Source lines: the line table is broken ({error})."]
+    if names.problem:
+        found.append(f"Inlined calls and variables: .debug_info is broken ({names.problem}).")
+    elif whole.elf.section(".debug_info") is None and not found:
+        found = ["Inlined calls and variables: the code object has no .debug_info."]
+    return found
+
+
+def _missing_sizes(kernel: Kernel) -> list[str]:
+    found = []
+    if not kernel.code_size:
+        found.append("The size of the machine code: no symbol says it.")
+    if kernel.metadata.uses_dynamic_stack:
+        found.append("The size of scratch memory: the stack grows at run time.")
+    return found

@@ -1,0 +1,115 @@
+"""`inspect_object`: the facts of a kernel from the bytes of a code object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.code_object import CodeObject, Kernel
+from amdjit.code_object.resources import read_demand
+from amdjit.diagnostics import AmdjitError
+from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
+from amdjit.inspection.debug_names import DebugNames, read_debug_names
+from amdjit.inspection.facts import (
+    BlockFacts,
+    InstructionFacts,
+    LoopFacts,
+    Peak,
+)
+from amdjit.inspection.inspection import Companion, Inspection
+from amdjit.inspection.instructions import instruction_facts
+from amdjit.inspection.machine_code import MachineCode, read_machine_code
+from amdjit.inspection.missing import missing_facts
+from amdjit.inspection.occupancy import occupancy_of
+from amdjit.target import find_target
+
+__all__ = ["inspect_kernel", "inspect_object"]
+
+
+def inspect_object(data: bytes, kernel: str | None = None) -> Inspection:
+    """Read the facts of a kernel from a linked code object, of whichever compiler.
+
+    kernel: its name; None for the only one.
+
+    MalformedCodeObject if the bytes are no code object that amdjit can read. AmdjitError if there
+    is no kernel of that name, or if several make a name necessary: it lists them.
+    """
+    whole = CodeObject.read(data)
+    return inspect_kernel(whole, _chosen(whole, kernel))
+
+
+def _chosen(whole: CodeObject, name: str | None) -> Kernel:
+    kernels = whole.kernels
+    listed = ", ".join(sorted(kernels)) or "none"
+    if name is not None and name not in kernels:
+        raise AmdjitError(f"the code object has no kernel {name}; it has {listed}")
+    if name is None and len(kernels) != 1:
+        raise AmdjitError(f"name one of the code object's kernels: it has {listed}")
+    return kernels[name] if name is not None else next(iter(kernels.values()))
+
+
+def inspect_kernel(
+    whole: CodeObject, kernel: Kernel, companion: Companion | None = None
+) -> Inspection:
+    """Return the facts of one kernel of a code object. companion: what else is known of it."""
+    target = find_target(whole.target_name)
+    assert target is not None
+    code = read_machine_code(whole, kernel) if target.is_emulated else None
+    names = read_debug_names(whole)
+    found = _found(code, names) if code is not None else _NOTHING
+    metadata = kernel.metadata
+    return Inspection(
+        kernel=kernel.name,
+        target=whole.target_name,
+        wave_size=metadata.wave_size,
+        wgp_mode=kernel.descriptor.wgp_mode,
+        producer=names.info.producer,
+        vgprs=metadata.vgpr_count,
+        sgprs=metadata.sgpr_count,
+        vgpr_spills=metadata.vgpr_spills,
+        sgpr_spills=metadata.sgpr_spills,
+        lds_bytes=metadata.group_segment_bytes,
+        scratch_bytes=metadata.private_segment_bytes,
+        code_bytes=kernel.code_size,
+        workgroup_size=metadata.max_flat_workgroup_size,
+        instructions=found.instructions,
+        blocks=found.blocks,
+        loops=found.loops,
+        lines=line_facts(found.instructions),
+        peak=found.peak,
+        occupancy=occupancy_of(read_demand(kernel), target),
+        accesses=(),
+        missing=missing_facts(whole, kernel, target, code, names),
+        companion=companion or Companion(),
+        code_object=whole.data,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the machine code shows."""
+
+    instructions: tuple[InstructionFacts, ...]
+    blocks: tuple[BlockFacts, ...]
+    loops: tuple[LoopFacts, ...]
+    peak: Peak
+
+
+_NOTHING = _Found((), (), (), Peak(0, 0, 0))
+
+
+def _found(code: MachineCode, names: DebugNames) -> _Found:
+    structure = Structure(code)
+    instructions = instruction_facts(code, structure, names)
+    return _Found(
+        instructions,
+        block_facts(code, structure, instructions),
+        structure.loops,
+        _peak(instructions, names),
+    )
+
+
+def _peak(instructions: tuple[InstructionFacts, ...], names: DebugNames) -> Peak:
+    highest = peak_of(instructions)
+    assert highest is not None
+    vgprs, sgprs = len(highest.live_vgprs), len(highest.live_sgprs)
+    return Peak(highest.address, vgprs, sgprs, names.live_values(highest))

@@ -1,0 +1,190 @@
+"""What each instruction does to general registers: what it reads, and what it overwrites.
+
+A set of registers is an integer with a bit for each. VGPRs have one for each half of 16 bits: the
+lower halves first, from `HIGH` on the upper ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from amdjit.emulator.analysis.hidden_lanes import ExecChange, exec_change
+from amdjit.emulator.decoder.instruction import (
+    Instruction,
+    OperandSpec,
+    Register,
+    RegisterFile,
+)
+from amdjit.emulator.decoder.traits import MemoryKind, Result, SingleLane, Traits, Unit
+
+__all__ = [
+    "ALL_SCALARS",
+    "ALL_VECTORS",
+    "EVERYTHING",
+    "Effect",
+    "effect_of",
+    "halves_of",
+    "vectors",
+]
+
+_VGPRS = 256
+_SGPRS = 106
+_LOW = (1 << _VGPRS) - 1
+ALL_VECTORS = (1 << 2 * _VGPRS) - 1
+ALL_SCALARS = (1 << _SGPRS) - 1
+
+_DATA = frozenset({"vdst", "vdata", "data0", "data1"})
+
+
+def vectors(halves: int) -> int:
+    """Return the VGPRs of which a half is in the set, with one bit for each."""
+    return (halves | halves >> _VGPRS) & _LOW
+
+
+def halves_of(first: int, dwords: int) -> int:
+    """Return both halves of consecutive VGPRs."""
+    registers = ((1 << dwords) - 1) << first
+    return registers | registers << _VGPRS
+
+
+@dataclass(slots=True)
+class Effect:
+    """What one instruction does. It is filled once, when it is made.
+
+    reads: VGPRs of which it reads active lanes; across: those of which it may read inactive ones,
+    too. writes: VGPRs of which it may change anything; kills: those of which it overwrites all
+    active lanes; kills_all: all lanes. needs_all: it is defined only if all lanes are active.
+    change: of EXEC. scalar_reads, scalar_writes, scalar_kills: SGPRs.
+    """
+
+    reads: int = 0
+    across: int = 0
+    writes: int = 0
+    kills: int = 0
+    kills_all: int = 0
+    needs_all: bool = False
+    change: ExecChange = ExecChange.NONE
+    scalar_reads: int = 0
+    scalar_writes: int = 0
+    scalar_kills: int = 0
+
+
+# Of an instruction of which nothing is known, and of a branch that may go anywhere.
+EVERYTHING = Effect(
+    reads=ALL_VECTORS,
+    across=ALL_VECTORS,
+    writes=ALL_VECTORS,
+    change=ExecChange.ANY,
+    scalar_reads=ALL_SCALARS,
+    scalar_writes=ALL_SCALARS,
+)
+
+
+def effect_of(instruction: Instruction) -> Effect:
+    """Return what an instruction does to general registers."""
+    traits = instruction.traits
+    effect = Effect(
+        needs_all=traits.matrix is not None or _transposes(traits),
+        change=exec_change(instruction),
+    )
+    for part in (instruction, instruction.pair) if instruction.pair else (instruction,):
+        writes_all, across = _writes_all(part), _reads_inactive(part)
+        for spec, register in _registers(part):
+            if register.file is RegisterFile.VGPR:
+                _vector(effect, part, spec, register, writes_all, across)
+            elif register.file is RegisterFile.SGPR:
+                _scalar(effect, spec, register, writes_all)
+    # M0 decides at run time which registers these moves read and write.
+    if traits.is_relative:
+        effect.reads = effect.writes = ALL_VECTORS
+    if traits.moves_relative_scalars:
+        effect.scalar_reads = effect.scalar_writes = ALL_SCALARS
+    return effect
+
+
+def _registers(instruction: Instruction) -> Iterator[tuple[OperandSpec, Register]]:
+    for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
+        if isinstance(operand, Register):
+            yield spec, operand
+
+
+def _vector(
+    effect: Effect,
+    instruction: Instruction,
+    spec: OperandSpec,
+    register: Register,
+    writes_all: bool,
+    across: bool,
+) -> None:
+    registers, is_part = _halves(instruction, spec, register)
+    if spec.written:
+        effect.writes |= registers
+    if spec.read and not (spec.written and (is_part or _merges(instruction.traits))):
+        effect.reads |= registers
+        if across:
+            effect.across |= registers
+    elif writes_all and (is_part or not spec.read):
+        if instruction.traits.matrix is not None:
+            effect.kills_all |= registers
+        else:
+            effect.kills |= registers
+
+
+def _scalar(effect: Effect, spec: OperandSpec, register: Register, writes_all: bool) -> None:
+    registers = ((1 << register.dwords) - 1) << register.index
+    if spec.written:
+        effect.scalar_writes |= registers
+    if spec.read:
+        effect.scalar_reads |= registers
+    elif writes_all:
+        effect.scalar_kills |= registers
+
+
+def _halves(instruction: Instruction, spec: OperandSpec, register: Register) -> tuple[int, bool]:
+    """Return the halves of VGPRs that an operand names, and whether that is one half of what a load
+    fills or a store takes (RDNA 4 ISA, 10.4)."""
+    access = instruction.traits.memory
+    is_part = access is not None and access.half is not None and spec.role in _DATA
+    half = access.half if access is not None and is_part else register.half
+    both = halves_of(register.index, register.dwords)
+    if half is None:
+        return both, False
+    return both & (_LOW << _VGPRS if half else _LOW), is_part
+
+
+def _merges(traits: Traits) -> bool:
+    """Whether a result that the opcode table calls read and written only keeps a part of what was
+    there: a half, or other lanes."""
+    is_load = traits.memory is not None and traits.memory.kind is MemoryKind.LOAD
+    return is_load or traits.is_mixed or traits.single_lane is SingleLane.WRITE
+
+
+def _writes_all(instruction: Instruction) -> bool:
+    """Whether an instruction writes each active lane of its results whole, whatever happens."""
+    traits, dpp = instruction.traits, instruction.modifiers.dpp
+    if instruction.immediates.get("tfe"):
+        return False
+    if dpp is not None and dpp.lanes is None:
+        return dpp.bound_control and dpp.row_mask == 0xF and dpp.bank_mask == 0xF
+    is_scalar = traits.result in (Result.SCALAR, Result.LANE_MASK)
+    moves = traits.moved_role is not None and traits.unit is Unit.LDS
+    is_whole = traits.lane_by_lane or traits.matrix is not None or _transposes(traits)
+    return is_whole or is_scalar or moves
+
+
+def _transposes(traits: Traits) -> bool:
+    return traits.memory is not None and traits.memory.is_transposed
+
+
+def _reads_inactive(instruction: Instruction) -> bool:
+    """Whether an instruction may read inactive lanes.
+
+    v_readfirstlane does if no lane is active; its result is undefined then (LLVM language
+    reference, llvm.amdgcn.readfirstlane), so that nothing can depend on it.
+    """
+    traits, dpp = instruction.traits, instruction.modifiers.dpp
+    if dpp is not None and dpp.fetch_inactive:
+        return True
+    fetches = traits.moved_role is not None and traits.unit is Unit.VALU
+    return traits.reads_inactive or (fetches and bool(instruction.modifiers.op_sel & 1))
