@@ -135,7 +135,7 @@ PARAMETERS = _rows(
     Parameter("transfer queue", 9, "instructions",
               _TRACES + "LDS or vector memory instructions of a SIMD that wait for their "
               "transfer (40)"),
-    Parameter("lds load", 27, "cycles",
+    Parameter("lds load", 28, "cycles",
               _TRACES + "operands transferred to s_wait_dscnt passed, ds_load_b32 (10)"),
     Parameter("lds store", 28, "cycles", _TRACES + "the same of ds_store_b32 (26)"),
     Parameter("lds halves a dword", 3, "half cycles",
@@ -143,7 +143,7 @@ PARAMETERS = _rows(
               "ds_load_b128 takes 6 cycles (r_32_32_16_2, 32)"),
     Parameter("lds backlog", 117, "cycles",
               _TRACES + "an operand transfer waits if LDS would be done later (r_32_32_16_2, 9)"),
-    Parameter("barrier", 14, "cycles", _TRACES + "last signal to the next issue (5)"),
+    Parameter("barrier", 13, "cycles", _TRACES + "last signal to the next issue (5)"),
     Parameter("barrier signal", 3, "cycles", _TRACES + "s_barrier_signal to next issue (115)"),
     Parameter("wave start", 26, "cycles",
               _TRACES + "start of a wave to its first issue, code in the cache (158)"),

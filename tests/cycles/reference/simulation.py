@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from program_steps import Instruction
 from transfers import TransferPath, TransferQueue
 from vector_unit import NEVER, P, VectorUnit
-from waves import HIDDEN, Given, Ready, Wave, WaveRun
+from waves import FRONT, HIDDEN, Given, Ready, Wave, WaveRun
 
 from amdjit.cycles.program import COUNTERS, Kind
 from amdjit.emulator.decoder.traits import Timing
@@ -128,16 +128,20 @@ class Simulation:
         simd = self.simds[wave.run.simd]
         own = max(wave.constraints(instruction))
         own = Ready(self.given.fetched(wave.number, wave.step, own.cycle), own.cause)
-        ready = max(own, *self._port(simd, instruction))
-        if instruction.kind is Kind.IMMEDIATE:
-            # A trace shows s_nop and s_sleep when they are over.
-            return Ready(ready.cycle + max(1, instruction.idle) - 1, ready.cause)
-        return ready
+        ready = max([own, *self._port(simd, instruction)])
+        return Ready(ready.cycle + self._shown_late(instruction), ready.cause)
+
+    @staticmethod
+    def _shown_late(instruction: Instruction) -> int:
+        """A trace shows s_nop and s_sleep when they are over."""
+        return max(0, instruction.idle - 1) if instruction.kind is Kind.IMMEDIATE else 0
 
     def _port(self, simd: _Simd, instruction: Instruction) -> list[Ready]:
         kind = instruction.kind
         if kind is Kind.VALU:
             return [Ready(simd.vector.accepts(instruction), "unit busy")]
+        if kind in FRONT:
+            return []
         found = [Ready(simd.ports.get(kind, NEVER) + 1, "other wave issues")]
         if kind is Kind.SALU and len(simd.salu) >= SALU_PLACES:
             found.append(Ready(simd.salu[-SALU_PLACES] + 1, "unit busy"))
