@@ -22,7 +22,9 @@ _MOST_SEGMENTS = 4000
 class SimulatedWave:
     """A wave and when it issued. path: indices of its instructions. issued: the cycle of each.
     stalled: cycles that it waited for each, and cause: an index of `STALLS`, why. start, end:
-    cycles."""
+    cycles. reason: of each, what came last before it, an index of `engine.order.CAUSES`, even if
+    that did not stall it. executed: the cycle at which a unit executed it, -1 if none did; None if
+    nobody asked."""
 
     simd: int
     slot: int
@@ -34,6 +36,8 @@ class SimulatedWave:
     issued: Int64s
     stalled: Int64s
     cause: Int64s
+    reason: NDArray[np.uint8] | None = None
+    executed: Int64s | None = None
 
 
 def by_instruction(

@@ -67,7 +67,7 @@ def program_of(table: ProgramTable, values: Mapping[str, float], wave_size: int 
     for index in range(len(table)):
         _describe(rows[index], table, index, values, halves)
     # The last row is the instruction before the first one: the wave's front end is free.
-    rows[-1, Row.IS_FRONT] = 1
+    rows[-1, [Row.IS_FRONT, Row.PAYS_HIDDEN]] = 1
     return Program(table, rows, _parameters(values), values)
 
 

@@ -84,11 +84,19 @@ class Requests:
 
 
 def simulate(
-    program: Program, groups: Sequence[GroupRun], requests: Requests | None = None
+    program: Program,
+    groups: Sequence[GroupRun],
+    requests: Requests | None = None,
+    others: Int64s | None = None,
+    executions: bool = False,
 ) -> list[SimulatedWave]:
     """Simulate workgroups on one workgroup processor; those with places of their own come first.
-    Return all waves in the order of their workgroups."""
-    memory = _Memory(program, groups, requests)
+    Return all waves in the order of their workgroups.
+
+    others: memory instructions of SIMDs that are not simulated (`engine.layout.Other`), by their
+    cycles. executions: whether to say when units execute the instructions.
+    """
+    memory = _Memory(program, groups, requests, others, executions)
     engine().run(memory.address)
     return memory.waves()
 
@@ -100,6 +108,8 @@ class _Memory:
     program: Program
     groups: Sequence[GroupRun]
     requests: Requests | None
+    others: Int64s | None
+    executions: bool
     kept: list[NDArray[Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -112,6 +122,7 @@ class _Memory:
         self.firsts = ends - [len(run.path) for run in runs]
         self.issued = np.full(int(ends[-1]) if runs else 0, -1, np.int64)
         self.causes = np.zeros(len(self.issued), np.uint8)
+        self.executed = np.full(len(self.issued) if self.executions else 0, -1, np.int64)
         self.slots = [simd for group in self.groups for simd in group.simds or ()]
         if len(self.slots) >= 1 << SLOT_BITS:
             raise NoEstimate(f"{len(self.slots)} waves at a time are too many")
@@ -146,6 +157,9 @@ class _Memory:
             parts[Simulation.REQUESTS] = np.ascontiguousarray(self.requests.rows, np.int64)
             parts[Simulation.KEYS] = np.ascontiguousarray(self.requests.keys, np.int64)
             record[Simulation.MEMORY] = self.requests.memory.address
+        if self.others is not None:
+            parts[Simulation.OTHERS] = np.ascontiguousarray(self.others, np.int64)
+            record[Simulation.OTHER_COUNT] = len(self.others)
         for place, part in parts.items():
             record[place] = self._keep(part)
         record[Simulation.SLOTS] = slots
@@ -187,6 +201,8 @@ class _Memory:
         nothing = np.full(longest, -1, np.int32)
         rows[:, Wave.NUMBER] = np.arange(len(rows))
         rows[:, Wave.ISSUED_AT] = self.issued.ctypes.data + 8 * self.firsts
+        if self.executions:
+            rows[:, Wave.ENDS] = self.executed.ctypes.data + 8 * self.firsts
         rows[:, Wave.CAUSES] = self.causes.ctypes.data + self.firsts
         for row, run in zip(rows, self.runs, strict=True):
             row[Wave.PATH] = place(run.path)
@@ -232,6 +248,7 @@ class _Memory:
         steps = np.flatnonzero(issued >= 0)
         issued, path = issued[steps], run.path[steps].astype(np.int64)
         causes = self.causes[first : first + len(run.path)][steps]
+        executed = self.executed[first : first + len(run.path)][steps] if self.executions else None
         before = np.concatenate(([start - 1], issued[:-1]))
         idle = self.program.rows[path, Row.IDLE] >> CAUSE_BITS
         stalled = np.maximum(0, issued - before - 1 - idle)
@@ -247,6 +264,8 @@ class _Memory:
             issued=issued,
             stalled=stalled,
             cause=_STALL[causes],
+            reason=causes,
+            executed=executed,
         )
 
 

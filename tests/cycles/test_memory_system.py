@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.memory_system import MemorySystem
+from memory_system import MemorySystem
 
 from amdjit.cycles.engine.layout import TICKS, Access, Memory
 from amdjit.cycles.engine.library import engine

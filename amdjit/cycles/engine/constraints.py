@@ -15,7 +15,7 @@ from amdjit.cycles.engine.layout import (
     Unit,
     Wave,
 )
-from amdjit.cycles.engine.order import cause_of, cycle_of, greater, ready
+from amdjit.cycles.engine.order import cause_of, cycle_of, greater, ready, ready_at
 from amdjit.cycles.engine.vector_unit import VectorUnit
 from amdjit.cycles.program import COUNTERS as COUNTER_NAMES
 from amdjit.cycles.program import SCC, Kind
@@ -218,6 +218,8 @@ def port() -> NativeFunction:
     with f.if_(current.kind(Kind.VALU)):
         vector = VectorUnit(f, unit, current.parameters)
         f.give(ready(f, vector.accepts(current.row), "unit busy"))
+    with f.if_(current.flag(Row.IS_FRONT)):
+        f.give(i64(ready_at(NEVER, "issue")))
     last = current.load(current.element(unit, Unit.PORTS, current.row.get(Row.KIND)))
     latest = _Latest(current, ready(f, f.add(last, i64(1)), "other wave issues"))
     with f.if_(current.kind(Kind.SALU)):

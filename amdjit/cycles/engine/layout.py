@@ -76,9 +76,9 @@ class Row(Field):
 class Unit(Field):
     """The units of a SIMD. *_FREE: the first cycle at which a pass of an instruction of any kind,
     of a WMMA, of a slow one may begin. ISSUED, LEAVES: rings of the instructions in the vector
-    ALU's queue, of which COUNT were issued. LDS_ENDS, MEMORY_ENDS: rings of the operations that took
-    operands to LDS or to memory: when their places are free. SALU: a ring of the starts of scalar
-    instructions. PORTS: the cycle of the last issue, by kind."""
+    ALU's queue, of which COUNT were issued. LDS_ENDS, MEMORY_ENDS: rings of operations
+    whose operands went to LDS or to memory: when their places are free. SALU: a ring of the starts
+    of scalar instructions. PORTS: the cycle of the last issue, by kind."""
 
     COUNT = 0
     PACE = 1
@@ -122,10 +122,10 @@ class Wave(Field):
     START: the first cycle at which it may issue, counted from the start of its workgroup. OWN: when
     the wave itself may issue its next instruction, IDLE: what that takes longer; NEXT: when its
     last one lets it. PREVIOUS: the row of the last one but hidden ones. *_VALU, *_SLOW: when its
-    last vector and transcendental instructions were issued, the last one first. RESULTS: of each register that a VALU instruction
-    has written, the cycle of its execution, doubled, and 1 more if that was a slow one. SCALARS: of
-    each register, when the scalar unit wrote it. FLYING: rings of the ends of operations, by
-    counter, of which there were as many as COUNTS says.
+    last vector and transcendental instructions were issued, the last one first. RESULTS: of each
+    register that a VALU instruction has written, the cycle of its execution, doubled, and 1 more if
+    that was a slow one. SCALARS: of each register, when the scalar unit wrote it.
+    FLYING: rings of the ends of operations, by counter; COUNTS: how many there were.
     """
 
     NUMBER = 0
@@ -225,7 +225,9 @@ class Parameter(Field):
     BARRIER = 20
     BARRIER_SIGNAL = 21
     WAVE_START = 22
-    FIELDS = 23
+    LDS_LOAD = 23
+    LDS_STORE = 24
+    FIELDS = 25
 
 
 class Simulation(Field):
@@ -237,6 +239,7 @@ class Simulation(Field):
     are resident at the same time. UNITS, SHARED: of the SIMDs and of the compute units. NEXT: for
     each slot, when its wave issues, as `order.key` packs it; SLOTS of them, a multiple of
     `SLOTS_AT_ONCE`. RESIDENT: the wave in each slot. TEMPLATE: a wave at its start, from `KEPT` on.
+    OTHERS: rows of `Other` by their cycles, OTHER_COUNT of them, of which NEXT_OTHER comes next.
     """
 
     ROWS = 0, "ptr"
@@ -256,7 +259,21 @@ class Simulation(Field):
     SLOTS = 14
     RESIDENT = 15, "ptr"
     TEMPLATE = 16, "ptr"
-    FIELDS = 17
+    OTHERS = 17, "ptr"
+    OTHER_COUNT = 18
+    NEXT_OTHER = 19
+    FIELDS = 20
+
+
+class Other(Field):
+    """A memory instruction of a SIMD that is not simulated: when it was issued, to LDS or not, its
+    operands' dwords and what LDS needs."""
+
+    CYCLE = 0, "i64", "cycles"
+    IS_LDS = 1
+    DWORDS = 2, "i64", "dwords"
+    LDS_CYCLES = 3, "i64", "cycles"
+    FIELDS = 4
 
 
 class Request(Field):
