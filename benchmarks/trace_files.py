@@ -24,7 +24,7 @@ from amdjit.cycles.parameters import PARAMETERS
 from amdjit.cycles.program import COUNTERS, NO_WAIT, Kind, ProgramTable, Step, program_table
 from amdjit.emulator.decoder.instruction import Instruction
 
-__all__ = ["Given", "OtherTransfer", "Place", "Trace", "TracedWave", "read_trace"]
+__all__ = ["Given", "Place", "Trace", "TracedWave", "read_trace"]
 
 # A wave and a step of its path.
 Place = tuple[int, int]
@@ -44,24 +44,14 @@ NEVER = -(10**9)
 class TracedWave:
     """A wave of the traced SIMD. path: its instructions, by number in the program, those without an
     issue of their own included. measured: the cycle of each issue, None where there is none.
-    workgroup: whose barriers it shares."""
+    workgroup: whose barriers it shares. simd: 0 for the traced one."""
 
     slot: int
     start: int
     workgroup: int
     path: tuple[int, ...]
     measured: tuple[int | None, ...]
-
-
-@dataclass(frozen=True, order=True)
-class OtherTransfer:
-    """A memory instruction of the neighbouring SIMD: when it was issued, whether to LDS, its
-    operands' dwords, and the cycles that LDS is assumed to need."""
-
-    cycle: int
-    is_lds: bool
-    dwords: int
-    lds_cycles: int = 1
+    simd: int = 0
 
 
 @dataclass
@@ -95,7 +85,9 @@ class Given:
 
 @dataclass(frozen=True)
 class Trace:
-    """A recorded run of a kernel. missing: sentences that say what could not be used."""
+    """A recorded run of a kernel. neighbours: waves that stand for what the neighbouring SIMD sends
+    to LDS and memory on the path that both share; they issue when the trace says so. missing:
+    sentences that say what could not be used."""
 
     name: str
     kernel: str
@@ -103,7 +95,7 @@ class Trace:
     texts: tuple[str, ...]
     table: ProgramTable
     waves: tuple[TracedWave, ...]
-    others: tuple[OtherTransfer, ...]
+    neighbours: tuple[TracedWave, ...]
     executions: Mapping[Kind, tuple[int, ...]] = field(repr=False)
     neighbour_executions: Mapping[Kind, tuple[int, ...]] = field(repr=False)
     base: int
@@ -166,9 +158,10 @@ class _Reader:
                 f"{len(unknown)} instructions could not be assembled; they count as instructions "
                 f"of their packet class without operands: {'; '.join(sorted(unknown)[:5])}"
             )
-        table = _with_skipped(program_table(instructions))
-        waves = self._waves(instructions, table)
+        plain = program_table(instructions)
         events = content.get("events", [])
+        table, neighbours = _with_neighbours(_with_skipped(plain), events)
+        waves = self._waves(instructions, table)
         if not events:
             self.missing.append("the trace has no events of execution units")
         return Trace(
@@ -178,7 +171,7 @@ class _Reader:
             texts,
             table,
             waves,
-            self._others(events, table),
+            neighbours,
             {kind: _cycles(events, code) for kind, code in _EXECUTIONS.items()},
             {kind: _cycles(events, code + "2") for kind, code in _EXECUTIONS.items()},
             int(content["pc_zero"], 16),
@@ -198,29 +191,14 @@ class _Reader:
         for number, wave in enumerate(usable):
             found = paths.of(wave["issues"], wave["first_issue"])
             if found is not None:
-                waves.append(
-                    TracedWave(wave["slot"], wave["first_issue"], number // group, *found)
-                )
+                start = wave["first_issue"] - paths.shown_late(found[0])
+                waves.append(TracedWave(wave["slot"], start, number // group, *found))
         left_out = len(usable) - len(waves)
         if left_out:
             self.missing.append(f"{left_out} waves are left out: packets fit no instructions")
         if paths.unmapped:
             self.missing.append(f"{paths.unmapped} packets match no instruction")
         return tuple(waves)
-
-    def _others(self, events: Sequence[Any], table: ProgramTable) -> tuple[OtherTransfer, ...]:
-        rows = [row for row in table.steps if row[Step.KIND] == Kind.LDS and row[Step.RESULT]]
-        widest = max((int(row[Step.RESULT]) for row in rows), default=1)
-        halves = PARAMETERS["lds halves a dword"].cycles
-        lds_cycles = 1 if widest == 1 else widest * halves // 2
-        found = []
-        for cycle, code in events:
-            if code.startswith(("OTHER_LDS_", "OTHER_VMEM_")):
-                _, unit, dwords = code.split("_")
-                is_lds, size = unit == "LDS", int(dwords)
-                busy = lds_cycles if is_lds and size == 1 else max(1, size - 1)
-                found.append(OtherTransfer(cycle, is_lds, size, busy))
-        return tuple(sorted(found))
 
 
 def _cycles(events: Sequence[Any], code: str) -> tuple[int, ...]:
@@ -230,14 +208,53 @@ def _cycles(events: Sequence[Any], code: str) -> tuple[int, ...]:
 def _with_skipped(table: ProgramTable) -> ProgramTable:
     """Return the table with a last row that stands for instructions that no lane executes: a trace
     shows them as immediates."""
-    row = np.zeros((1, Step.COLUMNS), np.int32)
-    row[0, Step.KIND], row[0, Step.IDLE], row[0, Step.CONDITION] = Kind.IMMEDIATE, 1, -1
-    waits = np.full((1, len(COUNTERS)), NO_WAIT, np.int32)
+    row = {Step.KIND: Kind.IMMEDIATE, Step.IDLE: 1}
+    return _with_rows(table, [row])
+
+
+def _with_neighbours(
+    table: ProgramTable, events: Sequence[Any]
+) -> tuple[ProgramTable, tuple[TracedWave, ...]]:
+    """Return the table with rows for the neighbour's transfers, and waves that issue them.
+
+    A trace shows the dwords that go to LDS, but not those that come back: they are taken to be as
+    many as those of the widest load of this SIMD.
+    """
+    loads = table.steps[table.steps[:, Step.KIND] == Kind.LDS]
+    widest = max((int(row[Step.RESULT]) for row in loads), default=1)
+    rows: list[dict[Step, int]] = []
+    numbers: dict[tuple[str, int], int] = {}
+    waves = []
+    for unit, kind in (("LDS", Kind.LDS), ("VMEM", Kind.VECTOR_MEMORY)):
+        issued = [
+            (cycle, int(code.rsplit("_", 1)[1]))
+            for cycle, code in events
+            if code.startswith(f"OTHER_{unit}_")
+        ]
+        for dwords in sorted({dwords for _, dwords in issued}):
+            numbers[unit, dwords] = len(table) + len(rows)
+            result = widest if dwords == 1 else 0
+            rows.append({Step.KIND: kind, Step.TRANSFER: dwords, Step.RESULT: result})
+        path = tuple(numbers[unit, dwords] for _, dwords in issued)
+        measured = tuple(cycle for cycle, _ in issued)
+        if path:
+            waves.append(TracedWave(0, measured[0], -1, path, measured, simd=1))
+    return _with_rows(table, rows), tuple(waves)
+
+
+def _with_rows(table: ProgramTable, rows: Sequence[Mapping[Step, int]]) -> ProgramTable:
+    """Return the table with more rows, which read and write no registers."""
+    steps = np.zeros((len(rows), Step.COLUMNS), np.int32)
+    steps[:, Step.CONDITION] = -1
+    for step, row in zip(steps, rows, strict=True):
+        for column, value in row.items():
+            step[column] = value
+    waits = np.full((len(rows), len(COUNTERS)), NO_WAIT, np.int32)
     return ProgramTable(
-        np.vstack([table.steps, row]),
+        np.vstack([table.steps, steps]),
         table.registers,
         np.vstack([table.waits, waits]),
-        np.append(table.addresses, table.addresses[-1] if len(table) else 0),
+        np.append(table.addresses, np.zeros(len(rows), np.int64)),
     )
 
 
@@ -246,12 +263,13 @@ class _Paths:
 
     def __init__(self, instructions: Sequence[Instruction], table: ProgramTable) -> None:
         self.kinds = [Kind(int(row[Step.KIND])) for row in table.steps]
+        self.idle = [int(row[Step.IDLE]) for row in table.steps]
         self.index = {instruction.pc: number for number, instruction in enumerate(instructions)}
         self.targets = {
             number: self.index.get(_target(instruction))
             for number, instruction in enumerate(instructions)
         }
-        self.skipped = len(table) - 1
+        self.skipped = len(instructions)
         self.unmapped = 0
 
     def of(
@@ -288,6 +306,11 @@ class _Paths:
             path.append(self.skipped if is_skipped else index)
             measured.append(cycle + first)
         return tuple(path), tuple(measured)
+
+    def shown_late(self, path: Sequence[int]) -> int:
+        """Return how many cycles after its begin a wave's first instruction is shown."""
+        is_late = bool(path) and self.kinds[path[0]] is Kind.IMMEDIATE
+        return max(0, self.idle[path[0]] - 1) if is_late else 0
 
     def _fits(self, issues: Sequence[Any], indices: Sequence[int | None]) -> bool:
         """Whether packets are of the kinds of their instructions, all but a few."""
@@ -361,6 +384,9 @@ class _Giver:
             self._latencies(number)
         self._code()
         self._refusals()
+        for number, wave in enumerate(self.trace.neighbours, len(self.trace.waves)):
+            for step, cycle in enumerate(wave.measured):
+                self.given.not_before[number, step] = cycle or 0
         return self.given
 
     def _transfers(self) -> dict[Place, int]:
@@ -449,7 +475,12 @@ class _Giver:
             for place, index, cycle in self.trace.issues()
             if self.trace.kind(index) is kind and (at := self.transfers.get(place)) is not None
         )
-        sizes = [other.dwords for other in self.trace.others if not other.is_lds]
+        sizes = [
+            int(self.trace.table.steps[index][Step.TRANSFER])
+            for wave in self.trace.neighbours
+            for index in wave.path
+            if self.trace.kind(index) is kind
+        ]
         usual = max(sizes, default=1)
         events = sorted(
             [(at, dwords) for at, _, _, dwords in own]

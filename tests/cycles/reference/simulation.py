@@ -18,7 +18,7 @@ from waves import FRONT, HIDDEN, Given, Ready, Wave, WaveRun
 from amdjit.cycles.program import COUNTERS, Kind
 from amdjit.emulator.decoder.traits import Timing
 
-__all__ = ["Issue", "OtherTransfer", "simulate"]
+__all__ = ["Issue", "simulate"]
 
 DS, KM = COUNTERS.index("dscnt"), COUNTERS.index("kmcnt")
 TRANSFERS = (Kind.LDS, Kind.VECTOR_MEMORY)
@@ -34,17 +34,6 @@ class Issue:
     cycle: int
     cause: str
     executed: int | None = None
-
-
-@dataclass(frozen=True, order=True)
-class OtherTransfer:
-    """A memory instruction of a SIMD that is not simulated: when it was issued, to LDS or not, and
-    its dwords."""
-
-    cycle: int
-    is_lds: bool
-    dwords: int
-    lds_cycles: int = 1
 
 
 def lds_cycles(dwords: int) -> int:
@@ -90,14 +79,13 @@ class _Workgroup:
 
 
 class Simulation:
-    """program: all instructions. others: transfers of SIMDs outside."""
+    """program: all instructions. given: what is not predicted."""
 
     def __init__(
         self,
         program: Sequence[Instruction],
         runs: Sequence[WaveRun],
         given: Given,
-        others: Sequence[OtherTransfer] = (),
     ) -> None:
         self.program = program
         self.given = given
@@ -107,7 +95,6 @@ class Simulation:
         self.groups: dict[int, _Workgroup] = {}
         for wave in self.waves:
             self.groups.setdefault(wave.run.workgroup, _Workgroup()).waves.append(wave)
-        self.others = sorted(others, reverse=True)
         self.issues: list[list[Issue]] = [[] for _ in runs]
 
     def run(self) -> list[list[Issue]]:
@@ -203,7 +190,6 @@ class Simulation:
 
     def _transfer(self, wave: Wave, simd: _Simd, instruction: Instruction, cycle: int) -> int:
         unit, kind = self.units[wave.run.simd // 2], instruction.kind
-        self._transfer_others(unit, cycle)
         path, dwords = unit.paths[kind], instruction.transfer
         first = max(cycle + P["transfer start"], path.free)
         if kind is Kind.LDS:
@@ -218,18 +204,6 @@ class Simulation:
         wave.sources_read = max(wave.sources_read, first + dwords + P["transfer done"])
         self._count(wave, instruction, done)
         return first
-
-    def _transfer_others(self, unit: _Unit, cycle: int) -> None:
-        while self.others and self.others[-1].cycle <= cycle:
-            other = self.others.pop()
-            path = unit.paths[Kind.LDS if other.is_lds else Kind.VECTOR_MEMORY]
-            first = max(other.cycle + P["transfer start"], path.free)
-            if other.is_lds:
-                first = max(first, unit.lds_free + other.lds_cycles - P["lds backlog"])
-                end = first + other.dwords
-                latency = P["lds load"] if other.dwords == 1 else P["lds store"]
-                unit.lds_free = max(unit.lds_free, end + latency) + other.lds_cycles
-            path.free = first + other.dwords
 
     def _lds_cycles(self, wave: Wave, instruction: Instruction) -> int:
         """Return how long LDS is busy with an instruction."""
@@ -291,7 +265,6 @@ def simulate(
     program: Sequence[Instruction],
     runs: Sequence[WaveRun],
     given: Given,
-    others: Sequence[OtherTransfer] = (),
 ) -> list[list[Issue]]:
     """Simulate waves, the older ones first; return the instructions that each issued."""
-    return Simulation(program, runs, given, others).run()
+    return Simulation(program, runs, given).run()
