@@ -87,16 +87,14 @@ def simulate(
     program: Program,
     groups: Sequence[GroupRun],
     requests: Requests | None = None,
-    others: Int64s | None = None,
     executions: bool = False,
 ) -> list[SimulatedWave]:
     """Simulate workgroups on one workgroup processor; those with places of their own come first.
     Return all waves in the order of their workgroups.
 
-    others: memory instructions of SIMDs that are not simulated (`engine.layout.Other`), by their
-    cycles. executions: whether to say when units execute the instructions.
+    executions: whether to say when units execute the instructions.
     """
-    memory = _Memory(program, groups, requests, others, executions)
+    memory = _Memory(program, groups, requests, executions)
     engine().run(memory.address)
     return memory.waves()
 
@@ -108,7 +106,6 @@ class _Memory:
     program: Program
     groups: Sequence[GroupRun]
     requests: Requests | None
-    others: Int64s | None
     executions: bool
     kept: list[NDArray[Any]] = field(default_factory=list)
 
@@ -157,9 +154,6 @@ class _Memory:
             parts[Simulation.REQUESTS] = np.ascontiguousarray(self.requests.rows, np.int64)
             parts[Simulation.KEYS] = np.ascontiguousarray(self.requests.keys, np.int64)
             record[Simulation.MEMORY] = self.requests.memory.address
-        if self.others is not None:
-            parts[Simulation.OTHERS] = np.ascontiguousarray(self.others, np.int64)
-            record[Simulation.OTHER_COUNT] = len(self.others)
         for place, part in parts.items():
             record[place] = self._keep(part)
         record[Simulation.SLOTS] = slots

@@ -67,12 +67,11 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A program, what its waves do, what is given, transfers of others, and parameters."""
+    """A program, what its waves do, what is given, and parameters."""
 
     table: ProgramTable
     groups: tuple[Group, ...]
     given: Given
-    others: tuple[tuple[int, int, int, int], ...]
     values: Mapping[str, int]
 
 
@@ -156,9 +155,5 @@ def cases(draw: st.DrawFn, values: Mapping[str, int]) -> Case:
         arrays(draw, every, 0, 500),
         arrays(draw, every, 0, 40),
     )
-    row = st.tuples(
-        st.integers(0, 300), st.integers(0, 1), st.integers(1, 5), st.integers(1, 12)
-    )
-    others = tuple(sorted(draw(st.lists(row, max_size=8))))
     changes = draw(st.dictionaries(st.sampled_from(sorted(values)), st.integers(1, 30)))
-    return Case(table, every, given, others, {**values, **changes})
+    return Case(table, every, given, {**values, **changes})

@@ -13,7 +13,7 @@ import transfers
 import vector_unit
 from hypothesis import HealthCheck, given, settings
 from program_steps import instructions_of
-from random_programs import Case, Group, cases, pool
+from random_programs import Case, cases, pool
 from waves import WaveRun as ReferenceWave
 
 from amdjit.cycles.engine.order import CAUSES
@@ -47,12 +47,8 @@ def expected(case: Case) -> list[Issues]:
         for number, group in enumerate(case.groups)
         for simd, start, steps in zip(group.simds, group.starts, group.paths, strict=True)
     ]
-    others = [
-        reference.OtherTransfer(cycle, bool(is_lds), dwords, cycles)
-        for cycle, is_lds, dwords, cycles in case.others
-    ]
     with parameters(dict(case.values)):
-        found = reference.simulate(instructions_of(case.table), runs, case.given, others)
+        found = reference.simulate(instructions_of(case.table), runs, case.given)
     return [[(i.step, i.cycle, i.cause, i.executed) for i in wave] for wave in found]
 
 
@@ -78,9 +74,8 @@ def simulated(case: Case) -> list[Issues]:
             number += 1
         groups.append(GroupRun(tuple(waves), group.simds))
     requests = Requests(np.array(rows), np.zeros(1, np.int64), NativeMemory(UNUSED))
-    others = np.array(case.others, np.int64).reshape(-1, 4)
     program = program_of(case.table, case.values)
-    found = simulate(program, groups, requests, others, executions=True)
+    found = simulate(program, groups, requests, executions=True)
     paths = [steps for group in case.groups for steps in group.paths]
     return [_issues(wave, steps, case) for wave, steps in zip(found, paths, strict=True)]
 

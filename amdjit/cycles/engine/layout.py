@@ -225,9 +225,7 @@ class Parameter(Field):
     BARRIER = 20
     BARRIER_SIGNAL = 21
     WAVE_START = 22
-    LDS_LOAD = 23
-    LDS_STORE = 24
-    FIELDS = 25
+    FIELDS = 23
 
 
 class Simulation(Field):
@@ -239,7 +237,6 @@ class Simulation(Field):
     are resident at the same time. UNITS, SHARED: of the SIMDs and of the compute units. NEXT: for
     each slot, when its wave issues, as `order.key` packs it; SLOTS of them, a multiple of
     `SLOTS_AT_ONCE`. RESIDENT: the wave in each slot. TEMPLATE: a wave at its start, from `KEPT` on.
-    OTHERS: rows of `Other` by their cycles, OTHER_COUNT of them, of which NEXT_OTHER comes next.
     """
 
     ROWS = 0, "ptr"
@@ -259,21 +256,7 @@ class Simulation(Field):
     SLOTS = 14
     RESIDENT = 15, "ptr"
     TEMPLATE = 16, "ptr"
-    OTHERS = 17, "ptr"
-    OTHER_COUNT = 18
-    NEXT_OTHER = 19
-    FIELDS = 20
-
-
-class Other(Field):
-    """A memory instruction of a SIMD that is not simulated: when it was issued, to LDS or not, its
-    operands' dwords and what LDS needs."""
-
-    CYCLE = 0, "i64", "cycles"
-    IS_LDS = 1
-    DWORDS = 2, "i64", "dwords"
-    LDS_CYCLES = 3, "i64", "cycles"
-    FIELDS = 4
+    FIELDS = 17
 
 
 class Request(Field):

@@ -7,7 +7,6 @@ from amdjit.cycles.engine.current import Current
 from amdjit.cycles.engine.layout import (
     COUNTERS,
     PLACES,
-    Other,
     Parameter,
     Request,
     Row,
@@ -38,46 +37,11 @@ def transfer(current: Current, cycle: Value) -> None:
         with f.if_(current.kind(Kind.SCALAR_MEMORY)):
             _count(current, _complete(current, cycle))
             kinds.leave()
-        _others(current, cycle)
         begin = f.add(cycle, current.parameter(Parameter.TRANSFER_START))
         with f.if_(current.kind(Kind.LDS)):
             _lds(current, begin)
             kinds.leave()
         _memory(current, begin)
-
-
-def _others(current: Current, cycle: Value) -> None:
-    """Send what other SIMDs have issued by now on its way."""
-    f, simulation, shared = current.f, current.simulation, current.shared()
-    with f.loop() as each:
-        number = simulation.get(Simulation.NEXT_OTHER)
-        each.leave_unless(f.compare("slt", number, simulation.get(Simulation.OTHER_COUNT)))
-        other = simulation.follow(Simulation.OTHERS).row(number, Other.FIELDS)
-        issued = other.get(Other.CYCLE)
-        each.leave_if(f.compare("sgt", issued, cycle))
-        simulation.set(Simulation.NEXT_OTHER, f.add(number, i64(1)))
-        begin = f.add(issued, current.parameter(Parameter.TRANSFER_START))
-        is_lds = f.compare("ne", other.get(Other.IS_LDS), i64(0))
-        with f.if_else(is_lds) as (lds, memory):
-            with lds:
-                _other_lds(current, other, begin)
-            with memory:
-                start = greater(f, begin, shared.get(Shared.MEMORY_PATH))
-                shared.set(Shared.MEMORY_PATH, f.add(start, other.get(Other.DWORDS)))
-
-
-def _other_lds(current: Current, other: Record, begin: Value) -> None:
-    f, shared = current.f, current.shared()
-    cycles, free = other.get(Other.LDS_CYCLES), shared.get(Shared.LDS_FREE)
-    backlog = f.sub(f.add(free, cycles), current.parameter(Parameter.LDS_BACKLOG))
-    start = greater(f, begin, shared.get(Shared.LDS_PATH), backlog)
-    dwords = other.get(Other.DWORDS)
-    end = f.add(start, dwords)
-    # Only an address goes to LDS for a load.
-    load, store = current.parameter(Parameter.LDS_LOAD), current.parameter(Parameter.LDS_STORE)
-    latency = f.select(f.compare("eq", dwords, i64(1)), load, store)
-    shared.set(Shared.LDS_FREE, f.add(greater(f, free, f.add(end, latency)), cycles))
-    shared.set(Shared.LDS_PATH, end)
 
 
 def _memory(current: Current, begin: Value) -> None:
