@@ -35,7 +35,7 @@ MEMORY = (Kind.VECTOR_MEMORY, Kind.LDS)
 # Code comes in lines of so many bytes; cold code, in several lines at once.
 FETCHED_BYTES = 64
 # A gap counts as given only if it is longer than what the model itself would say.
-WAITED, REFUSED, FETCHED = 2, 4, 40
+WAITED, REFUSED, FETCHED, FETCHED_AGAIN = 2, 4, 40, 1000
 _EXECUTIONS = {Kind.LDS: "mL", Kind.VECTOR_MEMORY: "mV"}
 NEVER = -(10**9)
 
@@ -438,31 +438,31 @@ class _Giver:
         self.given.cycles["memory"] += waited
 
     def _code(self) -> None:
-        """The first wave that comes to a piece of code waits for it; others that come before it is
-        there wait, too."""
+        """The first wave that comes to a line of code waits for it; others that come before it is
+        there wait, too. A very long gap is code's also where another wave has been."""
         arrived: dict[int, int] = {}
-        first_gaps: dict[int, tuple[int, int]] = {}
+        touched: set[int] = set()
+        seen: set[tuple[int, int]] = set()
         previous: dict[int, int] = {}
-        for (number, _step), index, cycle in sorted(self.trace.issues(), key=lambda found: found[2]):
-            piece = self._piece(index)
-            if piece not in first_gaps and number in previous:
-                gap = cycle - previous[number]
-                first_gaps[piece] = gap, cycle
-                if gap > FETCHED and self.trace.kind(index) is not Kind.WAIT:
-                    arrived[piece] = cycle
-                    self.given.cycles["code"] += gap
-            first_gaps.setdefault(piece, (0, cycle))
+        for place, index, cycle in sorted(self.trace.issues(), key=lambda found: found[2]):
+            number, line = place[0], self._line(index)
+            gap = cycle - previous.get(number, cycle)
             previous[number] = cycle
-        for number, wave in enumerate(self.trace.waves):
-            seen: set[int] = set()
-            for step, (index, measured) in enumerate(zip(wave.path, wave.measured, strict=True)):
-                piece = self._piece(index)
-                if measured is not None and piece in arrived and piece not in seen:
-                    self.given.not_before[number, step] = arrived[piece]
-                if measured is not None:
-                    seen.add(piece)
+            is_first = (number, line) not in seen
+            seen.add((number, line))
+            if not is_first and gap <= FETCHED_AGAIN:
+                continue
+            if self.trace.kind(index) is Kind.WAIT:
+                touched.add(line)
+                continue
+            if gap > (FETCHED_AGAIN if line in touched else FETCHED):
+                arrived[line] = cycle
+                self.given.cycles["code"] += gap
+            touched.add(line)
+            if line in arrived:
+                self.given.not_before[place] = arrived[line]
 
-    def _piece(self, index: int) -> int:
+    def _line(self, index: int) -> int:
         table = self.trace.table
         last = int(table.addresses[index]) + int(table.steps[index][Step.SIZE]) - 1
         return (self.trace.base + last) // FETCHED_BYTES
