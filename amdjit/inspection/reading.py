@@ -80,6 +80,7 @@ def inspect_kernel(
         accesses=(),
         missing=missing_facts(whole, kernel, target, code, names),
         companion=companion or Companion(),
+        code_object=whole.data,
     )
 
 
