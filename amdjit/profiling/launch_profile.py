@@ -14,6 +14,7 @@ from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import unit_of
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Totals
+from amdjit.profiling.notebook import launch_html
 
 __all__ = ["LaunchProfile"]
 
@@ -124,6 +125,10 @@ class LaunchProfile:
         for counts in self.instructions:
             units[counts.unit] += counts.executions
         return Totals(**_sums(self.instructions), units=dict(units), operations=None)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return launch_html(self)
 
     def __repr__(self) -> str:
         return f"<profile of {self.kernel}, grid {self.grid}, block {self.block}>"

@@ -16,6 +16,7 @@ from amdjit.emulator.counting.samples import SampleSize, workgroups_of_rounds
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.options import OptionError
 from amdjit.profiling.launch_profile import LaunchProfile
+from amdjit.profiling.notebook import profile_html
 from amdjit.target import Target
 
 __all__ = ["LaunchProfile", "profile"]
@@ -75,6 +76,10 @@ class profile:  # noqa: N801
     def note_stop(self, kernel: str, reason: str) -> None:
         """Note a launch that a fault stopped. The emulator calls this."""
         self.stopped.append(f"{kernel}: nothing is counted, a fault stopped the launch: {reason}")
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return profile_html(self.launches, self.stopped)
 
     def __repr__(self) -> str:
         return f"<amdjit.profile, {len(self.launches)} launches>"
