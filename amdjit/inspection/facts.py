@@ -154,7 +154,8 @@ class OccupancyStep:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """How many waves of the kernel one SIMD holds.
+    """How many waves of the kernel the fullest SIMD holds. Workgroups are there whole or not at
+    all; they share the SIMDs and the LDS of a workgroup processor.
 
     limited_by: "vgprs", "lds", "workgroup size", or "none" if all wave slots are filled. limits:
     the waves that each of these alone would allow. steps: the next higher numbers of waves.

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
+from amdjit.code_object.resources import Demand
+from amdjit.inspection.facts import Occupancy
 from amdjit.inspection.json_form import json_text
 from amdjit.inspection.kernel_facts import Companion, KernelFacts
+from amdjit.inspection.notebook import kernel_html
+from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.summary import summary
+from amdjit.target import find_target
 
 __all__ = ["SCHEMA", "Companion", "Inspection"]
 
@@ -21,6 +27,31 @@ class Inspection(KernelFacts):
 
     def __str__(self) -> str:
         return summary(self)
+
+    def occupancy_at(
+        self, block: int | tuple[int, ...] | None = None, dynamic_lds: int = 0
+    ) -> Occupancy:
+        """Return the occupancy of launches with these workgroups.
+
+        block: work-items of a workgroup, along one axis or along each; None for the most that the
+        kernel allows. dynamic_lds: bytes that the launch adds to each workgroup's LDS. ValueError
+        if the kernel allows no such workgroup.
+        """
+        size = prod(block) if isinstance(block, tuple) else block
+        size = self.workgroup_size if size is None else size
+        if not 0 < size <= self.workgroup_size or dynamic_lds < 0:
+            raise ValueError(
+                f"the kernel takes 1 to {self.workgroup_size} work-items a workgroup and no "
+                f"negative LDS, not {size} and {dynamic_lds}"
+            )
+        target = find_target(self.target)
+        assert target is not None
+        waves, lds = -(-size // self.wave_size), self.lds_bytes + dynamic_lds
+        return occupancy_of(Demand(self.vgprs, lds, waves, self.wave_size, self.wgp_mode), target)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return kernel_html(self)
 
     def to_json(self) -> str:
         """Return the facts as JSON: an object with the fields of `KernelFacts` by name, and

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from amdjit.emulator.decoder import disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.inspection.blocks import Structure
@@ -10,29 +13,35 @@ from amdjit.inspection.facts import InstructionFacts
 from amdjit.inspection.liveness import Live, live_registers
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.inspection.units import unit_of
+from amdjit.inspection.waits import Waits, find_waits
 
 __all__ = ["instruction_facts"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What analyses of the whole kernel say of its instructions."""
+
+    live: Mapping[int, Live]
+    waits: Waits
+    structure: Structure
+    names: DebugNames
 
 
 def instruction_facts(
     code: MachineCode, structure: Structure, names: DebugNames
 ) -> tuple[InstructionFacts, ...]:
     """Return the facts of a kernel's instructions, by address."""
-    live = live_registers(code)
+    known = _Known(live_registers(code), find_waits(code.graph), structure, names)
     return tuple(
-        _facts(code, instruction, live[instruction.pc], (block, structure), names)
-        for block, instruction in code.instructions()
+        _facts(code, instruction, block, known) for block, instruction in code.instructions()
     )
 
 
 def _facts(
-    code: MachineCode,
-    instruction: Instruction,
-    live: Live,
-    place: tuple[int, Structure],
-    names: DebugNames,
+    code: MachineCode, instruction: Instruction, block: int, known: _Known
 ) -> InstructionFacts:
-    address, (block, structure) = instruction.pc, place
+    address, live, waits = instruction.pc, known.live[instruction.pc], known.waits
     is_known = address not in code.unknown
     file, line = code.whole.line_of(address) or (None, None)
     return InstructionFacts(
@@ -44,11 +53,14 @@ def _facts(
         issue_cycles=None,
         file=file,
         line=line,
-        inlined_from=names.inlined_from(address),
-        block=structure.numbers[block],
-        loop_depth=structure.depth_of(block),
+        inlined_from=known.names.inlined_from(address),
+        block=known.structure.numbers[block],
+        loop_depth=known.structure.depth_of(block),
         live_vgprs=live.vgprs,
         live_sgprs=live.sgprs,
+        waits_for=waits.waits_for.get(address, ()),
+        waited_by=waits.waited_by.get(address, ()),
+        needs=waits.needs.get(address, ()),
     )
 
 

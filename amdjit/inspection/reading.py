@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.code_object import CodeObject, Kernel, read_resources
+from amdjit.code_object import CodeObject, Kernel
+from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
 from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
 from amdjit.inspection.debug_names import DebugNames, read_debug_names
@@ -12,13 +13,13 @@ from amdjit.inspection.facts import (
     BlockFacts,
     InstructionFacts,
     LoopFacts,
-    Occupancy,
     Peak,
 )
 from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.inspection.instructions import instruction_facts
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import missing_facts
+from amdjit.inspection.occupancy import occupancy_of
 from amdjit.target import find_target
 
 __all__ = ["inspect_kernel", "inspect_object"]
@@ -55,7 +56,7 @@ def inspect_kernel(
     code = read_machine_code(whole, kernel) if target.is_emulated else None
     names = read_debug_names(whole)
     found = _found(code, names) if code is not None else _NOTHING
-    metadata, resources = kernel.metadata, read_resources(whole, kernel, target, 0)
+    metadata = kernel.metadata
     return Inspection(
         kernel=kernel.name,
         target=whole.target_name,
@@ -75,7 +76,7 @@ def inspect_kernel(
         loops=found.loops,
         lines=line_facts(found.instructions),
         peak=found.peak,
-        occupancy=Occupancy(resources.waves_per_simd, resources.limiter, {}, ()),
+        occupancy=occupancy_of(read_demand(kernel), target),
         accesses=(),
         missing=missing_facts(whole, kernel, target, code, names),
         companion=companion or Companion(),
