@@ -25,7 +25,7 @@ ACTIVE = (
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a profile with two launches."""
     path = tmp_path_factory.mktemp("keyboard") / "tile.html"
-    write_profile_page(Profile((launch(), launch())), path, [inspection()])
+    write_profile_page(Profile((launch(), launch())), path)
     return path
 
 

@@ -183,9 +183,7 @@ def test_a_profile_without_launches_is_refused(tmp_path: Path) -> None:
 
 
 def test_launches_of_one_kernel_share_its_code() -> None:
-    data = json.loads(
-        Reader(profile_page(Profile((launch(), launch())), [inspection()])).text("script")
-    )
+    data = json.loads(Reader(profile_page(Profile((launch(), launch())))).text("script"))
     assert len(data["kernels"]) == 1
     assert [version["kernel"] for version in data["versions"]] == [0, 0]
 
