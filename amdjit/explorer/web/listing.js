@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { createList } from "./list.js";
 import { jumpGutter, waitGutter } from "./gutters.js";
 import { instructionParts } from "./syntax.js";
-import { baseName, compact, hex, visible } from "./text.js";
+import { baseName, compact, count, hex, visible } from "./text.js";
 import { matches } from "./query.js";
 
 const UNITS = {
@@ -65,7 +65,7 @@ function blockGroup(kernel, n, rows) {
   const notes = [
     header ? `loop ${header.number} begins` : loop ? `in loop ${loop.number}` : null,
     loop && loop.depth > 1 ? `depth ${loop.depth}` : null,
-    `${end - first} instructions`,
+    count(end - first, "instruction"),
     block.predecessors.length ? `from ${block.predecessors.join(", ")}` : null,
     block.successors.length ? `to ${block.successors.join(", ")}` : null,
   ].filter(Boolean);

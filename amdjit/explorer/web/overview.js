@@ -126,7 +126,7 @@ function warmth(heat, x, width) {
   const bins = Math.min(heat.shares.length, Math.ceil(width));
   const warm = new Array(bins).fill(0);
   heat.shares.forEach((share, n) => {
-    const bin = Math.floor(n / heat.shares.length * bins);
+    const bin = Math.floor(n * bins / heat.shares.length);
     warm[bin] = Math.max(warm[bin], share);
   });
   return warm.map((share, bin) => {
