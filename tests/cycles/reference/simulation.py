@@ -1,8 +1,8 @@
 """The cycle model of the waves of a workgroup processor, in plain Python.
 
-Each wave issues its instructions in order. In every step the instruction that can be issued earliest
-is issued, the oldest wave's if several can; what that changes is noted, and so on. A SIMD issues one
-instruction of each kind a cycle, from different waves.
+Each wave issues its instructions in order. In every step the instruction that can be issued
+earliest is issued, the oldest wave's if several can; what that changes is noted, and so on. A SIMD
+issues one instruction of each kind a cycle, from different waves.
 """
 
 from __future__ import annotations

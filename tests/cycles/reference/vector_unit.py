@@ -70,12 +70,12 @@ class VectorUnit:
             earliest = max(earliest, self.moved(self.last_transcendental, 3) + 1)
         return earliest
 
-    def execute(
-        self, instruction: Instruction, cycle: int, sources: int, wave: int
-    ) -> Executed:
+    def execute(self, instruction: Instruction, cycle: int, sources: int, wave: int) -> Executed:
         """Take a wave's instruction that is issued at `cycle`; its sources are ready at
         `sources`."""
-        start = max(cycle + self._latency(instruction, cycle), self._unit_free(instruction), sources)
+        start = max(
+            cycle + self._latency(instruction, cycle), self._unit_free(instruction), sources
+        )
         at = self._occupy(instruction, start)
         early = at - 1 if instruction.is_matrix else at - P["valu lead"]
         leaves = max(early, self.left(len(self.issued) - 1))
