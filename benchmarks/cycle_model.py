@@ -18,10 +18,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
 from measurement import ROOT
 from trace_errors import KINDS, Errors, Predicted, Sample, errors_of, samples_of
-from trace_files import Trace, TracedWave, read_trace
+from trace_files import read_trace
+from traced_runs import Trace, TracedWave
 
 sys.path.insert(0, str(ROOT / "tests" / "cycles" / "reference"))
 
@@ -53,8 +53,6 @@ class Replay:
 def replay(path: Path, predict: Callable[[Trace], list[Predicted]]) -> Replay:
     """Return a trace with its prediction; ValueError if the file is no trace."""
     trace = read_trace(path)
-    # What is given is taken from the trace before the clock runs.
-    assert trace.given is not None
     begin = perf_counter()
     predicted = predict(trace) if trace.waves else []
     seconds = perf_counter() - begin
@@ -108,9 +106,7 @@ def print_replay(found: Replay, instructions: bool) -> None:
             _print_instructions(trace, number, wave, found.predicted[number])
 
 
-def _print_instructions(
-    trace: Trace, number: int, wave: TracedWave, predicted: Predicted
-) -> None:
+def _print_instructions(trace: Trace, number: int, wave: TracedWave, predicted: Predicted) -> None:
     print(f"  wave {number} in slot {wave.slot}")
     print("   predicted   measured  error  (gaps)       instruction  [why not earlier]")
     before: tuple[int, int] | None = None
@@ -133,7 +129,9 @@ def print_totals(found: Sequence[Replay]) -> None:
     print(f"  kind     samples   error of the sum   absolute error in cycles: {head}")
     for kind, each in errors.items():
         parts = "  ".join(f"{each.within(limit):.0%}" for limit in _DISTRIBUTION)
-        print(f"  {kind:8} {each.count:7,}   {each.relative:+7.2%}   median {each.median:g};  {parts}")
+        print(
+            f"  {kind:8} {each.count:7,}   {each.relative:+7.2%}   median {each.median:g};  {parts}"
+        )
     print("  worst cases")
     for kind, each in errors.items():
         for sample in each.worst[:3]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from trace_files import FRONT, Trace
+from traced_runs import FRONT, Trace
 
 from amdjit.cycles.program import COUNTERS, NO_WAIT, TIMINGS, Kind, Step
 from amdjit.emulator.decoder.traits import Timing
@@ -19,7 +19,7 @@ KINDS = {
     "WMMA": "the same where one of them is a WMMA",
     "loop": "one pass of a loop that nothing given interrupts",
     "LDS": "issue of the LDS instruction to the end of the wait for it",
-    "barrier": "the last signal of a workgroup's waves on the SIMD to an instruction behind the barrier",
+    "barrier": "the last signal of a workgroup's waves on the SIMD to the first issue behind it",
     "branch": "a branch to the next issue",
     "kernel": "first to last issue of all waves, cold memory and code given",
 }
@@ -102,9 +102,7 @@ def samples_of(trace: Trace, predicted: Sequence[Predicted]) -> list[Sample]:
         samples += [*wave.gaps(), *wave.loops(), *wave.lds(), *wave.barriers()]
     ends = [max(cycle for cycle, _ in issues.values()) for issues in predicted if issues]
     if ends:
-        samples.append(
-            Sample("kernel", 0, 0, max(ends) - trace.first, trace.last - trace.first)
-        )
+        samples.append(Sample("kernel", 0, 0, max(ends) - trace.first, trace.last - trace.first))
     return samples
 
 
@@ -121,9 +119,7 @@ class _Wave:
         self.trace, self.number, self.issues = trace, number, issues
         self.signalled = signalled
         self.wave = trace.waves[number]
-        self.steps = [
-            step for step, cycle in enumerate(self.wave.measured) if cycle is not None
-        ]
+        self.steps = [step for step, cycle in enumerate(self.wave.measured) if cycle is not None]
         self.disturbed = {
             step for (wave, step) in trace.given.not_before if wave == number
         } | self._awaited()
@@ -181,8 +177,8 @@ class _Wave:
                 begun[path[step]] = step
 
     def lds(self) -> Iterator[Sample]:
-        """Yield the time of LDS instructions from their issue to the end of the wait for them, where
-        a wave waits visibly."""
+        """Yield the time of LDS instructions from their issue to the end of the wait for them,
+        where a wave waits visibly."""
         flying: list[int] = []
         previous: int | None = None
         for step in self.steps:

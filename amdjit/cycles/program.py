@@ -114,9 +114,9 @@ class Step(IntEnum):
     s_delay_alu, the conditions by number; SKIP: how many instructions the second one comes after
     the first. DEPENDENCIES: bits of `Dependency` that s_wait_alu waits for. IS_LOAD, IS_STORE: of
     memory. CONDITION: the register that a branch tests, -1 without one. SIZE: bytes. USES_SGPR: a
-    VALU instruction reads or writes SGPRs other than VCC. READS_SGPR, WRITES_SGPR: a scalar register
-    other than EXEC and SCC is read or written. NEEDS_SOURCES: a message that gives registers back, or
-    the instruction before it: memory instructions must have read theirs.
+    VALU instruction reads or writes SGPRs other than VCC. READS_SGPR, WRITES_SGPR: a scalar
+    register other than EXEC and SCC is read or written. NEEDS_SOURCES: a message that gives
+    registers back, or the instruction before it: memory instructions must have read theirs.
     """
 
     KIND = 0
@@ -184,8 +184,9 @@ def program_table(instructions: Sequence[Instruction]) -> ProgramTable:
 
 
 def _mark_messages(steps: list[list[int]]) -> None:
-    for step, following in zip(steps, [*steps[1:], [Kind.IMMEDIATE]], strict=True):
-        before = step[Step.KIND] == Kind.IMMEDIATE and following[Step.KIND] == Kind.MESSAGE
+    following = [row[Step.KIND] for row in steps[1:]]
+    for step, kind in zip(steps, [*following, Kind.END], strict=False):
+        before = step[Step.KIND] == Kind.IMMEDIATE and kind == Kind.MESSAGE
         step[Step.NEEDS_SOURCES] = before or step[Step.KIND] == Kind.MESSAGE
 
 

@@ -1,8 +1,8 @@
 """The cycle model of the waves of a workgroup processor, in plain Python.
 
-Each wave issues its instructions in order. In every step the instruction that can be issued earliest
-is issued, the oldest wave's if several can; what that changes is noted, and so on. A SIMD issues one
-instruction of each kind a cycle, from different waves.
+Each wave issues its instructions in order. In every step the instruction that can be issued
+earliest is issued, the oldest wave's if several can; what that changes is noted, and so on. A SIMD
+issues one instruction of each kind a cycle, from different waves.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Simulation:
         simd = self.simds[wave.run.simd]
         own = max(wave.constraints(instruction))
         own = Ready(self.given.fetched(wave.number, wave.step, own.cycle), own.cause)
-        ready = max([own, *self._port(simd, instruction)])
+        ready = max([own, *self._port(simd, instruction, wave)])
         return Ready(ready.cycle + self._shown_late(instruction), ready.cause)
 
     @staticmethod
@@ -123,10 +123,10 @@ class Simulation:
         """A trace shows s_nop and s_sleep when they are over."""
         return max(0, instruction.idle - 1) if instruction.kind is Kind.IMMEDIATE else 0
 
-    def _port(self, simd: _Simd, instruction: Instruction) -> list[Ready]:
+    def _port(self, simd: _Simd, instruction: Instruction, wave: Wave) -> list[Ready]:
         kind = instruction.kind
         if kind is Kind.VALU:
-            return [Ready(simd.vector.accepts(instruction), "unit busy")]
+            return [Ready(simd.vector.accepts(instruction, wave.number), "unit busy")]
         if kind in FRONT:
             return []
         found = [Ready(simd.ports.get(kind, NEVER) + 1, "other wave issues")]
@@ -172,7 +172,8 @@ class Simulation:
                 return
 
     def _valu(self, wave: Wave, simd: _Simd, instruction: Instruction, cycle: int) -> int:
-        executed = simd.vector.execute(instruction, cycle, wave.valu_ready(instruction))
+        ready = wave.valu_ready(instruction)
+        executed = simd.vector.execute(instruction, cycle, ready, wave.number)
         wave.valu_executed(instruction, cycle, executed.at)
         # A wave goes on when its instruction has left the last place of the queue.
         wave.next = max(wave.next, simd.vector.moved(len(simd.vector.issued) - 1, 1))

@@ -1,5 +1,5 @@
-"""The path of operands from a SIMD's registers to LDS and to vector memory, which the two SIMDs of a
-compute unit share: one dword a cycle."""
+"""The path of operands from a SIMD's registers to LDS and to vector memory, which the two SIMDs of
+a compute unit share: one dword a cycle."""
 
 from __future__ import annotations
 

@@ -44,6 +44,7 @@ class VectorUnit:
     transcendental_free: int = NEVER
     last_transcendental: int = -1
     last: int = NEVER
+    last_wave: int = -1
 
     def left(self, number: int) -> int:
         """Return when an instruction has left the queue; those before the first never came."""
@@ -53,8 +54,8 @@ class VectorUnit:
         """Return when an instruction has moved so many places in the queue."""
         return max(self.issued[number] + places, self.left(number - PLACES + places))
 
-    def accepts(self, instruction: Instruction) -> int:
-        """Return the first cycle at which the queue takes an instruction."""
+    def accepts(self, instruction: Instruction, wave: int) -> int:
+        """Return the first cycle at which the queue takes a wave's instruction."""
         number = len(self.issued)
         if number == 0:
             return NEVER
@@ -62,22 +63,25 @@ class VectorUnit:
         # An instruction of several passes enters the queue over as many cycles.
         if self.pace > 1:
             steps = min(self.pace, PLACES) - 1
-            earliest = max(
-                earliest, self.moved(number - 1, steps) + 1, self.issued[-1] + self.pace
-            )
+            own = 1 if wave == self.last_wave else 0
+            moved = self.moved(number - 1, steps) + own
+            earliest = max(earliest, moved, self.issued[-1] + self.pace)
         if instruction.timing is not Timing.VALU and self.last_transcendental >= 0:
             earliest = max(earliest, self.moved(self.last_transcendental, 3) + 1)
         return earliest
 
-    def execute(self, instruction: Instruction, cycle: int, sources: int) -> Executed:
-        """Take an instruction that is issued at `cycle`; its sources are ready at `sources`."""
-        start = max(cycle + self._latency(instruction, cycle), self._unit_free(instruction), sources)
+    def execute(self, instruction: Instruction, cycle: int, sources: int, wave: int) -> Executed:
+        """Take a wave's instruction that is issued at `cycle`; its sources are ready at
+        `sources`."""
+        start = max(
+            cycle + self._latency(instruction, cycle), self._unit_free(instruction), sources
+        )
         at = self._occupy(instruction, start)
         early = at - 1 if instruction.is_matrix else at - P["valu lead"]
         leaves = max(early, self.left(len(self.issued) - 1))
         self.issued.append(cycle)
         self.leaves.append(leaves)
-        self.last = at
+        self.last, self.last_wave = at, wave
         return Executed(at, leaves)
 
     def _latency(self, instruction: Instruction, cycle: int) -> int:

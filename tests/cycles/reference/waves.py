@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from program_steps import SCALAR_END, Instruction
+from program_steps import Instruction
 from vector_unit import NEVER, P
 
 from amdjit.cycles.program import COUNTERS, FIRST_SGPR, SCC, Dependency, Kind
@@ -18,7 +18,6 @@ __all__ = ["FRONT", "Given", "Ready", "Wave", "WaveRun"]
 # Kinds that no unit executes: the wave's front end deals with them.
 FRONT = (Kind.IMMEDIATE, Kind.WAIT)
 HIDDEN = (Kind.DELAY, Kind.WAIT_ALU, Kind.BARRIER_WAIT)
-_TRAP_REGISTERS = range(364, 380)
 
 
 @dataclass(frozen=True)
@@ -287,4 +286,3 @@ _BY_KIND = {
     Kind.VECTOR_MEMORY: _memory,
     Kind.SCALAR_MEMORY: _scalar_memory,
 }
-assert SCALAR_END > max(_TRAP_REGISTERS)
