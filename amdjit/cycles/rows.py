@@ -122,6 +122,8 @@ def _describe_vector(
     values: Mapping[str, float],
     halves: int,
 ) -> None:
+    is_scalar_result = bool(row[Row.WRITES_SGPR]) and timing is not Timing.PSEUDO_SCALAR
+    row[Row.IS_SCALAR_RESULT] = is_scalar_result
     passes = PASSES.get(timing, 1)
     if timing not in (*_MATRIX, Timing.PSEUDO_SCALAR):
         passes *= halves

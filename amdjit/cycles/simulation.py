@@ -49,7 +49,8 @@ class WaveRun:
 
     path: its instructions, by number in the program. request: of each its row in `Requests.rows`,
     or -1; None: none has one. start: the first cycle at which it may issue, counted from the start
-    of its workgroup. salt: makes lines of a repeated workgroup its own (`engine.memory`). Of each
+    of its workgroup. salt: makes lines of a repeated workgroup its own (`engine.memory`). age: of
+    two waves that can issue, the one with the lower one does; None: its place among all. Of each
     instruction may be given: fetched, the cycle before which it is not there; accepted, the cycle
     before which vector memory does not take its operands; done, the cycles that memory takes.
     """
@@ -58,6 +59,7 @@ class WaveRun:
     request: Int32s | None = None
     start: int = 0
     salt: int = 0
+    age: int | None = None
     fetched: Int64s | None = None
     accepted: Int64s | None = None
     done: Int64s | None = None
@@ -193,12 +195,12 @@ class _Memory:
 
         longest = max((len(run.path) for run in self.runs), default=0)
         nothing = np.full(longest, -1, np.int32)
-        rows[:, Wave.NUMBER] = np.arange(len(rows))
         rows[:, Wave.ISSUED_AT] = self.issued.ctypes.data + 8 * self.firsts
         if self.executions:
             rows[:, Wave.ENDS] = self.executed.ctypes.data + 8 * self.firsts
         rows[:, Wave.CAUSES] = self.causes.ctypes.data + self.firsts
-        for row, run in zip(rows, self.runs, strict=True):
+        for number, (row, run) in enumerate(zip(rows, self.runs, strict=True)):
+            row[Wave.NUMBER] = number if run.age is None else run.age
             row[Wave.PATH] = place(run.path)
             row[Wave.REQUEST] = place(nothing if run.request is None else run.request)
             row[Wave.STEPS] = len(run.path)

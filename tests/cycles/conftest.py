@@ -1,4 +1,4 @@
-"""The reference of the cycle model is found by its modules' names."""
+"""The reference of the cycle model, and the readers of traces, are found by their modules' names."""
 
 from __future__ import annotations
 
@@ -6,3 +6,4 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "reference"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

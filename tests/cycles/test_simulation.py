@@ -66,6 +66,7 @@ def simulated(case: Case) -> list[Issues]:
                     request,
                     start,
                     0,
+                    None,
                     case.given.not_before[number],
                     case.given.accepted_at[number],
                     case.given.latency[number],

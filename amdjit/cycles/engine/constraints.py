@@ -165,6 +165,12 @@ def _valu(current: Current, latest: _Latest) -> None:
         )
         latest.cycle(f.add(current.wave.get(Wave.SALU_WROTE), waited), "SALU dependency")
 
+    with f.if_(current.flag(Row.IS_SCALAR_RESULT)):
+        most = current.parameter(Parameter.VALU_SCALAR_RESULTS)
+        number = f.sub(current.wave.get(Wave.SCALAR_COUNT), most)
+        executed = current.load(current.in_ring(current.wave, Wave.SCALAR_RESULTS, number))
+        latest.cycle(f.add(executed, current.parameter(Parameter.VALU_DONE)), "VALU dependency")
+
 
 def _salu(current: Current, latest: _Latest) -> None:
     f = current.f

@@ -99,6 +99,10 @@ def _valu(current: Current, cycle: Value) -> None:
         (Row.WRITES_SGPR, Wave.WROTE_SGPR),
     ):
         wave.set(field, f.select(current.flag(column), at, wave.get(field)))
+    count = wave.get(Wave.SCALAR_COUNT)
+    with f.if_(current.flag(Row.IS_SCALAR_RESULT)):
+        current.store(at, current.in_ring(wave, Wave.SCALAR_RESULTS, count))
+        wave.set(Wave.SCALAR_COUNT, f.add(count, i64(1)))
     result = f.or_(f.shift("shl", at, 1), row.get(Row.IS_TRANSCENDENTAL))
     place, end = _registers(current, Row.WRITES, Row.WRITES_END)
     with f.loop(place=place) as each:

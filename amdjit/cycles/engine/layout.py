@@ -70,7 +70,8 @@ class Row(Field):
     LDS_CYCLES = 38, "i64", "cycles"
     LDS_LATENCY = 39, "i64", "cycles"
     SALU_CYCLES = 40, "i64", "cycles"
-    FIELDS = 41
+    IS_SCALAR_RESULT = 41
+    FIELDS = 42
 
 
 class Unit(Field):
@@ -126,6 +127,7 @@ class Wave(Field):
     register that a VALU instruction has written, the cycle of its execution, doubled, and 1 more if
     that was a slow one. SCALARS: of each register, when the scalar unit wrote it.
     FLYING: rings of the ends of operations, by counter; COUNTS: how many there were.
+    SCALAR_RESULTS: a ring of the cycles of SCALAR_COUNT vector instructions that wrote SGPRs.
     """
 
     NUMBER = 0
@@ -173,11 +175,13 @@ class Wave(Field):
     BARRIERS = 43
     OWN = 44, "i64", "ready"
     IDLE = 45, "i64", "ready"
+    SCALAR_COUNT = 46
     COUNTS = 48
     RESULTS = 56
     SCALARS = RESULTS + REGISTERS
     FLYING = SCALARS + REGISTERS
-    FIELDS = FLYING + COUNTERS * PLACES
+    SCALAR_RESULTS = FLYING + COUNTERS * PLACES
+    FIELDS = SCALAR_RESULTS + PLACES
 
 
 RELEASES = 8
@@ -225,7 +229,8 @@ class Parameter(Field):
     BARRIER = 20
     BARRIER_SIGNAL = 21
     WAVE_START = 22
-    FIELDS = 23
+    VALU_SCALAR_RESULTS = 23
+    FIELDS = 24
 
 
 class Simulation(Field):
