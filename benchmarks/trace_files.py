@@ -18,12 +18,12 @@ import numpy as np
 from trace_given import given_of
 from trace_paths import Paths
 from trace_programs import decoded_program
-from traced_runs import Trace, TracedWave
+from traced_runs import Place, Trace, TracedWave
 
 from amdjit.cycles.program import COUNTERS, NO_WAIT, Kind, ProgramTable, Step, program_table
 from amdjit.emulator.decoder.instruction import Instruction
 
-__all__ = ["read_trace"]
+__all__ = ["Place", "Trace", "TracedWave", "read_trace"]
 
 _EXECUTIONS = {Kind.LDS: "mL", Kind.VECTOR_MEMORY: "mV"}
 
