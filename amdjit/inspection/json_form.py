@@ -2,7 +2,8 @@
 
 A record is an object with its fields by name; tuples and sets are arrays, sets sorted; members of
 an enumeration their names. A mapping is an object if its keys are texts; else it is an array of
-objects with "key" and "value", or of records if these are about the line that is their key. Numbers that JSON does not have (infinities, NaN) are null.
+objects with "key" and "value", or of records if these are about the line that is their key. Numbers
+that JSON does not have (infinities, NaN) are null.
 """
 
 from __future__ import annotations
