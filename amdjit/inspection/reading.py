@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
+from amdjit.inspection.accesses import memory_accesses
 from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
 from amdjit.inspection.debug_names import DebugNames, read_debug_names
 from amdjit.inspection.facts import (
@@ -77,7 +78,7 @@ def inspect_kernel(
         lines=line_facts(found.instructions),
         peak=found.peak,
         occupancy=occupancy_of(read_demand(kernel), target),
-        accesses=(),
+        accesses=() if code is None else memory_accesses(code),
         missing=missing_facts(whole, kernel, target, code, names),
         companion=companion or Companion(),
     )
