@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from amdjit import backend, code_object
     from amdjit.code_object import CodeObject, Resources
     from amdjit.emulator import decoder
-    from amdjit.inspection import kernel_facts, reading
+    from amdjit.inspection import kernel_facts, notebook, reading
     from amdjit.inspection.inspection import Inspection
 else:
     # Most kernels are compiled and launched without a look at what they became.
@@ -32,6 +32,7 @@ else:
     code_object = late("amdjit.code_object")
     decoder = late("amdjit.emulator.decoder")
     kernel_facts = late("amdjit.inspection.kernel_facts")
+    notebook = late("amdjit.inspection.notebook")
     reading = late("amdjit.inspection.reading")
 
 __all__ = ["Argument", "CompiledKernel", "describe_argument"]
@@ -118,6 +119,10 @@ class CompiledKernel:
     def inspect(self) -> Inspection:
         """Return the facts of the machine code, instruction by instruction."""
         return self._inspection
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: signature, resources, occupancy, and the listing to unfold."""
+        return notebook.kernel_html(self.inspect(), self.signature, with_lines=False)
 
     @cached_property
     def _inspection(self) -> Inspection:

@@ -6,12 +6,20 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.target import Target
 
 __all__ = ["PROFILES", "ProfileBlock", "refuse_profiles"]
 
 
 class ProfileBlock(Protocol):
     """An open block, as devices see it."""
+
+    def sample_size(self, kernel: Any, geometry: Any, target: Target) -> Any:
+        """Return which workgroups of a launch to record: an `emulator.counting.samples.SampleSize`.
+
+        kernel: a `code_object.Kernel`; geometry: an `emulator.launch.kernarg.Geometry`.
+        """
+        ...
 
     def counted(self, launch: Any) -> None:
         """Take what a launch counted: an `emulator.counting.counted_launch.CountedLaunch`."""

@@ -8,18 +8,22 @@ import sys
 from collections.abc import Sequence
 
 import amdjit
-from amdjit.command_line import demo, devices, inspect, layout
+from amdjit.command_line import demo, devices, explore, inspect, layout
 from amdjit.command_line.signatures import parse_signature
 from amdjit.diagnostics import AmdjitError
 
 __all__ = ["main", "parse_signature"]
 
-_COMMANDS = (demo, devices, inspect, layout)
+_COMMANDS = (demo, devices, inspect, explore, layout)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code. Errors of amdjit are printed to stderr."""
-    options = _parser().parse_args(arguments)
+    own, program = _split(sys.argv[1:] if arguments is None else arguments)
+    parser = _parser()
+    options = parser.parse_args(own, argparse.Namespace(arguments=program, runs=False))
+    if program and not options.runs:
+        parser.error("what follows -- is for the program of `amdjit explore --run`")
     try:
         code = int(options.run(options))
         sys.stdout.flush()
@@ -31,6 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the pipe has closed it; Python would complain when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the command's own arguments, and those after `--`, for a program that it runs."""
+    if "--" not in arguments:
+        return arguments, ()
+    place = list(arguments).index("--")
+    return arguments[:place], arguments[place + 1 :]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 from amdjit.command_line.commands import Commands
 from amdjit.command_line.inspected import Inspected, add_target, find
 from amdjit.command_line.screen_choice import add_colour, choose_screen, show
+from amdjit.command_line.written_files import write_file
 from amdjit.diagnostics import BackendError, LaunchError
 from amdjit.late import late
 
 if TYPE_CHECKING:
+    from amdjit.explorer import page
     from amdjit.explorer.terminal import views
 else:
+    page = late("amdjit.explorer.page")
     views = late("amdjit.explorer.terminal.views")
 
 __all__ = ["add"]
@@ -42,6 +45,7 @@ def add(commands: Commands) -> None:
     )
     shown.add_argument("--emit", choices=_EMITS, help="the stage to print, or to write: object")
     shown.add_argument("--json", action="store_true", help="print all facts as JSON")
+    shown.add_argument("--html", type=Path, default=None, metavar="FILE", help="write the page")
     inspect.add_argument(
         "--output", "-o", type=Path, default=None, help="the object's file (default: KERNEL.hsaco)"
     )
@@ -56,6 +60,8 @@ def _inspect(options: argparse.Namespace) -> int:
     found = find(options)
     if options.json:
         show(found.inspection.to_json())
+    elif options.html is not None:
+        write_file(options.html, lambda file: page.write_inspection_page(found.inspection, file))
     elif wanted == "object":
         _write_object(found, options.output or Path(f"{found.name}.hsaco"))
     elif wanted in _VIEWS or (wanted == "asm" and found.compiled is None):

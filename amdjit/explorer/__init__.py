@@ -1,4 +1,7 @@
-"""How inspections and profiles are shown: the page for a browser, and the views of a terminal.
+"""The explorer's page: what is known of a kernel in one file of HTML, to be read and passed around.
 
-Start reading at `page`.
+`page` writes it. `inspection_data`, `launch_data`, `places` and `fragments` turn values into plain
+data, `bundle` puts that data together with the scripts and style sheets of `web`. The page needs no
+network and no server, and shows text of foreign code objects as text only. Start reading at `page`,
+and in the browser at `web/main.js`.
 """

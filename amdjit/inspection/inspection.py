@@ -9,6 +9,7 @@ from amdjit.code_object.resources import Demand
 from amdjit.inspection.facts import Occupancy
 from amdjit.inspection.json_form import json_text
 from amdjit.inspection.kernel_facts import Companion, KernelFacts
+from amdjit.inspection.notebook import kernel_html
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.summary import summary
 from amdjit.target import find_target
@@ -17,7 +18,7 @@ __all__ = ["SCHEMA", "Companion", "Inspection"]
 
 # The name of the JSON form, with its version: what a reader relies on stays under one name.
 SCHEMA = "amdjit.inspection/1"
-_NOT_IN_JSON = frozenset({"companion"})
+_NOT_IN_JSON = frozenset({"companion", "code_object"})
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class Inspection(KernelFacts):
         assert target is not None
         waves, lds = -(-size // self.wave_size), self.lds_bytes + dynamic_lds
         return occupancy_of(Demand(self.vgprs, lds, waves, self.wave_size, self.wgp_mode), target)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return kernel_html(self)
 
     def to_json(self) -> str:
         """Return the facts as JSON: an object with the fields of `KernelFacts` by name, and

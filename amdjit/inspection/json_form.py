@@ -22,10 +22,10 @@ def json_text(schema: str, record: object, without: Set[str] = frozenset()) -> s
 
     without: fields to leave out.
     """
-    form = json_value(record)
-    assert isinstance(form, dict)
-    kept = {name: value for name, value in form.items() if name not in without}
-    return json.dumps({"schema": schema, **kept}, ensure_ascii=False)
+    assert dataclasses.is_dataclass(record)
+    names = (field.name for field in dataclasses.fields(record) if field.name not in without)
+    form = {name: json_value(getattr(record, name)) for name in names}
+    return json.dumps({"schema": schema, **form}, ensure_ascii=False)
 
 
 def json_value(value: object) -> object:

@@ -40,7 +40,8 @@ class KernelFacts:
     the launch adds; vgpr_spills, sgpr_spills: registers spilled; code_bytes: machine code.
     workgroup_size: the most work-items of a workgroup. instructions, blocks: by address.
     loops: outer ones first. lines: by file and line. accesses: the memory instructions.
-    missing: what could not be found out, and why, in sentences.
+    missing: what could not be found out, and why, in sentences. code_object: the bytes that the
+    facts were read from; empty if the facts were made in another way.
     """
 
     kernel: str
@@ -65,3 +66,4 @@ class KernelFacts:
     accesses: tuple[AccessFacts, ...] = field(repr=False)
     missing: tuple[str, ...]
     companion: Companion = field(default_factory=Companion, repr=False, compare=False)
+    code_object: bytes = field(default=b"", repr=False, compare=False)

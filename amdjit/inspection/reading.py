@@ -81,6 +81,7 @@ def inspect_kernel(
         accesses=() if code is None else memory_accesses(code),
         missing=missing_facts(whole, kernel, target, code, names),
         companion=companion or Companion(),
+        code_object=whole.data,
     )
 
 

@@ -163,7 +163,7 @@ def _merges(traits: Traits) -> bool:
 def _writes_all(instruction: Instruction) -> bool:
     """Whether an instruction writes each active lane of its results whole, whatever happens."""
     traits, dpp = instruction.traits, instruction.modifiers.dpp
-    if traits.is_relative or traits.moves_relative_scalars or instruction.immediates.get("tfe"):
+    if instruction.immediates.get("tfe"):
         return False
     if dpp is not None and dpp.lanes is None:
         return dpp.bound_control and dpp.row_mask == 0xF and dpp.bank_mask == 0xF

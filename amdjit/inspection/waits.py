@@ -66,37 +66,24 @@ def find_waits(graph: Graph) -> Waits:
     )
 
 
-@dataclass(slots=True)
-class _Ages:
-    """The ages of an instruction's last execution, and of those before it."""
-
-    last: int = 0
-    older: int = 0
-
-
-@dataclass(slots=True)
-class _Value:
-    """What an instruction loaded: the registers that still hold it, and the waits that ended it."""
-
-    registers: int
-    waits: frozenset[int] = frozenset()
+# The ages of an instruction's last execution, and of those before it.
+_Ages = tuple[int, int]
+# What an instruction loaded: the registers that still hold it, and the waits that ended it.
+_Value = tuple[int, frozenset[int]]
 
 
 @dataclass(slots=True)
 class _State:
-    """in_flight: by counter and instruction. values: by instruction."""
+    """in_flight: by counter and instruction. values: by instruction. held: all of their registers,
+    and maybe more."""
 
     in_flight: dict[WaitCounter, dict[int, _Ages]] = field(default_factory=dict)
     values: dict[int, _Value] = field(default_factory=dict)
+    held: int = 0
 
     def copy(self) -> _State:
-        return _State(
-            {
-                counter: {pc: _Ages(ages.last, ages.older) for pc, ages in flights.items()}
-                for counter, flights in self.in_flight.items()
-            },
-            {pc: _Value(value.registers, value.waits) for pc, value in self.values.items()},
-        )
+        flights = {counter: dict(flights) for counter, flights in self.in_flight.items()}
+        return _State(flights, dict(self.values), self.held)
 
     def add(self, other: _State) -> bool:
         """Add the state of another way; return whether that changed anything."""
@@ -104,16 +91,20 @@ class _State:
         for counter, flights in other.in_flight.items():
             known = self.in_flight.setdefault(counter, {})
             for pc, ages in flights.items():
-                mine = known.setdefault(pc, _Ages())
-                last, older = mine.last | ages.last, mine.older | ages.older
-                changed |= last != mine.last or older != mine.older
-                mine.last, mine.older = last, older
+                mine = known.get(pc, (0, 0))
+                if mine != ages:
+                    both = known[pc] = mine[0] | ages[0], mine[1] | ages[1]
+                    changed |= both != mine
         for pc, value in other.values.items():
-            held = self.values.setdefault(pc, _Value(0))
-            registers, waits = held.registers | value.registers, held.waits | value.waits
-            changed |= registers != held.registers or waits != held.waits
-            held.registers, held.waits = registers, waits
+            old = self.values.get(pc, _NO_VALUE)
+            if old != value:
+                united = self.values[pc] = old[0] | value[0], old[1] | value[1]
+                changed |= united != old
+        self.held |= other.held
         return changed
+
+
+_NO_VALUE: _Value = (0, frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +168,17 @@ class _Search:
             self.waits_for[step.instruction.pc] = tuple(sorted(ended))
         touched = step.uses | step.writes
         needed: set[int] = set()
-        for pc, value in list(state.values.items()):
-            if not value.registers & touched:
+        touching = list(state.values.items()) if touched & state.held else []
+        for pc, (registers, waits) in touching:
+            if not registers & touched:
                 continue
-            if value.registers & step.uses:
-                needed |= value.waits
-            value.registers &= ~step.writes
-            if not value.registers:
+            if registers & step.uses:
+                needed |= waits
+            if registers & ~step.writes:
+                state.values[pc] = registers & ~step.writes, waits
+            else:
                 del state.values[pc]
+        state.held &= ~step.writes
         self.needs[step.instruction.pc] = tuple(sorted(needed))
         if step.counts:
             self._issue(step, state)
@@ -212,14 +206,14 @@ class _Search:
             oldest = self._oldest.get(counter, 0)
             if oldest:
                 top, low = 1 << oldest, (1 << oldest) - 1
-                for ages in flights.values():
-                    ages.last = (ages.last & low) << 1 | ages.last & top
-                    ages.older = (ages.older & low) << 1 | ages.older & top
-            mine = flights.setdefault(pc, _Ages())
-            mine.older |= mine.last
-            mine.last = 1
+                for other, (last, older) in flights.items():
+                    last = (last & low) << 1 | last & top
+                    flights[other] = last, (older & low) << 1 | older & top
+            last, older = flights.get(pc, (0, 0))
+            flights[pc] = 1, older | last
         if step.results:
-            state.values[pc] = _Value(step.results)
+            state.values[pc] = step.results, frozenset()
+            state.held |= step.results
 
 
 def _land(
@@ -230,15 +224,15 @@ def _land(
     below = (1 << left) - 1
     ended = set()
     for pc in pcs:
-        ages = flights[pc]
-        last, older = ages.last >> left, ages.older >> left
-        if last and pc in state.values:
-            state.values[pc].waits |= {wait}
-        ages.last &= below
-        ages.older &= below
-        if older or (last and not ages.last):
+        last, older = flights[pc]
+        if last >> left and pc in state.values:
+            registers, waits = state.values[pc]
+            state.values[pc] = registers, waits | {wait}
+        if older >> left or (last >> left and not last & below):
             ended.add(pc)
-        if not ages.last and not ages.older:
+        if last & below or older & below:
+            flights[pc] = last & below, older & below
+        else:
             del flights[pc]
     return ended
 

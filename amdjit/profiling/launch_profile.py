@@ -10,8 +10,11 @@ from functools import cached_property
 from amdjit.emulator.counting.counted_launch import CountedLaunch, InstructionRows
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder import disassemble
+from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import unit_of
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Totals
+from amdjit.profiling.notebook import launch_html
 
 __all__ = ["LaunchProfile"]
 
@@ -79,6 +82,11 @@ class LaunchProfile:
         return self._counted.recording
 
     @cached_property
+    def inspection(self) -> Inspection:
+        """The facts of the kernel, from the code object's bytes."""
+        return inspect_object(self.code_object, self.kernel)
+
+    @cached_property
     def instructions(self) -> tuple[InstructionCounts, ...]:
         """The counts of each instruction that the kernel can reach, by address."""
         whole = self._counted.code_object
@@ -117,6 +125,10 @@ class LaunchProfile:
         for counts in self.instructions:
             units[counts.unit] += counts.executions
         return Totals(**_sums(self.instructions), units=dict(units), operations=None)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return launch_html(self)
 
     def __repr__(self) -> str:
         return f"<profile of {self.kernel}, grid {self.grid}, block {self.block}>"

@@ -10,14 +10,29 @@ from contextvars import Token
 from types import TracebackType
 
 from amdjit.checking.profiling import PROFILES, ProfileBlock
+from amdjit.code_object import Kernel
 from amdjit.emulator.counting.counted_launch import CountedLaunch
+from amdjit.emulator.counting.samples import SampleSize, workgroups_of_rounds
+from amdjit.emulator.launch.kernarg import Geometry
+from amdjit.options import OptionError
 from amdjit.profiling.launch_profile import LaunchProfile
+from amdjit.profiling.notebook import profile_html
+from amdjit.target import Target
 
 __all__ = ["LaunchProfile", "profile"]
+
+_ROUNDS = 2
+# Of the RX 9070 XT (gfx1201).
+_WORKGROUP_PROCESSORS = 32
 
 
 class profile:  # noqa: N801
     """Count what the launches of a `with` block do, on the emulator.
+
+    workgroups: how many workgroups of a launch to record for its cycles, 0 for none; by default as
+    many as a workgroup processor runs in two rounds. They are those that one workgroup processor
+    would run if the chip gave them out in turn. instructions: the most that are recorded of a
+    launch, over all waves; workgroups that do not fit are left out.
 
     launches: what each one did, in the order of their ends. stopped: a sentence for each launch
     that a fault stopped; nothing is counted of it. Blocks nest, and count the same launches. A
@@ -25,7 +40,12 @@ class profile:  # noqa: N801
     or AMDJIT_SANITIZE wants to check.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, workgroups: int | None = None, instructions: int = 4_000_000) -> None:
+        if workgroups is not None and (type(workgroups) is not int or workgroups < 0):
+            raise OptionError(f"profile: workgroups={workgroups!r}: give 0 or more workgroups")
+        if type(instructions) is not int or instructions < 0:
+            raise OptionError(f"profile: instructions={instructions!r}: give 0 or more")
+        self._workgroups, self._instructions = workgroups, instructions
         self.launches: list[LaunchProfile] = []
         self.stopped: list[str] = []
         self._tokens: list[Token[tuple[ProfileBlock, ...]]] = []
@@ -42,6 +62,13 @@ class profile:  # noqa: N801
     ) -> None:
         PROFILES.reset(self._tokens.pop())
 
+    def sample_size(self, kernel: Kernel, geometry: Geometry, target: Target) -> SampleSize:
+        """Return which workgroups of a launch to record. The emulator calls this."""
+        count = self._workgroups
+        if count is None:
+            count = workgroups_of_rounds(kernel, geometry, target, _ROUNDS)
+        return SampleSize(_WORKGROUP_PROCESSORS, count, self._instructions)
+
     def counted(self, launch: CountedLaunch) -> None:
         """Take what a launch counted. The emulator calls this."""
         self.launches.append(LaunchProfile(launch))
@@ -49,6 +76,10 @@ class profile:  # noqa: N801
     def note_stop(self, kernel: str, reason: str) -> None:
         """Note a launch that a fault stopped. The emulator calls this."""
         self.stopped.append(f"{kernel}: nothing is counted, a fault stopped the launch: {reason}")
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return profile_html(self.launches, self.stopped)
 
     def __repr__(self) -> str:
         return f"<amdjit.profile, {len(self.launches)} launches>"

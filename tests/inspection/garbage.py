@@ -134,7 +134,7 @@ def _named(instruction: Instruction, file: RegisterFile, written: bool) -> Itera
 
 @dataclass
 class Launches:
-    """What a block with garbage has run: kernels by name, and how many overwrites their code has."""
+    """What has run with garbage: kernels by name, and how many overwrites their code has."""
 
     kernels: dict[str, int] = field(default_factory=dict)
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import liveness_cases
 import numpy as np
 import pytest
-from building import compile_kernel, emulate, run_on_host
+from building import assemble, compile_kernel, emulate, run_on_host, using
 from c_kernels import CASES, GRID, Case
 from garbage import garbage_in_dead_registers
+from numpy.typing import NDArray
 from random_program_check import check
 from required_tools import needs_tools
+
+import amdjit
 
 pytestmark = needs_tools
 
 
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_garbage_in_dead_registers_changes_no_result_of_c_kernels(
-    case: Case, wave_size: int
-) -> None:
+def test_garbage_in_dead_registers_leaves_c_kernels_right(case: Case, wave_size: int) -> None:
     for level in ("-O0", "-O3"):
         flags = ["-mwavefrontsize64"] if wave_size == 64 else []
         code = compile_kernel(case.file, level, *flags, "-ffp-contract=off")
@@ -35,3 +37,33 @@ def test_garbage_in_dead_registers_changes_no_result_of_c_kernels(
 def test_garbage_in_dead_registers_leaves_random_programs_right(seed: int) -> None:
     with garbage_in_dead_registers(seed):
         check(seed, ("-O1", "-O3"))
+
+
+def inputs() -> NDArray[np.uint32]:
+    return np.random.default_rng(3).integers(0, 1 << 32, 1024, np.uint32)
+
+
+@pytest.mark.parametrize("name", liveness_cases.CASES)
+def test_what_programs_note_is_live_or_dead(name: str) -> None:
+    wave_size, body = liveness_cases.CASES[name]
+    found = amdjit.inspect_object(assemble(liveness_cases.START + body, wave_size=wave_size))
+    noted = liveness_cases.notes(body)
+    assert noted
+    for note in noted:
+        item = found.instructions[note.instruction]
+        live = {f"v{n}" for n in item.live_vgprs} | {f"s{n}" for n in item.live_sgprs}
+        assert note.live <= live, item.text
+        assert not note.dead & live, item.text
+
+
+@pytest.mark.parametrize("name", liveness_cases.CASES)
+def test_garbage_in_dead_registers_leaves_these_programs_right(name: str) -> None:
+    wave_size, body = liveness_cases.CASES[name]
+    code = assemble(liveness_cases.START + body, wave_size=wave_size)
+    expected, found = np.zeros(1024, np.uint32), np.zeros(1024, np.uint32)
+    with using(tier="quick"):
+        emulate(code, "kernel", 1, wave_size, [inputs(), expected])
+    with garbage_in_dead_registers():
+        emulate(code, "kernel", 1, wave_size, [inputs(), found])
+    assert expected.any()
+    np.testing.assert_array_equal(found, expected)

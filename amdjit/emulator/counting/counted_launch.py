@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.emulator.counting.layout import AccessField
+from amdjit.emulator.counting.paths import RecordedStreams, make_recording
 from amdjit.emulator.counting.plan import CountedBlock, CountingPlan
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder.instruction import Instruction
@@ -53,8 +54,8 @@ class InstructionRows:
 class CountedLaunch:
     """A launch that has ended, and what its counters hold, summed over the host threads.
 
-    waves: of a workgroup. counters: by their numbers in `plan`. recording: what the sample of
-    workgroups did, if one was asked for.
+    waves: of a workgroup. counters: by their numbers in `plan`. streams: what the sample of
+    workgroups did, as native code has written it.
     """
 
     code_object: CodeObject
@@ -63,7 +64,12 @@ class CountedLaunch:
     waves: int
     plan: CountingPlan
     counters: Int64s
-    recording: Recording | None
+    streams: RecordedStreams | None
+
+    @cached_property
+    def recording(self) -> Recording | None:
+        """What the sample of workgroups did, None if none was asked for."""
+        return None if self.streams is None else make_recording(self.plan, self.streams)
 
     @cached_property
     def rows(self) -> InstructionRows:

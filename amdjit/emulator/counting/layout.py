@@ -1,14 +1,44 @@
 """The memory of a counted launch: what Python and native code share.
 
-Each host thread has an area of 64-bit fields: a header, a cursor for the waves that are not
-recorded, and the counters as `plan.CountingPlan` numbers them.
+Each host thread has an area of 64-bit fields: a header, the cursor of the waves that are not
+recorded, a table for the cycles of LDS, and the counters as `plan.CountingPlan` numbers them.
+
+What recorded waves do goes into streams: the numbers of blocks, requests, and cache lines. A stream
+is a pool of chunks that all waves take from, so that a wave needs as many as it fills.
 """
 
 from __future__ import annotations
 
 from amdjit.emulator.layout import Field
 
-__all__ = ["ACCESS_ROW", "FIRST_COUNTER", "LINE_BITS", "LINE_BYTES", "AccessField"]
+__all__ = [
+    "ACCESS_ROW",
+    "BLOCKS",
+    "CHUNK_BYTES",
+    "CURSOR_ROW",
+    "FIRST_COUNTER",
+    "IN_LDS",
+    "IN_UPPER_HALF",
+    "IS_ATOMIC",
+    "LDS_UNITS",
+    "LINES",
+    "LINE_BITS",
+    "LINE_BYTES",
+    "PLACE_ROW",
+    "POOL_ROW",
+    "REQUESTS",
+    "REQUEST_FIELDS",
+    "SEEN_AT",
+    "STREAMS",
+    "STREAM_ROW",
+    "UNRECORDED_AT",
+    "AccessField",
+    "Cursor",
+    "Header",
+    "Place",
+    "Pool",
+    "Stream",
+]
 
 # Cache lines have 128 bytes (LLVM, AMDGPUTargetTransformInfo.h, `getCacheLineSize`).
 LINE_BITS = 7
@@ -28,4 +58,90 @@ class AccessField(Field):
 
 
 ACCESS_ROW = int(AccessField.FIELDS)
-FIRST_COUNTER = 0
+
+
+class Header(Field):
+    """The start of a thread's area. Workgroups whose number is a multiple of STRIDE are recorded,
+    the first SAMPLED of them; CURSORS: of their waves. STAMP: the last one given to a table of
+    LDS."""
+
+    STRIDE = 0, "i64", "workgroups"
+    SAMPLED = 1, "i64", "workgroups"
+    CURSORS = 2, "ptr"
+    STAMP = 3
+    FIELDS = 8
+
+
+class Stream(Field):
+    """Where a wave writes next, where its chunk ends, and the chunk's number, -1 for none."""
+
+    NEXT = 0, "ptr"
+    END = 1, "ptr"
+    CHUNK = 2
+    FIELDS = 3
+
+
+STREAM_ROW = int(Stream.FIELDS)
+# The numbers of the streams: blocks (i32), requests (4 of i32: active lanes, bytes, cycles of LDS,
+# lines), numbers of cache lines (i64).
+BLOCKS, REQUESTS, LINES = STREAMS = range(3)
+REQUEST_FIELDS = 4
+
+
+class Cursor(Field):
+    """Where a wave is recorded. STEP: bytes from the number of a block to the next one, 0 for a
+    wave that is not recorded. STREAMS: three rows of `Stream`. OWNER: the number of the wave in the
+    sample. NOTHING: takes what is not recorded."""
+
+    STEP = 0, "i64", "bytes"
+    POOLS = 1, "ptr"
+    OWNER = 2
+    NOTHING = 3
+    STREAMS = 4
+    FIELDS = 16
+
+
+CURSOR_ROW = int(Cursor.FIELDS)
+
+
+class Pool(Field):
+    """The chunks of a stream. TAKEN: how many have owners. SIZE: of each. SLACK: bytes at a chunk's
+    end that are used without a question for room. OWNERS, FILLED: for each chunk the wave that has
+    taken it, and its bytes."""
+
+    TAKEN = 0, "i64", "chunks"
+    CHUNKS = 1, "i64", "chunks"
+    START = 2, "ptr"
+    SIZE = 3, "i64", "bytes"
+    SLACK = 4, "i64", "bytes"
+    OWNERS = 5, "ptr"
+    FILLED = 6, "ptr"
+    FIELDS = 8
+
+
+POOL_ROW = int(Pool.FIELDS)
+# One access touches at most 64 places of 32 lanes, and two lines for each.
+CHUNK_BYTES = 1 << 16
+
+
+class Place(Field):
+    """One access of a half wave: 32 addresses, then these. SIZE: bytes of a lane. FLAGS: below.
+    TIMES: 2 for two places in LDS that are the same number of dwords apart for all lanes, else 1:
+    then both have the same conflicts."""
+
+    ADDRESSES = 0
+    LANES = 32, "i32"
+    SIZE = 33, "i64", "bytes"
+    FLAGS = 34
+    TIMES = 35
+    FIELDS = 40
+
+
+PLACE_ROW = int(Place.FIELDS)
+IN_LDS, IS_ATOMIC, IN_UPPER_HALF = 1, 2, 4
+
+# LDS of 64 KiB has that many dwords; each has a stamp that says which group of lanes needs it.
+LDS_UNITS = 1 << 14
+UNRECORDED_AT = int(Header.FIELDS)
+SEEN_AT = UNRECORDED_AT + CURSOR_ROW
+FIRST_COUNTER = SEEN_AT + LDS_UNITS

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from amdjit.emulator.counting.lds_native import lds_sources
+from amdjit.emulator.counting.lines_native import line_sources
+from amdjit.emulator.counting.places_native import DISTINCT, PLACES, distinct_text, places_text
+from amdjit.emulator.counting.record_native import ENTER, MORE, enter_text, more_text
 from amdjit.emulator.host.native_sources import NativeSources
 
-NATIVES = NativeSources({})
+NATIVES = NativeSources(
+    {
+        ENTER.name: enter_text,
+        MORE.name: more_text,
+        PLACES.name: places_text,
+        DISTINCT.name: distinct_text,
+        **line_sources(),
+        **lds_sources(),
+    }
+)

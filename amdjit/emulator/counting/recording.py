@@ -42,6 +42,7 @@ class Recording:
     requests: a row for each memory access of a wave: active lanes, bytes asked, LDS cycles, first
     and last index + 1 of its cache lines in `lines`. lines: numbers of cache lines, that is
     addresses divided by `LINE_BYTES`. complete: whether all workgroups of the launch are here.
+    dropped: workgroups that were to be recorded, but did not fit.
     """
 
     addresses: Int64s
@@ -49,3 +50,4 @@ class Recording:
     requests: Int64s
     lines: Int64s
     complete: bool
+    dropped: int = 0

@@ -16,12 +16,14 @@ from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.instrument import CountingInstrument
 from amdjit.emulator.counting.native_sources import NATIVES
 from amdjit.emulator.counting.plan import CountingPlan, make_plan
+from amdjit.emulator.counting.samples import Sample, SampleSize, write_unrecorded
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan
 from amdjit.emulator.wave.instrument import Instruments
+from amdjit.target import find_target
 
 __all__ = ["Counters", "CountingSession"]
 
@@ -48,7 +50,8 @@ class Counters:
     ) -> None:
         """Run a kernel to its end and tell all blocks what it did. Errors as those of
         `Dispatcher.launch`."""
-        session = CountingSession(self._plan(function, geometry))
+        plan = self._plan(function, geometry)
+        session = CountingSession(plan, _sample(plan, function, geometry, blocks))
         try:
             self._dispatcher.launch_counted(function, geometry, kernarg, time_limit, session)
         except KernelFault as fault:
@@ -79,13 +82,17 @@ class CountingSession:
     instruments: Instruments = (CountingInstrument,)
     natives: Sequence[NativeSources] = (NATIVES,)
 
-    def __init__(self, plan: CountingPlan) -> None:
-        self._plan = plan
+    def __init__(self, plan: CountingPlan, sample: Sample | None) -> None:
+        self._plan, self._sample = plan, sample
         self._areas: list[NDArray[np.int64]] = []
 
     def prepare(self, plan: Plan) -> Sequence[int]:
         """Return the address where each host thread counts."""
         self._areas = [_aligned(self._plan.size) for _ in range(plan.threads)]
+        for area in self._areas:
+            write_unrecorded(area)
+            if self._sample is not None:
+                self._sample.write_header(area)
         return [area.ctypes.data for area in self._areas]
 
     def counted(self, function: EmulatedFunction, geometry: Geometry) -> CountedLaunch:
@@ -93,7 +100,30 @@ class CountingSession:
         whole, kernel = function.module.code_object, function.kernel
         waves = -(-geometry.items // self._plan.wave_size)
         counters = np.stack(self._areas).sum(0)
-        return CountedLaunch(whole, kernel, geometry, waves, self._plan, counters, None)
+        streams = None if self._sample is None else self._sample.take()
+        return CountedLaunch(whole, kernel, geometry, waves, self._plan, counters, streams)
+
+
+def _sample(
+    plan: CountingPlan,
+    function: EmulatedFunction,
+    geometry: Geometry,
+    blocks: Sequence[ProfileBlock],
+) -> Sample | None:
+    """Return the memory of the largest sample that a block wants, None if none wants one."""
+    kernel = function.kernel
+    target = find_target(function.module.code_object.target_name)
+    assert target is not None
+    sizes = [block.sample_size(kernel, geometry, target) for block in blocks]
+    wanted = max((size for size in sizes if size.workgroups), key=_extent, default=None)
+    if wanted is None:
+        return None
+    waves = -(-geometry.items // plan.wave_size)
+    return Sample(plan, wanted, geometry.groups, waves)
+
+
+def _extent(size: SampleSize) -> tuple[int, int]:
+    return size.workgroups, size.instructions
 
 
 def _aligned(fields: int) -> NDArray[np.int64]:

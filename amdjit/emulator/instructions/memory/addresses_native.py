@@ -23,10 +23,10 @@ def block_address(function: NativeFunction, access: Access) -> tuple[Value, Valu
         )
         start = function.resize(function.extract(offsets, 0), 64)
         lo, span = i64(0), function.context(Context.LDS_SIZE)
-        stepped = _stepped(function, offsets, access.size)
+        stepped = are_consecutive(function, offsets, access.size)
         pointer = function.offset(function.context_pointer(Context.LDS), start)
     else:
-        start, stepped = _fast_global(function, access)
+        start, stepped = consecutive_global(function, access)
         row = function.site_row()
         lo, span = (
             function.load("i64", row, 8),
@@ -40,26 +40,27 @@ def block_address(function: NativeFunction, access: Access) -> tuple[Value, Valu
     return pointer, good
 
 
-def _fast_global(function: NativeFunction, access: Access) -> tuple[Value, Value]:
+def consecutive_global(function: NativeFunction, access: Access) -> tuple[Value, Value]:
+    """Return lane 0's address and an i1: whether the lanes' addresses are consecutive."""
     base = function.parameter("base")
     limit = i32(-32 * access.size)
     if access.space == "s":
         offsets = function.parameter("offset")
         first = function.extract(offsets, 0)
         start = function.add(base, function.resize(first, 64))
-        stepped = _stepped(function, offsets, access.size)
+        stepped = are_consecutive(function, offsets, access.size)
     else:
         low, high = function.parameter("low"), function.parameter("high")
         first = function.extract(low, 0)
         first_high = function.extract(high, 0)
         start = function.add(base, function.concat_bits(first, first_high))
         same = _all(function, function.compare("eq", high, function.splat(first_high)))
-        stepped = function.and_(same, _stepped(function, low, access.size))
+        stepped = function.and_(same, are_consecutive(function, low, access.size))
     unwrapped = function.compare("ule", first, limit)
     return start, function.and_(stepped, unwrapped)
 
 
-def _stepped(function: NativeFunction, offsets: Value, size: int) -> Value:
+def are_consecutive(function: NativeFunction, offsets: Value, size: int) -> Value:
     """Return an i1: whether every lane's offset is lane 0's plus lane * size."""
     first = function.splat(function.extract(offsets, 0))
     steps = sequence("i32", range(0, 32 * size, size))

@@ -1,0 +1,70 @@
+"""`amdjit explore`: the page of a kernel, and of what a program's launches of it did."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amdjit.command_line.commands import Commands
+from amdjit.command_line.inspected import add_target, find, is_object
+from amdjit.command_line.kernel_files import split_name
+from amdjit.command_line.program_run import profile_program
+from amdjit.command_line.written_files import write_file
+from amdjit.diagnostics import LaunchError
+from amdjit.late import late
+
+if TYPE_CHECKING:
+    from amdjit.explorer import page
+else:
+    page = late("amdjit.explorer.page")
+
+__all__ = ["add"]
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    explore = commands.add_parser(
+        "explore",
+        help="write a page on a kernel for the browser; with --run, on its launches too",
+        epilog="What follows `--` is the program's: amdjit explore --run FILE.py:KERNEL -- 1024",
+    )
+    add_target(explore)
+    explore.add_argument(
+        "--run",
+        dest="runs",
+        action="store_true",
+        help="run FILE.py as a program on the emulator, and show what its launches of KERNEL did",
+    )
+    explore.add_argument("--open", action="store_true", help="open the page in the browser")
+    explore.add_argument(
+        "--output", "-o", type=Path, default=None, help="the page's file (default: KERNEL.html)"
+    )
+    explore.set_defaults(run=_explore)
+
+
+def _explore(options: argparse.Namespace) -> int:
+    output = _launches_page(options) if options.runs else _kernel_page(options)
+    if options.open:
+        webbrowser.open(output.resolve().as_uri())
+    return 0
+
+
+def _kernel_page(options: argparse.Namespace) -> Path:
+    found = find(options)
+    output: Path = options.output or Path(f"{found.name}.html")
+    write_file(output, lambda file: page.write_inspection_page(found.inspection, file))
+    return output
+
+
+def _launches_page(options: argparse.Namespace) -> Path:
+    if is_object(options.kernel):
+        raise LaunchError("a code object is no program: --run is for FILE.py:KERNEL")
+    if options.signature or options.name:
+        raise LaunchError("--run shows the kernel with the types that the program launches it with")
+    file, name = split_name(options.kernel)
+    done = profile_program(file, name, options.arguments, options.target)
+    output: Path = options.output or Path(f"{name}.html")
+    write_file(output, lambda path: page.write_profile_page(done, path, done.known.values()))
+    return output

@@ -1,0 +1,112 @@
+"""Cache lines that an access touches, counted by native code.
+
+Waves whose lanes are consecutive, or go on to the same or later lines, are counted by a few vector
+instructions; `places_native` counts all others.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from amdjit.emulator.counting.layout import LINE_BITS, AccessField, Cursor
+from amdjit.emulator.counting.places_native import count_place, new_place
+from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.declaration import declare
+from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.host.native_sources import Source
+from amdjit.emulator.host.record import Record
+from amdjit.emulator.instructions.memory.addresses_native import consecutive_global, wide_addresses
+from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS, SIZES, Access
+
+__all__ = ["SCALAR", "global_symbol", "line_sources"]
+
+# What each of these functions takes first: the thread's area, the counters of the instruction, and
+# where the wave is recorded.
+_FIRST = (("ptr", "area"), ("ptr", "row"), ("ptr", "cursor"))
+SCALAR = declare("aj_count_scalar", area="ptr", row="ptr", cursor="ptr", address="i64", size="i64")
+
+
+def global_symbol(space: str, size: int) -> str:
+    """Return the name of the function that counts a load or store of global memory."""
+    return f"aj_count_{space}{size}"
+
+
+def _global_text(space: str, size: int, attributes: str) -> str:
+    """Return `aj_count_s4(area, row, cursor, address, lanes)` and the like."""
+    parameters = [*_FIRST, *ADDRESS_PARAMETERS[space], ("i32", "exec")]
+    f = NativeFunction(global_symbol(space, size), "void", parameters)
+    place = new_place(f)
+    access = Access(space, size, False)
+    with f.if_(_is_plain(f)):
+        start, consecutive = consecutive_global(f, access)
+        with f.if_(consecutive):
+            _add(f, 32 * size, f.add(_line_distance(f, start, i64(32 * size)), i64(1)))
+            f.give()
+        lines, ends = _lines(f, wide_addresses(f, access), size)
+        before = f.shuffle(lines, lines, [0, *range(31)])
+        ascends = _all(f, f.compare("uge", lines, before))
+        within = _all(f, f.compare("eq", lines, ends))
+        with f.if_(f.and_(ascends, within)):
+            steps = f.mask_bits(f.compare("ne", lines, before))
+            _add(f, 32 * size, f.add(f.resize(f.intrinsic("ctpop", steps), 64), i64(1)))
+            f.give()
+    f.store(wide_addresses(f, access), place.address, 64)
+    count_place(f, place, f.parameter("exec"), i64(size))
+    return f.text(attributes)
+
+
+def _is_plain(f: NativeFunction) -> Value:
+    """Whether all lanes are active and the wave is not recorded."""
+    step = Record(f, f.parameter("cursor")).get(Cursor.STEP)
+    full = f.compare("eq", f.parameter("exec"), i32(-1))
+    return f.and_(full, f.compare("eq", step, i64(0)))
+
+
+def _lines(f: NativeFunction, wide: Value, size: int) -> tuple[Value, Value]:
+    """Return the lines of each lane's first and last byte."""
+    first = f.shift("lshr", wide, LINE_BITS)
+    return first, f.shift("lshr", f.add(wide, f.const(wide, size - 1)), LINE_BITS)
+
+
+def _line_distance(f: NativeFunction, start: Value, size: Value) -> Value:
+    """Return how many lines the last byte is after the first."""
+    last = f.sub(f.add(start, size), i64(1))
+    return f.sub(f.shift("lshr", last, LINE_BITS), f.shift("lshr", start, LINE_BITS))
+
+
+def _all(f: NativeFunction, conditions: Value) -> Value:
+    return f.compare("eq", f.mask_bits(conditions), i32(-1))
+
+
+def _add(f: NativeFunction, size: int | Value, lines: Value) -> None:
+    row = Record(f, f.parameter("row"))
+    asked = i64(size) if isinstance(size, int) else size
+    for field, amount in (
+        (AccessField.REQUESTS, i64(1)),
+        (AccessField.BYTES, asked),
+        (AccessField.CACHE_LINES, lines),
+    ):
+        row.set(field, f.add(row.get(field), amount))
+
+
+def _scalar_text(attributes: str) -> str:
+    """Return `aj_count_scalar`: a scalar load of up to 64 bytes."""
+    f = NativeFunction.of(SCALAR)
+    place = new_place(f)
+    address, size = f.parameter("address"), f.parameter("size")
+    step = Record(f, f.parameter("cursor")).get(Cursor.STEP)
+    with f.if_(f.compare("eq", step, i64(0))):
+        _add(f, size, f.add(_line_distance(f, address, size), i64(1)))
+        f.give()
+    f.store(address, place.address, 8)
+    count_place(f, place, i32(1), size)
+    return f.text(attributes)
+
+
+def line_sources() -> dict[str, Source]:
+    """Return the makers of these functions by symbol."""
+    functions: dict[str, Source] = {SCALAR.name: _scalar_text}
+    for space in ("s", "v"):
+        for size in SIZES:
+            functions[global_symbol(space, size)] = partial(_global_text, space, size)
+    return functions

@@ -1,0 +1,52 @@
+"""Which lane holds which element of a matrix instruction's operands, for the page's lane maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from amdjit.inspection.inspection import Inspection
+from amdjit.intrinsics.models.matrix_layouts import OPERANDS, Layout, matrix_instruction
+
+__all__ = ["lane_maps"]
+
+LaneMaps = dict[str, dict[str, dict[str, Any]]]
+
+
+def lane_maps(inspection: Inspection) -> LaneMaps:
+    """Return the maps of the operands of each matrix instruction of a kernel, by mnemonic.
+    Instructions whose layouts are not known are left out."""
+    if not inspection.target.startswith("gfx12"):
+        return {}  # elsewhere the same names stand for other layouts
+    mnemonics = {each.mnemonic for each in inspection.instructions if each.unit == "WMMA"}
+    maps = {name: _operands(name, inspection.wave_size) for name in sorted(mnemonics)}
+    return {name: operands for name, operands in maps.items() if operands}
+
+
+def _operands(mnemonic: str, wave_size: int) -> dict[str, dict[str, Any]]:
+    try:
+        found = matrix_instruction(f"{mnemonic.removeprefix('v_')}_w{wave_size}")
+    except ValueError:
+        return {}
+    operands = OPERANDS if found.is_sparse else OPERANDS[:-1]
+    return {operand: _map(found.layout(operand)) for operand in operands}
+
+
+def _map(layout: Layout) -> dict[str, Any]:
+    """Return a layout as data. lanes, elements: for each place of the matrix, row by row, the lane
+    that holds it, and which of the lane's elements it is, the first in the lowest bits."""
+    held = layout.positions()
+    lane, element = np.meshgrid(np.arange(layout.lanes), np.arange(layout.elements), indexing="ij")
+    lanes = np.zeros((layout.rows, layout.columns), np.int64)
+    elements = np.zeros_like(lanes)
+    lanes[held], elements[held] = lane, element
+    return {
+        "kind": layout.kind,
+        "rows": layout.rows,
+        "columns": layout.columns,
+        "bits": layout.bits,
+        "registers": layout.registers,
+        "lanes": lanes.ravel().tolist(),
+        "elements": elements.ravel().tolist(),
+    }

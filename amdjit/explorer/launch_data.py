@@ -1,0 +1,130 @@
+"""Counts and cycles of a launch as plain data for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, Protocol
+
+from amdjit.cycles.estimate import STALLS, Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.explorer.inspection_data import known
+from amdjit.profiling.counts import Counts, InstructionCounts, Roofline, Totals
+
+__all__ = ["Launch", "launch_data"]
+
+_COUNTS = tuple(field.name for field in fields(Counts))
+# Segments of all timelines together: beyond that, the shortest are merged with their neighbours.
+_MOST_SEGMENTS = 24_000
+_WHATS = ("issue", *STALLS)
+
+
+class Launch(Protocol):
+    """What the page reads of a profiled launch; its `roofline` and `cycles` are read where it has
+    them."""
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+
+    @property
+    def code_object(self) -> bytes:
+        """The code object that was launched."""
+
+    @property
+    def instructions(self) -> Sequence[InstructionCounts]:
+        """Counts by instruction."""
+
+    @property
+    def totals(self) -> Totals:
+        """Counts of the launch."""
+
+
+def launch_data(launch: Launch) -> dict[str, Any]:
+    """Return all that the page shows of a launch, as JSON has it: counts and cycles by address."""
+    roofline: Roofline | None = getattr(launch, "roofline", None)
+    cycles: Cycles | None = getattr(launch, "cycles", None)
+    return known(
+        totals=known(**asdict(launch.totals)),
+        counts={str(each.address): _counts(each) for each in launch.instructions},
+        roofline=asdict(roofline) if roofline else None,
+        cycles=_cycles(cycles) if cycles else None,
+    )
+
+
+def _counts(counts: Counts) -> dict[str, int]:
+    return {name: value for name in _COUNTS if (value := getattr(counts, name))}
+
+
+def _cycles(cycles: Cycles) -> dict[str, Any]:
+    return {
+        "kernel": cycles.kernel,
+        "per_wgp": cycles.per_wgp,
+        "seconds": cycles.seconds,
+        "wmma_share": cycles.wmma_share,
+        "valu_share": cycles.valu_share,
+        "sampled_workgroups": cycles.sampled_workgroups,
+        "stalls": dict(cycles.stalls),
+        "by_instruction": {
+            str(address): _instruction(each) for address, each in cycles.by_instruction.items()
+        },
+        "whats": list(_WHATS),
+        "timeline": _timelines(cycles.timeline),
+        "assumptions": list(cycles.assumptions),
+    }
+
+
+def _instruction(each: InstructionCycles) -> dict[str, Any]:
+    stalls = {cause: count for cause, count in each.stalls.items() if count}
+    return known(executions=each.executions, issue=each.issue, stalls=stalls)
+
+
+def _timelines(waves: Sequence[WaveTimeline]) -> list[dict[str, Any]]:
+    most = max(64, _MOST_SEGMENTS // max(1, len(waves)))
+    return [_timeline(wave, most) for wave in waves]
+
+
+def _timeline(wave: WaveTimeline, most: int) -> dict[str, Any]:
+    """Return a wave. segments: start, length and number of what it does, one after another;
+    merged: whether short segments were merged with others."""
+    kept = merged(wave.segments, most)
+    numbers = [n for s in kept for n in (s.start, s.end - s.start, _WHATS.index(s.what))]
+    return known(
+        simd=wave.simd,
+        slot=wave.slot,
+        workgroup=wave.workgroup,
+        wave=wave.wave,
+        start=wave.start,
+        end=wave.end,
+        segments=numbers,
+        merged=len(kept) < len(wave.segments) or None,
+        totals=_totals(wave.segments),
+    )
+
+
+def _totals(segments: Iterable[Segment]) -> Mapping[str, int]:
+    totals: dict[str, int] = {}
+    for segment in segments:
+        totals[segment.what] = totals.get(segment.what, 0) + segment.end - segment.start
+    return totals
+
+
+def merged(segments: Sequence[Segment], most: int) -> list[Segment]:
+    """Return at most so many segments that cover the same time. Where there are more, time is cut
+    into equal parts, and each becomes one segment of what takes most of it."""
+    if len(segments) <= most:
+        return list(segments)
+    start, end = segments[0].start, segments[-1].end
+    width = -(-(end - start) // most)
+    shares: list[dict[str, int]] = [{} for _ in range(-(-(end - start) // width))]
+    for segment in segments:
+        for part in range((segment.start - start) // width, -(-(segment.end - start) // width)):
+            low = max(segment.start, start + part * width)
+            high = min(segment.end, start + (part + 1) * width)
+            shares[part][segment.what] = shares[part].get(segment.what, 0) + high - low
+    return [
+        Segment(
+            start + n * width, min(end, start + (n + 1) * width), max(share, key=share.__getitem__)
+        )
+        for n, share in enumerate(shares)
+        if share
+    ]

@@ -1,0 +1,95 @@
+// The machine code: a row for each instruction, with its heat, the registers alive before it, and
+// arrows of jumps and waits beside it.
+
+import { h } from "./dom.js";
+import { createList } from "./list.js";
+import { jumpGutter, waitGutter } from "./gutters.js";
+import { instructionParts } from "./syntax.js";
+import { baseName, compact, hex, visible } from "./text.js";
+import { matches } from "./query.js";
+
+const UNITS = {
+  VALU: "VALU", transcendental: "TRANS", WMMA: "WMMA", SALU: "SALU", "scalar memory": "SMEM",
+  "vector memory": "VMEM", LDS: "LDS", branch: "BR", wait: "WAIT", barrier: "BAR", other: "",
+};
+
+/** Return the short name of a unit. */
+export function shortUnit(unit) {
+  return UNITS[unit] ?? unit;
+}
+
+/** Return the list of instructions. */
+export function createListing(app) {
+  const { kernel, store } = app;
+  const rows = kernel.instructions.map((each) => instructionRow(each, kernel));
+  const list = createList(app, "Instructions", rows, ({ own, outer }) => ({
+    own: own.map((index) => rows[index].element), outer: outer.map((index) => rows[index].element),
+  }));
+  const body = h("div", { class: "rows" }, kernel.blocks.map((block, n) => blockGroup(kernel, n, rows)));
+  const height = kernel.instructions.length + kernel.blocks.length;
+  const rowOf = (index) => index + 1 + kernel.blockRows.findIndex(({ end }) => index < end);
+  list.classList.add("listing");
+  const [jumps, waits] = [jumpGutter(app, rowOf, height), waitGutter(app, rowOf, height)];
+  list.append(h("div", { class: "canvas", style: { "--jumps": `${jumps.width + 4}px`, "--waits": `${waits.width}px` } },
+    body, jumps.svg, waits.svg));
+  store.listen(["heat"], ({ heat }) => showHeat(rows, heat));
+  store.listen(["query", "only"], ({ query, only }) => filter(kernel, list, rows, query, only));
+  return list;
+}
+
+function instructionRow(each, kernel) {
+  const parts = instructionParts(visible(each.text)).map(([kind, text]) => (kind ? h("span", { class: kind }, text) : text));
+  const element = h("div", {
+    class: `row${each.unit === "WMMA" ? " matrix" : ""}`, "data-index": each.index, "data-unit": each.unit,
+    "aria-description": each.meaning,
+    style: { "--live": each.live / kernel.mostLive },
+  },
+  h("span", { class: "address" }, hex(each.address)),
+  h("span", { class: "heat" }),
+  h("span", { class: "unit" }, shortUnit(each.unit)),
+  h("span", { class: "code" }, parts),
+  h("span", { class: "live", title: `${each.live} VGPRs alive before it` }, each.live),
+  h("span", { class: "line", title: placeTitle(each, kernel) }, each.place ? each.place[1] : "–"));
+  return { element, focus: { index: each.index } };
+}
+
+function placeTitle(each, kernel) {
+  return each.place ? `${baseName(kernel.files[each.place[0]].name)}:${each.place[1]}` : "no source line";
+}
+
+function blockGroup(kernel, n, rows) {
+  const block = kernel.blocks[n];
+  const { first, end } = kernel.blockRows[n];
+  const loop = kernel.loops.find((each) => each.number === block.loop);
+  const header = kernel.loops.find((each) => each.header === block.number);
+  const notes = [
+    header ? `loop ${header.number} begins` : loop ? `in loop ${loop.number}` : null,
+    loop && loop.depth > 1 ? `depth ${loop.depth}` : null,
+    `${end - first} instructions`,
+    block.predecessors.length ? `from ${block.predecessors.join(", ")}` : null,
+    block.successors.length ? `to ${block.successors.join(", ")}` : null,
+  ].filter(Boolean);
+  return h("div", {
+    class: "block", role: "group", "aria-label": `block ${block.number}, ${notes.join(", ")}`,
+    "data-loop": loop ? "yes" : null, style: { "--rows": end - first + 1 },
+  },
+  h("div", { class: "block-head", "aria-hidden": "true" },
+    h("b", {}, `block ${block.number}`), h("span", {}, notes.join(" · "))),
+  rows.slice(first, end).map((row) => row.element));
+}
+
+function showHeat(rows, heat) {
+  rows.forEach(({ element }, index) => {
+    element.style.setProperty("--heat", heat.shares[index]);
+    element.children[1].textContent = heat.values[index] ? compact(heat.values[index]) : "";
+  });
+}
+
+function filter(kernel, list, rows, query, only) {
+  rows.forEach(({ element }, index) => {
+    const out = query.length > 0 && !matches(kernel.instructions[index], query);
+    element.classList.toggle("dimmed", out && !only);
+    element.classList.toggle("filtered", out && only);
+  });
+  list.classList.toggle("filtering", only && query.length > 0);
+}

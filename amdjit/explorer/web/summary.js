@@ -1,0 +1,47 @@
+// The head of the page: what the kernel is, and its main figures.
+
+import { h } from "./dom.js";
+import { compact, count, duration, grouped, percent, visible } from "./text.js";
+
+/** Return the head of the page for a version. */
+export function createSummary(app) {
+  const { kernel, version } = app;
+  return h("div", { class: "summary" },
+    h("h1", {}, visible(kernel.kernel)),
+    h("p", { class: "target" }, [kernel.target, `wave${kernel.wave_size}`, kernel.wgp_mode ? "WGP mode" : "CU mode",
+      `workgroups of up to ${kernel.workgroup_size}`, kernel.producer && visible(kernel.producer)].filter(Boolean).join(" · ")),
+    h("dl", { class: "figures" }, staticFigures(kernel), version.launch ? launchFigures(version.launch) : []),
+    kernel.missing.length ? h("ul", { class: "missing", "aria-label": "What could not be found out" },
+      kernel.missing.map((sentence) => h("li", {}, visible(sentence)))) : null);
+}
+
+function figure(name, value, note, kind) {
+  return h("div", { class: kind }, h("dt", {}, name), h("dd", {}, value, note ? h("small", {}, note) : null));
+}
+
+function staticFigures(kernel) {
+  const { occupancy, peak } = kernel;
+  const spills = kernel.vgpr_spills + kernel.sgpr_spills;
+  return [
+    figure("VGPRs", kernel.vgprs, `${peak.vgprs} live at most`),
+    figure("SGPRs", kernel.sgprs, `${peak.sgprs} live there`),
+    figure("Waves a SIMD", occupancy.waves_per_simd, occupancy.limited_by === "none" ? "all slots" : `limited by ${occupancy.limited_by}`),
+    figure("LDS", grouped(kernel.lds_bytes), "bytes a workgroup"),
+    figure("Scratch", grouped(kernel.scratch_bytes), spills ? `bytes, ${count(spills, "spill")}` : "bytes, no spills", spills ? "warn" : null),
+    figure("Instructions", grouped(kernel.instructions.length), `${grouped(kernel.code_bytes)} bytes`),
+  ];
+}
+
+function launchFigures({ totals, cycles, roofline }) {
+  const figures = [];
+  if (totals?.executions) figures.push(figure("Executed", compact(totals.executions), "wave-instructions"));
+  if (totals?.bytes) figures.push(figure("Asked of memory", compact(totals.bytes), "bytes"));
+  if (cycles) {
+    const rests = cycles.assumptions.length ? "estimate" : null;
+    figures.push(figure("Cycles", grouped(cycles.kernel), `${duration(cycles.seconds)}, estimated`, rests));
+    const share = cycles.wmma_share > 0 ? ["WMMA", cycles.wmma_share] : ["VALU", cycles.valu_share];
+    figures.push(figure(`${share[0]} peak`, percent(share[1]), "estimated", rests));
+  }
+  if (roofline) figures.push(figure("Bound by", roofline.bound, `${duration(roofline.seconds)} at least`));
+  return figures;
+}

@@ -1,0 +1,99 @@
+// Panels that are tables: lines, occupancy, memory.
+
+import { h, table } from "./dom.js";
+import { instructionLink, placeLink } from "./instruction_panel.js";
+import { launchAt } from "./model.js";
+import { shortUnit } from "./listing.js";
+import { baseName, compact, count, grouped, visible } from "./text.js";
+
+const COLUMNS_OF_UNITS = ["VALU", "transcendental", "WMMA", "SALU", "scalar memory", "vector memory", "LDS", "branch", "wait", "barrier", "other"];
+
+/** Return the table of source lines: what each became. */
+export function linesPanel(app) {
+  const { kernel, version } = app;
+  const lines = [...kernel.places.values()].filter(({ direct }) => direct.length)
+    .sort((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1]);
+  if (!lines.length) return nothing("No source lines: the code object has no debug information that names them.");
+  const units = COLUMNS_OF_UNITS.filter((unit) => kernel.instructions.some((each) => each.unit === unit));
+  const counted = Boolean(version.launch?.counts);
+  const stalled = Boolean(version.launch?.cycles);
+  const columns = [{ name: "line" }, { name: "all", numeric: true, title: "instructions" },
+    ...units.map((unit) => ({ name: shortUnit(unit) || "other", numeric: true, title: unit })),
+    { name: "live", numeric: true, title: "most VGPRs alive" },
+    ...(counted ? [{ name: "executed", numeric: true, title: "wave-instructions" }] : []),
+    ...(stalled ? [{ name: "stalls", numeric: true, title: "stall cycles, estimated" }] : [])];
+  const rows = lines.map(({ place, direct }) => {
+    const all = direct.map((index) => kernel.instructions[index]);
+    const sum = (value) => all.reduce((total, each) => total + (value(launchAt(version, each)) ?? 0), 0);
+    return [placeLink(app, place, `${visible(baseName(kernel.files[place[0]].name))}:${place[1]}`), direct.length,
+      ...units.map((unit) => all.filter((each) => each.unit === unit).length || ""),
+      Math.max(...all.map((each) => each.live)),
+      ...(counted ? [compact(sum(({ counts }) => counts?.executions))] : []),
+      ...(stalled ? [compact(sum(({ cycles }) => Object.values(cycles?.stalls ?? {}).reduce((a, b) => a + b, 0)))] : [])];
+  });
+  return h("div", { class: "panel-body" }, table("Instructions by source line and unit", columns, rows));
+}
+
+/** Return what limits occupancy, what more needs, and which values are alive at the peak. */
+export function occupancyPanel(app) {
+  const { kernel } = app;
+  const { occupancy, peak } = kernel;
+  const limits = Object.entries(occupancy.limits).sort((a, b) => a[1] - b[1]);
+  const most = Math.max(1, ...limits.map(([, waves]) => waves));
+  return h("div", { class: "panel-body" },
+    h("h3", {}, `${count(occupancy.waves_per_simd, "wave")} on a SIMD`),
+    h("p", {}, occupancy.limited_by === "none" ? "All slots for waves are filled." : `Limited by ${occupancy.limited_by}.`),
+    h("ul", { class: "bars" }, limits.map(([name, waves]) => h("li", {
+      class: name === occupancy.limited_by ? "c-issue" : null, style: { "--share": waves / most },
+    }, h("span", {}, `${name} alone`), h("b", {}, waves)))),
+    h("h4", {}, "What more waves need"),
+    occupancy.steps.length ? h("ul", { class: "steps" }, occupancy.steps.map((step) => h("li", {}, step.text))) : nothing("No more waves fit a SIMD."),
+    h("h4", {}, `Alive at the peak: ${count(peak.vgprs, "VGPR")}`),
+    kernel.indexOf.has(peak.address) ? h("p", {}, instructionLink(app, peak.address)) : null,
+    peak.values.length
+      ? table("Variables alive at the peak", [{ name: "variable" }, { name: "type" }, { name: "registers" }],
+        peak.values.map((value) => [h("code", {}, visible(value.name)), visible(value.type), h("code", {}, visible(value.registers))]))
+      : nothing("No names: the debug information names no variables there."));
+}
+
+/** Return the tables of memory instructions and of LDS conflicts. */
+export function memoryPanel(app) {
+  const { kernel, version } = app;
+  if (!kernel.accesses.length) return nothing("The kernel has no memory instructions.");
+  const counted = Boolean(version.launch?.counts);
+  const columns = [{ name: "instruction" }, { name: "space" }, { name: "kind" }, { name: "bytes", numeric: true, title: "of a lane" },
+    { name: "stride", numeric: true, title: "bytes from a lane to the next" }, { name: "policy" },
+    ...(counted ? [{ name: "requests", numeric: true }, { name: "lines each", numeric: true, title: "cache lines of 128 bytes that a request touches" },
+      { name: "used", numeric: true, title: "bytes asked for, of the bytes of the cache lines touched" }] : [])];
+  const rows = kernel.accesses.map((access) => [instructionLink(app, access.address), access.space, access.kind, access.width,
+    access.uniform ? "uniform" : access.lane_stride ?? "?", access.policy || "",
+    ...(counted ? coalescing(version.launch.counts[access.address]) : [])]);
+  return h("div", { class: "panel-body" }, table("Memory instructions", columns, rows), conflicts(app));
+}
+
+function coalescing(counts) {
+  if (!counts?.requests) return ["", "", ""];
+  const lines = counts.cache_lines ?? 0;
+  return [compact(counts.requests), lines ? compact(lines / counts.requests) : "",
+    lines ? `${Math.round(100 * (counts.bytes ?? 0) / (128 * lines))} %` : ""];
+}
+
+function conflicts({ kernel, version, ...app }) {
+  const accesses = kernel.accesses.filter((access) => access.space === "LDS");
+  if (!accesses.length) return null;
+  const counted = Boolean(version.launch?.counts);
+  const columns = [{ name: "instruction" }, { name: "of one access", numeric: true, title: "cycles beyond those without conflicts, by the lanes' stride" },
+    ...(counted ? [{ name: "cycles", numeric: true }, { name: "conflicts", numeric: true }] : [])];
+  const rows = accesses.map((access) => {
+    const counts = version.launch?.counts?.[access.address];
+    const many = (access.bank_conflicts ?? 0) > 0 || (counts?.lds_conflict_cycles ?? 0) > 0;
+    return { class: many ? "warn" : null, cells: [instructionLink({ kernel, version, ...app }, access.address), access.bank_conflicts ?? "?",
+      ...(counted ? [grouped(counts?.lds_cycles ?? 0), grouped(counts?.lds_conflict_cycles ?? 0)] : [])] };
+  });
+  return table("LDS bank conflicts, in cycles", columns, rows);
+}
+
+/** Return a remark that something is not there, and why. */
+export function nothing(text) {
+  return h("p", { class: "nothing" }, text);
+}

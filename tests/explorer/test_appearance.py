@@ -1,0 +1,139 @@
+"""Windows of all widths, dark and light, paper: what is there can be read."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+
+import pytest
+from chromium import Browser
+from hand_made import Profile, inspection, launch, long_kernel
+
+from amdjit.explorer.page import inspection_page, write_inspection_page, write_profile_page
+
+TABS = ("instruction", "lines", "occupancy", "memory", "cycles", "llvm", "tree")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a profile with one launch."""
+    path = tmp_path_factory.mktemp("appearance") / "tile.html"
+    write_profile_page(Profile((launch(),)), path, [inspection()])
+    return path
+
+
+@pytest.mark.parametrize("width", [320, 480, 760, 1000, 1400, 2200])
+def test_the_page_is_never_wider_than_its_window(browser: Browser, page: Path, width: int) -> None:
+    browser.load(page, width, 800)
+    for tab in TABS:
+        browser.run(
+            "document.querySelector('[data-pane=details]').click();"
+            "document.querySelectorAll('.listing .row')[8].click();"
+            f"document.querySelector('#tab-{tab}').click()"
+        )
+        assert browser.run("return document.documentElement.scrollWidth") <= width, tab
+
+
+def test_a_narrow_window_shows_one_part_at_a_time(browser: Browser, page: Path) -> None:
+    browser.load(page, 480, 800)
+    for part in ("source", "isa", "details"):
+        browser.run(f"document.querySelector('[data-pane={part}]').click()")
+        shown = browser.run(
+            "return [...document.querySelectorAll('.pane')].filter((e) => e.checkVisibility())"
+            ".map((e) => e.className)"
+        )
+        assert shown == [f"pane {part}"]
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of `rgb(…)`, as WCAG 2.2 defines it."""
+    parts = [int(n) / 255 for n in re.findall(r"\d+", colour)[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(browser: Browser, selector: str) -> float:
+    """Return the contrast of an element's text with the page's ground, by WCAG 2.2."""
+    text, ground = browser.run(
+        "return [getComputedStyle(document.querySelector(arguments[0])).color,"
+        " getComputedStyle(document.body).backgroundColor]",
+        selector,
+    )
+    light, dark = sorted((luminance(text), luminance(ground)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+TEXTS = (
+    "h1", ".target", ".figures dt", ".listing .address", ".listing .vgpr", ".listing .sgpr",
+    ".listing .number", ".source .without-code", ".source .string", ".block-head", "#tab-lines",
+    ".status", ".missing",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_have_the_contrast_that_they_need(browser: Browser, page: Path, scheme: str) -> None:
+    browser.load(page)
+    browser.media(scheme)
+    found = {selector: round(contrast(browser, selector), 2) for selector in TEXTS}
+    assert {selector: value for selector, value in found.items() if value < 4.5} == {}
+    is_dark = luminance(browser.run("return getComputedStyle(document.body).backgroundColor")) < 0.1
+    assert is_dark == (scheme == "dark")
+
+
+def test_the_theme_can_be_chosen_against_the_system(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    browser.keys("t", "t")
+    assert browser.run("return document.documentElement.dataset.theme") == "dark"
+    ground = browser.run("return getComputedStyle(document.body).backgroundColor")
+    assert luminance(ground) < 0.1
+    browser.run("localStorage.clear()")
+
+
+def test_paper_has_everything_and_no_controls(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    browser.run("window.dispatchEvent(new Event('beforeprint'))")
+    browser.media(kind="print")
+    visible = (
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".filter((e) => e.checkVisibility()).length"
+    )
+    for selector in (
+        "h1",
+        ".list.source",
+        ".listing",
+        "#panel-lines",
+        "#panel-memory",
+        "#panel-cycles",
+    ):
+        assert browser.run(visible, selector) == 1, selector
+    for selector in (".toolbar", "button:not(.link)", "input", "select", ".status"):
+        assert browser.run(visible, selector) == 0, selector
+    assert browser.run(visible, ".listing .row") == 12
+    cut = browser.run(
+        "return [...document.querySelectorAll('.list, .panel, .table, main, .pane')].filter((e) =>"
+        " e.checkVisibility() && e.scrollHeight > e.clientHeight + 1 &&"
+        " getComputedStyle(e).overflowY !== 'visible').map((e) => e.className)"
+    )
+    assert cut == []
+    browser.media()
+
+
+def test_paper_has_pages_for_all_instructions(browser: Browser, tmp_path: Path) -> None:
+    write_inspection_page(long_kernel(600), tmp_path / "long.html")
+    browser.load(tmp_path / "long.html")
+    printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {})
+    pdf = base64.b64decode(printed["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 600 * 20 / 1200
+
+
+def test_two_thousand_instructions_take_less_than_two_megabytes() -> None:
+    assert len(inspection_page(long_kernel(2000)).encode()) < 2_000_000
+
+
+def test_five_thousand_instructions_are_usable(browser: Browser, tmp_path: Path) -> None:
+    write_inspection_page(long_kernel(5000), tmp_path / "long.html")
+    browser.load(tmp_path / "long.html")
+    browser.keys("/", *"live:>=199")
+    assert browser.texts(".found") == ["25 matches"]
+    assert browser.messages() == []
