@@ -19,6 +19,7 @@ def memory_accesses(code: MachineCode) -> tuple[AccessFacts, ...]:
     known = {
         instruction.pc: lane_addresses(state, instruction, code.wave_size)
         for instruction, state in known_states(code)
+        if instruction.traits.memory is not None
     }
     return tuple(
         _facts(code, instruction, known.get(instruction.pc))

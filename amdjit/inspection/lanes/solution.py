@@ -16,16 +16,15 @@ __all__ = ["known_states"]
 
 
 def known_states(code: MachineCode) -> Iterator[tuple[Instruction, State]]:
-    """Yield each instruction that accesses memory with what is known before it; the state is good
-    until the next one is asked for. Instructions that are not reached are left out, and all of them
-    if it is not known where branches go."""
+    """Yield each instruction with what is known before it; the state is good until the next one is
+    asked for. Instructions that are not reached are left out, and all of them if it is not known
+    where branches go."""
     if _goes_anywhere(code):
         return
     states = _solve(code)
     for address, state in sorted(states.items()):
         for instruction in code.graph.blocks[address].instructions:
-            if instruction.traits.memory is not None:
-                yield instruction, state
+            yield instruction, state
             pass_instruction(state, instruction, code.wave_size)
 
 
