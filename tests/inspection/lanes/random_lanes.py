@@ -156,7 +156,7 @@ class RandomProgram:
             f"s_sub_co_u32 {counter}, {counter}, 1",
             f"s_cmp_eq_u32 {counter}, 0",
             "s_cselect_b32 vcc_lo, -1, 0",
-            f"s_and_b32 vcc_lo, exec_lo, vcc_lo",
+            "s_and_b32 vcc_lo, exec_lo, vcc_lo",
             f"s_or_b32 {left}, vcc_lo, {left}",
             self._compare(),
             "s_and_b32 vcc_lo, exec_lo, vcc_lo",
