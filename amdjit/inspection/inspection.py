@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from amdjit.code_object.resources import Demand
+from amdjit.inspection.comparison import Comparison, compare
 from amdjit.inspection.facts import Occupancy
 from amdjit.inspection.json_form import json_text
 from amdjit.inspection.kernel_facts import Companion, KernelFacts
@@ -52,6 +53,10 @@ class Inspection(KernelFacts):
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return kernel_html(self)
+
+    def compare(self, other: Inspection) -> Comparison:
+        """Return what is different in another compilation, or in another kernel: what grew."""
+        return compare(self, other)
 
     def to_json(self) -> str:
         """Return the facts as JSON: an object with the fields of `KernelFacts` by name, and
