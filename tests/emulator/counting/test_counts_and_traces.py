@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +15,17 @@ from required_tools import needs_tools
 from traces import as_numbers, profiled_and_traced
 
 import amdjit
+from amdjit.examples import reduction, wmma_gemm
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
+from emulator_kernels import tiled_product
 
 pytestmark = needs_tools
 
-# Branches, calls and their private memory, LDS, atomics.
+# Branches, calls, private memory.
 SOME = [
     next(case for case in CASES if case.file == file)
-    for file in ("branches", "calls", "atomics", "groups", "private_arrays")
+    for file in ("branches", "calls", "divergent_loops", "private_arrays")
 ]
 ITEMS = 96
 
@@ -75,9 +81,8 @@ def check_random(seed: int, *flags: str) -> None:
         np.testing.assert_array_equal(result, results[0])
 
 
-@pytest.mark.parametrize("flags", [("-O2",), ("-O0",), ("-O2", "-mwavefrontsize64")])
-def test_random_programs(flags: tuple[str, ...]) -> None:
-    check_random(3000, *flags)
+def test_a_random_program() -> None:
+    check_random(3000, "-O2")
 
 
 @pytest.mark.exhaustive
@@ -85,6 +90,55 @@ def test_random_programs(flags: tuple[str, ...]) -> None:
 def test_many_random_programs(seed: int) -> None:
     for flags in (("-O0",), ("-O3",), ("-O1", "-mwavefrontsize64")):
         check_random(seed, *flags)
+
+
+# Flat addresses of all three kinds, in one access; atomics; a buffer with lanes outside.
+FLAT = """
+#include "common.h"
+static __attribute__((noinline)) int both(int *p, int *q, int add) {
+  return __hip_atomic_fetch_add(p, add, __ATOMIC_RELAXED, 2) + q[1];
+}
+KERNEL k(GLOBAL int *x, GLOBAL int *out, int n) {
+  static SHARED int shared[64];
+  int own[4] = {n, 2 * n, 3 * n, 4 * n};
+  shared[LANE & 63] = LANE;
+  barrier();
+  int *p = LANE % 3 ? (int *)(x + LANE / 5) : (int *)shared + LANE / 7;
+  int found = both(p, LANE % 5 == 2 ? own + LANE % 3 : p, n);
+  __amdgpu_buffer_rsrc_t r = __builtin_amdgcn_make_buffer_rsrc(x, 0, 100, 0x31004000);
+  found += __builtin_amdgcn_raw_buffer_load_b32(r, LANE * 4, 0, 0);
+  f16x8 wide = __builtin_bit_cast(f16x8, __builtin_amdgcn_raw_buffer_load_b128(r, LANE * 8, 0, 0));
+  out[LANE] = found + (int)wide[0] + (int)wide[7] + own[LANE & 3];
+}
+"""
+
+
+@pytest.mark.parametrize("flags", [("-O1",), ("-O1", "-mwavefrontsize64")])
+def test_flat_and_buffer_accesses(flags: tuple[str, ...]) -> None:
+    code = compile_source(FLAT, *flags)
+
+    def run() -> None:
+        x, out = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+        emulate(code, "k", 1, 61, [x, out, np.int32(3)])
+
+    launch = profiled_and_traced(run)
+    texts = [counts.text for counts in launch.instructions if counts.requests]
+    assert any(text.startswith("flat_atomic") for text in texts)
+    assert any(text.startswith("buffer_load_b128") for text in texts)
+
+
+def test_kernels_with_lds_and_matrices() -> None:
+    random = np.random.default_rng(1)
+    a, b, x = (random.random(shape, np.float32) for shape in ((32, 32), (32, 32), 3000))
+    p, q = (random.random((32, 64), np.float32).astype(np.float16) for _ in range(2))
+    runs = [
+        lambda: tiled_product[(2, 2), (16, 16)](a, b, np.zeros((32, 32), np.float32)),
+        lambda: reduction.sum_per_block[3, 256](x, np.zeros(3, np.float32)),
+        lambda: wmma_gemm.gemm(p, np.ascontiguousarray(q.T), np.zeros((32, 32), np.float32)),
+    ]
+    with amdjit.use("emulator:gfx1201"):
+        for run in runs:
+            profiled_and_traced(run)
 
 
 def test_host_threads_count_together_what_one_counts() -> None:
