@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from amdjit.cycles.estimate import STALLS, Cycles, InstructionCycles, Segment, WaveTimeline
 from amdjit.explorer.inspection_data import known
+from amdjit.inspection.inspection import Inspection
 from amdjit.profiling.counts import Counts, InstructionCounts, Roofline, Totals
 
 __all__ = ["Launch", "launch_data"]
@@ -29,6 +30,10 @@ class Launch(Protocol):
     @property
     def code_object(self) -> bytes:
         """The code object that was launched."""
+
+    @property
+    def inspection(self) -> Inspection:
+        """The facts of the kernel."""
 
     @property
     def instructions(self) -> Sequence[InstructionCounts]:

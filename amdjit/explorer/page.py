@@ -13,7 +13,6 @@ from amdjit.explorer.interning import Interned
 from amdjit.explorer.launch_data import Launch, launch_data
 from amdjit.explorer.sources import with_sources
 from amdjit.inspection.inspection import Inspection
-from amdjit.inspection.reading import inspect_object
 
 __all__ = [
     "ProfiledLaunches",
@@ -47,9 +46,8 @@ def write_profile_page(
 ) -> None:
     """Write the page of the kernels that a profile saw, with the counts and cycles of each launch.
 
-    known: inspections of launched kernels, with what else is known of these, such as LLVM IR; other
-    code objects are inspected here. Raises ValueError for a profile without
-    launches, OSError if the file cannot be written.
+    known: inspections of launched kernels, with what else is known of these, such as LLVM IR.
+    Raises ValueError for a profile without launches, OSError if the file cannot be written.
     """
     Path(path).write_text(profile_page(profile, known), encoding="utf-8")
 
@@ -69,14 +67,19 @@ def profile_page(profile: ProfiledLaunches, known: Iterable[Inspection] = ()) ->
     versions = [
         {
             "name": f"launch {number}: {launch.kernel}",
-            "kernel": kernels.number((launch.code_object, launch.kernel)),
+            "kernel": kernels.number(_key(launch)),
             "launch": launch_data(launch),
         }
         for number, launch in enumerate(profile.launches, 1)
     ]
-    of_kernel = {(each.code_object, each.kernel): each for each in known}
-    inspections = [of_kernel.get(key) or inspect_object(*key) for key in kernels.values()]
+    of_known = {_key(each): each for each in known}
+    first = {_key(launch): launch for launch in reversed(profile.launches)}
+    inspections = [of_known.get(key) or first[key].inspection for key in kernels.values()]
     return _page(inspections, versions, compared=False)
+
+
+def _key(code: Launch | Inspection) -> tuple[bytes, str]:
+    return code.code_object, code.kernel
 
 
 def _page(inspections: list[Inspection], versions: list[dict[str, Any]], compared: bool) -> str:

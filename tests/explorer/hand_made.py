@@ -146,6 +146,7 @@ class Launch:
 
     kernel: str
     code_object: bytes
+    inspection: Inspection
     instructions: tuple[InstructionCounts, ...]
     totals: Totals
     roofline: Roofline | None
@@ -181,7 +182,7 @@ def launch(facts: Inspection | None = None) -> Launch:
         executions=36, bytes=4096, units={"VALU": 1, "WMMA": 4}, operations={"f16": 32768}
     )
     roof = Roofline("f16", 32768, 4096, 8.0, 1.9e14, 6.4e11, "memory", 6.4e-9, "AMD's data sheet")
-    return Launch(facts.kernel, facts.code_object, counts, totals, roof, _cycles(facts))
+    return Launch(facts.kernel, facts.code_object, facts, counts, totals, roof, _cycles(facts))
 
 
 def _cycles(facts: Inspection) -> Cycles:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from chromium import Browser
-from hand_made import Profile, inspection, launch, long_kernel
+from hand_made import Profile, launch, long_kernel
 
 from amdjit.explorer.page import inspection_page, write_inspection_page, write_profile_page
 
@@ -19,7 +19,7 @@ TABS = ("instruction", "lines", "occupancy", "memory", "cycles", "llvm", "tree")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a profile with one launch."""
     path = tmp_path_factory.mktemp("appearance") / "tile.html"
-    write_profile_page(Profile((launch(),)), path, [inspection()])
+    write_profile_page(Profile((launch(),)), path)
     return path
 
 

@@ -16,8 +16,10 @@ keys = pytest.importorskip("selenium.webdriver.common.keys", reason="needs selen
 ACTIVE = (
     "const shown = (e) => e.checkVisibility() && !e.closest('dialog:not([open])');"
     "const all = [...document.querySelectorAll('*')].filter(shown);"
-    "return all.filter((e) => e.matches('button, select, input, a[href], [role=tab], [role=option],"
-    " [role=slider]') || ['pointer', 'crosshair'].includes(getComputedStyle(e).cursor));"
+    "const roles = '[role=tab], [role=option], [role=slider], [role=separator]';"
+    "const cursors = ['pointer', 'crosshair', 'col-resize'];"
+    "return all.filter((e) => e.matches(`button, select, input, a[href], ${roles}`)"
+    " || cursors.includes(getComputedStyle(e).cursor));"
 )
 
 
@@ -25,7 +27,7 @@ ACTIVE = (
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a profile with two launches."""
     path = tmp_path_factory.mktemp("keyboard") / "tile.html"
-    write_profile_page(Profile((launch(), launch())), path, [inspection()])
+    write_profile_page(Profile((launch(), launch())), path)
     return path
 
 
@@ -171,12 +173,27 @@ def test_the_slider_of_the_overview_moves_through_the_code(browser: Browser, pag
     assert value == "instruction 3 of 12, 9 VGPRs alive"
 
 
+def test_bars_between_panes_are_moved_with_keys(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    widths = "return [...document.querySelectorAll('.pane')].map((e) => e.clientWidth)"
+    before = browser.run(widths)
+    browser.run("document.querySelector('.splitter').focus()")
+    browser.keys(keys.ARROW_RIGHT, keys.ARROW_RIGHT)
+    after = browser.run(widths)
+    assert after[0] > before[0]
+    assert after[1] < before[1]
+    assert after[2] == before[2]
+    browser.keys(keys.ARROW_LEFT * 60)
+    assert browser.run(widths)[0] > 100
+
+
 def test_every_control_has_a_name(browser: Browser, page: Path) -> None:
     browser.load(page)
     nameless = browser.run(
         "return [...document.querySelectorAll('button, select, input, [role=listbox], "
-        "[role=slider], [role=region], [role=tablist], [role=group]')].filter((e) => "
-        "!(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length))"
+        "[role=slider], [role=separator], [role=region], [role=tablist], [role=group]')]"
+        ".filter((e) => !e.getAttribute('aria-label') && !e.textContent.trim())"
+        ".filter((e) => !e.labels?.length)"
         ".map((e) => e.outerHTML)"
     )
     assert nameless == []

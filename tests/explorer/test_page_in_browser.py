@@ -15,7 +15,7 @@ from amdjit.explorer.page import write_inspection_page, write_profile_page
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a profile with one launch."""
     path = tmp_path_factory.mktemp("page") / "tile.html"
-    write_profile_page(Profile((launch(),)), path, [inspection()])
+    write_profile_page(Profile((launch(),)), path)
     return path
 
 
@@ -71,7 +71,7 @@ def test_a_line_marks_its_instructions_and_those_inlined_there(
 
 def test_hostile_text_stays_text(browser: Browser, tmp_path: Path) -> None:
     facts = hostile()
-    write_profile_page(Profile((launch(facts),)), tmp_path / "page.html", [facts])
+    write_profile_page(Profile((launch(facts),)), tmp_path / "page.html")
     browser.load(tmp_path / "page.html")
     for tab in range(len(browser.texts('[role="tab"]'))):
         click(browser, '[role="tab"]', tab)

@@ -48,22 +48,23 @@ export function alignedInstructions(left, right) {
   return pairs;
 }
 
-/** Return the view that compares two versions. */
-export function createComparison([left, right]) {
+/** Return the view that compares two versions. back: leads to one of them. */
+export function createComparison([left, right], back) {
   const lines = alignedLines(left.kernel, right.kernel);
   const detail = h("div", { class: "side-by-side" });
   const show = (line) => replace(detail, sideBySide(line, left, right));
   const rows = lines.map((line) => ({
     class: line.left.length === line.right.length ? null : "changed",
-    cells: [h("button", { type: "button", class: "link", onclick: () => show(line) }, lineName(line)),
+    cells: [h("button", { type: "button", class: "link", onclick: () => show(line) }, lineName(line)), sourceText(line, [left, right]),
       line.left.length, line.right.length, delta(line.left.length, line.right.length), mostLive(line.left), mostLive(line.right), unitChanges(line)],
   }));
   const first = lines.reduce((best, line) => (change(line) > change(best) ? line : best), lines[0]);
   if (first) show(first);
   return h("div", { class: "comparison" },
+    h("p", {}, h("button", { type: "button", onclick: back }, "one version")),
     table(`${left.name} and ${right.name}`, [{ name: "" }, { name: left.name, numeric: true }, { name: right.name, numeric: true }, { name: "change", numeric: true }],
       FIGURES.map(([name, value]) => [name, grouped(value(left.kernel)), grouped(value(right.kernel)), delta(value(left.kernel), value(right.kernel))])),
-    table("Lines", [{ name: "line" }, { name: `instructions ${left.name}`, numeric: true }, { name: right.name, numeric: true }, { name: "change", numeric: true },
+    table("Lines", [{ name: "line" }, { name: "" }, { name: `instructions ${left.name}`, numeric: true }, { name: right.name, numeric: true }, { name: "change", numeric: true },
       { name: `live ${left.name}`, numeric: true }, { name: right.name, numeric: true }, { name: "units" }], rows),
     detail);
 }
@@ -74,6 +75,15 @@ function change(line) {
 
 function lineName({ file, line }) {
   return file ? `${visible(file.split(/[\\/]/).pop())}:${line}` : "no source line";
+}
+
+function sourceText({ file, line }, versions) {
+  for (const { kernel } of versions) {
+    const found = kernel.files.find(({ name }) => name === file);
+    const text = found?.lines?.[line - found.first];
+    if (text) return h("code", { class: "excerpt" }, visible(text.trim()));
+  }
+  return "";
 }
 
 function delta(before, after) {

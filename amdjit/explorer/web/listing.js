@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { createList } from "./list.js";
 import { jumpGutter, waitGutter } from "./gutters.js";
 import { instructionParts } from "./syntax.js";
-import { baseName, compact, hex, visible } from "./text.js";
+import { baseName, compact, count, hex, visible } from "./text.js";
 import { matches } from "./query.js";
 
 const UNITS = {
@@ -39,18 +39,18 @@ export function createListing(app) {
 
 function instructionRow(each, kernel) {
   const parts = instructionParts(visible(each.text)).map(([kind, text]) => (kind ? h("span", { class: kind }, text) : text));
+  const heat = h("span", { class: "heat" });
   const element = h("div", {
     class: `row${each.unit === "WMMA" ? " matrix" : ""}`, "data-index": each.index, "data-unit": each.unit,
     "aria-description": each.meaning,
-    style: { "--live": each.live / kernel.mostLive },
   },
   h("span", { class: "address" }, hex(each.address)),
-  h("span", { class: "heat" }),
+  heat,
   h("span", { class: "unit" }, shortUnit(each.unit)),
   h("span", { class: "code" }, parts),
-  h("span", { class: "live", title: `${each.live} VGPRs alive before it` }, each.live),
+  h("span", { class: "live", title: `${each.live} VGPRs alive before it`, style: { "--live": each.live / kernel.mostLive } }, each.live),
   h("span", { class: "line", title: placeTitle(each, kernel) }, each.place ? each.place[1] : "–"));
-  return { element, focus: { index: each.index } };
+  return { element, heat, focus: { index: each.index } };
 }
 
 function placeTitle(each, kernel) {
@@ -65,7 +65,7 @@ function blockGroup(kernel, n, rows) {
   const notes = [
     header ? `loop ${header.number} begins` : loop ? `in loop ${loop.number}` : null,
     loop && loop.depth > 1 ? `depth ${loop.depth}` : null,
-    `${end - first} instructions`,
+    count(end - first, "instruction"),
     block.predecessors.length ? `from ${block.predecessors.join(", ")}` : null,
     block.successors.length ? `to ${block.successors.join(", ")}` : null,
   ].filter(Boolean);
@@ -79,10 +79,13 @@ function blockGroup(kernel, n, rows) {
 }
 
 function showHeat(rows, heat) {
-  rows.forEach(({ element }, index) => {
-    element.style.setProperty("--heat", heat.shares[index]);
-    element.children[1].textContent = heat.values[index] ? compact(heat.values[index]) : "";
-  });
+  rows.forEach((row, index) => showValue(row.heat, heat.values[index], heat.shares[index]));
+}
+
+/** Show a value of heat in its cell. */
+export function showValue(cell, value, share) {
+  cell.style.setProperty("--heat", share.toFixed(3));
+  cell.textContent = value ? compact(value) : "";
 }
 
 function filter(kernel, list, rows, query, only) {

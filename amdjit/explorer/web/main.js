@@ -10,6 +10,7 @@ import { createListing } from "./listing.js";
 import { readKernel } from "./model.js";
 import { createOverview } from "./overview.js";
 import { createSource, createText } from "./source.js";
+import { createSplitters } from "./splitter.js";
 import { createStore } from "./store.js";
 import { createSummary } from "./summary.js";
 import { linesPanel, memoryPanel, nothing, occupancyPanel } from "./tables.js";
@@ -17,6 +18,9 @@ import { createTabs } from "./tabs.js";
 import { createTheme } from "./theme.js";
 import { createToolbar } from "./toolbar.js";
 import { hex, visible } from "./text.js";
+
+// Of the window's width, in percent.
+const SHARES = [25, 52, 23];
 
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -45,8 +49,11 @@ function show(page, main, number) {
   app.tabs = createTabs("Details", panels(app), "instruction");
   app.source = createSource(app);
   app.listing = createListing(app);
-  const panes = h("div", { class: "panes" },
-    pane("source", "Source", app.source), pane("isa", "Instructions", app.listing), pane("details", "Details", app.tabs.element));
+  const [source, isa, details] = [pane("source", "Source", app.source), pane("isa", "Instructions", app.listing),
+    pane("details", "Details", app.tabs.element)];
+  const panes = h("div", { class: "panes" });
+  const [first, second] = createSplitters(panes, ["source", "instructions", "details"], SHARES);
+  panes.append(source, first, isa, second, details);
   const overview = createOverview(app);
   app.toolbar = createToolbar(app);
   app.explorer = h("div", { class: "explorer" }, overview, app.toolbar.element, paneButtons(store), panes, statusLine(app));

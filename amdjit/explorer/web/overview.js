@@ -22,8 +22,9 @@ export function createOverview(app) {
     onpointerleave: () => store.set({ hover: null }),
   }, svg);
   let position = 0;
+  let width = 0;
 
-  const plotWidth = () => Math.max(1, slider.clientWidth - LEFT - RIGHT);
+  const plotWidth = () => Math.max(1, width - LEFT - RIGHT);
   const at = (x) => Math.min(count - 1, Math.max(0, Math.floor((x - slider.getBoundingClientRect().left - LEFT) / plotWidth() * count)));
   const jump = (x) => count && store.set({ focus: { index: at(x) }, pinned: true, hover: null, origin: slider });
 
@@ -36,6 +37,7 @@ export function createOverview(app) {
   }
 
   function draw() {
+    if (!width) return;
     replace(svg, count ? picture(app, plotWidth(), store.get("heat")) : []);
     cursor(store.get("hover") ?? store.get("focus"));
   }
@@ -52,7 +54,10 @@ export function createOverview(app) {
       s("text", { x: x + 4, y: 10 }, `${hex(each.address)}  ${each.live}`)));
   }
 
-  new ResizeObserver(draw).observe(slider);
+  new ResizeObserver(([{ contentRect }]) => {
+    ({ width } = contentRect);
+    draw();
+  }).observe(slider);
   store.listen(["heat"], draw);
   store.listen(["hover", "focus"], ({ hover, focus }) => cursor(hover ?? focus));
   return slider;
@@ -121,7 +126,7 @@ function warmth(heat, x, width) {
   const bins = Math.min(heat.shares.length, Math.ceil(width));
   const warm = new Array(bins).fill(0);
   heat.shares.forEach((share, n) => {
-    const bin = Math.floor(n / heat.shares.length * bins);
+    const bin = Math.floor(n * bins / heat.shares.length);
     warm[bin] = Math.max(warm[bin], share);
   });
   return warm.map((share, bin) => {

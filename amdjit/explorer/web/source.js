@@ -2,9 +2,10 @@
 
 import { h } from "./dom.js";
 import { createList } from "./list.js";
+import { showValue } from "./listing.js";
 import { placeKey } from "./model.js";
 import { pythonParts } from "./syntax.js";
-import { baseName, compact, visible } from "./text.js";
+import { baseName, visible } from "./text.js";
 
 // Lines that are shown around those with code.
 const NEAR = 6;
@@ -19,11 +20,7 @@ export function createSource(app) {
   list.append(...parts.flat());
   if (!parts.flat().length) list.append(h("p", { class: "nothing" }, "No source lines: the code object has no debug information that names them."));
   store.listen(["heat"], ({ heat }) => {
-    for (const { element, key } of rows) {
-      if (!key) continue;
-      element.style.setProperty("--heat", heat.placeShare(key));
-      element.children[1].textContent = heat.places.get(key) ? compact(heat.places.get(key)) : "";
-    }
+    for (const row of rows) if (row.key) showValue(row.heat, heat.places.get(row.key), heat.placeShare(row.key));
   });
   store.listen(["allLines"], ({ allLines }) => list.classList.toggle("near-only", !allLines));
   return list;
@@ -55,13 +52,14 @@ function sourceRow(kernel, place, parts, near) {
   const key = placeKey(place);
   const found = kernel.places.get(key);
   const total = found ? found.direct.length + found.inlined.length : 0;
+  const heat = h("span", { class: "heat" });
   const kinds = found && !found.direct.length ? "row inlined-only" : "row";
   const element = h("div", { class: found ? kinds : `row without-code${near.has(place[1]) ? "" : " far"}` },
     h("span", { class: "line" }, place[1]),
-    h("span", { class: "heat" }),
+    heat,
     h("span", { class: "count", title: total ? `${total} instructions` : null }, total || ""),
     h("span", { class: "code" }, spans(parts)));
-  return { element, key: found ? key : null, focus: found ? { place } : null };
+  return { element, heat, key: found ? key : null, focus: found ? { place } : null };
 }
 
 /** Return a text whose lines are given as [text, file, line]. */

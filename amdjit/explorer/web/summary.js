@@ -7,9 +7,8 @@ import { compact, count, duration, grouped, percent, visible } from "./text.js";
 export function createSummary(app) {
   const { kernel, version } = app;
   return h("div", { class: "summary" },
-    h("h1", {}, visible(kernel.kernel)),
-    h("p", { class: "target" }, [kernel.target, `wave${kernel.wave_size}`, kernel.wgp_mode ? "WGP mode" : "CU mode",
-      `workgroups of up to ${kernel.workgroup_size}`, kernel.producer && visible(kernel.producer)].filter(Boolean).join(" · ")),
+    h("div", { class: "title" }, h("h1", {}, visible(kernel.kernel)), h("p", { class: "target" }, [kernel.target, `wave${kernel.wave_size}`, kernel.wgp_mode ? "WGP mode" : "CU mode",
+      `workgroups of up to ${kernel.workgroup_size}`, kernel.producer && `by ${visible(kernel.producer)}`].filter(Boolean).join(" · "))),
     h("dl", { class: "figures" }, staticFigures(kernel), version.launch ? launchFigures(version.launch) : []),
     kernel.missing.length ? h("ul", { class: "missing", "aria-label": "What could not be found out" },
       kernel.missing.map((sentence) => h("li", {}, visible(sentence)))) : null);

@@ -7,6 +7,7 @@ import { shortUnit } from "./listing.js";
 import { baseName, compact, count, grouped, visible } from "./text.js";
 
 const COLUMNS_OF_UNITS = ["VALU", "transcendental", "WMMA", "SALU", "scalar memory", "vector memory", "LDS", "branch", "wait", "barrier", "other"];
+const MEMORY_UNITS = new Set(["scalar memory", "vector memory", "LDS"]);
 
 /** Return the table of source lines: what each became. */
 export function linesPanel(app) {
@@ -47,7 +48,8 @@ export function occupancyPanel(app) {
       class: name === occupancy.limited_by ? "c-issue" : null, style: { "--share": waves / most },
     }, h("span", {}, `${name} alone`), h("b", {}, waves)))),
     h("h4", {}, "What more waves need"),
-    occupancy.steps.length ? h("ul", { class: "steps" }, occupancy.steps.map((step) => h("li", {}, step.text))) : nothing("No more waves fit a SIMD."),
+    occupancy.steps.length ? h("ul", { class: "steps" }, occupancy.steps.map((step) => h("li", {}, step.text)))
+      : nothing(occupancy.limited_by === "none" ? "There are no more slots." : "Not known: no higher number of waves is described."),
     h("h4", {}, `Alive at the peak: ${count(peak.vgprs, "VGPR")}`),
     kernel.indexOf.has(peak.address) ? h("p", {}, instructionLink(app, peak.address)) : null,
     peak.values.length
@@ -59,7 +61,10 @@ export function occupancyPanel(app) {
 /** Return the tables of memory instructions and of LDS conflicts. */
 export function memoryPanel(app) {
   const { kernel, version } = app;
-  if (!kernel.accesses.length) return nothing("The kernel has no memory instructions.");
+  if (!kernel.accesses.length) {
+    const some = kernel.instructions.some((each) => MEMORY_UNITS.has(each.unit));
+    return nothing(some ? "Not known: the memory instructions are not described." : "The kernel has no memory instructions.");
+  }
   const counted = Boolean(version.launch?.counts);
   const columns = [{ name: "instruction" }, { name: "space" }, { name: "kind" }, { name: "bytes", numeric: true, title: "of a lane" },
     { name: "stride", numeric: true, title: "bytes from a lane to the next" }, { name: "policy" },

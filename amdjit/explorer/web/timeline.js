@@ -132,7 +132,7 @@ function paint(canvas, width, waves, whats, from, to) {
   context.fillStyle = style.getPropertyValue("--muted");
   for (const tick of ticks(from, to)) {
     context.fillRect(x(tick), 0, 0.5, height - AXIS + 4);
-    context.fillText(grouped(tick), Math.min(x(tick) + 2, width - 40), height - 4);
+    if (x(tick) < width - 30) context.fillText(grouped(tick), x(tick) + 2, height - 4);
   }
 }
 
