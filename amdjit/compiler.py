@@ -98,8 +98,14 @@ def _build(
     built = cache.get(key)
     if built is None:
         optimized = backend.optimise(llvm, options.target, options, bitcode, environment)
-        relocatable = backend.emit_object(optimized, options.target, options, environment)
-        built = msgpack.packb((optimized, backend.link(relocatable, linker)))
+        if options.debug_variables:
+            undescribed = backend.without_records(llvm)
+            plain = backend.optimise(undescribed, options.target, options, bitcode, environment)
+            pair = backend.link_with_variables(plain, optimized, options, linker, environment)
+        else:
+            relocatable = backend.emit_object(optimized, options.target, options, environment)
+            pair = optimized, backend.link(relocatable, linker)
+        built = msgpack.packb(pair)
         cache.put(key, built)
     text, code_object = msgpack.unpackb(built)
     return text, code_object

@@ -55,7 +55,9 @@ class CompileOptions:
     workgroup (also spelled max_block), its exact shape of up to 3 extents, or None for 1024 at
     most. waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None. wave_size: lanes of a
     wave, 32 or 64 (0: the processor's usual one). opt_level: 0 to 3, as clang's -O. debug_info:
-    keep the Python source lines in the code object. asserts: compile `assert` and `raise`; False
+    keep the Python source lines in the code object. debug_variables: describe Python's variables
+    there, too, with the registers that hold them, as far as the machine code does not change; the
+    compilation takes several times as long. asserts: compile `assert` and `raise`; False
     leaves them out, so that they cost nothing. bounds_check: test every index against its array's
     shape; None does so if AMDJIT_DEBUG is 1. denormals: "preserve", or "flush" to read and write 0
     for f32 numbers that are too small to be normal. inline: True inlines all device functions,
@@ -76,6 +78,7 @@ class CompileOptions:
     wave_size: int = 0
     opt_level: int = 3
     debug_info: bool = True
+    debug_variables: bool = False
     asserts: bool = True
     bounds_check: bool | None = None
     denormals: str = "preserve"
@@ -254,7 +257,7 @@ def _check_block(block: int | tuple[int, ...] | None, target: Target) -> None:
 
 
 def _check_language_options(options: CompileOptions) -> None:
-    for name in ("asserts", "warnings", "exact_lines"):
+    for name in ("asserts", "debug_variables", "warnings", "exact_lines"):
         if type(getattr(options, name)) is not bool:
             raise OptionError(f"{name}={getattr(options, name)!r}: give True or False")
     for name in ("bounds_check", "inline"):

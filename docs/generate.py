@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import linecache
 import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from generators import builtin_pages, matrix_pages, target_page
+from generators import builtin_pages, json_page, matrix_pages, shown_views, target_page
 from generators.emulator_opcodes import introduction as opcode_introduction
 from generators.emulator_opcodes import tables as opcode_tables
 from generators.error_page import errors
@@ -127,22 +125,31 @@ def machine_code(text: str) -> str:
 
 
 def readme() -> str:
-    """Return the README with the current machine code of its first kernel."""
+    """Return the README with the current machine code and views of its first kernel."""
     text = (ROOT / "README.md").read_text()
-    (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    definition = re.search(r"^@amdjit.kernel\ndef .*?(?=^\w|\Z)", program, re.MULTILINE | re.DOTALL)
-    assert definition is not None
-    listing = machine_code(_compile(f"import amdjit\n\n{definition[0]}", "saxpy.py"))
-    pattern = r"(<!-- generated: saxpy -->\n```\n).*?(```\n<!-- end -->)"
-    return re.sub(pattern, lambda match: f"{match[1]}{listing}\n{match[2]}", text, flags=re.DOTALL)
-
-
-def _compile(source: str, name: str) -> str:
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    names: dict[str, Any] = {"__name__": "first_kernel"}
-    exec(compile(source, name, "exec"), names)
+    source = shown_views.kernel_source(text).replace("from amdjit import f32\n", "", 1)
     f32 = amdjit.f32
-    return str(names["saxpy"].compile(f32, f32[:], f32[:], f32[:], target="gfx1201").asm)
+    compiled = shown_views.compiled_from(source, "saxpy.py", f32, f32[:], f32[:], f32[:])
+    listing = machine_code(compiled.asm)
+    pattern = r"(<!-- generated: saxpy -->\n```\n).*?(```\n<!-- end -->)"
+    text = re.sub(pattern, lambda match: f"{match[1]}{listing}\n{match[2]}", text, flags=re.DOTALL)
+    return shown_views.with_blocks(text, compiled)
+
+
+def inspection() -> str:
+    """Return the page on inspection with the current views of its kernel."""
+    text = (ROOT / "docs/inspection.md").read_text()
+    f32 = amdjit.f32
+    compiled = shown_views.compiled_from(
+        shown_views.kernel_source(text), "row_sums.py", f32[:, :], f32[:]
+    )
+    return shown_views.with_blocks(text, compiled)
+
+
+def json_forms() -> str:
+    """Return the page of the JSON forms of inspections and profiles."""
+    source = "the docstrings of amdjit/inspection, amdjit/profiling and amdjit/cycles"
+    return page("JSON forms", source, json_page.INTRODUCTION, json_page.sections(table))
 
 
 def builtins(group: str) -> str:
@@ -186,6 +193,8 @@ PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
         ROOT / "docs/reference/math.md": accuracy,
         ROOT / "docs/reference/numba.md": numba,
         ROOT / "docs/reference/emulator_instructions.md": opcodes,
+        ROOT / "docs/reference/inspection_json.md": json_forms,
+        ROOT / "docs/inspection.md": inspection,
         ROOT / "README.md": readme,
         **BUILTIN_PAGES,
     }

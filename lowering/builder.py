@@ -77,6 +77,11 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         """Close the entry block once all allocas are known."""
         self.allocas.branch(self.function.blocks[1])
 
+    def record(self, record: Any) -> None:
+        """Add a debug record, which is no instruction."""
+        self._block.instructions.insert(self._anchor, record)
+        self._anchor += 1
+
     def text(self, llvm_type: Any, head: str, operands: Sequence[Any] = (), tail: str = "") -> Any:
         """Add an instruction that llvmlite has no class for."""
         instruction = TextInstruction(self.block, llvm_type, head, operands, tail)

@@ -1,14 +1,16 @@
-"""The line table: the line of Python that each instruction comes from.
+"""Debug information: the line of Python that each instruction comes from, and its functions.
 
 before: a node with the span `kernel.py:12:5`
 after:  `!dbg !7` with `!7 = !DILocation(line: 12, column: 5, scope: !4)`
 
-Only what a line table needs is emitted: a compile unit, one subprogram per function and one
-location per node. LLVM itself adds `inlinedAt` when it inlines device functions.
+A line table needs no more than a compile unit, one subprogram per function and one location per
+node; variables are the matter of `debug_variables`. LLVM itself adds `inlinedAt`
+when it inlines device functions.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 from typing import Any
 
@@ -16,15 +18,17 @@ from llvmlite import ir
 
 from amdjit.diagnostics.span import Span
 
-__all__ = ["DebugInfo", "FunctionLocations"]
+__all__ = ["DebugInfo", "DebugNode", "FunctionLocations", "quoted"]
 
 _DWARF_VERSION = 5
+# What the front end adds to the name of a function that it types several times.
+_NUMBER = re.compile(r"\.\d+$")
 
 
 class DebugInfo:
     """The debug information of one module."""
 
-    def __init__(self, module: Any, file: str) -> None:
+    def __init__(self, module: Any, file: str, has_variables: bool) -> None:
         self._module = module
         self._files: dict[str, Any] = {}
         self._signature = self._node("DISubroutineType", {"types": module.add_metadata([None])})
@@ -36,7 +40,7 @@ class DebugInfo:
                 "producer": "amdjit",
                 "isOptimized": True,
                 "runtimeVersion": 0,
-                "emissionKind": ir.DIToken("LineTablesOnly"),
+                "emissionKind": ir.DIToken("FullDebug" if has_variables else "LineTablesOnly"),
                 "nameTableKind": ir.DIToken("None"),
             },
             is_distinct=True,
@@ -51,7 +55,7 @@ class DebugInfo:
         subprogram = self._node(
             "DISubprogram",
             {
-                "name": name,
+                "name": _NUMBER.sub("", name),
                 "linkageName": function.name,
                 "scope": file,
                 "file": file,
@@ -64,7 +68,7 @@ class DebugInfo:
             is_distinct=True,
         )
         function.set_metadata("dbg", subprogram)
-        return FunctionLocations(self._module, subprogram)
+        return FunctionLocations(self._module, subprogram, file)
 
     def _file(self, file: str) -> Any:
         if file not in self._files:
@@ -83,9 +87,10 @@ class DebugInfo:
 class FunctionLocations:
     """Makes the locations of one function, each once."""
 
-    def __init__(self, module: Any, subprogram: Any) -> None:
+    def __init__(self, module: Any, subprogram: Any, file: Any) -> None:
         self._module = module
-        self._subprogram = subprogram
+        self.subprogram = subprogram
+        self.file = file
         self._made: dict[tuple[int, int], Any] = {}
 
     def at(self, span: Span) -> Any:
@@ -94,9 +99,20 @@ class FunctionLocations:
         location = self._made.get(key)
         if location is None:
             location = self._made[key] = _Location(
-                self._module, span.line, span.column + 1, self._subprogram
+                self._module, span.line, span.column + 1, self.subprogram
             )
         return location
+
+
+class DebugNode(ir.DIValue):  # type: ignore[misc]
+    """A node of debug information that is written as text."""
+
+    def __init__(self, module: Any, text: str) -> None:
+        super().__init__(module, False, "", (), name=str(len(module.metadata)))
+        self._text = text
+
+    def _to_string(self) -> str:
+        return f"!{self.name} = !{self._text}"
 
 
 class _Location(ir.DIValue):  # type: ignore[misc]
@@ -107,12 +123,26 @@ class _Location(ir.DIValue):  # type: ignore[misc]
         operands = (("line", line), ("column", column), ("scope", scope))
         super().__init__(module, False, "DILocation", operands, name=str(len(module.metadata)))
 
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+        return int(self.operands[0][1])
+
     def _to_string(self) -> str:
         (_, line), (_, column), (_, scope) = self.operands
         return (
             f"!{self.name} = !DILocation(line: {line}, column: {column}, scope: "
             f"{scope.get_reference()})"
         )
+
+
+def quoted(text: str) -> str:
+    """Return a string as LLVM's text has it (LLVM language reference, "String constants")."""
+    return '"' + "".join(map(_character, text.encode())) + '"'
+
+
+def _character(byte: int) -> str:
+    return f"\\{byte:02x}" if byte in b'"\\' or not 32 <= byte < 127 else chr(byte)
 
 
 def _node(module: Any, kind: str, operands: dict[str, Any], is_distinct: bool = False) -> Any:

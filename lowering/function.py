@@ -15,6 +15,7 @@ from llvmlite import ir
 from amdjit.abi.kernarg import kernarg_order
 from amdjit.lowering.abi import components, kernel_argument_types, result_type, unflatten
 from amdjit.lowering.builder import Builder, TextAttributes
+from amdjit.lowering.debug_variables import FunctionVariables
 from amdjit.lowering.state import FunctionState, ModuleState
 from amdjit.lowering.statements import lower_block
 from amdjit.lowering.types import I1, I8, I64, VOID, literal, pointer_to
@@ -108,15 +109,18 @@ def declare_device_function(state: ModuleState, function: tree.Function) -> Any:
 
 def lower_function(module: ModuleState, function: tree.Function, declared: Any) -> None:
     """Lower a function's body into its declaration."""
-    locations = None
+    locations = variables = None
     # LLVM's inliner gives code without lines the line of the call.
     if module.debug_info is not None and not function.transparent:
         locations = module.debug_info.function(declared, function.name, function.span)
+        if module.debug_types is not None:
+            is_optimised = module.options.opt_level > 0
+            variables = FunctionVariables(module.debug_types, locations, function, is_optimised)
     builder = Builder(
         declared, module.library_fast_math if function.transparent else module.fast_math
     )
     in_memory = variables_in_memory(function, for_debugging=module.options.opt_level == 0)
-    state = FunctionState(module, function, builder, locations, in_memory)
+    state = FunctionState(module, function, builder, locations, variables, in_memory)
     builder.debug_metadata = state.location(function.span)
     is_kernel = declared.calling_convention == "amdgpu_kernel"
     _bind_parameters(

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from llvmlite import ir
 
 from amdjit.lowering.debug_info import DebugInfo
+from amdjit.lowering.debug_variables import DebugTypes
 from amdjit.lowering.function import declare_device_function, declare_kernel, lower_function
 from amdjit.lowering.lds import list_lds_arrays
 from amdjit.lowering.state import ModuleState
@@ -50,8 +51,11 @@ def lower(
     i32 = ir.IntType(32)
     flag = [i32(_ERROR), "amdhsa_code_object_version", i32(_CODE_OBJECT_VERSION)]
     module.add_named_metadata("llvm.module.flags", flag)
-    debug_info = DebugInfo(module, program.kernel.span.file) if options.debug_info else None
-    state = ModuleState(module, options, debug_info, program.reports)
+    debug_info = debug_types = None
+    if options.debug_info:
+        debug_info = DebugInfo(module, program.kernel.span.file, options.debug_variables)
+        debug_types = DebugTypes(module) if options.debug_variables else None
+    state = ModuleState(module, options, debug_info, debug_types, program.reports)
     kernel = declare_kernel(state, program.kernel, program.written, promises)
     for function in program.functions:
         state.functions[function] = declare_device_function(state, function)

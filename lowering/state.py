@@ -11,6 +11,7 @@ from amdjit.diagnostics.span import Span
 from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.debug_info import DebugInfo, FunctionLocations
+from amdjit.lowering.debug_variables import DebugTypes, FunctionVariables
 from amdjit.options import CompileOptions
 from amdjit.tree.nodes import AllocateArray, Function, Variable
 
@@ -25,6 +26,7 @@ class ModuleState:
     module: Any
     options: CompileOptions
     debug_info: DebugInfo | None
+    debug_types: DebugTypes | None = None
     reports: ReportTable | None = None
     functions: dict[Function, Any] = field(default_factory=dict)
     lds: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
@@ -56,17 +58,18 @@ class Loop:
 class FunctionState:
     """One function.
 
-    in_memory: the variables that need memory (variables.py). slots: their allocas, one for each
-    LLVM value that a variable consists of. bound: the current values of the other variables. loops:
-    the loops around the current statement, innermost last. record, calls: in functions that report
-    to the host, the record's address and, if they fit, the calls that led here as one number (see
-    `ReportTable.calls_of`).
+    variables: for debug information about variables. in_memory: the variables that need memory
+    (variables.py). slots: their allocas, one for each LLVM value that a variable consists of.
+    bound: the current values of the other variables. loops: the loops around the current statement,
+    innermost last. record, calls: in functions that report to the host, the record's address and,
+    if they fit, the calls that led here as one number (see `ReportTable.calls_of`).
     """
 
     module: ModuleState
     function: Function
     builder: Builder
     locations: FunctionLocations | None
+    variables: FunctionVariables | None = None
     in_memory: frozenset[Variable] = frozenset()
     bound: dict[Variable, Any] = field(default_factory=dict)
     slots: dict[Variable, list[tuple[Any, Any]]] = field(default_factory=dict)
@@ -94,12 +97,16 @@ class FunctionState:
         if slots is None:
             slots = [(llvm, self.builder.allocate(llvm)) for llvm in components(variable.type)]
             self.slots[variable] = slots
+            if self.variables is not None:
+                self.variables.are_in_memory(self.builder, variable, [slot for _, slot in slots])
         return slots
 
     def assign(self, variable: Variable, value: Any) -> None:
         """Give a variable a value."""
         if variable not in self.in_memory:
             self.bound[variable] = value
+            if self.variables is not None:
+                self.variables.have_values(self.builder, variable, flatten(value))
             return
         for (_, slot), part in zip(self.declare(variable), flatten(value), strict=True):
             self.builder.write(slot, part)

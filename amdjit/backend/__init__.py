@@ -3,8 +3,9 @@
 `llvm` runs LLVM's own stages and amdjit's passes over their text, whose docstrings show what they
 change: `signed_zeros`, `scalar_loads`, `meeting_values`, `blocks`, `lds`, `libraries`. `guarded`
 runs these stages in a process of its own (`process`, `worker`, `early`), because a mistake in LLVM
-ends the process. `link`, `assembler` and `tools` call LLVM's programs. The backend knows IR,
-targets and options; it reads neither Python nor the tree. Start reading at `llvm.optimise`.
+ends the process. `variables` keeps debug records from changing code. `link`, `assembler` and
+`tools` call LLVM's programs. The backend knows IR, targets and options; it reads neither Python nor
+the tree. Start reading at `llvm.optimise`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from amdjit.backend.assembly import annotate_assembly
     from amdjit.backend.emit import emit_object
     from amdjit.backend.guarded import emit_assembly, optimise
+    from amdjit.backend.variables import link_with_variables, without_records
 
 __all__ = [
     "LLVM_VERSION",
@@ -32,8 +34,10 @@ __all__ = [
     "find_linker",
     "find_ocml",
     "link",
+    "link_with_variables",
     "optimise",
     "read_library",
+    "without_records",
 ]
 
 LLVM_VERSION = f"llvmlite {llvmlite.__version__}"
@@ -43,7 +47,9 @@ _MODULES = {
     "annotate_assembly": "amdjit.backend.assembly",
     "emit_assembly": "amdjit.backend.guarded",
     "emit_object": "amdjit.backend.emit",
+    "link_with_variables": "amdjit.backend.variables",
     "optimise": "amdjit.backend.guarded",
+    "without_records": "amdjit.backend.variables",
 }
 
 

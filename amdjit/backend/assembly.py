@@ -19,7 +19,8 @@ _COMMENT_SECTION = ".AMDGPU.csdata"
 # Directives, labels and comments that only those tables and the padding after the code need.
 _NOISE = re.compile(
     r"\s*(?:\.cfi_\w+|\.file\b|\.addrsig\w*|\.ident\b|\.size\s|\.p2alignl\b|\.fill\s|\.set\s"
-    r"|\.Ltmp\d+:|\.Lfunc_(?:begin|end)\d+:|;DEBUG_(?:VALUE|LABEL):|; -- End function)"
+    r"|\.Ltmp\d+:|\.Lfunc_(?:begin|end)\d+:|;DEBUG_(?:VALUE|LABEL):|; meta instruction"
+    r"|; -- End function)"
 )
 _TRAILING_NOISE = re.compile(r"\s+; (?:-- Begin function |@)\S+$")
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|.)")

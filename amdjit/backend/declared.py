@@ -17,7 +17,7 @@ __all__ = ["check_declared"]
 
 # What marks a module as one with debug information, and what refers to that information.
 _DEBUG_INFORMATION = re.compile(
-    r",? !dbg !\d+|^!llvm\.(?:dbg\.cu|module\.flags) = .*$", re.MULTILINE
+    r",? !dbg !\d+|^ +#dbg_.*$|^!llvm\.(?:dbg\.cu|module\.flags) = .*$", re.MULTILINE
 )
 
 

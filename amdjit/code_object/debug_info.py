@@ -55,6 +55,11 @@ class DebugInfo:
     _scopes: tuple[Scope | None, ...] = field(default=(), repr=False)
     _pieces: tuple[VariablePiece, ...] = field(default=(), repr=False)
 
+    @property
+    def has_variables(self) -> bool:
+        """Whether any variable has a place anywhere."""
+        return bool(self._pieces)
+
     def scope_at(self, address: int) -> Scope | None:
         """Return the innermost scope of the instruction at an address, None if it is in none."""
         index = bisect_right(self._starts, address) - 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from os import PathLike
+from typing import TYPE_CHECKING
 
 from amdjit.code_object.resources import Demand
 from amdjit.inspection.facts import Occupancy
@@ -12,7 +14,14 @@ from amdjit.inspection.kernel_facts import Companion, KernelFacts
 from amdjit.inspection.notebook import kernel_html
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.summary import summary
+from amdjit.late import late
 from amdjit.target import find_target
+
+if TYPE_CHECKING:
+    from amdjit.explorer import page
+else:
+    # The page is made of inspections.
+    page = late("amdjit.explorer.page")
 
 __all__ = ["SCHEMA", "Companion", "Inspection"]
 
@@ -52,6 +61,11 @@ class Inspection(KernelFacts):
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return kernel_html(self)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write the kernel's page: one file that needs no other. OSError if that is not
+        possible."""
+        page.write_inspection_page(self, path)
 
     def to_json(self) -> str:
         """Return the facts as JSON: an object with the fields of `KernelFacts` by name, and

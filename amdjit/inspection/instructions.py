@@ -55,7 +55,7 @@ def _facts(
         line=line,
         inlined_from=known.names.inlined_from(address),
         block=known.structure.numbers[block],
-        loop_depth=known.structure.depth_of(block),
+        loop_depth=known.structure.depth_of(known.structure.numbers[block]),
         live_vgprs=live.vgprs,
         live_sgprs=live.sgprs,
         waits_for=waits.waits_for.get(address, ()),

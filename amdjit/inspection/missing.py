@@ -55,6 +55,11 @@ def _missing_lines(whole: CodeObject, names: DebugNames) -> list[str]:
         found.append(f"Inlined calls and variables: .debug_info is broken ({names.problem}).")
     elif whole.elf.section(".debug_info") is None and not found:
         found = ["Inlined calls and variables: the code object has no .debug_info."]
+    elif not names.info.has_variables and not found:
+        found = [
+            "Names of the values in registers: the debug information has no variables (compile "
+            "with debug_variables=True, or with -g)."
+        ]
     return found
 
 

@@ -17,8 +17,13 @@ class Counts:
     waves with at least one active lane. bytes: asked for by their lanes. cache_lines: 128-byte
     lines touched, summed over the requests. lds_cycles: cycles that LDS needs;
     lds_conflict_cycles: those of them due to bank conflicts. contention: for atomics, lanes beyond
-    the first on the same address, summed over the requests. barrier_waits: times that a wave waited
-    at a barrier for others.
+    the first on the same address, summed over the requests. barrier_waits: times that a wave came
+    to a wait at a barrier, in workgroups of several waves.
+
+    Lanes outside of a buffer access nothing. Scalar loads are requests of one lane. Both places of
+    an LDS instruction with two addresses belong to one request. A wave of 64 lanes makes one
+    request of both halves. Private memory lies side by side for all lanes of a wave, dword by
+    dword.
     """
 
     executions: int = 0
@@ -55,7 +60,8 @@ class LineCounts(Counts):
 @dataclass(frozen=True, slots=True)
 class Totals(Counts):
     """Counts of a launch. units: executions by unit. operations: arithmetic operations of lanes, by
-    type, two for a multiplication with addition."""
+    type such as "f32" or "f16 matrix", two for a multiplication with addition; `operations.py` says
+    which count."""
 
     units: Mapping[str, int] | None = None
     operations: Mapping[str, int] | None = None
@@ -65,10 +71,10 @@ class Totals(Counts):
 class Roofline:
     """Where a launch stands below the chip's published limits.
 
-    operations: of all lanes, in the type that has most; type: that type. bytes: of distinct cache
-    lines, at least what memory must deliver. intensity: operations a byte. peak: operations a
-    second at the chip's boost clock; bandwidth: bytes a second. bound: "compute" or "memory".
-    seconds: the least that the launch can take. source: of the limits.
+    operations: of all lanes, in the type whose operations take longest at their peak; type: that
+    type. bytes: of distinct cache lines, what memory must deliver at least. intensity: operations
+    a byte. peak: operations a second at the chip's boost clock; bandwidth: bytes a second. bound:
+    "compute" or "memory". seconds: the least that the launch can take. source: of the limits.
     """
 
     type: str

@@ -11,10 +11,15 @@ from amdjit.emulator.counting.counted_launch import CountedLaunch, InstructionRo
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder import disassemble
 from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.json_form import json_value
 from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import unit_of
-from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Totals
+from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
 from amdjit.profiling.notebook import launch_html
+from amdjit.profiling.operations import operations_of, sum_operations
+from amdjit.profiling.peaks import PEAKS
+from amdjit.profiling.roofline import roofline_of
+from amdjit.profiling.text import launch_text
 
 __all__ = ["LaunchProfile"]
 
@@ -120,15 +125,66 @@ class LaunchProfile:
 
     @cached_property
     def totals(self) -> Totals:
-        """The counts of the launch, and executions by unit."""
+        """The counts of the launch, executions by unit, and operations by type."""
         units: dict[str, int] = defaultdict(int)
         for counts in self.instructions:
             units[counts.unit] += counts.executions
-        return Totals(**_sums(self.instructions), units=dict(units), operations=None)
+        pairs = zip(self._counted.plan.instructions, self.instructions, strict=True)
+        operations = sum_operations(
+            operations_of(instruction, counts.executions, counts.active_lanes)
+            for instruction, counts in pairs
+        )
+        return Totals(**_sums(self.instructions), units=dict(units), operations=operations)
+
+    @property
+    def distinct_lines(self) -> int:
+        """Cache lines of the device's memory that the launch touches, each counted once; private
+        memory is not among them."""
+        return self._counted.distinct_lines
+
+    @cached_property
+    def roofline(self) -> Roofline | None:
+        """Where the launch stands below the chip's limits; None if those are not known."""
+        peaks = PEAKS.get(self.target)
+        if peaks is None:
+            return None
+        return roofline_of(self.totals.operations or {}, self.distinct_lines, peaks)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """What could not be found out, and why, in sentences."""
+        found = []
+        peaks = PEAKS.get(self.target)
+        if peaks is None:
+            found.append(f"no roofline: what a chip with {self.target} can do is not known")
+        else:
+            unknown = sorted((self.totals.operations or {}).keys() - peaks.operations.keys())
+            found += [
+                f"operations of {kind} are not in the roofline: their peak is not known"
+                for kind in unknown
+            ]
+        if self.recording is not None and self.recording.dropped:
+            found.append(
+                f"{self.recording.dropped} workgroups are not recorded: they have too many "
+                "instructions (profile(instructions=...))"
+            )
+        return tuple(found)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return launch_html(self)
+
+    def __str__(self) -> str:
+        """The totals and the hot lines."""
+        return launch_text(self)
+
+    def json_form(self) -> dict[str, object]:
+        """Return what `profile.to_json` writes of the launch."""
+        names = (
+            "kernel", "target", "grid", "block", "dynamic_lds", "wave_size", "workgroups", "waves",
+            "distinct_lines", "totals", "roofline", "instructions", "lines", "missing",
+        )  # fmt: skip
+        return {name: json_value(getattr(self, name)) for name in names}
 
     def __repr__(self) -> str:
         return f"<profile of {self.kernel}, grid {self.grid}, block {self.block}>"

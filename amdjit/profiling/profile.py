@@ -7,23 +7,43 @@ what is launched inside of them.
 from __future__ import annotations
 
 from contextvars import Token
+from dataclasses import dataclass
+from os import PathLike
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from amdjit.checking.profiling import PROFILES, ProfileBlock
 from amdjit.code_object import Kernel
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.samples import SampleSize, workgroups_of_rounds
 from amdjit.emulator.launch.kernarg import Geometry
+from amdjit.inspection.json_form import json_text
+from amdjit.late import late
 from amdjit.options import OptionError
 from amdjit.profiling.launch_profile import LaunchProfile
 from amdjit.profiling.notebook import profile_html
+from amdjit.profiling.peaks import PEAKS
 from amdjit.target import Target
+
+# The page stands above profiles, which only offer to write it.
+if TYPE_CHECKING:
+    from amdjit.explorer import page
+else:
+    page = late("amdjit.explorer.page")
 
 __all__ = ["LaunchProfile", "profile"]
 
 _ROUNDS = 2
-# Of the RX 9070 XT (gfx1201).
+# Where a chip's are not known.
 _WORKGROUP_PROCESSORS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What a profile's JSON form holds."""
+
+    launches: tuple[dict[str, object], ...]
+    stopped: tuple[str, ...]
 
 
 class profile:  # noqa: N801
@@ -67,7 +87,9 @@ class profile:  # noqa: N801
         count = self._workgroups
         if count is None:
             count = workgroups_of_rounds(kernel, geometry, target, _ROUNDS)
-        return SampleSize(_WORKGROUP_PROCESSORS, count, self._instructions)
+        peaks = PEAKS.get(target.name)
+        processors = _WORKGROUP_PROCESSORS if peaks is None else peaks.workgroup_processors
+        return SampleSize(processors, count, self._instructions)
 
     def counted(self, launch: CountedLaunch) -> None:
         """Take what a launch counted. The emulator calls this."""
@@ -80,6 +102,22 @@ class profile:  # noqa: N801
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return profile_html(self.launches, self.stopped)
+
+    def to_json(self) -> str:
+        """Return the profile as JSON text (schema "amdjit.profile/1"): `launches` with their
+        counts, and `stopped`."""
+        launches = tuple(launch.json_form() for launch in self.launches)
+        return json_text("amdjit.profile/1", _Record(launches, tuple(self.stopped)))
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write the explorer's page of all launches. ValueError if there are none, OSError if the
+        file cannot be written."""
+        page.write_profile_page(self, path)
+
+    def __str__(self) -> str:
+        """What each launch did: totals and hot lines."""
+        parts = [*map(str, self.launches), *self.stopped]
+        return "\n\n".join(parts) if parts else "no launch was profiled"
 
     def __repr__(self) -> str:
         return f"<amdjit.profile, {len(self.launches)} launches>"

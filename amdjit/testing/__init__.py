@@ -1,4 +1,15 @@
 """Assertions for the test suites of people who write kernels.
 
-`isa` is about machine code.
+`isa` is about machine code: how many instructions of a kind a loop has, how wide its accesses are,
+registers, spills, occupancy. docs/testing.md has examples.
+
+`assertions` holds what can be asserted, `parts` the parts of a kernel that it is asserted of,
+`listing` what a failure shows, `subjects` what can be looked at. Start reading at `assertions`.
 """
+
+from __future__ import annotations
+
+from amdjit.testing.assertions import Code
+from amdjit.testing.subjects import isa
+
+__all__ = ["Code", "isa"]

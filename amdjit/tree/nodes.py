@@ -22,11 +22,12 @@ from amdjit.types import Type
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Variable:
-    """A local variable or parameter of one type; identity tells two of the same name apart."""
+    """A local variable or parameter of one type, by identity. is_hidden: not of Python's source."""
 
     name: str
     type: Type
     number: int = 0
+    is_hidden: bool = False
 
     def __str__(self) -> str:
         return self.name if self.number == 0 else f"{self.name}.{self.number}"

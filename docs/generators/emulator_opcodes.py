@@ -13,13 +13,14 @@ from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.decoder.traits import Access, Traits
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.tiers.full import executes
+from amdjit.inspection.meanings import opcode_meaning
 
 sys.path.append(str(Path(__file__).parents[2] / "tests/emulator"))
 
 from checked_by import checking_test, why_not_in_the_model
 
 Table = Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]
-HEAD = ("opcode", "number", "unit", "result", "also", "state", "checked by, or why not")
+HEAD = ("opcode", "number", "unit", "result", "does", "also", "state", "checked by, or why not")
 
 
 def introduction() -> str:
@@ -37,8 +38,10 @@ def introduction() -> str:
         "tracing and exports are not decoded. "
         f"{sum(done)} opcodes are executed, {len(done) - sum(done)} are not.\n\n"
         "*Unit* is the part of the processor that executes an instruction, *result* what it "
-        "writes. *Also* lists what else the emulator and its checks know about it: the memory that "
-        "it accesses and how many bytes of it each lane moves, the wait counter that counts it "
+        "writes. *Does* says what it computes: d is the destination, e a second one, a, b and c "
+        "are the sources, k is the immediate. *Also* lists what else the emulator and its checks "
+        "know about it: the memory that it accesses and how many bytes of it each lane moves, the "
+        "wait counter that counts it "
         "(if an atomic returns nothing, that of stores), SCC and EXEC where they are no operands, "
         "and whether a wave64 executes it once rather than once for each half."
     )
@@ -66,6 +69,7 @@ def _line(opcode: Opcode) -> tuple[str, ...]:
         f"{opcode.code:#x}",
         traits.unit.value,
         traits.result.value,
+        opcode_meaning(opcode),
         also,
         state,
         reason,

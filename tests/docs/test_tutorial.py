@@ -24,6 +24,7 @@ TEXTS = (
     "from_hip",
     "sanitizer",
     "wave",
+    "inspection",
 )
 # A program, and what it prints if the text shows that.
 BLOCK = re.compile(

@@ -7,7 +7,7 @@ instruction, the registers that inspection calls dead there.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -140,10 +140,8 @@ class Launches:
 
 
 @contextmanager
-def garbage_in_dead_registers(seed: int = 0) -> Iterator[Launches]:
-    """Run all launches of the emulator with garbage in the registers that are dead."""
-    launches = Launches()
-    plans: dict[tuple[bytes, str], type[Garbage]] = {}
+def launching_with(checks: Callable[[EmulatedFunction], Injected]) -> Iterator[None]:
+    """Run all launches of the emulator with what a function adds to a kernel."""
 
     def launch(
         self: EmulatorDevice,
@@ -154,21 +152,32 @@ def garbage_in_dead_registers(seed: int = 0) -> Iterator[Launches]:
         kernarg: bytearray,
         stream: Any = None,
     ) -> None:
+        geometry = Geometry(grid, block, dynamic_lds)
+        dispatcher = self._machine().dispatcher
+        dispatcher.launch_checked(
+            function, geometry, bytes(kernarg), self.time_limit, checks(function)
+        )
+
+    with patch.object(EmulatorDevice, "launch", launch):
+        yield
+
+
+@contextmanager
+def garbage_in_dead_registers(seed: int = 0) -> Iterator[Launches]:
+    """Run all launches of the emulator with garbage in the registers that are dead."""
+    launches = Launches()
+    plans: dict[tuple[bytes, str], type[Garbage]] = {}
+
+    def checks(function: EmulatedFunction) -> Injected:
         whole, kernel = function.module.code_object, function.kernel
         key = whole.data, kernel.name
         if key not in plans:
             places = plan_of(whole, kernel)
             launches.kernels[kernel.name] = places.count
             plans[key] = instrument_for(places, seed)
-        self._machine().dispatcher.launch_checked(
-            function,
-            Geometry(grid, block, dynamic_lds),
-            bytes(kernarg),
-            self.time_limit,
-            Injected((plans[key],)),
-        )
+        return Injected((plans[key],))
 
-    with patch.object(EmulatorDevice, "launch", launch):
+    with launching_with(checks):
         yield launches
 
 

@@ -184,6 +184,14 @@ def test_the_json_form_has_every_field_and_names_its_schema() -> None:
     assert not {"companion", "code_object"} & set(form)
 
 
+def test_the_page_is_one_file_that_names_the_kernel(tmp_path: Path) -> None:
+    page = tmp_path / "branches.html"
+    amdjit.inspect_object(compile_kernel("branches")).to_html(page)
+    text = page.read_text()
+    assert text.lower().startswith("<!doctype html>")
+    assert "branches" in text
+
+
 def test_the_summary_names_the_kernel_its_loops_and_its_longest_line() -> None:
     found = amdjit.inspect_object(compile_kernel("divergent_loops"), "collatz")
     text = str(found)

@@ -17,26 +17,47 @@ import amdjit
 pytestmark = needs_tools
 
 
-@pytest.mark.parametrize("wave_size", [32, 64])
+WAVE64 = "-mwavefrontsize64"
+EVERY_WAY = [(level, *wave) for level in ("-O0", "-O1", "-O3") for wave in ((), (WAVE64,))]
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_garbage_in_dead_registers_leaves_c_kernels_right(case: Case, wave_size: int) -> None:
-    for level in ("-O0", "-O3"):
-        flags = ["-mwavefrontsize64"] if wave_size == 64 else []
-        code = compile_kernel(case.file, level, *flags, "-ffp-contract=off")
-        expected = case.arguments(np.random.default_rng(7))
-        given = case.arguments(np.random.default_rng(7))
-        run_on_host(case.file, case.kernel, GRID, case.block, expected)
-        with garbage_in_dead_registers() as launches:
-            emulate(code, case.kernel, GRID, case.block, given)
-        assert launches.kernels[case.kernel] > 0
-        for mine, right in zip(given, expected, strict=True):
-            np.testing.assert_array_equal(mine, right)
+@pytest.mark.parametrize(
+    "flags",
+    [
+        pytest.param(
+            flags,
+            marks=() if flags in (("-O3",), ("-O0", WAVE64)) else pytest.mark.exhaustive,
+            id="".join(flags),
+        )
+        for flags in EVERY_WAY
+    ],
+)
+def test_garbage_in_dead_registers_leaves_c_kernels_right(
+    case: Case, flags: tuple[str, ...]
+) -> None:
+    code = compile_kernel(case.file, *flags, "-ffp-contract=off")
+    expected = case.arguments(np.random.default_rng(7))
+    given = case.arguments(np.random.default_rng(7))
+    run_on_host(case.file, case.kernel, GRID, case.block, expected)
+    with garbage_in_dead_registers() as launches:
+        emulate(code, case.kernel, GRID, case.block, given)
+    assert launches.kernels[case.kernel] > 0
+    for mine, right in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(mine, right)
 
 
-@pytest.mark.parametrize("seed", range(6))
+SEEDS = [
+    *range(2),
+    *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(2, 60)),
+]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_garbage_in_dead_registers_leaves_random_programs_right(seed: int) -> None:
     with garbage_in_dead_registers(seed):
         check(seed, ("-O1", "-O3"))
+        check(seed, ("-O2",), WAVE64)
 
 
 def inputs() -> NDArray[np.uint32]:

@@ -3,6 +3,7 @@ built."""
 
 from __future__ import annotations
 
+import re
 import sys
 import tarfile
 import zipfile
@@ -19,6 +20,7 @@ else:
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = PROJECT["tool"]["setuptools"]["packages"]
+WEB = ROOT / "amdjit" / "explorer" / "web"
 PACKAGE_DIR = PROJECT["tool"]["setuptools"]["package-dir"]
 
 
@@ -44,11 +46,16 @@ def expected_files() -> set[str]:
     modules = {
         f"{p.replace('.', '/')}/{file.name}" for p in PACKAGES for file in folder_of(p).glob("*.py")
     }
-    return modules | {
-        "amdjit/py.typed",
-        "amdjit/intrinsics/amdgcn.pyi",
-        "amdjit/intrinsics/builtins/amdgcn_builtins.tsv",
-    }
+    page = {f"amdjit/explorer/web/{file.name}" for file in WEB.iterdir()}
+    return (
+        modules
+        | page
+        | {
+            "amdjit/py.typed",
+            "amdjit/intrinsics/amdgcn.pyi",
+            "amdjit/intrinsics/builtins/amdgcn_builtins.tsv",
+        }
+    )
 
 
 def contents(wheel: Path) -> dict[str, bytes]:
@@ -87,7 +94,7 @@ def test_the_wheel_holds_what_is_generated_and_no_tests(wheel: Path) -> None:
         "amdjit/intrinsics/builtins/wmma.py",
     } <= names
     assert {"amdjit/lowering/module.py", "amdjit/examples/wmma_matmul.py"} <= names
-    assert not [name for name in names if "test" in name]
+    assert not [name for name in names if re.search(r"(^|/)(tests?/|test_|conftest)", name)]
 
 
 def test_files_arrive_unchanged(wheel: Path) -> None:

@@ -28,7 +28,13 @@ def test_a_profile_shows_its_launches_with_totals_and_lines() -> None:
     assert f"{launch.totals.executions:,}" in found
     assert f"{launch.totals.bytes:,}" in found
     assert "x[i] = x[i] + 1" in found
-    assert found.count("50.0 %") == 1
+    shares = [text for text in found if text.endswith(" %")]
+    lines = sorted(launch.lines.values(), key=lambda line: -line.executions)
+    assert shares == [
+        f"{100 * counts.active_lanes / (32 * counts.executions):.1f} %"
+        for counts in (launch.totals, *lines)
+    ]
+    assert "50.0 %" in shares
     whole = "".join(ElementTree.fromstring(p._repr_html_()).itertext())
     assert whole.startswith("amdjit.profile 2 launches")
     assert whole.count("x[i] = x[i] + 1") == 2

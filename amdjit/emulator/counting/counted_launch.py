@@ -54,7 +54,8 @@ class InstructionRows:
 class CountedLaunch:
     """A launch that has ended, and what its counters hold, summed over the host threads.
 
-    waves: of a workgroup. counters: by their numbers in `plan`. streams: what the sample of
+    waves: of a workgroup. counters: by their numbers in `plan`. distinct_lines: cache lines of the
+    device's memory that were touched, private memory not among them. streams: what the sample of
     workgroups did, as native code has written it.
     """
 
@@ -64,6 +65,7 @@ class CountedLaunch:
     waves: int
     plan: CountingPlan
     counters: Int64s
+    distinct_lines: int
     streams: RecordedStreams | None
 
     @cached_property

@@ -13,9 +13,12 @@ from amdjit.emulator.layout import Field
 
 __all__ = [
     "ACCESS_ROW",
+    "ADDRESSES",
+    "ADDRESSES_AT",
     "BLOCKS",
     "CHUNK_BYTES",
     "CURSOR_ROW",
+    "DIRECTORY",
     "FIRST_COUNTER",
     "IN_LDS",
     "IN_UPPER_HALF",
@@ -26,6 +29,8 @@ __all__ = [
     "LINE_BYTES",
     "PLACE_ROW",
     "POOL_ROW",
+    "REGION_BITS",
+    "REGION_LINES",
     "REQUESTS",
     "REQUEST_FIELDS",
     "SEEN_AT",
@@ -45,6 +50,12 @@ LINE_BITS = 7
 LINE_BYTES = 1 << LINE_BITS
 
 
+# Of `touched_lines`: a region's addresses and lines, and how many regions there are below 2**47.
+REGION_BITS = 32
+REGION_LINES = 1 << REGION_BITS - LINE_BITS
+DIRECTORY = 1 << 47 - REGION_BITS
+
+
 class AccessField(Field):
     """The counters of a memory instruction; `profiling.counts.Counts` says what they mean."""
 
@@ -62,13 +73,14 @@ ACCESS_ROW = int(AccessField.FIELDS)
 
 class Header(Field):
     """The start of a thread's area. Workgroups whose number is a multiple of STRIDE are recorded,
-    the first SAMPLED of them; CURSORS: of their waves. STAMP: the last one given to a table of
-    LDS."""
+    the first SAMPLED of them; CURSORS: of their waves. STAMP: the last one given to a table.
+    TOUCHED: the directory of `touched_lines`."""
 
     STRIDE = 0, "i64", "workgroups"
     SAMPLED = 1, "i64", "workgroups"
     CURSORS = 2, "ptr"
     STAMP = 3
+    TOUCHED = 4, "ptr"
     FIELDS = 8
 
 
@@ -142,6 +154,10 @@ IN_LDS, IS_ATOMIC, IN_UPPER_HALF = 1, 2, 4
 
 # LDS of 64 KiB has that many dwords; each has a stamp that says which group of lanes needs it.
 LDS_UNITS = 1 << 14
+# The addresses of an atomic, each with a stamp that says which access it is of: a hash table with
+# more places than any access has lanes.
+ADDRESSES = 1 << 10
 UNRECORDED_AT = int(Header.FIELDS)
 SEEN_AT = UNRECORDED_AT + CURSOR_ROW
-FIRST_COUNTER = SEEN_AT + LDS_UNITS
+ADDRESSES_AT = SEEN_AT + LDS_UNITS
+FIRST_COUNTER = ADDRESSES_AT + 2 * ADDRESSES

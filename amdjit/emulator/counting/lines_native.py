@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from amdjit.emulator.counting.layout import LINE_BITS, AccessField, Cursor
-from amdjit.emulator.counting.places_native import count_place, new_place
+from amdjit.emulator.counting.places_native import count_place, new_place, touch
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.declaration import declare
 from amdjit.emulator.host.function import NativeFunction, i32, i64
@@ -40,7 +40,7 @@ def _global_text(space: str, size: int, attributes: str) -> str:
     with f.if_(_is_plain(f)):
         start, consecutive = consecutive_global(f, access)
         with f.if_(consecutive):
-            _add(f, 32 * size, f.add(_line_distance(f, start, i64(32 * size)), i64(1)))
+            _add_range(f, start, i64(32 * size))
             f.give()
         lines, ends = _lines(f, wide_addresses(f, access), size)
         before = f.shuffle(lines, lines, [0, *range(31)])
@@ -48,7 +48,9 @@ def _global_text(space: str, size: int, attributes: str) -> str:
         within = _all(f, f.compare("eq", lines, ends))
         with f.if_(f.and_(ascends, within)):
             steps = f.mask_bits(f.compare("ne", lines, before))
-            _add(f, 32 * size, f.add(f.resize(f.intrinsic("ctpop", steps), 64), i64(1)))
+            _add(f, i64(32 * size), f.add(f.resize(f.intrinsic("ctpop", steps), 64), i64(1)))
+            with f.each_lane(f.or_(steps, i32(1))) as each:
+                touch(f, f.extract(lines, each.lane))
             f.give()
     f.store(wide_addresses(f, access), place.address, 64)
     count_place(f, place, f.parameter("exec"), i64(size))
@@ -68,22 +70,26 @@ def _lines(f: NativeFunction, wide: Value, size: int) -> tuple[Value, Value]:
     return first, f.shift("lshr", f.add(wide, f.const(wide, size - 1)), LINE_BITS)
 
 
-def _line_distance(f: NativeFunction, start: Value, size: Value) -> Value:
-    """Return how many lines the last byte is after the first."""
-    last = f.sub(f.add(start, size), i64(1))
-    return f.sub(f.shift("lshr", last, LINE_BITS), f.shift("lshr", start, LINE_BITS))
+def _add_range(f: NativeFunction, start: Value, size: Value) -> None:
+    """Count an access of `size` bytes from an address on."""
+    last = f.shift("lshr", f.sub(f.add(start, size), i64(1)), LINE_BITS)
+    with f.loop(line=f.shift("lshr", start, LINE_BITS)) as each:
+        touch(f, each.line)
+        following = f.add(each.line, i64(1))
+        each.again_if(f.compare("ult", each.line, last), line=following)
+    first = f.shift("lshr", start, LINE_BITS)
+    _add(f, size, f.add(f.sub(last, first), i64(1)))
 
 
 def _all(f: NativeFunction, conditions: Value) -> Value:
     return f.compare("eq", f.mask_bits(conditions), i32(-1))
 
 
-def _add(f: NativeFunction, size: int | Value, lines: Value) -> None:
+def _add(f: NativeFunction, size: Value, lines: Value) -> None:
     row = Record(f, f.parameter("row"))
-    asked = i64(size) if isinstance(size, int) else size
     for field, amount in (
         (AccessField.REQUESTS, i64(1)),
-        (AccessField.BYTES, asked),
+        (AccessField.BYTES, size),
         (AccessField.CACHE_LINES, lines),
     ):
         row.set(field, f.add(row.get(field), amount))
@@ -96,7 +102,7 @@ def _scalar_text(attributes: str) -> str:
     address, size = f.parameter("address"), f.parameter("size")
     step = Record(f, f.parameter("cursor")).get(Cursor.STEP)
     with f.if_(f.compare("eq", step, i64(0))):
-        _add(f, size, f.add(_line_distance(f, address, size), i64(1)))
+        _add_range(f, address, size)
         f.give()
     f.store(address, place.address, 8)
     count_place(f, place, i32(1), size)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.emulator.counting.layout import REQUEST_FIELDS
 from amdjit.emulator.counting.plan import CountingPlan
 from amdjit.emulator.counting.recording import RecordedWave, RecordedWorkgroup, Recording
+from amdjit.emulator.counting.streams import TakenChunks
 
 __all__ = ["RecordedStreams", "WaveStreams", "make_recording"]
 
@@ -52,32 +54,55 @@ class _Blocks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedStreams:
-    """The waves of recorded workgroups, by number, ascending; None where a wave did not fit.
+    """What native code has written of a sample.
 
-    launched: workgroups of the launch. most: instructions of a recording.
+    numbers: of the workgroups. waves: of each. fits: whether there was room, for each wave of all
+    workgroups. chunks: of each stream. launched: workgroups of the launch. most: instructions of a
+    recording.
     """
 
-    groups: Mapping[int, Sequence[WaveStreams | None]]
+    numbers: tuple[int, ...]
+    waves: int
+    fits: NDArray[np.bool_]
+    chunks: tuple[TakenChunks, ...]
     launched: int
     most: int
+
+    def groups(self) -> Iterator[tuple[int, list[WaveStreams]]]:
+        """Yield the number and the waves of each workgroup; no waves if they did not fit."""
+        count = len(self.fits)
+        blocks, requests, lines = (chunks.by_wave(count) for chunks in self.chunks)
+        for place, number in enumerate(self.numbers):
+            own = range(place * self.waves, (place + 1) * self.waves)
+            if not self.fits[own.start : own.stop].all():
+                yield number, []
+                continue
+            yield (
+                number,
+                [
+                    WaveStreams(
+                        blocks[wave].view(np.int32),
+                        requests[wave].view(np.int32).reshape(-1, REQUEST_FIELDS),
+                        lines[wave].view(np.int64),
+                    )
+                    for wave in own
+                ],
+            )
 
 
 def make_recording(plan: CountingPlan, streams: RecordedStreams) -> Recording:
     """Put recorded workgroups together; those that do not fit are left out."""
     table, most = _Blocks(plan), streams.most
     requests, kept = _Requests(), []
-    for number, waves in streams.groups.items():
-        whole = [wave for wave in waves if wave is not None]
-        most -= sum(int(table.lengths[wave.blocks].sum()) for wave in whole)
-        if len(whole) < len(waves) or most < 0:
+    for number, waves in streams.groups():
+        most -= sum(int(table.lengths[wave.blocks].sum()) for wave in waves)
+        if not waves or most < 0:
             continue
-        recorded = tuple(_wave(table, wave, requests) for wave in whole)
+        recorded = tuple(_wave(table, wave, requests) for wave in waves)
         kept.append(RecordedWorkgroup(number, recorded))
     addresses = np.array([instruction.pc for instruction in plan.instructions], np.int64)
-    complete = len(kept) == streams.launched
-    return Recording(
-        addresses, tuple(kept), *requests.joined(), complete, len(streams.groups) - len(kept)
-    )
+    complete, dropped = len(kept) == streams.launched, len(streams.numbers) - len(kept)
+    return Recording(addresses, tuple(kept), *requests.joined(), complete, dropped)
 
 
 def _wave(table: _Blocks, wave: WaveStreams, requests: _Requests) -> RecordedWave:

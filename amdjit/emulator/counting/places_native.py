@@ -5,23 +5,27 @@ from __future__ import annotations
 
 from amdjit.emulator.counting.layout import (
     BLOCKS,
+    DIRECTORY,
     IN_LDS,
     IN_UPPER_HALF,
     IS_ATOMIC,
     LINE_BITS,
     LINES,
     PLACE_ROW,
+    REGION_BITS,
+    REGION_LINES,
     REQUEST_FIELDS,
     REQUESTS,
     AccessField,
     Cursor,
+    Header,
     Place,
     Stream,
 )
 from amdjit.emulator.counting.record_native import MORE, stream_of
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.declaration import declare
-from amdjit.emulator.host.function import V64, NativeFunction, Variable, i32, i64
+from amdjit.emulator.host.function import NativeFunction, Variable, i32, i64
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import FIELD_BYTES
 
@@ -30,16 +34,19 @@ __all__ = [
     "LDS_CYCLES",
     "MOST_PLACES",
     "PLACES",
+    "REPEATED",
     "count_place",
-    "distinct_text",
     "new_place",
     "places_text",
+    "touch",
 ]
 
 # The counters of an instruction, which has accessed `count` places.
 PLACES = declare("aj_count_places", area="ptr", row="ptr", cursor="ptr", places="ptr", count="i64")
-# How many different numbers the addresses shifted by `bits` have; they are written to `found`.
-DISTINCT = declare("aj_count_distinct", "i64", places="ptr", count="i64", bits="i64", found="ptr")
+# How many different lines of memory are touched; their numbers are written to `found`.
+DISTINCT = declare("aj_count_distinct", "i64", places="ptr", count="i64", found="ptr")
+# How many lanes of atomics have an address that an earlier one has.
+REPEATED = declare("aj_count_repeated", "i64", area="ptr", places="ptr", count="i64")
 # Cycles of LDS for one place; the upper half of the result: those of them due to conflicts.
 LDS_CYCLES = declare("aj_count_lds", "i64", area="ptr", place="ptr")
 
@@ -53,6 +60,16 @@ _ROW_BYTES = 4 * REQUEST_FIELDS
 def new_place(f: NativeFunction) -> Record:
     """Reserve memory for a place. Only in the entry block."""
     return Record(f, f.allocate(f"[{PLACE_ROW} x i64]"))
+
+
+def touch(f: NativeFunction, line: Value) -> None:
+    """Note that the launch touches a line."""
+    region = f.shift("lshr", line, REGION_BITS - LINE_BITS)
+    exists = f.compare("ult", region, i64(DIRECTORY))
+    entry = f.shift("shl", f.select(exists, region, i64(DIRECTORY)), 3)
+    directory = Record(f, f.parameter("area")).get(Header.TOUCHED)
+    lines = f.load("ptr", f.offset(directory, entry), FIELD_BYTES)
+    f.store(constant("i8", 1), f.offset(lines, f.and_(line, i64(REGION_LINES - 1))), 1)
 
 
 def count_place(
@@ -124,10 +141,17 @@ class _Work:
         f = self._f
         row = Record(f, f.parameter("row"))
         with f.unless(f.compare("eq", self._atomics.get(), i64(0))):
-            different = self._distinct(0)
-            contention = f.sub(self._atomics.get(), different)
+            contention = f.invoke(
+                REPEATED, f.parameter("area"), f.parameter("places"), f.parameter("count")
+            )
             row.set(AccessField.CONTENTION, f.add(row.get(AccessField.CONTENTION), contention))
-        self._lines.set(self._distinct(LINE_BITS))
+        everything = (f.parameter("places"), f.parameter("count"), self._found)
+        self._lines.set(f.invoke(DISTINCT, *everything))
+        with f.loop(index=i64(0)) as each:
+            each.leave_unless(f.compare("ult", each.index, self._lines.get()))
+            place = f.offset(self._found, f.shift("shl", each.index, 3))
+            touch(f, f.load("i64", place, FIELD_BYTES))
+            each.again(index=f.add(each.index, i64(1)))
         cycles = self._cycles.get()
         for field, amount in (
             (AccessField.REQUESTS, i64(1)),
@@ -137,12 +161,6 @@ class _Work:
             (AccessField.LDS_CONFLICT_CYCLES, f.shift("lshr", cycles, 32)),
         ):
             row.set(field, f.add(row.get(field), amount))
-
-    def _distinct(self, bits: int) -> Value:
-        f = self._f
-        return f.invoke(
-            DISTINCT, f.parameter("places"), f.parameter("count"), i64(bits), self._found
-        )
 
     def record(self, lanes: Value) -> None:
         """Append a row to the requests of the wave, and its lines."""
@@ -185,63 +203,3 @@ def _has(f: NativeFunction, flags: Value, flag: int) -> Value:
 
 def _bits_set(f: NativeFunction, bits: Value) -> Value:
     return f.resize(f.intrinsic("ctpop", bits), 64)
-
-
-def distinct_text(attributes: str) -> str:
-    """Return `aj_count_distinct`. With `bits` = 0 addresses are compared, else lines of memory,
-    which places in LDS do not have and of which a lane may touch two."""
-    f = NativeFunction.of(DISTINCT)
-    finder = _Finder(f)
-    with f.count_to(f.parameter("count")) as number, f.section() as look:
-        place = Record(f, f.parameter("places")).row(number, PLACE_ROW)
-        of_lines = f.compare("ne", f.parameter("bits"), i64(0))
-        look.leave_if(f.and_(of_lines, _has(f, place.get(Place.FLAGS), IN_LDS)))
-        finder.add(place, i64(0), place.get(Place.LANES))
-        extent = f.select(of_lines, f.sub(place.get(Place.SIZE), i64(1)), i64(0))
-        first, last = finder.numbers(place, i64(0)), finder.numbers(place, extent)
-        crossing = f.mask_bits(f.compare("ne", first, last))
-        finder.add(place, extent, f.and_(place.get(Place.LANES), crossing))
-    f.give(finder.count.get())
-    return f.text(attributes)
-
-
-class _Finder:
-    """The numbers found so far: `count` of them."""
-
-    def __init__(self, f: NativeFunction) -> None:
-        self._f = f
-        self.count = f.variable(i64(0))
-
-    def numbers(self, place: Record, extent: Value) -> Value:
-        """Return the number of each lane's byte `extent`."""
-        f = self._f
-        wide = f.add(f.load(V64, place.address, 64), f.splat(extent))
-        return f.binary("lshr", wide, f.splat(f.parameter("bits")))
-
-    def add(self, place: Record, extent: Value, lanes: Value) -> None:
-        """Add the numbers of some lanes that are not there yet."""
-        f = self._f
-        numbers = self.numbers(place, extent)
-        earlier = self.count.get()
-        with f.loop(left=lanes) as each:
-            each.leave_if(f.compare("eq", each.left, i32(0)))
-            lane = f.resize(f.intrinsic("cttz", each.left, flags=[constant("i1", 1)]), 64)
-            address = f.load("i64", f.offset(place.address, f.shift("shl", lane, 3)), FIELD_BYTES)
-            number = f.binary("lshr", f.add(address, extent), f.parameter("bits"))
-            alike = f.mask_bits(f.compare("eq", numbers, f.splat(number)))
-            self._append(number, earlier)
-            each.again(left=f.and_(each.left, f.not_(alike)))
-
-    def _append(self, number: Value, earlier: Value) -> None:
-        """Append a number that is not among the first `earlier` ones."""
-        f = self._f
-        found = f.parameter("found")
-        with f.section() as appending:
-            with f.loop(index=i64(0)) as search:
-                search.leave_unless(f.compare("ult", search.index, earlier))
-                known = f.load("i64", f.offset(found, f.shift("shl", search.index, 3)), FIELD_BYTES)
-                appending.leave_if(f.compare("eq", known, number))
-                search.again(index=f.add(search.index, i64(1)))
-            count = self.count.get()
-            f.store(number, f.offset(found, f.shift("shl", count, 3)), FIELD_BYTES)
-            self.count.set(f.add(count, i64(1)))

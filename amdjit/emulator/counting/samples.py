@@ -16,25 +16,23 @@ from amdjit.emulator.counting.layout import (
     CURSOR_ROW,
     LINES,
     POOL_ROW,
-    REQUEST_FIELDS,
     REQUESTS,
     STREAM_ROW,
     STREAMS,
     UNRECORDED_AT,
     Cursor,
     Header,
-    Pool,
     Stream,
 )
-from amdjit.emulator.counting.paths import RecordedStreams, WaveStreams
+from amdjit.emulator.counting.paths import RecordedStreams
 from amdjit.emulator.counting.plan import CountingPlan
+from amdjit.emulator.counting.streams import NO_CHUNK, StreamPool
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.target import Target
 
 __all__ = ["Sample", "SampleSize", "workgroups_of_rounds"]
 
 Int64s = NDArray[np.int64]
-_NO_CHUNK = -1
 _FOREVER = -1
 # Bytes of the streams for each instruction: a block has more than one of them on average, and an
 # access that scatters has 32 lines.
@@ -75,28 +73,23 @@ class Sample:
         self._numbers = range(0, groups, size.stride)[: size.workgroups]
         count = len(self._numbers) * waves
         self._pools: Int64s = np.zeros((len(STREAMS), POOL_ROW), np.int64)
-        self._chunks: list[_Chunks] = [self._make_pool(stream, count) for stream in STREAMS]
+        self._streams_of = [self._make_pool(stream, count) for stream in STREAMS]
         self._cursors: Int64s = np.zeros((max(count, 1), CURSOR_ROW), np.int64)
         self._cursors[:, Cursor.STEP] = np.dtype(np.int32).itemsize
         self._cursors[:, Cursor.POOLS] = self._pools.ctypes.data
         self._cursors[:, Cursor.OWNER] = np.arange(len(self._cursors))
-        self._streams[:, :, Stream.CHUNK] = _NO_CHUNK
+        self._streams[:, :, Stream.CHUNK] = NO_CHUNK
 
     @property
     def _streams(self) -> Int64s:
         rows = self._cursors[:, Cursor.STREAMS : Cursor.STREAMS + len(STREAMS) * STREAM_ROW]
         return rows.reshape(-1, len(STREAMS), STREAM_ROW)
 
-    def _make_pool(self, stream: int, waves: int) -> _Chunks:
+    def _make_pool(self, stream: int, waves: int) -> StreamPool:
         slack = 4 * (len(self._plan.blocks) + 1) if stream == BLOCKS else 0
         size = max(CHUNK_BYTES, 1 << (2 * slack - 1).bit_length())
         count = waves + self._size.instructions * _STREAM_BYTES[stream] // size
-        chunks = _Chunks.reserve(count, size)
-        row = self._pools[stream]
-        row[Pool.CHUNKS], row[Pool.SIZE], row[Pool.SLACK] = count, size, slack
-        row[Pool.START] = chunks.content.ctypes.data
-        row[Pool.OWNERS], row[Pool.FILLED] = chunks.owners.ctypes.data, chunks.filled.ctypes.data
-        return chunks
+        return StreamPool(self._pools[stream], count, size, slack)
 
     def write_header(self, area: Int64s) -> None:
         """Tell a host thread about the sample."""
@@ -106,61 +99,12 @@ class Sample:
 
     def take(self) -> RecordedStreams:
         """Return what was recorded; the launch has ended."""
-        self._close()
-        by_stream = [
-            _by_wave(self._chunks[stream], int(self._pools[stream, Pool.TAKEN]), len(self._cursors))
-            for stream in STREAMS
-        ]
-        waves = [
-            WaveStreams(
-                blocks.view(np.int32),
-                requests.view(np.int32).reshape(-1, REQUEST_FIELDS),
-                lines.view(np.int64),
-            )
-            if step
-            else None
-            for step, blocks, requests, lines in zip(
-                self._cursors[:, Cursor.STEP], *by_stream, strict=True
-            )
-        ]
-        groups = {
-            number: waves[place * self._waves : (place + 1) * self._waves]
-            for place, number in enumerate(self._numbers)
-        }
-        return RecordedStreams(groups, self._groups, self._size.instructions)
-
-    def _close(self) -> None:
-        """Note how far the last chunks are filled."""
-        for stream in STREAMS:
-            rows = self._streams[:, stream]
-            chunks = rows[:, Stream.CHUNK]
-            used = chunks != _NO_CHUNK
-            starts = self._pools[stream, Pool.START] + chunks * self._pools[stream, Pool.SIZE]
-            filled = rows[:, Stream.NEXT] - starts
-            self._chunks[stream].filled[chunks[used]] = filled[used]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Chunks:
-    """The chunks of a stream: their bytes, and of each its owner and the bytes that are filled."""
-
-    content: NDArray[np.uint8]
-    owners: Int64s
-    filled: Int64s
-
-    @classmethod
-    def reserve(cls, count: int, size: int) -> _Chunks:
-        """Reserve memory, which the host takes when it is first written."""
-        content: NDArray[np.uint8] = np.empty((count, size), np.uint8)
-        return cls(content, np.zeros(count, np.int64), np.zeros(count, np.int64))
-
-
-def _by_wave(chunks: _Chunks, taken: int, waves: int) -> list[NDArray[np.uint8]]:
-    """Return the bytes that each wave has filled."""
-    parts: list[list[NDArray[np.uint8]]] = [[] for _ in range(waves)]
-    for chunk in range(min(taken, len(chunks.owners))):
-        parts[chunks.owners[chunk]].append(chunks.content[chunk, : chunks.filled[chunk]])
-    return [np.concatenate(several) if several else np.empty(0, np.uint8) for several in parts]
+        chunks = [self._streams_of[stream].take(self._streams[:, stream]) for stream in STREAMS]
+        fits = self._cursors[:, Cursor.STEP] != 0
+        return RecordedStreams(
+            tuple(self._numbers), self._waves, fits, tuple(chunks), self._groups,
+            self._size.instructions,
+        )  # fmt: skip
 
 
 def write_unrecorded(area: Int64s) -> None:

@@ -14,14 +14,17 @@ from amdjit.emulator.analysis.control_flow import build_graph
 from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.instrument import CountingInstrument
+from amdjit.emulator.counting.layout import Header
 from amdjit.emulator.counting.native_sources import NATIVES
 from amdjit.emulator.counting.plan import CountingPlan, make_plan
 from amdjit.emulator.counting.samples import Sample, SampleSize, write_unrecorded
+from amdjit.emulator.counting.touched_lines import Directories, TouchedLines
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan
+from amdjit.emulator.memory import Table
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.target import find_target
 
@@ -36,6 +39,7 @@ class Counters:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
+        self._directories = Directories()
         self._plans: WeakKeyDictionary[EmulatedFunction, dict[bool, CountingPlan]] = (
             WeakKeyDictionary()
         )
@@ -51,14 +55,18 @@ class Counters:
         """Run a kernel to its end and tell all blocks what it did. Errors as those of
         `Dispatcher.launch`."""
         plan = self._plan(function, geometry)
-        session = CountingSession(plan, _sample(plan, function, geometry, blocks))
+        session = CountingSession(
+            plan, _sample(plan, function, geometry, blocks), self._directories
+        )
         try:
             self._dispatcher.launch_counted(function, geometry, kernarg, time_limit, session)
+            counted = session.counted(function, geometry)
         except KernelFault as fault:
             for block in blocks:
                 block.note_stop(function.name, str(fault))
             raise
-        counted = session.counted(function, geometry)
+        finally:
+            session.end()
         for block in blocks:
             block.counted(counted)
 
@@ -82,14 +90,17 @@ class CountingSession:
     instruments: Instruments = (CountingInstrument,)
     natives: Sequence[NativeSources] = (NATIVES,)
 
-    def __init__(self, plan: CountingPlan, sample: Sample | None) -> None:
-        self._plan, self._sample = plan, sample
+    def __init__(self, plan: CountingPlan, sample: Sample | None, directories: Directories) -> None:
+        self._plan, self._sample, self._directories = plan, sample, directories
+        self._touched: TouchedLines | None = None
         self._areas: list[NDArray[np.int64]] = []
 
-    def prepare(self, plan: Plan) -> Sequence[int]:
+    def prepare(self, plan: Plan, table: Table) -> Sequence[int]:
         """Return the address where each host thread counts."""
         self._areas = [_aligned(self._plan.size) for _ in range(plan.threads)]
+        self._touched = TouchedLines(self._directories, table)
         for area in self._areas:
+            area[Header.TOUCHED] = self._touched.address
             write_unrecorded(area)
             if self._sample is not None:
                 self._sample.write_header(area)
@@ -100,8 +111,15 @@ class CountingSession:
         whole, kernel = function.module.code_object, function.kernel
         waves = -(-geometry.items // self._plan.wave_size)
         counters = np.stack(self._areas).sum(0)
+        assert self._touched is not None
+        lines = self._touched.count()
         streams = None if self._sample is None else self._sample.take()
-        return CountedLaunch(whole, kernel, geometry, waves, self._plan, counters, streams)
+        return CountedLaunch(whole, kernel, geometry, waves, self._plan, counters, lines, streams)
+
+    def end(self) -> None:
+        """The launch is over, however it went."""
+        if self._touched is not None:
+            self._touched.end()
 
 
 def _sample(

@@ -81,8 +81,11 @@ class Counting(Protocol):
         """The native functions that this code calls."""
         ...
 
-    def prepare(self, plan: Plan) -> Sequence[int]:
-        """Make the memory of the counters; return its address for each host thread."""
+    def prepare(self, plan: Plan, table: Table) -> Sequence[int]:
+        """Make the memory of the counters; return its address for each host thread.
+
+        table: the allocations that the kernel may access.
+        """
         ...
 
 
@@ -170,9 +173,9 @@ class Dispatcher:
         plan = self._plan(function, geometry, counting.instruments)
         workspace = plan.take(self._memory)
         self._memory.launched()
-        counters = counting.prepare(plan)
-        dispatch, table = next(self._dispatches), self._memory.table()
-        workspace.begin(kernarg, dispatch, table, counters=counters)
+        table = self._memory.table()
+        counters = counting.prepare(plan, table)
+        workspace.begin(kernarg, next(self._dispatches), table, counters=counters)
         if plan.short:
             self._drives[plan.wave_size](workspace.contexts[0])
         else:

@@ -15,7 +15,7 @@ _HEAD = ("address", "space", "kind", "bytes", "lanes", "conflicts", "policy", "l
 def accesses_view(inspection: Inspection, screen: Screen) -> list[str]:
     """Return a row for each access: what a lane moves, and how the addresses of lanes lie."""
     if not inspection.accesses:
-        return ["the kernel does not access memory"]
+        return ["the kernel does not access memory"] if inspection.instructions else []
     rows = [_row(inspection, access) for access in inspection.accesses]
     notes = [
         "",

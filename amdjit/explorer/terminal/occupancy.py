@@ -8,14 +8,22 @@ from amdjit.inspection.inspection import Inspection
 __all__ = ["occupancy_view"]
 
 
+_NAMES = {"vgprs": "VGPRs", "lds": "LDS", "none": "wave slots"}
+
+
 def occupancy_view(inspection: Inspection, screen: Screen) -> list[str]:
     """Return the limits as a table with bars, and the next steps up in words."""
     occupancy = inspection.occupancy
     waves = occupancy.waves_per_simd
-    limit = f", limited by {occupancy.limited_by}" if occupancy.limited_by != "none" else ""
+    name = _NAMES.get(occupancy.limited_by, occupancy.limited_by)
+    limit = f", limited by {name}" if occupancy.limited_by != "none" else ""
     lines = [screen.heading(f"{waves} wave{'s' * (waves != 1)} a SIMD{limit}"), ""]
     rows: list[list[str | Cell]] = [
-        [name, str(count), Cell(screen.bar(count), "warning" if count == waves else "VALU")]
+        [
+            _NAMES.get(name, name),
+            str(count),
+            Cell(screen.bar(count), "warning" if count == waves else "VALU"),
+        ]
         for name, count in occupancy.limits.items()
     ]
     lines += columns(screen, ("limit", "waves", ""), rows)

@@ -20,7 +20,7 @@ _MARGIN = 16
 def pressure_view(inspection: Inspection, screen: Screen) -> list[str]:
     """Return a bar for each instruction, or for the most of several where there are many."""
     if not inspection.instructions:
-        return ["there are no instructions"]
+        return []
     most = max(inspection.peak.vgprs, 1)
     steps = {
         step.vgprs: step.waves

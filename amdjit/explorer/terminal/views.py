@@ -49,5 +49,6 @@ def summary(inspection: Inspection, screen: Screen) -> list[str]:
         sizes.append(f"{i.vgpr_spills} VGPRs and {i.sgpr_spills} SGPRs spilled")
     title = f"{i.kernel}: {i.target}, wave{i.wave_size}"
     count = len(i.instructions)
-    code = f"{count} instruction{'s' * (count != 1)}, {i.code_bytes} bytes"
+    size = f"{i.code_bytes} bytes"
+    code = f"{count} instruction{'s' * (count != 1)}, {size}" if count else f"{size} of code"
     return [screen.heading(title), screen.cut(f"{code}; {', '.join(sizes)}")]

@@ -19,7 +19,9 @@ def waits_view(inspection: Inspection, screen: Screen) -> list[str]:
     for wait in waits:
         text.append(screen.paint(_instruction(inspection, wait, screen, 0), "wait"))
         text += _awaited(inspection, wait, order, screen)
-    return text or ["the kernel does not wait for memory"]
+    if not text and inspection.instructions:
+        return ["the kernel does not wait for memory"]
+    return text
 
 
 def _awaited(

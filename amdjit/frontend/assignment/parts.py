@@ -75,7 +75,7 @@ def _over_axes(
     extent: tree.Expression = tree.Extent(span, type, target, axis)
     if kind.shape is not None:
         extent = convert(builder, CompileTime(kind.shape[axis]), type, node)
-    variable = builder.variable("element", type)
+    variable = builder.hidden_variable("element", type)
     with builder.collect() as body:
         _over_axes(builder, target, kind, (*indices, tree.Read(span, type, variable)), store, node)
     builder.emit(tree.ForRange(span, variable, zero, extent, one, body))

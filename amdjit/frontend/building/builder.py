@@ -165,6 +165,10 @@ class FunctionBuilder:
         self.numbers[name] = number + 1
         return tree.Variable(name, type, number)
 
+    def hidden_variable(self, name: str, type: Type) -> tree.Variable:
+        """Make a variable that the source does not have."""
+        return replace(self.variable(name, type), is_hidden=True)
+
     def evaluate(self, node: ast.expr) -> Value:
         """Type an expression."""
         handler = self.expressions.get(type(node))
@@ -358,7 +362,7 @@ class FunctionBuilder:
         if self.weak_types.number(value) is not None:
             return value
         span = self.span(node)
-        value, variable = self.launch_parameters.held(value, name, span, self.variable)
+        value, variable = self.launch_parameters.held(value, name, span, self.hidden_variable)
         self.emit(tree.Assign(span, variable, value))
         held = self.weak_types.read(tree.Read(span, variable.type, variable))
         return self.unpack(held) if isinstance(variable.type, Tuple) else held

@@ -177,7 +177,7 @@ def _through_variable(
 ) -> Value:
     span = builder.span(node)
     type: Type = left[1].type
-    variable = builder.variable(_CHOSEN, type)
+    variable = builder.hidden_variable(_CHOSEN, type)
     if is_weak:
         builder.weak_types.variables[variable] = origin_of(span, _CHOSEN)
     left[0].append(tree.Assign(span, variable, left[1]))

@@ -69,7 +69,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
         ends = [] if isinstance(condition, CompileTime) else [Exit(dict(builder.names), [], node)]
         otherwise = loop_else(builder, node, ends)
         is_simple = not body and isinstance(condition, tree.Expression)
-        going = builder.variable("going", boolean) if otherwise and not is_simple else None
+        going = builder.hidden_variable("going", boolean) if otherwise and not is_simple else None
         if going is not None:
             _end_unless(builder, condition, going, node)
         elif not is_simple:
@@ -189,7 +189,7 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
 def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unroll: int) -> None:
     """Type a loop that counts items; each iteration begins by assigning the target."""
     span, type = builder.span(node.target), items.length.type
-    counter = builder.variable("number", type)
+    counter = builder.hidden_variable("number", type)
     start, step = (convert(builder, CompileTime(n), type, node.iter) for n in (0, 1))
     targets = assigned_names([node.target])
     if isinstance(node.target, ast.Name):

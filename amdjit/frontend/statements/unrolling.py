@@ -124,7 +124,7 @@ def _one_iteration(builder: FunctionBuilder, node: ast.For, item: Value, outer: 
     """Type an iteration that `continue` ends; a `break` also records that the loop has to be
     left."""
     span = builder.span(node)
-    leaving = builder.variable("leaving", boolean)
+    leaving = builder.hidden_variable("leaving", boolean)
     builder.emit(tree.Assign(span, leaving, tree.Constant(span, boolean, False)))
     inner = Loop({}, leaving=leaving)
     builder.loops.append(inner)
@@ -151,7 +151,13 @@ def _once(
 ) -> tree.ForRange:
     zero, one = (convert(builder, CompileTime(n), i32, node) for n in (0, 1))
     return tree.ForRange(
-        builder.span(node), builder.variable("once", i32), zero, one, one, body, otherwise
+        builder.span(node),
+        builder.hidden_variable("once", i32),
+        zero,
+        one,
+        one,
+        body,
+        otherwise,
     )
 
 

@@ -6,12 +6,15 @@ import random
 import re
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
+from model.comparisons import COMPARISONS
+from model.floats import FLOAT_OPS
 from model.integers import INTEGERS
 from model.operation import Op
 from model.packed import HALVES
 from model.scalars import SCALARS
-from model.values import integers, numbers, patterns, width
+from model.values import FLOATS, integers, numbers, patterns, width
 
 from amdjit.emulator.decoder.mnemonics import phrase_of
 from amdjit.emulator.decoder.rows import opcodes
@@ -74,6 +77,70 @@ def test_the_formula_of_a_phrase_computes_what_the_instruction_does(mnemonic: st
 def test_most_operations_on_integers_have_formulas() -> None:
     assert len(CASES) > 60
     assert {"v_lshl_add_u32", "v_bfi_b32", "s_lshl3_add_u32", "v_pk_mad_u16"} < set(CASES)
+
+
+def float_operations() -> Iterator[tuple[str, Op]]:
+    """Yield the model's operations on floats whose phrases have formulas."""
+    for name, operation in FLOAT_OPS.items():
+        types = {operation.result, *operation.sources}
+        if len(types) == 1 and types < set(FLOATS) and formula_of(name):
+            yield name, operation
+
+
+FLOAT_CASES = dict(float_operations())
+
+
+@pytest.mark.parametrize("mnemonic", FLOAT_CASES)
+def test_the_formula_of_a_phrase_computes_what_the_instruction_does_to_floats(
+    mnemonic: str,
+) -> None:
+    """Of small whole numbers, whose products and sums are exact in every type."""
+    operation, formula = FLOAT_CASES[mnemonic], formula_of(mnemonic)
+    assert formula is not None
+    generator = np.random.default_rng(len(mnemonic))
+    letters = [*"abc"[: len(operation.sources)], *("d" * operation.old)]
+    sources = {
+        letter: generator.integers(1, 9, LANES).astype(FLOATS[operation.result])
+        for letter in letters
+    }
+    computed = np.asarray(operation.compute(*sources.values()), np.float64)
+    said = [
+        eval(formula.format(**{letter: float(column[lane]) for letter, column in sources.items()}))
+        for lane in range(LANES)
+    ]
+    inexact = "/" in formula
+    assert np.allclose(computed, said, rtol=2e-3 if inexact else 0, atol=0), formula
+
+
+def as_python(condition: str) -> str:
+    """Return a condition of a comparison as Python says it."""
+    condition = condition.replace(" (true for NaN)", "")
+    for words, text in (
+        (", and neither is NaN,", " and a == a and b == b"),
+        ("neither {a} nor {b} is NaN", "a == a and b == b"),
+        ("{a} or {b} is NaN", "a != a or b != b"),
+        ("or one is NaN", "or a != a or b != b"),
+    ):
+        condition = condition.replace(words, text)
+    return condition.format(a="a", b="b")
+
+
+@pytest.mark.parametrize("mnemonic", [name for name in COMPARISONS if "class" not in name])
+def test_the_condition_of_a_phrase_is_what_the_comparison_tests(mnemonic: str) -> None:
+    operation, phrase = COMPARISONS[mnemonic], phrase_of(mnemonic)
+    match = re.fullmatch(r".* = a bit for each active lane: (.*) in \w+", phrase)
+    assert match is not None
+    code = operation.sources[0]
+    values = [0, 1, 2, 5] if code not in FLOATS else [0.0, 1.0, -2.0, float("nan")]
+    pairs = [(a, b) for a in values for b in values]
+    kind = FLOATS.get(code, object)
+    columns = [np.array([pair[place] for pair in pairs], kind) for place in (0, 1)]
+    said = [bool(eval(as_python(match[1]), {"a": a, "b": b})) for a, b in pairs]
+    assert said == [bool(result) for result in operation.compute(*columns)]
+
+
+def test_many_operations_on_floats_have_formulas() -> None:
+    assert {"v_add_f16", "v_subrev_f32", "v_fma_f64", "v_fmac_f32"} < set(FLOAT_CASES)
 
 
 def test_phrases_leave_no_group_of_their_patterns_open() -> None:

@@ -59,7 +59,16 @@ def test_every_view_shows_a_kernel_of_which_nothing_is_known(name: str) -> None:
         peak=Peak(0, 0, 0),
         occupancy=Occupancy(0, "none", {}, ()),
     )
-    assert "sums: gfx1201" in view(bare, name)
+    text = view(bare, name)
+    assert "sums: gfx1201" in text
+    assert "\n44 bytes of code; 120 VGPRs" in text
+    assert "does not" not in text
+
+
+def test_a_kernel_without_accesses_or_waits_says_so() -> None:
+    idle = replace(INSPECTION, instructions=INSTRUCTIONS[:1], accesses=())
+    assert "the kernel does not access memory" in view(idle, "memory")
+    assert "the kernel does not wait for memory" in view(idle, "waits")
 
 
 def test_lines_count_instructions_by_unit_beside_the_source() -> None:
@@ -133,11 +142,11 @@ def test_waits_name_what_they_wait_for_with_lines() -> None:
 
 def test_occupancy_shows_limits_and_what_more_waves_need() -> None:
     assert body("occupancy") == [
-        "12 waves a SIMD, limited by vgprs",
+        "12 waves a SIMD, limited by VGPRs",
         "",
         "limit  waves",
-        "vgprs     12  ████████████",
-        "lds       16  ████████████████",
+        "VGPRs     12  ████████████",
+        "LDS       16  ████████████████",
         "",
         "what more waves would need",
         "  24 VGPRs fewer: 12 -> 16 waves",

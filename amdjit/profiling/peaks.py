@@ -1,0 +1,54 @@
+"""What the chips can do at most: operations and bytes a second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["PEAKS", "Peaks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Peaks:
+    """The limits of the largest product with a processor.
+
+    workgroup_processors: of two compute units each. operations: a second at the boost clock, by
+    type as `operations_of` names it. bandwidth: bytes a second of the memory. source: of all these.
+    """
+
+    product: str
+    workgroup_processors: int
+    operations: Mapping[str, float]
+    bandwidth: float
+    source: str
+
+
+# Operations of a compute unit in a cycle. Matrix: AMD, RDNA 4 architecture: 1,024 of f16 and bf16,
+# twice as many of 8 bits, four times of 4 bits. f32: 2 SIMDs, 32 lanes, 2 operations, dual issue;
+# f16 in pairs twice that. f64: an instruction takes 32 cycles (measured on gfx1201).
+_OF_A_COMPUTE_UNIT = {
+    "f16 matrix": 1024,
+    "bf16 matrix": 1024,
+    "fp8 matrix": 2048,
+    "i8 matrix": 2048,
+    "i4 matrix": 4096,
+    "f32": 256,
+    "f16": 512,
+    "f64": 4,
+}
+
+
+def _peaks(product: str, units: int, clock: float, bandwidth: float) -> Peaks:
+    operations = {kind: count * units * clock for kind, count in _OF_A_COMPUTE_UNIT.items()}
+    source = (
+        f"AMD's product page of the {product}: {units} compute units, {clock / 1e9:g} GHz boost "
+        f"clock, {bandwidth / 1e9:g} GB/s"
+    )
+    return Peaks(product, units // 2, operations, bandwidth, source)
+
+
+# By LLVM's name of the processor.
+PEAKS: Mapping[str, Peaks] = {
+    "gfx1201": _peaks("Radeon RX 9070 XT", 64, 2.97e9, 640e9),
+    "gfx1200": _peaks("Radeon RX 9060 XT", 32, 3.13e9, 320e9),
+}

@@ -1,0 +1,279 @@
+"""`Code`: what can be asserted of machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import NoReturn, overload
+
+from amdjit.inspection.facts import InstructionFacts, LoopFacts
+from amdjit.inspection.inspection import Inspection
+from amdjit.testing.listing import alike, marked_listing, mnemonics_of
+from amdjit.testing.parts import Part, line_part, loop_part, loops_in
+
+__all__ = ["Code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The machine code of a kernel, or of a part of it.
+
+    Each assertion returns this value, so that they can be chained, and raises AssertionError with
+    the instructions in question if it does not hold. Patterns are those of shells: `v_wmma_*`. An
+    instruction of two that are issued together (`v_dual_…`) counts as both.
+    """
+
+    inspection: Inspection
+    part: Part
+
+    @property
+    def instructions(self) -> tuple[InstructionFacts, ...]:
+        """The instructions, by address. ValueError if the machine code could not be read."""
+        self._require_code()
+        return self.part.instructions
+
+    def __str__(self) -> str:
+        return f"{self.part.name}\n{marked_listing(self.part, ())}"
+
+    def loop(self, number: int | None = None) -> Code:
+        """Narrow to a loop: without a number to the innermost, which must be the only one.
+
+        number: as the inspection's `loops` count them, which a failure lists.
+        """
+        __tracebackhide__ = True
+        self._require_code()
+        inside = loops_in(self.inspection, self.part)
+        outer = {loop.parent for loop in inside}
+        chosen = [
+            loop
+            for loop in inside
+            if (loop.number == number if number is not None else loop.number not in outer)
+        ]
+        if len(chosen) != 1:
+            self._no_single_loop(number, inside)
+        return replace(self, part=loop_part(self.part, chosen[0]))
+
+    def line(self, line: int | str, file: str | None = None) -> Code:
+        """Narrow to what became of a source line, with the calls in it.
+
+        line: its number in the file, or a text that only this line contains. file: the end of its
+        path, if several files have such a line.
+        """
+        __tracebackhide__ = True
+        self._require_code()
+        try:
+            return replace(self, part=line_part(self.inspection, self.part, line, file))
+        except ValueError as which:
+            self._fail(str(which), None)
+
+    @overload
+    def count(self, pattern: str, /) -> int: ...
+    @overload
+    def count(
+        self,
+        pattern: str,
+        number: int | None = None,
+        /,
+        *,
+        at_least: int | None = None,
+        at_most: int | None = None,
+    ) -> Code: ...
+    def count(
+        self,
+        pattern: str,
+        number: int | None = None,
+        /,
+        *,
+        at_least: int | None = None,
+        at_most: int | None = None,
+    ) -> Code | int:
+        """Assert how many instructions match a pattern; return the number if nothing is
+        asserted."""
+        __tracebackhide__ = True
+        found = [
+            one.address
+            for one in self.instructions
+            for name in mnemonics_of(one)
+            if fnmatchcase(name, pattern)
+        ]
+        if number is None and at_least is None and at_most is None:
+            return len(found)
+        wanted = _unmet(len(found), number, at_least, at_most)
+        if wanted:
+            said = f"{len(found)} instructions match {pattern}, not {wanted}"
+            self._fail(said, found, "" if found else alike(self.part, pattern))
+        return self
+
+    def absent(self, *patterns: str) -> Code:
+        """Assert that no instruction matches any of the patterns."""
+        __tracebackhide__ = True
+        for pattern in patterns:
+            self.count(pattern, 0)
+        return self
+
+    def order(self, *patterns: str) -> Code:
+        """Assert that instructions that match the patterns follow each other in this order, by
+        address; others may stand between them."""
+        __tracebackhide__ = True
+        found: list[int] = []
+        waiting = list(patterns)
+        for one in self.instructions:
+            if waiting and any(fnmatchcase(name, waiting[0]) for name in mnemonics_of(one)):
+                found.append(one.address)
+                waiting.pop(0)
+        if waiting:
+            after = f" after {patterns[len(found) - 1]}" if found else ""
+            self._fail(f"no {waiting[0]}{after}", found, alike(self.part, waiting[0]))
+        return self
+
+    @overload
+    def widths(self, pattern: str, /) -> tuple[int, ...]: ...
+    @overload
+    def widths(
+        self, pattern: str, number: int | None = None, /, *, at_least: int | None = None
+    ) -> Code: ...
+    def widths(
+        self, pattern: str, number: int | None = None, /, *, at_least: int | None = None
+    ) -> Code | tuple[int, ...]:
+        """Assert how many bytes of a lane each access moves; return the numbers, one an access, if
+        nothing is asserted.
+
+        pattern: the beginning of the mnemonics, such as "global_load", or a pattern with `*`. There
+        must be an access.
+        """
+        __tracebackhide__ = True
+        whole = pattern if "*" in pattern else f"{pattern}*"
+        matching = {
+            one.address
+            for one in self.instructions
+            if any(fnmatchcase(name, whole) for name in mnemonics_of(one))
+        }
+        accesses = [one for one in self.inspection.accesses if one.address in matching]
+        if number is None and at_least is None:
+            return tuple(access.width for access in accesses)
+        if not accesses:
+            self._fail(f"no access matches {whole}", (), alike(self.part, whole))
+        wrong = [one for one in accesses if _unmet(one.width, number, at_least, None)]
+        if wrong:
+            wanted = _unmet(wrong[0].width, number, at_least, None)
+            found = ", ".join(map(str, sorted({access.width for access in wrong})))
+            self._fail(
+                f"{len(wrong)} of {len(accesses)} accesses that match {whole} move {found} bytes, "
+                f"not {wanted}",
+                [access.address for access in wrong],
+            )
+        return self
+
+    def max_vgprs(self, most: int) -> Code:
+        """Assert how many VGPRs a wave of the kernel takes at most."""
+        __tracebackhide__ = True
+        if self.inspection.vgprs > most:
+            peak = self.inspection.peak
+            self._fail(
+                f"{self.inspection.vgprs} VGPRs, not at most {most}; {peak.vgprs} are live at the "
+                "peak",
+                [peak.address],
+            )
+        return self
+
+    def max_sgprs(self, most: int) -> Code:
+        """Assert how many SGPRs a wave of the kernel takes at most."""
+        __tracebackhide__ = True
+        if self.inspection.sgprs > most:
+            highest = max((len(one.live_sgprs) for one in self.part.instructions), default=0)
+            fullest = [o.address for o in self.part.instructions if len(o.live_sgprs) == highest]
+            self._fail(f"{self.inspection.sgprs} SGPRs, not at most {most}", fullest)
+        return self
+
+    def max_live_vgprs(self, most: int) -> Code:
+        """Assert how many VGPRs are live at once in this part at most."""
+        __tracebackhide__ = True
+        over = [one.address for one in self.instructions if len(one.live_vgprs) > most]
+        if over:
+            highest = max(len(one.live_vgprs) for one in self.instructions)
+            self._fail(f"{highest} VGPRs are live at once, not at most {most}", over)
+        return self
+
+    def no_spills(self) -> Code:
+        """Assert that the kernel keeps all values in registers."""
+        __tracebackhide__ = True
+        vectors, scalars = self.inspection.vgpr_spills, self.inspection.sgpr_spills
+        if vectors or scalars:
+            found = self._matching("scratch_*", "v_writelane_*", "v_readlane_*")
+            self._fail(f"{vectors} VGPRs and {scalars} SGPRs are spilled", found)
+        return self
+
+    def no_scratch(self) -> Code:
+        """Assert that the kernel uses no scratch memory."""
+        __tracebackhide__ = True
+        found = self._matching("scratch_*")
+        if self.inspection.scratch_bytes or found:
+            self._fail(f"{self.inspection.scratch_bytes} bytes of scratch memory a lane", found)
+        return self
+
+    def max_lds(self, most: int) -> Code:
+        """Assert how many bytes of LDS a workgroup takes at most, without those of the launch."""
+        __tracebackhide__ = True
+        if self.inspection.lds_bytes > most:
+            said = f"{self.inspection.lds_bytes} bytes of LDS, not at most {most}"
+            self._fail(said, self._matching("ds_*"))
+        return self
+
+    def occupancy(self, *, at_least: int) -> Code:
+        """Assert how many waves of the kernel one SIMD holds at least."""
+        __tracebackhide__ = True
+        found = self.inspection.occupancy
+        if found.waves_per_simd < at_least:
+            steps = [f"  {step.waves} waves: {step.text}" for step in found.steps]
+            self._fail(
+                f"{found.waves_per_simd} waves a SIMD, not at least {at_least}; limited by "
+                f"{found.limited_by}",
+                [self.inspection.peak.address] if found.limited_by == "vgprs" else None,
+                "\n".join(steps),
+            )
+        return self
+
+    def _require_code(self) -> None:
+        # Nothing could be asserted of code that nobody has read.
+        if not self.inspection.instructions:
+            raise ValueError("\n".join((f"{self.inspection.kernel}:", *self.inspection.missing)))
+
+    def _matching(self, *patterns: str) -> list[int]:
+        return [
+            one.address
+            for one in self.part.instructions
+            if any(fnmatchcase(name, p) for name in mnemonics_of(one) for p in patterns)
+        ]
+
+    def _no_single_loop(self, number: int | None, inside: list[LoopFacts]) -> NoReturn:
+        __tracebackhide__ = True
+        listed = "\n".join(f"  .loop({loop.number}): {self._loop_text(loop)}" for loop in inside)
+        if not inside:
+            self._fail("there is no loop in it", None)
+        which = "several innermost loops" if number is None else f"no loop {number}"
+        self._fail(f"{which}; choose one of\n{listed}", None)
+
+    def _loop_text(self, loop: LoopFacts) -> str:
+        inside = loop_part(self.part, loop).instructions
+        lines = sorted({one.line for one in inside if one.line is not None})
+        where = f", lines {lines[0]} to {lines[-1]}" if lines else ""
+        return f"depth {loop.depth}, {len(inside)} instructions{where}"
+
+    def _fail(self, said: str, marked: Collection[int] | None = (), advice: str = "") -> NoReturn:
+        """Raise AssertionError. marked: addresses to show with a mark; None shows no code."""
+        __tracebackhide__ = True
+        shown = "" if marked is None else marked_listing(self.part, set(marked))
+        heading = f"{self.part.name} ({self.inspection.target}): {said}"
+        raise AssertionError("\n".join(filter(None, (heading, advice, shown))))
+
+
+def _unmet(found: int, exact: int | None, at_least: int | None, at_most: int | None) -> str:
+    """Return what is wanted if a number is not that, else ""."""
+    if exact is not None and found != exact:
+        return str(exact)
+    if at_least is not None and found < at_least:
+        return f"at least {at_least}"
+    if at_most is not None and found > at_most:
+        return f"at most {at_most}"
+    return ""

@@ -1,0 +1,173 @@
+"""The page of the JSON forms: the fields of each record, from the docstrings of its class."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from amdjit.cycles.estimate import Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.inspection.facts import (
+    AccessFacts,
+    BlockFacts,
+    Call,
+    InstructionFacts,
+    LineFacts,
+    LiveValue,
+    LoopFacts,
+    Occupancy,
+    OccupancyStep,
+    Peak,
+)
+from amdjit.inspection.inspection import Inspection
+from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
+
+__all__ = ["INTRODUCTION", "RECORDS", "described", "documented_fields", "sections"]
+
+# The records of each form, the outermost first.
+RECORDS: Mapping[str, tuple[type, ...]] = {
+    "amdjit.inspection/1": (
+        Inspection,
+        InstructionFacts,
+        Call,
+        BlockFacts,
+        LoopFacts,
+        LineFacts,
+        Peak,
+        LiveValue,
+        Occupancy,
+        OccupancyStep,
+        AccessFacts,
+    ),
+    "Counts of a profile": (Counts, InstructionCounts, LineCounts, Totals, Roofline),
+    "Estimates of a profile": (Cycles, InstructionCycles, WaveTimeline, Segment),
+}
+# Shown beside the code object, and no facts of it.
+_NOT_IN_JSON = frozenset({"companion", "code_object"})
+_WORDS = {int: "number", float: "number", str: "text", bool: "true or false"}
+
+# Names that mean the same in every record, where its docstring leaves them to themselves.
+_COMMON = {
+    "address": "of the instruction, in the code object's virtual addresses",
+    "addresses": "of the instructions",
+    "end": "the cycle after the last",
+    "executions": "of the instruction, each wave's counted",
+    "file": "the source file",
+    "function": "the function that was called",
+    "line": "in the file, from 1",
+    "name": "of the variable",
+    "number": "by which others name it",
+    "occupancy": "waves on a SIMD, and what limits them",
+    "peak": "where most VGPRs are live",
+    "peak_sgprs": "the most SGPRs live at once",
+    "peak_vgprs": "the most VGPRs live at once",
+    "registers": "that hold it, such as `v[4:7]`",
+    "segments": "what it does, in order",
+    "sgprs": "live there",
+    "simd": "of the WGP",
+    "start": "the first cycle",
+    "text": "as the assembler writes it",
+    "type": "as the debug information calls it",
+    "vgprs": "live there",
+    "wave": "of the workgroup",
+    "waves": "on a SIMD",
+    "waves_per_simd": "that fit at once",
+    "what": "`issue`, or a cause of stalls",
+    "workgroup": "of the grid, x counting fastest",
+}
+
+INTRODUCTION = (
+    "What `to_json()` of an inspection and of a profile write, and `amdjit inspect --json`. The "
+    'outermost object names its form as "schema"; a field is added under the same name of the '
+    "form, and what a field means is changed under another one only. Records are objects with "
+    "their fields by name. Sets of registers are sorted arrays. Addresses are numbers. Numbers "
+    "that JSON does not have (infinities, NaN) are null. [Inspection](../inspection.md) says what "
+    "is exact and what is an estimate."
+)
+
+Table = Callable[[tuple[str, ...], typing.Iterable[tuple[str, ...]]], str]
+
+
+def sections(table: Table) -> list[str]:
+    """Return a section for each form, with a table for each record."""
+    parts = []
+    for form, records in RECORDS.items():
+        parts.append(f"## {f'`{form}`' if '/' in form else form}")
+        parts += [_record(record, table) for record in records]
+    return parts
+
+
+def _record(record: type, table: Table) -> str:
+    meanings, hints = described(record), typing.get_type_hints(_with_own_docstring(record))
+    rows = [
+        (f"`{name}`", json_type(hints[name]), _meaning(meanings.get(name) or _COMMON[name]))
+        for name in documented_fields(record)
+    ]
+    return "\n\n".join(
+        [f"### {record.__name__}", _summary(record), table(("field", "is", "meaning"), rows)]
+    )
+
+
+def _meaning(text: str) -> str:
+    return re.sub(r"\bNone\b", "null", text).rstrip(".")
+
+
+def documented_fields(record: type) -> list[str]:
+    """Return the fields of a record that are in the JSON."""
+    names = [field.name for field in dataclasses.fields(record)]
+    return [name for name in names if name not in _NOT_IN_JSON]
+
+
+def _with_own_docstring(record: type) -> type:
+    """`Inspection` is `KernelFacts` with methods, and inherits its fields."""
+    return next(base for base in record.__mro__ if "__annotations__" in vars(base))
+
+
+def _summary(record: type) -> str:
+    return _docstring(_with_own_docstring(record)).split("\n\n")[0].split(". ")[0].rstrip(".") + "."
+
+
+def _docstring(record: type) -> str:
+    paragraphs = (inspect.getdoc(record) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def described(record: type) -> dict[str, str]:
+    """Return what docstrings say about each field: `name: text` or `name, name: text`, up to the
+    next such names; of a base class what the class itself does not say."""
+    found: dict[str, str] = {}
+    for base in reversed(record.__mro__):
+        if dataclasses.is_dataclass(base):
+            found |= _described_here(base)
+    return found
+
+
+def _described_here(record: type) -> dict[str, str]:
+    names = "|".join(field.name for field in dataclasses.fields(record))
+    text = _docstring(record).replace("\n\n", " ")
+    pieces = re.split(rf"(?:^|(?<=[.;:] ))((?:(?:{names}), )*(?:{names})): ", text)
+    return {
+        name: meaning.strip(" ;")
+        for group, meaning in zip(pieces[1::2], pieces[2::2], strict=True)
+        for name in group.split(", ")
+    }
+
+
+def json_type(hint: Any) -> str:
+    """Return the form of a type of fields, in words."""
+    if hint in _WORDS:
+        return _WORDS[hint]
+    if dataclasses.is_dataclass(hint):
+        return f"[{hint.__name__}](#{hint.__name__.lower()})"
+    arguments = typing.get_args(hint)
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        kinds = [json_type(kind) for kind in arguments if kind is not type(None)]
+        return " or ".join([*kinds, *(["null"] if type(None) in arguments else [])])
+    if typing.get_origin(hint) is tuple or len(arguments) == 1:
+        return f"array of {json_type(arguments[0])}"
+    key, value = arguments
+    return f"object of {json_type(value)}" if key is str else f"array of {json_type(value)}"

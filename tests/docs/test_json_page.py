@@ -1,0 +1,71 @@
+"""The page of JSON forms describes what the JSON of inspections and profiles has."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import amdjit
+from amdjit import f32
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+from generators.json_page import RECORDS, documented_fields  # noqa: E402
+
+PAGE = (ROOT / "docs/reference/inspection_json.md").read_text()
+
+
+def tables() -> dict[str, dict[str, str]]:
+    """Return the records of the page: for each field what it is."""
+    sections = re.split(r"^### (\w+)$", PAGE, flags=re.MULTILINE)[1:]
+    return {
+        name: dict(re.findall(r"^\| `(\w+)` \| (.*?) \| \S.*\|$", text, re.MULTILINE))
+        for name, text in zip(sections[::2], sections[1::2], strict=True)
+    }
+
+
+@amdjit.kernel
+def sums(x, n: amdjit.Const):
+    total = f32(0)
+    for i in range(x.shape[0]):
+        total += x[i * n]
+    x[0] = total
+
+
+def test_every_field_has_a_row_with_a_meaning() -> None:
+    page = tables()
+    for records in RECORDS.values():
+        for record in records:
+            assert set(page[record.__name__]) == set(documented_fields(record)), record
+
+
+def check(value: Any, kind: str, page: dict[str, dict[str, str]]) -> None:
+    """Check a JSON value against what the page says that it is."""
+    if kind.endswith(" or null"):
+        if value is not None:
+            check(value, kind.removesuffix(" or null"), page)
+    elif kind.startswith(("array of ", "object of ")):
+        collection, _, element = kind.partition(" of ")
+        assert isinstance(value, list if collection == "array" else dict)
+        for item in value.values() if isinstance(value, dict) else value:
+            check(item, element, page)
+    elif kind.startswith("["):
+        fields = page[kind[1 : kind.index("]")]]
+        assert set(value) == set(fields), kind
+        for name, field in fields.items():
+            check(value[name], field, page)
+    else:
+        words = {"number": (int, float), "text": str, "true or false": bool}
+        assert isinstance(value, words[kind]), (kind, value)  # type: ignore[arg-type]
+
+
+def test_the_json_of_an_inspection_is_what_the_page_says() -> None:
+    inspection = sums.compile(f32[:], 3, target="gfx1201").inspect()
+    form = json.loads(inspection.to_json())
+    assert form.pop("schema") == "amdjit.inspection/1"
+    assert len(form["instructions"]) > 10
+    check(form, "[Inspection]", tables())
