@@ -109,7 +109,7 @@ def test_paper_has_everything_and_no_controls(browser: Browser, page: Path, widt
         "#panel-cycles",
     ):
         assert browser.run(visible, selector) == 1, selector
-    for selector in (".toolbar", "button:not(.link)", "input", "select", ".status"):
+    for selector in (".toolbar", "button:not(.link)", "input", "select", ".status", "#panel-llvm"):
         assert browser.run(visible, selector) == 0, selector
     assert browser.run(visible, ".listing .row") == 12
     cut = browser.run(
