@@ -95,9 +95,9 @@ def test_arrows_meet_the_rows_that_they_join(browser: Browser, page: Path) -> No
         "const at = (selector) => [...document.querySelectorAll(selector)].map((e) => {"
         " const y = middle(e);"
         " return rows.indexOf(rows.find((row) => Math.abs(row - y) < 1)) });"
-        "return [at('.waits .chosen .tip'), at('.jumps .tip')]"
+        "return [at('.waits .chosen .tip'), at('.waits .chosen .start'), at('.jumps .tip')]"
     )
-    assert ends == [[5, 6], [3]]
+    assert ends == [[5, 6], [7], [3]]
 
 
 @pytest.mark.parametrize(
@@ -126,6 +126,13 @@ def test_heat_shows_the_measure_that_is_chosen(
     assert {address: shown[address] for address in instruction} == instruction
     numbers = browser.texts(f"{SOURCE} .line")
     assert browser.texts(f"{SOURCE} .heat")[numbers.index("10")] == line
+    # The warmest instruction is fully coloured, those without a value not at all.
+    warmth = browser.run(
+        "return [...document.querySelectorAll('.listing .heat')].map((e) =>"
+        " [e.textContent, Number(e.style.getPropertyValue('--heat'))])"
+    )
+    assert max(share for _, share in warmth) == 1
+    assert all((share > 0) == (text != "") for text, share in warmth)
 
 
 def test_only_matches_hides_the_others(browser: Browser, page: Path) -> None:
