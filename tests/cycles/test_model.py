@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from test_simulation import VALUES
 from waves import WaveRun as ReferenceWave
 
 import amdjit
-from amdjit import f32
+from amdjit import blockIdx, f32, threadIdx
 from amdjit.code_object import CodeObject
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
@@ -28,24 +27,24 @@ from amdjit.profiling.launch_profile import LaunchProfile
 
 @amdjit.kernel(block=(64, 1, 1))
 def chain(x: amdjit.f32[:], out: amdjit.f32[:], rounds: amdjit.i32) -> None:
-    i = amdjit.global_id(0)
+    i = 64 * blockIdx.x + threadIdx.x
     y = x[i]
     for _ in range(rounds):
         y = y * y + f32(0.25)
     out[i] = y
 
 
-def launched(workgroups: int, rounds: int = 50, **options: Any) -> LaunchProfile:
-    x = np.full(64 * workgroups, 0.5, np.float32)
-    with amdjit.use("emulator:gfx1201"), amdjit.profile(**options) as profile:
-        chain[workgroups, 64](x, np.zeros_like(x), rounds)
+def launched(grid: int, recorded: int, rounds: int = 50) -> LaunchProfile:
+    x = np.full(64 * grid, 0.5, np.float32)
+    with amdjit.use("emulator:gfx1201"), amdjit.profile(workgroups=recorded) as profile:
+        chain[grid, 64](x, np.zeros_like(x), rounds)
     (launch,) = profile.launches
     return launch
 
 
 @pytest.fixture(scope="module")
 def launch() -> LaunchProfile:
-    return launched(64, workgroups=2)
+    return launched(64, 2)
 
 
 def again(launch: LaunchProfile, workgroups: int, **changes: float) -> Cycles:
@@ -105,7 +104,7 @@ def test_more_workgroups_than_fit_take_whole_rounds_longer(launch: LaunchProfile
 
 
 def test_what_has_no_estimate_says_why(launch: LaunchProfile) -> None:
-    unrecorded = launched(2, workgroups=0)
+    unrecorded = launched(2, 0)
     assert unrecorded.cycles is None
     assert unrecorded.no_cycles is not None
     assert "recorded" in unrecorded.no_cycles
