@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from trace_files import Place, Trace, TracedWave
+from traced_runs import Place, Trace, TracedWave
 
 from amdjit.cycles.engine.layout import NEVER
 from amdjit.cycles.engine.order import CAUSES
@@ -66,9 +66,7 @@ def _run(trace: Trace, number: int, wave: TracedWave) -> WaveRun:
     )
 
 
-def _by_step(
-    given: Mapping[Place, int], wave: int, count: int, usual: int
-) -> NDArray[np.int64]:
+def _by_step(given: Mapping[Place, int], wave: int, count: int, usual: int) -> NDArray[np.int64]:
     array: NDArray[np.int64] = np.full(count, usual, np.int64)
     for (number, step), value in given.items():
         if number == wave:

@@ -1,5 +1,5 @@
-"""What the cycle model takes for the memory system. No trace covers it: all recorded kernels ran with
-cold caches, at a clock that is not known."""
+"""What the cycle model takes for the memory system. No trace covers it: all recorded kernels ran
+with cold caches, at a clock that is not known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference of the cycle model, and the readers of traces, are found by their modules' names."""
+"""The reference of the cycle model and the readers of traces are found by their modules' names."""
 
 from __future__ import annotations
 

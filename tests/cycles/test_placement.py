@@ -134,13 +134,13 @@ def test_keys_say_which_lines_are_one_workgroups_own(
     assert sample.salts[0] != sample.salts[len(groups)]
 
 
-@settings(max_examples=10)
+@settings(max_examples=5, deadline=None)
 @given(st.floats(1, 32))
 def test_as_many_lines_come_from_beyond_l2_as_sharing_leaves(sharing: float) -> None:
-    lines = list(range(100, 100_100))
+    lines = list(range(100, 20_100))
     sample = sample_of(recorded([[lines]]), 1, sharing, 32)
     fetched = np.count_nonzero(sample.keys & 1 == 0) / len(lines)
-    assert fetched == pytest.approx(1 / sharing, rel=0.1)
+    assert fetched == pytest.approx(1 / sharing, rel=0.2)
 
 
 def test_a_launch_of_one_workgroup_each_takes_the_longest() -> None:

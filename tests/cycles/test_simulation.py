@@ -92,7 +92,7 @@ def _issues(wave: Any, steps: tuple[int, ...], case: Case) -> Issues:
     ]
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=80, suppress_health_check=list(HealthCheck))
 @given(cases(VALUES))
 def test_host_code_issues_what_the_reference_issues_in_the_same_cycles(case: Case) -> None:
     assert simulated(case) == expected(case)

@@ -223,7 +223,7 @@ def port() -> NativeFunction:
     unit = current.unit
     with f.if_(current.kind(Kind.VALU)):
         vector = VectorUnit(f, unit, current.parameters)
-        f.give(ready(f, vector.accepts(current.row), "unit busy"))
+        f.give(ready(f, vector.accepts(current.row, current.wave.get(Wave.NUMBER)), "unit busy"))
     with f.if_(current.flag(Row.IS_FRONT)):
         f.give(i64(ready_at(NEVER, "issue")))
     last = current.load(current.element(unit, Unit.PORTS, current.row.get(Row.KIND)))

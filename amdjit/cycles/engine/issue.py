@@ -87,7 +87,7 @@ def _valu(current: Current, cycle: Value) -> None:
     f, wave, row = current.f, current.wave, current.row
     vector = VectorUnit(f, current.unit, current.parameters)
     sources = _sources(current)
-    at, _ = vector.execute(row, cycle, sources)
+    at = vector.execute(row, cycle, sources, wave.get(Wave.NUMBER))
     _ended(current, at)
     _shift(current, (Wave.FIRST_VALU, Wave.SECOND_VALU, Wave.THIRD_VALU, Wave.FOURTH_VALU), cycle)
     with f.if_(current.flag(Row.IS_TRANSCENDENTAL)):

@@ -92,6 +92,7 @@ class Unit(Field):
     MEMORY_COUNT = 8
     SALU_COUNT = 9
     SALU_FREE = 10, "i64", "cycles"
+    LAST_WAVE = 11
     PORTS = 16
     ISSUED = 32
     LEAVES = ISSUED + PLACES

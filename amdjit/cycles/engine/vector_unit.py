@@ -47,8 +47,8 @@ class VectorUnit:
         """Return when the last instruction has moved one place in the queue."""
         return self._moved(self.f.sub(self.unit.get(Unit.COUNT), i64(1)), i64(1))
 
-    def accepts(self, row: Record) -> Value:
-        """Return the first cycle at which the queue takes an instruction."""
+    def accepts(self, row: Record, wave: Value) -> Value:
+        """Return the first cycle at which the queue takes a wave's instruction."""
         f, unit = self.f, self.unit
         number = unit.get(Unit.COUNT)
         last = f.sub(number, i64(1))
@@ -60,7 +60,9 @@ class VectorUnit:
         with f.if_(f.compare("sgt", pace, i64(1))):
             steps = f.select(f.compare("slt", pace, depth), pace, depth)
             moved = self._moved(last, f.sub(steps, i64(1)))
-            entered = greater(f, f.add(moved, i64(1)), f.add(issued, pace))
+            # Another wave goes first.
+            own = f.resize(f.compare("eq", unit.get(Unit.LAST_WAVE), wave), 64)
+            entered = greater(f, f.add(moved, own), f.add(issued, pace))
             earliest.set(greater(f, earliest.get(), entered))
         slow = unit.get(Unit.LAST_TRANSCENDENTAL)
         recent = f.compare("sgt", slow, f.sub(number, i64(_REMEMBERED)))
@@ -69,10 +71,10 @@ class VectorUnit:
             earliest.set(greater(f, earliest.get(), moved))
         return earliest.get()
 
-    def execute(self, row: Record, cycle: Value, sources: Value) -> tuple[Value, Value]:
-        """Take an instruction that is issued at `cycle`; its sources are ready at `sources`.
+    def execute(self, row: Record, cycle: Value, sources: Value, wave: Value) -> Value:
+        """Take a wave's instruction that is issued at `cycle`; its sources are ready at `sources`.
 
-        Return the cycle at which its last pass begins, and that at which it leaves the queue.
+        Return the cycle at which its last pass begins.
         """
         f, unit = self.f, self.unit
         number = unit.get(Unit.COUNT)
@@ -87,7 +89,8 @@ class VectorUnit:
             f.store(value, self._at(column, number), FIELD_BYTES)
         unit.set(Unit.COUNT, f.add(number, i64(1)))
         unit.set(Unit.LAST, at)
-        return at, leaves
+        unit.set(Unit.LAST_WAVE, wave)
+        return at
 
     def _latency(self, row: Record, cycle: Value, is_matrix: Value) -> Value:
         f = self.f

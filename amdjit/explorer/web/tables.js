@@ -55,7 +55,9 @@ export function occupancyPanel(app) {
     peak.values.length
       ? table("Variables alive at the peak", [{ name: "variable" }, { name: "type" }, { name: "registers" }],
         peak.values.map((value) => [h("code", {}, visible(value.name)), visible(value.type), h("code", {}, visible(value.registers))]))
-      : nothing("No names: the debug information names no variables there."));
+      : nothing("No names: the debug information names no variables there."),
+    peak.origins.length ? table("Lines that wrote the registers alive at the peak", [{ name: "written by" }, { name: "VGPRs", numeric: true }],
+      peak.origins.map((each) => [each.place ? placeLink(app, each.place) : "an unknown line", each.vgprs])) : null);
 }
 
 /** Return the tables of memory instructions and of LDS conflicts. */
