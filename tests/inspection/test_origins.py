@@ -13,6 +13,8 @@ from amdjit.emulator.analysis.control_flow import Graph, build_graph
 from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.examples import perf_hgemm, saxpy, simple_hgemm, transpose_shuffle
+from amdjit.inspection.machine_code import read_machine_code
+from amdjit.inspection.origins import live_origins
 
 H = f16[:, :]
 KERNELS = [
@@ -94,22 +96,21 @@ def replaced(x, out):
 def test_in_straight_code_only_the_last_writer_counts() -> None:
     compiled = replaced.compile(f32[::1], f32[::1], target="gfx1201", bounds_check=False)
     found = compiled.inspect()
-    assert len(found.blocks) == 1
     whole = CodeObject.read(compiled.code_object)
-    code = whole.kernels[compiled.name]
-    (block,) = build_graph(kernel_text(whole, code), code.entry_address).blocks.values()
-    last = {
-        number: instruction.pc
-        for instruction in block.instructions
-        if instruction.pc < found.peak.address
-        for number in written(instruction)
-    }
-    (highest,) = (each for each in found.instructions if each.address == found.peak.address)
+    code = read_machine_code(whole, whole.kernels[compiled.name])
+    assert code is not None
+    (block,) = code.graph.blocks.values()
     places = {each.address: each.place for each in found.instructions}
-    expected = {number: {places[last[number]]} for number in highest.live_vgprs & set(last)}
-    named: dict[int, set[object]] = defaultdict(set)
-    for origin in found.peak.origins:
-        for number in origin.vgprs:
-            named[number].add(origin.place)
-    assert named == expected
-    assert len(expected) > 2
+    last: dict[int, int] = {}
+    rewritten = 0
+    for facts, instruction in zip(found.instructions, block.instructions, strict=True):
+        named: dict[int, set[object]] = defaultdict(set)
+        for origin in live_origins(code, facts, places):
+            for number in origin.vgprs:
+                named[number].add(origin.place)
+        live = facts.live_vgprs & set(last)
+        assert {n: named[n] for n in live} == {n: {places[last[n]]} for n in live}, facts.text
+        for number in written(instruction):
+            rewritten += number in last and places[last[number]] != facts.place
+            last[number] = instruction.pc
+    assert rewritten
