@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from amdjit.cycles.program import transfer_dwords
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Flow, Idle, Immediate, Timing, Unit
 
@@ -259,7 +260,8 @@ PARAMETERS = _rows(
 
 
 def issue_cycles(instruction: Instruction) -> int | None:
-    """Return for how many cycles an instruction keeps its unit busy, in wave32.
+    """Return for how many cycles an instruction keeps its unit busy, in wave32; of LDS and vector
+    memory instructions, the path on which their operands go there.
 
     0 for s_delay_alu and s_wait_alu, which take no cycle of their own; None if it is not known.
     """
@@ -270,4 +272,6 @@ def issue_cycles(instruction: Instruction) -> int | None:
         return (instruction.immediates.get("simm16", 0) & 15) + 1
     if traits.flow is Flow.SLEEP:
         return None
+    if traits.unit in (Unit.LDS, Unit.VECTOR_MEMORY):
+        return transfer_dwords(instruction)
     return PASSES.get(traits.timing)
