@@ -18,7 +18,7 @@ ERRORS = Path(__file__).parents[1] / "cycle_errors.json"
 
 Table = Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]
 _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
-_KINDS = ("ALU", "WMMA", "loop", "LDS", "barrier", "branch", "kernel")
+_KINDS = ("ALU", "WMMA", "memory", "loop", "LDS", "barrier", "branch", "kernel")
 
 
 def with_tables(text: str, table: Table) -> str:
