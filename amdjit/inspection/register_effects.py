@@ -22,6 +22,7 @@ __all__ = [
     "ALL_SCALARS",
     "ALL_VECTORS",
     "EVERYTHING",
+    "SGPRS",
     "Effect",
     "effect_of",
     "halves_of",
@@ -29,10 +30,10 @@ __all__ = [
 ]
 
 _VGPRS = 256
-_SGPRS = 106
+SGPRS = 106
 _LOW = (1 << _VGPRS) - 1
 ALL_VECTORS = (1 << 2 * _VGPRS) - 1
-ALL_SCALARS = (1 << _SGPRS) - 1
+ALL_SCALARS = (1 << SGPRS) - 1
 
 _DATA = frozenset({"vdst", "vdata", "data0", "data1"})
 
@@ -43,8 +44,8 @@ def vectors(halves: int) -> int:
 
 
 def halves_of(first: int, dwords: int) -> int:
-    """Return both halves of consecutive VGPRs."""
-    registers = ((1 << dwords) - 1) << first
+    """Return both halves of consecutive VGPRs, as far as there are such registers."""
+    registers = ((1 << min(dwords, _VGPRS)) - 1) << first & _LOW
     return registers | registers << _VGPRS
 
 
