@@ -148,7 +148,8 @@ def _steps(code: MachineCode, block: Block) -> list[_Step]:
     for instruction in block.instructions:
         effect = EVERYTHING if instruction.pc in code.unknown else effect_of(instruction)
         found.append(_Step(instruction.pc, effect, effect.needs_all or executes <= ones))
-        ones = ones_after(instruction, ones)
+        if effect.writes_scalars:
+            ones = ones_after(instruction, ones)
     return found
 
 

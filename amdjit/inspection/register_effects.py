@@ -56,7 +56,8 @@ class Effect:
     reads: VGPRs of which it reads active lanes; across: those of which it may read inactive ones,
     too. writes: VGPRs of which it may change anything; kills: those of which it overwrites all
     active lanes; kills_all: all lanes. needs_all: it is defined only if all lanes are active.
-    change: of EXEC. scalar_reads, scalar_writes, scalar_kills: SGPRs.
+    change: of EXEC. scalar_reads, scalar_writes, scalar_kills: SGPRs. writes_scalars: it writes
+    scalar registers, SGPRs or others.
     """
 
     reads: int = 0
@@ -69,6 +70,7 @@ class Effect:
     scalar_reads: int = 0
     scalar_writes: int = 0
     scalar_kills: int = 0
+    writes_scalars: bool = False
 
 
 # Of an instruction of which nothing is known, and of a branch that may go anywhere.
@@ -87,7 +89,7 @@ def effect_of(instruction: Instruction) -> Effect:
     traits = instruction.traits
     effect = Effect(
         needs_all=traits.matrix is not None or _transposes(traits),
-        change=exec_change(instruction),
+        writes_scalars=traits.writes_exec,
     )
     for part in (instruction, instruction.pair) if instruction.pair else (instruction,):
         writes_all, across = _writes_all(part), _reads_inactive(part)
@@ -96,6 +98,10 @@ def effect_of(instruction: Instruction) -> Effect:
                 _vector(effect, part, spec, register, writes_all, across)
             elif register.file is RegisterFile.SGPR:
                 _scalar(effect, spec, register, writes_all)
+            elif spec.written:
+                effect.writes_scalars = True
+    if effect.writes_scalars:
+        effect.change = exec_change(instruction)
     # M0 decides at run time which registers these moves read and write.
     if traits.is_relative:
         effect.reads = effect.writes = ALL_VECTORS
@@ -136,6 +142,7 @@ def _scalar(effect: Effect, spec: OperandSpec, register: Register, writes_all: b
     registers = ((1 << register.dwords) - 1) << register.index
     if spec.written:
         effect.scalar_writes |= registers
+        effect.writes_scalars = True
     if spec.read:
         effect.scalar_reads |= registers
     elif writes_all:
