@@ -35,6 +35,7 @@ def click(browser: Browser, selector: str, nth: int = 0) -> None:
     browser.run("document.querySelectorAll(arguments[0])[arguments[1]].click()", selector, nth)
 
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 MINUS = "\N{MINUS SIGN}"
 LISTING = ".listing .row"
 SOURCE = ".source .row"
@@ -186,6 +187,12 @@ def test_the_address_of_the_page_leads_to_an_instruction(browser: Browser, page:
     browser.driver.get(f"{page.resolve().as_uri()}#1038")
     browser.driver.execute_async_script("requestAnimationFrame(arguments[0])")
     assert browser.texts(".listing .row.current .address") == ["1038"]
+
+
+def test_the_summary_says_what_was_launched(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    assert f"Launch2groups of 64 {TIMES} 2, 8 waves" in browser.texts(".figures > div")
+    assert "one workgroup is not recorded" in browser.texts(".missing li")
 
 
 def test_the_summary_marks_what_rests_on_assumptions(browser: Browser, page: Path) -> None:
