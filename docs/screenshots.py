@@ -19,7 +19,7 @@ from amdjit import blockIdx, f32, shared, threadIdx
 from amdjit.examples.perf_hgemm import perf_hgemm
 from amdjit.examples.report import small_integers
 from amdjit.examples.saxpy import saxpy
-from amdjit.explorer.page import write_inspection_page, write_profile_page
+from amdjit.explorer.page import write_profile_page
 
 IMAGES = Path(__file__).parent / "images"
 TILE = 32
@@ -80,7 +80,7 @@ def comparison(path: Path) -> None:
     """Write the page that compares two levels of optimisation."""
     arguments = (*[amdjit.f16[:, :]] * 4, f32, f32)
     second = perf_hgemm.compile(*arguments, opt_level=1)
-    write_inspection_page(perf_hgemm.compile(*arguments).inspect(), path, second.inspect())
+    perf_hgemm.compile(*arguments).inspect().to_html(path, second.inspect())
 
 
 SELECT = (

@@ -10,7 +10,8 @@ from chromium import Browser
 from hand_made import HOSTILE, Profile, hostile, inspection, launch
 
 from amdjit.explorer.page import write_inspection_page, write_profile_page
-from amdjit.inspection.inspection import Companion
+from amdjit.inspection.facts import LineFacts
+from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.intrinsics.models.matrix_layouts import layout
 
 
@@ -37,6 +38,15 @@ def click(browser: Browser, selector: str, nth: int = 0) -> None:
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 MINUS = "\N{MINUS SIGN}"
+
+
+def with_lines(facts: Inspection) -> Inspection:
+    """Return facts with the lines that their instructions name."""
+    places = {each.place for each in facts.instructions} - {None}
+    lines = {place: LineFacts(*place, (), {}, 0, 0) for place in places if place}
+    return replace(facts, lines=lines)
+
+
 LISTING = ".listing .row"
 SOURCE = ".source .row"
 
@@ -252,6 +262,25 @@ def test_a_comparison_aligns_lines_and_instructions(browser: Browser, tmp_path: 
     ]
     assert ["1024 ds_store_b128 v17, v[0:3]", ""] in rows
     assert browser.messages() == []
+
+
+def test_lines_that_moved_are_compared_with_themselves(browser: Browser, tmp_path: Path) -> None:
+    first = inspection()
+    [*files] = first.companion.sources
+    texts = dict(first.companion.sources)
+    texts[files[0]] = "# A new line.\n" + texts[files[0]]
+    moved = tuple(
+        replace(each, line=each.line + 1) if each.line and each.file == files[0] else each
+        for each in first.instructions
+    )
+    second = replace(first, instructions=moved, companion=Companion(sources=texts))
+    write_inspection_page(with_lines(first), tmp_path / "moved.html", with_lines(second))
+    browser.load(tmp_path / "moved.html")
+    browser.keys("c")
+    changed = browser.texts(".comparison table:nth-of-type(1) tbody tr.changed")
+    assert changed == []
+    names = browser.texts(".comparison tbody td:first-child .link")
+    assert len(names) == len({each.place for each in first.instructions})
 
 
 def test_hostile_text_stays_text(browser: Browser, tmp_path: Path) -> None:
