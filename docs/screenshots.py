@@ -88,13 +88,26 @@ SELECT = (
     ".filter((e) => e.textContent.includes(arguments[0]))[arguments[1]]; row.click();"
     "row.scrollIntoView({block: 'center'}); row.closest('.list').scrollLeft = 0;"
 )
+WIDEN = (
+    "for (let i = 0; i < 4; i += 1) document.querySelectorAll('.splitter')[1]"
+    ".dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'}));"
+)
+HEAT = (
+    "const heat = document.querySelector('[aria-label=Heat]'); heat.value = arguments[0];"
+    "heat.dispatchEvent(new Event('change'));"
+)
 # Each picture: its page, light or dark, and what is done on it: a script and its arguments.
 PICTURES: dict[str, tuple[Callable[[Path], None], str, tuple[tuple[Any, ...], ...]]] = {
     "explorer_hgemm": (hgemm, "light", ((SELECT, "v_wmma", 9),)),
     "explorer_transpose": (
         transposes,
         "dark",
-        ((SELECT, "ds_load", 0), ("document.querySelector('#tab-memory').click()",)),
+        (
+            (SELECT, "ds_load", 0),
+            (HEAT, "lds_conflict_cycles"),
+            (WIDEN,),
+            ("document.querySelector('#tab-memory').click()",),
+        ),
     ),
     "explorer_saxpy": (
         first_kernel,
