@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
+from amdjit.inspection.accesses import memory_accesses
 from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
 from amdjit.inspection.debug_names import DebugNames, read_debug_names
 from amdjit.inspection.facts import (
@@ -18,7 +19,7 @@ from amdjit.inspection.facts import (
 from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.inspection.instructions import instruction_facts
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
-from amdjit.inspection.missing import missing_facts
+from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.origins import live_origins
 from amdjit.target import find_target
@@ -57,6 +58,7 @@ def inspect_kernel(
     code = read_machine_code(whole, kernel) if target.is_emulated else None
     names = read_debug_names(whole)
     found = _found(code, names) if code is not None else _NOTHING
+    accesses = () if code is None else memory_accesses(code)
     metadata = kernel.metadata
     return Inspection(
         kernel=kernel.name,
@@ -78,8 +80,11 @@ def inspect_kernel(
         lines=line_facts(found.instructions),
         peak=found.peak,
         occupancy=occupancy_of(read_demand(kernel), target),
-        accesses=(),
-        missing=missing_facts(whole, kernel, target, code, names),
+        accesses=accesses,
+        missing=(
+            *missing_facts(whole, kernel, target, code, names),
+            *missing_shape(kernel, accesses),
+        ),
         companion=companion or Companion(),
         code_object=whole.data,
     )
