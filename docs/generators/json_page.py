@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amdjit.cycles.estimate import Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.inspection.comparison import Comparison, Figure, LineGrowth
 from amdjit.inspection.facts import (
     AccessFacts,
     BlockFacts,
     Call,
     InstructionFacts,
     LineFacts,
+    LiveOrigin,
     LiveValue,
     LoopFacts,
     Occupancy,
@@ -40,10 +42,12 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
         LineFacts,
         Peak,
         LiveValue,
+        LiveOrigin,
         Occupancy,
         OccupancyStep,
         AccessFacts,
     ),
+    "amdjit.comparison/1": (Comparison, Figure, LineGrowth),
     "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts),
     "Estimates of a launch": (Cycles, InstructionCycles, WaveTimeline, Segment),
 }
@@ -55,12 +59,16 @@ _WORDS = {int: "number", float: "number", str: "text", bool: "true or false"}
 _COMMON = {
     "address": "of the instruction, in the code object's virtual addresses",
     "addresses": "of the instructions",
+    "after": "of the second kernel",
+    "before": "of the first kernel",
+    "units_after": "instructions by unit, of the second kernel",
+    "units_before": "instructions by unit, of the first kernel",
     "end": "the cycle after the last",
     "executions": "of the instruction, each wave's counted",
     "file": "the source file",
     "function": "the function that was called",
     "line": "in the file, from 1",
-    "name": "of the variable",
+    "name": "what it is called",
     "number": "by which others name it",
     "occupancy": "waves on a SIMD, and what limits them",
     "peak": "where most VGPRs are live",

@@ -66,6 +66,13 @@ def check(value: Any, kind: str, page: dict[str, dict[str, str]]) -> None:
         assert isinstance(value, words[kind]), (kind, value)  # type: ignore[arg-type]
 
 
+def test_the_json_of_a_comparison_is_what_the_page_says() -> None:
+    first, second = (sums.compile(f32[:], n, target="gfx1201").inspect() for n in (3, 5))
+    form = json.loads(first.compare(second).to_json())
+    assert form.pop("schema") == "amdjit.comparison/1"
+    check(form, "[Comparison]", tables())
+
+
 def test_the_json_of_a_profile_is_what_the_page_says() -> None:
     x = np.ones(64, np.float32)
     with amdjit.use("emulator:gfx1201"), amdjit.profile() as p:
