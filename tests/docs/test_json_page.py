@@ -54,7 +54,11 @@ def check(value: Any, kind: str, page: dict[str, dict[str, str]]) -> None:
     elif kind.startswith(("array of ", "object of ")):
         collection, _, element = kind.partition(" of ")
         assert isinstance(value, list if collection == "array" else dict)
-        for item in value.values() if isinstance(value, dict) else value:
+        items = list(value.values() if isinstance(value, dict) else value)
+        if element.startswith("entries of "):
+            assert all(set(item) == {"key", "value"} for item in items)
+            items, element = [item["value"] for item in items], element.removeprefix("entries of ")
+        for item in items:
             check(item, element, page)
     elif kind.startswith("["):
         fields = page[kind[1 : kind.index("]")]]
