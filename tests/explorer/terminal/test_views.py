@@ -18,7 +18,7 @@ ESCAPES = re.compile(r"\033\[\d*m")
 
 def body(name: str, screen: Screen | None = None) -> list[str]:
     """Return the lines of a view, without what all begin and end with."""
-    return view(INSPECTION, name, screen or Screen()).splitlines()[3:-1]
+    return view(INSPECTION, name, screen or Screen()).splitlines()[3:-2]
 
 
 @pytest.mark.parametrize("name", VIEWS)
