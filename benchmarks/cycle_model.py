@@ -21,6 +21,7 @@ from typing import Any
 from measurement import ROOT
 from trace_errors import KINDS, Errors, Predicted, Sample, errors_of, samples_of
 from trace_files import read_trace
+from trace_replays import replay_in_host_code
 from traced_runs import Trace, TracedWave
 
 sys.path.insert(0, str(ROOT / "tests" / "cycles" / "reference"))
@@ -29,7 +30,7 @@ from program_steps import instructions_of
 from simulation import simulate as simulate_in_python
 from waves import WaveRun as ReferenceRun
 
-__all__ = ["TRACES", "Replay", "replay", "replay_in_python"]
+__all__ = ["TRACES", "Replay", "main", "replay", "replay_in_host_code", "replay_in_python"]
 
 TRACES = ROOT / "tests" / "hardware" / "traces"
 _DISTRIBUTION = (0, 1, 2, 5, 10, 50)
@@ -122,8 +123,7 @@ def _print_instructions(trace: Trace, number: int, wave: TracedWave, predicted: 
 
 def print_totals(found: Sequence[Replay]) -> None:
     """Print the errors of all traces together, their distribution and the worst cases."""
-    places = {id(sample): one.trace for one in found for sample in one.samples}
-    errors = errors_of([sample for one in found for sample in one.samples], worst=5)
+    errors = errors_of([sample for one in found for sample in one.samples])
     print(f"\nAll {len(found)} traces")
     head = "  ".join(f"<={limit}" for limit in _DISTRIBUTION)
     print(f"  kind     samples   error of the sum   absolute error in cycles: {head}")
@@ -133,14 +133,11 @@ def print_totals(found: Sequence[Replay]) -> None:
             f"  {kind:8} {each.count:7,}   {each.relative:+7.2%}   median {each.median:g};  {parts}"
         )
     print("  worst cases")
-    for kind, each in errors.items():
-        for sample in each.worst[:3]:
-            trace = places[id(sample)]
-            index = trace.waves[sample.wave].path[sample.step] if trace.waves else 0
-            text = trace.texts[index] if index < len(trace.texts) else "skipped"
+    for kind, cases in _worst(found).items():
+        for case in cases:
             print(
-                f"    {kind:8} predicted {sample.predicted}, measured {sample.measured}: "
-                f"{trace.name}, wave {sample.wave}, {text}"
+                f"    {kind:8} predicted {case['predicted']}, measured {case['measured']}: "
+                f"{case['trace']}, wave {case['wave']}, {case['text']}"
             )
     steps = sum(len(wave.path) for one in found for wave in one.trace.waves)
     seconds = sum(one.seconds for one in found)
@@ -148,21 +145,12 @@ def print_totals(found: Sequence[Replay]) -> None:
 
 
 def as_json(found: Sequence[Replay], wrong: Sequence[str]) -> dict[str, Any]:
-    """Return everything that is printed, as JSON."""
-
-    def rows(samples: Sequence[Sample]) -> dict[str, Any]:
-        return {
-            kind: {
-                "samples": each.count,
-                "predicted": each.predicted,
-                "measured": each.measured,
-                "relative": each.relative,
-                "median": each.median,
-                "within": {str(limit): each.within(limit) for limit in _DISTRIBUTION},
-            }
-            for kind, each in errors_of(samples).items()
-        }
-
+    """Return the errors as JSON. first, others: the first run of each program and the others."""
+    seen: set[tuple[str, ...]] = set()
+    first, others = [], []
+    for one in found:
+        (others if one.trace.texts in seen else first).append(one)
+        seen.add(one.trace.texts)
     return {
         "kinds": KINDS,
         "traces": [
@@ -173,13 +161,55 @@ def as_json(found: Sequence[Replay], wrong: Sequence[str]) -> dict[str, Any]:
                 "waves": len(one.trace.waves),
                 "given": dict(one.trace.given.cycles),
                 "missing": list(one.trace.missing),
-                "errors": rows(one.samples),
+                "errors": _rows([one]),
             }
             for one in found
         ],
-        "all": rows([sample for one in found for sample in one.samples]),
+        "first": _rows(first),
+        "others": _rows(others),
+        "all": _rows(found),
+        "worst": _worst(found),
         "wrong": list(wrong),
     }
+
+
+def _rows(found: Sequence[Replay]) -> dict[str, Any]:
+    samples = [sample for one in found for sample in one.samples]
+    return {
+        kind: {
+            "samples": each.count,
+            "predicted": each.predicted,
+            "measured": each.measured,
+            "relative": round(each.relative, 6),
+            "median": each.median,
+            "within": {str(limit): round(each.within(limit), 4) for limit in _DISTRIBUTION},
+        }
+        for kind, each in errors_of(samples).items()
+    }
+
+
+def _worst(found: Sequence[Replay], count: int = 3) -> dict[str, list[dict[str, Any]]]:
+    """Return the worst samples of each kind, one for each instruction of a kernel."""
+    cases: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+    pairs = [(sample, one.trace) for one in found for sample in one.samples if sample.error]
+    seen: set[tuple[str, str, int]] = set()
+    for sample, trace in sorted(pairs, key=lambda pair: -abs(pair[0].error)):
+        index = trace.waves[sample.wave].path[sample.step]
+        key = sample.kind, trace.kernel, index
+        if key in seen or len(cases[sample.kind]) == count:
+            continue
+        seen.add(key)
+        text = trace.texts[index] if index < len(trace.texts) else "(no lane is active)"
+        cases[sample.kind].append(
+            {
+                "trace": trace.name,
+                "wave": sample.wave,
+                "text": text if sample.kind != "kernel" else "(all)",
+                "predicted": sample.predicted,
+                "measured": sample.measured,
+            }
+        )
+    return cases
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -191,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the errors as JSON")
     chosen = parser.parse_args(arguments)
     files = chosen.files or sorted(TRACES.glob("*__*.json"))
-    predict = replay_in_python
+    predict = replay_in_python if chosen.reference else replay_in_host_code
     found, wrong = replays(files, predict)
     for one in found:
         print_replay(one, chosen.instructions)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from traced_runs import FRONT, Trace
+from traced_runs import FRONT, MEMORY, Trace
 
 from amdjit.cycles.program import COUNTERS, NO_WAIT, TIMINGS, Kind, Step
 from amdjit.emulator.decoder.traits import Timing
@@ -17,6 +17,7 @@ __all__ = ["KINDS", "Errors", "Predicted", "Sample", "errors_of", "samples_of"]
 KINDS = {
     "ALU": "an issue of VALU or SALU to the next one, nothing given between them",
     "WMMA": "the same where one of them is a WMMA",
+    "memory": "an issue of VALU or SALU to that of an LDS or memory instruction behind it",
     "loop": "one pass of a loop that nothing given interrupts",
     "LDS": "issue of the LDS instruction to the end of the wait for it",
     "barrier": "the last signal of a workgroup's waves on the SIMD to the first issue behind it",
@@ -144,7 +145,7 @@ class _Wave:
         return Sample(kind, self.number, last, predicted, measured)
 
     def gaps(self) -> Iterator[Sample]:
-        """Yield the gaps between ALU instructions, and behind branches."""
+        """Yield the gaps from ALU instructions and branches to the next issue."""
         for first, last in zip(self.steps, self.steps[1:], strict=False):
             if last in self.disturbed:
                 continue
@@ -153,6 +154,8 @@ class _Wave:
                 yield self.sample("branch", first, last)
             elif kinds[0] in _ALU and kinds[1] in _ALU:
                 yield self.sample(self._unit(first, last), first, last)
+            elif kinds[0] in _ALU and kinds[1] in MEMORY:
+                yield self.sample("memory", first, last)
 
     def _unit(self, first: int, last: int) -> str:
         timings = {

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from amdjit.cycles.program import transfer_dwords
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Flow, Idle, Immediate, Timing, Unit
 
@@ -75,23 +76,23 @@ PARAMETERS = _rows(
         "valu queue",
         8,
         "instructions",
-        _TRACES + "a SIMD takes the ninth WMMA when the first one ends (custom_wmma_simple, 200)",
+        _TRACES + "a SIMD takes the ninth WMMA when the first one ends (custom_wmma_simple, 194)",
     ),
     Parameter(
         "valu latency",
         8,
         "cycles",
-        _TRACES + "issue to execution of an instruction that reads VGPRs, queue empty (2,000)",
+        _TRACES + "issue to execution of an instruction that reads VGPRs, queue empty (1,759)",
     ),
     Parameter(
-        "valu latency, scalar sources", 7, "cycles", _TRACES + "the same without VGPRs (190)"
+        "valu latency, scalar sources", 7, "cycles", _TRACES + "the same without VGPRs (189)"
     ),
     Parameter("valu latency, constants", 6, "cycles", _TRACES + "the same of constants only (51)"),
     Parameter(
         "matrix latency",
         12,
         "cycles",
-        _TRACES + "issue to the first pass of a WMMA that meets an idle SIMD (10)",
+        _TRACES + "issue to the first pass of a WMMA that meets an idle SIMD (5 of 9)",
     ),
     Parameter(
         "valu lead",
@@ -102,14 +103,49 @@ PARAMETERS = _rows(
     Parameter(
         "valu dependency", 5, "cycles", _TRACES + "execution to execution of the reader (28)"
     ),
-    Parameter("transcendental dependency", 9, "cycles", _TRACES + "the same after v_rcp (300)"),
+    Parameter(
+        "transcendental dependency", 9, "cycles", _TRACES + "the same after v_rcp (about 30)"
+    ),
     Parameter(
         "matrix after valu",
         2,
         "cycles",
-        _TRACES + "execution of a VALU instruction to the first pass of a WMMA (300)",
+        _TRACES + "execution of a VALU instruction to the first pass of a WMMA (about 30)",
     ),
-    Parameter("matrix after transcendental", 6, "cycles", _TRACES + "the same after v_rcp (500)"),
+    Parameter(
+        "matrix after transcendental", 6, "cycles", _TRACES + "the same after v_rcp (about 500)"
+    ),
+    Parameter(
+        "transcendental moves",
+        3,
+        "places",
+        _TRACES + "how far v_rcp has moved in the queue when another slow instruction follows "
+        "(custom_handwritten, 1,600)",
+    ),
+    Parameter(
+        "write after transcendental",
+        6,
+        "cycles",
+        _TRACES + "execution to execution of an instruction that writes the same VGPR (12)",
+    ),
+    Parameter(
+        "matrix after transcendental result",
+        2,
+        "cycles",
+        _TRACES + "what a WMMA that reads the result waits longer (about 30)",
+    ),
+    Parameter(
+        "matrix after pseudo-scalar",
+        3,
+        "cycles",
+        _TRACES + "execution of v_s_exp to the first pass of a WMMA (about 10)",
+    ),
+    Parameter(
+        "double shown",
+        28,
+        "cycles",
+        _TRACES + "first pass of an f64 instruction to its event (190)",
+    ),
     Parameter(
         "valu scalar results",
         7,
@@ -128,14 +164,14 @@ PARAMETERS = _rows(
         "delay dependency",
         5,
         "cycles",
-        _TRACES + "issue to the issue that s_delay_alu delays (900)",
+        _TRACES + "issue to the issue that s_delay_alu delays (326)",
     ),
     Parameter(
         "salu after valu read",
         -1,
         "cycles",
         _TRACES + "execution of the last VALU instruction that reads an SGPR to a SALU "
-        "instruction that writes one (260)",
+        "instruction that writes one (232)",
     ),
     Parameter("salu latency", 4, "cycles", _TRACES + "issue to execution (40)"),
     Parameter("salu dependency", 2, "cycles", _TRACES + "execution to execution (20)"),
@@ -152,8 +188,14 @@ PARAMETERS = _rows(
         _TRACES + "execution of SALU to SALU behind s_wait_alu "
         "sa_sdst(0), to scalar memory, and to VALU that uses SGPRs (270)",
     ),
-    Parameter("salu to memory", 6, "cycles", _TRACES + "execution to vector memory (30)"),
+    Parameter("salu to memory", 6, "cycles", _TRACES + "execution to vector memory (16)"),
     Parameter("scc to branch", 5, "cycles", _TRACES + "execution to branch (335)"),
+    Parameter(
+        "salu queue",
+        6,
+        "instructions",
+        _TRACES + "scalar instructions of a SIMD before one waits (discover_ops, 100)",
+    ),
     Parameter("branch taken", 9, "cycles", _TRACES + "taken branch to next issue (310 of 557)"),
     Parameter("branch not taken", 3, "cycles", _TRACES + "(27)"),
     Parameter(
@@ -173,6 +215,12 @@ PARAMETERS = _rows(
         3,
         "cycles",
         _TRACES + "last dword transferred to a VALU instruction of the wave (200)",
+    ),
+    Parameter(
+        "transfer queue place",
+        2,
+        "cycles",
+        _TRACES + "last dword transferred to the issue that takes the place (200)",
     ),
     Parameter(
         "transfer queue",
@@ -212,7 +260,8 @@ PARAMETERS = _rows(
 
 
 def issue_cycles(instruction: Instruction) -> int | None:
-    """Return for how many cycles an instruction keeps its unit busy, in wave32.
+    """Return for how many cycles an instruction keeps its unit busy, in wave32; of LDS and vector
+    memory instructions, the path on which their operands go there.
 
     0 for s_delay_alu and s_wait_alu, which take no cycle of their own; None if it is not known.
     """
@@ -223,4 +272,6 @@ def issue_cycles(instruction: Instruction) -> int | None:
         return (instruction.immediates.get("simm16", 0) & 15) + 1
     if traits.flow is Flow.SLEEP:
         return None
+    if traits.unit in (Unit.LDS, Unit.VECTOR_MEMORY):
+        return transfer_dwords(instruction)
     return PASSES.get(traits.timing)

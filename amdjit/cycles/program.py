@@ -35,6 +35,7 @@ __all__ = [
     "ProgramTable",
     "Step",
     "program_table",
+    "transfer_dwords",
 ]
 
 Int32s = NDArray[np.int32]
@@ -305,12 +306,17 @@ def _describe_memory(row: list[int], instruction: Instruction) -> None:
         counted = instruction.opcode.instruction_set.wait_counters.counted[event_of(instruction)]
         row[Step.COUNTED] = sum(1 << _COUNTER[counter.name] for counter in counted)
     if traits.unit in (Unit.VECTOR_MEMORY, Unit.LDS, Unit.LDS_DIRECT):
-        row[Step.TRANSFER] = max(1, _vector_dwords(instruction, "read"))
+        row[Step.TRANSFER] = transfer_dwords(instruction)
         row[Step.RESULT] = _vector_dwords(instruction, "written")
     access = traits.memory
     if access is not None:
         is_load = access.kind is MemoryKind.LOAD or row[Step.RESULT] > 0
         row[Step.IS_LOAD], row[Step.IS_STORE] = is_load, not is_load
+
+
+def transfer_dwords(instruction: Instruction) -> int:
+    """Return the dwords of a lane that go to LDS or vector memory: addresses and data."""
+    return max(1, _vector_dwords(instruction, "read"))
 
 
 def _vector_dwords(instruction: Instruction, direction: str) -> int:

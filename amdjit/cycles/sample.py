@@ -14,8 +14,9 @@ from amdjit.emulator.counting.recording import Recording
 
 __all__ = ["Footprint", "Sample", "footprint_of", "sample_of"]
 
-# Waves that repeat a recorded workgroup get other numbers for the lines that are its own.
-_SALT_SHIFT = 56
+# Waves that repeat a recorded workgroup get other numbers for the lines that are its own. Addresses
+# have 47 bits, keys of lines therefore 42.
+_SALT_SHIFT = 42
 _HASH = np.uint64(0x9E3779B97F4A7C15)
 _HASH_BITS = 32
 

@@ -87,7 +87,8 @@ def test_the_units_passes_are_those_of_the_packets() -> None:
         (0x7E005501, 4),  # v_rcp_f32 v0, v1
         (0xBF830004, None),  # s_sleep 4
         (0xBFB00000, 1),  # s_endpgm
+        (0x0000_0001_D834_0000, 2),  # ds_store_b32 v1, v0
     ],
 )
 def test_issue_cycles(code: int, cycles: int | None) -> None:
-    assert issue_cycles(decode(code.to_bytes(4, "little"), 0, 0)) == cycles
+    assert issue_cycles(decode(code.to_bytes(8, "little"), 0, 0)) == cycles

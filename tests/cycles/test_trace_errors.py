@@ -57,7 +57,7 @@ def test_loops_of_wmma_and_valu_are_within_3_percent() -> None:
 
 def test_a_loop_of_wmma_is_exact() -> None:
     found = dict(of_each_trace("loop"))["custom_wmma_simple__gfx1201__4b1d50__00"]
-    assert found.count == 18
+    assert found.count == 19
     assert found.absolute[-1] == 0
 
 
@@ -70,12 +70,25 @@ def test_lds_round_trips_and_barriers_are_within_10_percent(kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "exact", "within_1"),
-    [("ALU", 0.82, 0.9), ("WMMA", 0.88, 0.9), ("branch", 0.78, 0.85)],
+    [("ALU", 0.83, 0.91), ("WMMA", 0.88, 0.9), ("memory", 0.6, 0.8), ("branch", 0.79, 0.87)],
 )
 def test_most_gaps_between_issues_are_exact(kind: str, exact: float, within_1: float) -> None:
     found = all_errors()[kind]
     assert found.within(0) >= exact
     assert found.within(1) >= within_1
+
+
+def test_round_trips_to_lds_without_load_are_within_a_cycle() -> None:
+    found = [
+        sample.error
+        for one in replays()
+        if one.trace.kernel == "custom_lds_sync"
+        for sample in one.samples
+        # The second store of two waves takes its turn on the path with those of another SIMD.
+        if sample.kind == "LDS" and (sample.wave == 0 or sample.measured < 35)
+    ]
+    assert len(found) == 15
+    assert set(found) <= {-1, 0, 1}
 
 
 def test_little_of_a_trace_without_memory_is_given() -> None:

@@ -22,7 +22,7 @@ __all__ = ["Issue", "simulate"]
 
 DS, KM = COUNTERS.index("dscnt"), COUNTERS.index("kmcnt")
 TRANSFERS = (Kind.LDS, Kind.VECTOR_MEMORY)
-SALU_PLACES = 6
+SALU_PLACES = P["salu queue"]
 
 
 @dataclass(frozen=True)

@@ -32,4 +32,4 @@ class TransferQueue:
 
     def add(self, start: int, dwords: int) -> None:
         """Keep a place for a transfer."""
-        self.ends.append(start + dwords + 2)
+        self.ends.append(start + dwords + P["transfer queue place"])

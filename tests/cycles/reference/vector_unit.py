@@ -67,7 +67,8 @@ class VectorUnit:
             moved = self.moved(number - 1, steps) + own
             earliest = max(earliest, moved, self.issued[-1] + self.pace)
         if instruction.timing is not Timing.VALU and self.last_transcendental >= 0:
-            earliest = max(earliest, self.moved(self.last_transcendental, 3) + 1)
+            steps = P["transcendental moves"]
+            earliest = max(earliest, self.moved(self.last_transcendental, steps) + 1)
         return earliest
 
     def execute(self, instruction: Instruction, cycle: int, sources: int, wave: int) -> Executed:
@@ -113,13 +114,13 @@ class VectorUnit:
             self.transcendental_free = start + instruction.passes
             self.matrix_free = max(self.matrix_free, at + P["matrix after transcendental"])
         elif timing is Timing.DOUBLE:
-            at = start + instruction.passes - 4
+            at = start + P["double shown"]
             self.pace = instruction.passes
             self.free = start + instruction.passes
             self.matrix_free = max(self.matrix_free, at + P["matrix after transcendental"])
             return at
         elif timing is Timing.PSEUDO_SCALAR:
-            self.matrix_free = max(self.matrix_free, at + 3)
+            self.matrix_free = max(self.matrix_free, at + P["matrix after pseudo-scalar"])
         else:
             self.pace = instruction.passes
             self.matrix_free = max(self.matrix_free, at + P["matrix after valu"])

@@ -140,12 +140,15 @@ class Wave:
             if register in self.valu_results:
                 slow = register in self.slow_results
                 after = P["transcendental dependency" if slow else "valu dependency"]
-                extra = 2 if slow and instruction.is_matrix else 0
+                reads_slow = slow and instruction.is_matrix
+                extra = P["matrix after transcendental result"] if reads_slow else 0
                 ready = max(ready, self.valu_results[register] + after + extra)
         if instruction.timing is not Timing.TRANSCENDENTAL:
             for register in instruction.writes:
                 if register in self.slow_results:
-                    ready = max(ready, self.valu_results[register] + 6)
+                    ready = max(
+                        ready, self.valu_results[register] + P["write after transcendental"]
+                    )
         return ready
 
     def valu_executed(self, instruction: Instruction, cycle: int, at: int) -> None:
