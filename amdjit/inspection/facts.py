@@ -19,6 +19,7 @@ __all__ = [
     "Occupancy",
     "OccupancyStep",
     "Peak",
+    "RegisterBanks",
     "SourcePlace",
 ]
 
@@ -186,3 +187,16 @@ class AccessFacts:
     bank_conflicts: int | None
     file: str | None = None
     line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterBanks:
+    """Instructions of one kind whose operands share a bank of the VGPR file. count: of all of that
+    kind; addresses: of those that share one. cycles: what that costs each of them, None if it is
+    not known. source: of the rule."""
+
+    instructions: str
+    count: int
+    addresses: tuple[int, ...]
+    cycles: int | None
+    source: str

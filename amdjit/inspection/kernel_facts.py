@@ -13,6 +13,7 @@ from amdjit.inspection.facts import (
     LoopFacts,
     Occupancy,
     Peak,
+    RegisterBanks,
     SourcePlace,
 )
 
@@ -67,3 +68,4 @@ class KernelFacts:
     missing: tuple[str, ...]
     companion: Companion = field(default_factory=Companion, repr=False, compare=False)
     code_object: bytes = field(default=b"", repr=False, compare=False)
+    register_banks: tuple[RegisterBanks, ...] = ()
