@@ -21,6 +21,7 @@ from amdjit.inspection.instructions import instruction_facts
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
+from amdjit.inspection.origins import live_origins
 from amdjit.inspection.register_banks import register_banks
 from amdjit.target import find_target
 
@@ -111,12 +112,13 @@ def _found(code: MachineCode, names: DebugNames) -> _Found:
         instructions,
         block_facts(code, structure, instructions),
         structure.loops,
-        _peak(instructions, names),
+        _peak(code, instructions, names),
     )
 
 
-def _peak(instructions: tuple[InstructionFacts, ...], names: DebugNames) -> Peak:
+def _peak(code: MachineCode, instructions: tuple[InstructionFacts, ...], names: DebugNames) -> Peak:
     highest = peak_of(instructions)
     assert highest is not None
     vgprs, sgprs = len(highest.live_vgprs), len(highest.live_sgprs)
-    return Peak(highest.address, vgprs, sgprs, names.live_values(highest))
+    origins = live_origins(code, highest, {each.address: each.place for each in instructions})
+    return Peak(highest.address, vgprs, sgprs, names.live_values(highest), origins)
