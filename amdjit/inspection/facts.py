@@ -208,9 +208,12 @@ class AccessFacts:
 
 @dataclass(frozen=True, slots=True)
 class RegisterBanks:
-    """Instructions of one kind whose operands share a bank of the VGPR file. count: of all of that
-    kind; addresses: of those that share one. cycles: what that costs each of them, None if it is
-    not known. source: of the rule."""
+    """Instructions of one kind whose operands share a bank of the VGPR file.
+
+    instructions: their kind, "WMMA" or "VOPD". count: of all of that kind. addresses: of those
+    whose operands share one. cycles: what that costs each of them, None if it is not known.
+    source: of the rule.
+    """
 
     instructions: str
     count: int

@@ -42,7 +42,8 @@ class KernelFacts:
     workgroup_size: the most work-items of a workgroup. instructions, blocks: by address.
     loops: outer ones first. lines: by file and line. accesses: the memory instructions.
     missing: what could not be found out, and why, in sentences. code_object: the bytes that the
-    facts were read from; empty if the facts were made in another way.
+    facts were read from; empty if the facts were made in another way. register_banks: operands in
+    one bank of the VGPR file, for kinds of instructions of which a rule is known.
     """
 
     kernel: str

@@ -11,17 +11,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amdjit.cycles.estimate import Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.inspection.comparison import Comparison, Figure, LineGrowth
 from amdjit.inspection.facts import (
     AccessFacts,
     BlockFacts,
     Call,
     InstructionFacts,
     LineFacts,
+    LiveOrigin,
     LiveValue,
     LoopFacts,
     Occupancy,
     OccupancyStep,
     Peak,
+    RegisterBanks,
 )
 from amdjit.inspection.inspection import Inspection
 from amdjit.profiling.counts import InstructionCounts, LineCounts, Roofline, Totals
@@ -40,10 +43,13 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
         LineFacts,
         Peak,
         LiveValue,
+        LiveOrigin,
         Occupancy,
         OccupancyStep,
         AccessFacts,
+        RegisterBanks,
     ),
+    "amdjit.comparison/1": (Comparison, Figure, LineGrowth),
     "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts),
     "Estimates of a launch": (Cycles, InstructionCycles, WaveTimeline, Segment),
 }
