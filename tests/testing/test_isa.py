@@ -211,6 +211,42 @@ def test_order_is_that_of_addresses() -> None:
         code.order("v_wmma_*")
 
 
+def test_only_names_what_else_is_there() -> None:
+    code = isa(compiled("gemm"))
+    code.only("global_load_*", "*_b128").only("v_wmma_*", "v_wmma_f32_*", "v_wmma_i32_*")
+    loads, stores = code.count("global_load_*"), code.count("global_store_*")
+    with pytest.raises(
+        AssertionError, match=f"{loads} of {loads + stores} instructions"
+    ) as failure:
+        code.only("global_[ls]*", "global_store_*")
+    marked = [line for line in str(failure.value).splitlines() if line.startswith("  > ")]
+    assert len(marked) == loads
+    assert all("global_load" in line for line in marked)
+    with pytest.raises(AssertionError, match="no instruction matches buffer_"):
+        code.only("buffer_*", "buffer_load_*")
+
+
+def test_between_leaves_out_its_ends() -> None:
+    code = isa(compiled("gemm"))
+    inside = code.between("v_wmma_*", "v_wmma_*")
+    assert inside.count("v_wmma_*") == 32 - 2
+    first, last = inside.instructions[0].address, inside.instructions[-1].address
+    assert [one.mnemonic for one in code.instructions if not first <= one.address <= last].count(
+        "v_wmma_f32_16x16x16_f16"
+    ) == 2
+    for ends in (("v_div_*", "v_wmma_*"), ("v_wmma_*", "v_div_*")):
+        with pytest.raises(AssertionError, match="nothing is between"):
+            code.between(*ends)
+
+
+def test_names_may_have_the_suffix_of_an_encoding() -> None:
+    code = isa(compiled("gemm"))
+    short = code.count("v_lshrrev_b32_e32")
+    assert 0 < short <= code.count("v_lshrrev_b32")
+    assert code.count("v_lshrrev_b32*") == code.count("v_lshrrev_b32")
+    assert code.count("*_e32") > 0
+
+
 def test_what_has_machine_code_can_be_asked(tmp_path: Path) -> None:
     kernel = compiled("saxpy")
     file = tmp_path / "saxpy.co"
