@@ -192,7 +192,8 @@ def test_every_control_has_a_name(browser: Browser, page: Path) -> None:
     nameless = browser.run(
         "return [...document.querySelectorAll('button, select, input, [role=listbox], "
         "[role=slider], [role=separator], [role=region], [role=tablist], [role=group]')]"
-        ".filter((e) => !e.getAttribute('aria-label') && !e.textContent.trim() && !e.labels?.length)"
+        ".filter((e) => !e.getAttribute('aria-label') && !e.textContent.trim())"
+        ".filter((e) => !e.labels?.length)"
         ".map((e) => e.outerHTML)"
     )
     assert nameless == []
