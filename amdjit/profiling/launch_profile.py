@@ -21,7 +21,13 @@ from amdjit.profiling.peaks import PEAKS
 from amdjit.profiling.roofline import roofline_of
 from amdjit.profiling.text import launch_text
 
-__all__ = ["LaunchProfile"]
+__all__ = ["IN_JSON", "LaunchProfile"]
+
+# What the JSON form has of a launch.
+IN_JSON = (
+    "kernel", "target", "grid", "block", "dynamic_lds", "wave_size", "workgroups", "waves",
+    "distinct_lines", "totals", "roofline", "instructions", "lines", "missing",
+)  # fmt: skip
 
 _COUNTS = tuple(field.name for field in fields(Counts))
 
@@ -180,11 +186,7 @@ class LaunchProfile:
 
     def json_form(self) -> dict[str, object]:
         """Return what `profile.to_json` writes of the launch."""
-        names = (
-            "kernel", "target", "grid", "block", "dynamic_lds", "wave_size", "workgroups", "waves",
-            "distinct_lines", "totals", "roofline", "instructions", "lines", "missing",
-        )  # fmt: skip
-        return {name: json_value(getattr(self, name)) for name in names}
+        return {name: json_value(getattr(self, name)) for name in IN_JSON}
 
     def __repr__(self) -> str:
         return f"<profile of {self.kernel}, grid {self.grid}, block {self.block}>"

@@ -24,7 +24,8 @@ from amdjit.inspection.facts import (
     Peak,
 )
 from amdjit.inspection.inspection import Inspection
-from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
+from amdjit.profiling.counts import InstructionCounts, LineCounts, Roofline, Totals
+from amdjit.profiling.launch_profile import IN_JSON, LaunchProfile
 
 __all__ = ["INTRODUCTION", "RECORDS", "described", "documented_fields", "sections"]
 
@@ -43,8 +44,8 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
         OccupancyStep,
         AccessFacts,
     ),
-    "Counts of a profile": (Counts, InstructionCounts, LineCounts, Totals, Roofline),
-    "Estimates of a profile": (Cycles, InstructionCycles, WaveTimeline, Segment),
+    "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts),
+    "Estimates of a launch": (Cycles, InstructionCycles, WaveTimeline, Segment),
 }
 # Shown beside the code object, and no facts of it.
 _NOT_IN_JSON = frozenset({"companion", "code_object"})
@@ -102,6 +103,8 @@ def sections(table: Table) -> list[str]:
 
 
 def _record(record: type, table: Table) -> str:
+    if record is LaunchProfile:
+        return _launch(table)
     meanings, hints = described(record), typing.get_type_hints(_with_own_docstring(record))
     rows = [
         (f"`{name}`", json_type(hints[name]), _meaning(meanings.get(name) or _COMMON[name]))
@@ -116,8 +119,35 @@ def _meaning(text: str) -> str:
     return re.sub(r"\bNone\b", "null", text).rstrip(".")
 
 
+def _launch(table: Table) -> str:
+    """Return the table of what a launch has: properties, each with a docstring of its own."""
+    rows = [
+        (f"`{name}`", json_type(_returned(name)), _meaning(_first_line(name))) for name in IN_JSON
+    ]
+    text = (
+        "One launch. The outermost object has them as `launches`, an array, and as `stopped` a "
+        "sentence for each launch that a fault stopped, of which nothing is counted."
+    )
+    return "\n\n".join(["### LaunchProfile", text, table(("field", "is", "meaning"), rows)])
+
+
+def _property(name: str) -> Callable[..., Any]:
+    found = inspect.getattr_static(LaunchProfile, name)
+    return found.fget if isinstance(found, property) else found.func  # type: ignore[no-any-return]
+
+
+def _returned(name: str) -> Any:
+    return typing.get_type_hints(_property(name))["return"]
+
+
+def _first_line(name: str) -> str:
+    return " ".join((inspect.getdoc(_property(name)) or "").split())
+
+
 def documented_fields(record: type) -> list[str]:
     """Return the fields of a record that are in the JSON."""
+    if record is LaunchProfile:
+        return list(IN_JSON)
     names = [field.name for field in dataclasses.fields(record)]
     return [name for name in names if name not in _NOT_IN_JSON]
 
@@ -128,12 +158,19 @@ def _with_own_docstring(record: type) -> type:
 
 
 def _summary(record: type) -> str:
-    return _docstring(_with_own_docstring(record)).split("\n\n")[0].split(". ")[0].rstrip(".") + "."
+    """Return what the docstrings of a class and of its bases say of the record itself."""
+    bases = [base for base in record.__mro__ if "__annotations__" in vars(base)]
+    texts = [pieces[0].strip() for base in bases for pieces in _pieces(base)]
+    return " ".join(text for text in texts if text)
 
 
-def _docstring(record: type) -> str:
+def _pieces(record: type) -> list[list[str]]:
+    """Return the parts of each paragraph of a docstring: words on the record, then names of fields
+    and what they are, in turn."""
+    names = "|".join(field.name for field in dataclasses.fields(record))
+    pattern = rf"(?:^|(?<=[.;:] ))((?:(?:{names}), )*(?:{names})): "
     paragraphs = (inspect.getdoc(record) or "").split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    return [re.split(pattern, " ".join(paragraph.split())) for paragraph in paragraphs]
 
 
 def described(record: type) -> dict[str, str]:
@@ -147,11 +184,9 @@ def described(record: type) -> dict[str, str]:
 
 
 def _described_here(record: type) -> dict[str, str]:
-    names = "|".join(field.name for field in dataclasses.fields(record))
-    text = _docstring(record).replace("\n\n", " ")
-    pieces = re.split(rf"(?:^|(?<=[.;:] ))((?:(?:{names}), )*(?:{names})): ", text)
     return {
         name: meaning.strip(" ;")
+        for pieces in _pieces(record)
         for group, meaning in zip(pieces[1::2], pieces[2::2], strict=True)
         for name in group.split(", ")
     }

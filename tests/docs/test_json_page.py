@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import amdjit
 from amdjit import f32
 
@@ -32,7 +34,8 @@ def tables() -> dict[str, dict[str, str]]:
 def sums(x, n: amdjit.Const):
     total = f32(0)
     for i in range(x.shape[0]):
-        total += x[i * n]
+        if i * n < x.shape[0]:
+            total += x[i * n]
     x[0] = total
 
 
@@ -61,6 +64,17 @@ def check(value: Any, kind: str, page: dict[str, dict[str, str]]) -> None:
     else:
         words = {"number": (int, float), "text": str, "true or false": bool}
         assert isinstance(value, words[kind]), (kind, value)  # type: ignore[arg-type]
+
+
+def test_the_json_of_a_profile_is_what_the_page_says() -> None:
+    x = np.ones(64, np.float32)
+    with amdjit.use("emulator:gfx1201"), amdjit.profile() as p:
+        sums[1, 32](x, 2)
+    form = json.loads(p.to_json())
+    assert form.pop("schema") == "amdjit.profile/1"
+    assert set(form) == {"launches", "stopped"}
+    (launch,) = form["launches"]
+    check(launch, "[LaunchProfile]", tables())
 
 
 def test_the_json_of_an_inspection_is_what_the_page_says() -> None:

@@ -10,6 +10,7 @@ from amdjit.explorer.terminal.listing import listing_view
 from amdjit.explorer.terminal.occupancy import occupancy_view
 from amdjit.explorer.terminal.pressure import pressure_view
 from amdjit.explorer.terminal.screen import PLAIN, Screen
+from amdjit.explorer.terminal.sentences import sentences_view
 from amdjit.explorer.terminal.waits import waits_view
 from amdjit.inspection.inspection import Inspection
 
@@ -21,6 +22,7 @@ VIEWS: Mapping[str, Callable[[Inspection, Screen], list[str]]] = {
     "memory": accesses_view,
     "waits": waits_view,
     "occupancy": occupancy_view,
+    "meanings": sentences_view,
     "asm": listing_view,
 }
 

@@ -80,7 +80,8 @@ function stack(app, each) {
       call.place ? h("code", {}, sourceText(app.kernel, call.place)) : null)));
 }
 
-function sourceText(kernel, [file, line]) {
+/** Return the text of a source line without its margin, "" if it is not there. */
+export function sourceText(kernel, [file, line]) {
   const { first, lines } = kernel.files[file];
   return visible((lines?.[line - first] ?? "").trim());
 }

@@ -1,7 +1,7 @@
 // The head of the page: what the kernel is, and its main figures.
 
 import { h } from "./dom.js";
-import { compact, count, duration, grouped, percent, visible } from "./text.js";
+import { compact, count, duration, grouped, limitName, percent, visible } from "./text.js";
 
 /** Return the head of the page for a version. */
 export function createSummary(app) {
@@ -24,7 +24,7 @@ function staticFigures(kernel) {
   return [
     figure("VGPRs", kernel.vgprs, `${peak.vgprs} live at most`),
     figure("SGPRs", kernel.sgprs, `${peak.sgprs} live there`),
-    figure("Waves a SIMD", occupancy.waves_per_simd, occupancy.limited_by === "none" ? "all slots" : `limited by ${occupancy.limited_by}`),
+    figure("Waves a SIMD", occupancy.waves_per_simd, occupancy.limited_by === "none" ? "all slots" : `limited by ${limitName(occupancy.limited_by)}`),
     figure("LDS", grouped(kernel.lds_bytes), "bytes a workgroup"),
     figure("Scratch", grouped(kernel.scratch_bytes), spills ? `bytes, ${count(spills, "spill")}` : "bytes, no spills", spills ? "warn" : null),
     figure("Instructions", grouped(kernel.instructions.length), `${grouped(kernel.code_bytes)} bytes`),

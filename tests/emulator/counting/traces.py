@@ -309,9 +309,21 @@ def check_recording(launch: LaunchProfile, waves: dict[Key, list[Step]]) -> None
 
 
 def profiled_and_traced(run: Callable[[], Any], workgroups: int | None = None) -> LaunchProfile:
-    """Run a launch, traced, and compare; return its profile."""
+    """Run a launch, traced, and compare; run it again, counted alone, and compare the counts.
+
+    Return the profile of the traced one.
+    """
     with traced() as memory, amdjit.profile(workgroups=workgroups) as p:
         run()
     (launch,) = p.launches
     check_launch(launch, memory)
+    with amdjit.profile(workgroups=0) as again:
+        run()
+    assert as_numbers(again.launches[0]) == as_numbers(launch)
+    assert again.launches[0].distinct_lines == launch.distinct_lines
     return launch
+
+
+def as_numbers(launch: LaunchProfile) -> list[tuple[int, ...]]:
+    """Return all counts by instruction."""
+    return [tuple(getattr(counts, name) for name in FIELDS) for counts in launch.instructions]

@@ -69,6 +69,8 @@ def test_a_kernel_without_accesses_or_waits_says_so() -> None:
     idle = replace(INSPECTION, instructions=INSTRUCTIONS[:1], accesses=())
     assert "the kernel does not access memory" in view(idle, "memory")
     assert "the kernel does not wait for memory" in view(idle, "waits")
+    unread = replace(INSPECTION, accesses=())
+    assert "does not access" not in view(unread, "memory")
 
 
 def test_lines_count_instructions_by_unit_beside_the_source() -> None:

@@ -1,0 +1,125 @@
+"""Any pattern of addresses: cache lines, cycles of LDS and contention are those that Python
+counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from building import compile_source, emulate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from required_tools import needs_tools
+
+import amdjit
+from amdjit.emulator.counting.lds_banks import bank_cycles
+
+pytestmark = needs_tools
+
+LANES, BYTES = 64, 8192
+TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "quad"}
+SOURCE = """
+#include "common.h"
+typedef unsigned int quad __attribute__((ext_vector_type(4)));
+#define T {type}
+KERNEL access(GLOBAL const T *x, GLOBAL const int *places, GLOBAL int *bins, GLOBAL T *out) {{
+  static SHARED volatile T tile[{count}];
+  int place = places[LANE];
+  if (place >= 0) {{
+    tile[place] = x[place];
+    __hip_atomic_fetch_add(bins + place % 64, 1, __ATOMIC_RELAXED, 4);
+    out[LANE] = tile[place];
+  }}
+}}
+"""
+
+
+def _strided(start: int, stride: int, jump: int, off: int) -> list[int]:
+    """A row of lanes, of which the second half starts elsewhere; some lanes are inactive."""
+    places = [start + lane % 32 % 16 * stride + lane % 32 // 16 * jump for lane in range(LANES)]
+    return [-1 if off >> lane % 8 & 1 else abs(place) for lane, place in enumerate(places)]
+
+
+PLACES = st.one_of(
+    st.lists(st.integers(-20, 4000), min_size=LANES, max_size=LANES),
+    st.lists(st.integers(0, 7), min_size=LANES, max_size=LANES),
+    st.builds(
+        _strided,
+        st.integers(0, 40),
+        st.sampled_from([0, 1, 2, 3, 4, 5, 8, 16, 17, 20, 32, 33, 64]),
+        st.sampled_from([0, 1, 4, 8, 15, 16, 17, 32, 48, 256, 512, 528]),
+        st.sampled_from([0, 0, 0, 1, 0xAA]),
+    ),
+)
+
+
+def launched(
+    size: int, places: Any, flags: tuple[str, ...], workgroups: int | None
+) -> dict[str, Any]:
+    """Run; return the counts of the instructions by what they do. workgroups: to record."""
+    source = SOURCE.format(type=TYPES[size], count=BYTES // size)
+    code = compile_source(source, "-O2", *flags)
+    x = np.zeros(BYTES, np.uint8)
+    arguments = [x, places, np.zeros(64, np.int32), np.zeros(LANES * size, np.uint8)]
+    with amdjit.profile(workgroups=workgroups) as p:
+        emulate(code, "access", 1, LANES, arguments)
+    (launch,) = p.launches
+    found: dict[str, Any] = {"launch": launch}
+    for counts in launch.instructions:
+        for name in ("ds_store", "ds_load", "global_atomic", "global_load", "global_store"):
+            if counts.text.startswith(name):
+                found[name] = counts
+    return found
+
+
+def lines_of(addresses: list[int], size: int) -> int:
+    touched = {line for a in addresses for line in range(a // 128, (a + size - 1) // 128 + 1)}
+    return len(touched)
+
+
+@pytest.mark.parametrize("size", TYPES)
+@pytest.mark.parametrize("wave_size", [32, 64])
+@settings(max_examples=25, deadline=None)
+@given(places=PLACES)
+def test_patterns(size: int, wave_size: int, places: list[int]) -> None:
+    limit = BYTES // size
+    chosen = np.array([p % limit if p >= 0 else -1 for p in places], np.int32)
+    flags = () if wave_size == 32 else ("-mwavefrontsize64",)
+    recorded = launched(size, chosen, flags, None)
+    _check_recording(recorded["launch"])
+    # Waves that are not recorded are counted by other functions, where they have a pattern.
+    unrecorded = launched(size, chosen, flags, 0)
+    for found in (recorded, unrecorded):
+        _check_counts(found, chosen, size, wave_size)
+    assert unrecorded["launch"].recording is None
+    assert unrecorded["launch"].distinct_lines == recorded["launch"].distinct_lines
+
+
+def _check_counts(found: dict[str, Any], chosen: Any, size: int, wave_size: int) -> None:
+    waves = chosen.reshape(-1, wave_size).tolist()
+    active = [[p for p in wave if p >= 0] for wave in waves]
+    some = [wave for wave in active if wave]
+    load, atomic = found["global_load"], found["global_atomic"]
+    assert load.requests == atomic.requests == len(some)
+    assert load.bytes == sum(map(len, some)) * size
+    assert load.cache_lines == sum(lines_of([p * size for p in wave], size) for wave in some)
+    bins = [[p % 64 for p in wave] for wave in some]
+    assert atomic.contention == sum(len(wave) - len(set(wave)) for wave in bins)
+    assert atomic.cache_lines == sum(lines_of([4 * b for b in wave], 4) for wave in bins)
+    halves = [row for row in chosen.reshape(-1, 32).tolist() if any(p >= 0 for p in row)]
+    cycles = [bank_cycles([p * size if p >= 0 else None for p in row], size) for row in halves]
+    for access in (found["ds_store"], found["ds_load"]):
+        assert access.lds_cycles == sum(one.cycles for one in cycles)
+        assert access.lds_conflict_cycles == sum(one.conflicts for one in cycles)
+
+
+def _check_recording(launch: amdjit.LaunchProfile) -> None:
+    recording, totals = launch.recording, launch.totals
+    assert recording is not None
+    assert recording.complete
+    requests = recording.requests
+    assert requests[:, 1].sum() == totals.bytes
+    assert requests[:, 2].sum() == totals.lds_cycles
+    assert (requests[:, 4] - requests[:, 3]).sum() == totals.cache_lines
+    assert launch.distinct_lines == len(set(recording.lines.tolist()))

@@ -1,0 +1,56 @@
+"""The operations of instructions that a roofline counts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.profiling import operations
+from amdjit.profiling.peaks import PEAKS
+
+NAMES = {row[0] for rows in ROWS.values() for row in rows.values()}
+# By what they are called, without consulting the table.
+ARITHMETIC = re.compile(
+    r"v_(dual_)?(pk_)?(add|sub|subrev|mul|fma|fmac|fmaak|fmamk|exp|log|rcp|rsq|sqrt|sin|cos)"
+    r"(_mix|_mixlo|_mixhi|_dx9_zero)?_f(16|32|64)|v_(dual_)?dot\d(acc)?_\w+|v_div_fmas_f(32|64)"
+)
+
+
+def test_the_table_has_instructions_only_that_exist() -> None:
+    known = {name.replace("v_dual_", "v_") for name in NAMES}
+    missing = {name for name in operations._OPERATIONS if name not in known}
+    # Not every function exists in every type.
+    assert all(re.fullmatch(r"v_\w+_f(16|64)", name) for name in missing), missing
+
+
+def test_every_instruction_of_float_arithmetic_is_in_the_table() -> None:
+    matching = {name for name in NAMES if ARITHMETIC.fullmatch(name)}
+    assert len(matching) > 60
+    assert {name.replace("v_dual_", "v_") for name in matching} <= operations._OPERATIONS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("v_add_f32", ("f32", 1)),
+        ("v_fma_f64", ("f64", 2)),
+        ("v_pk_fma_f16", ("f16", 4)),
+        ("v_dot4_i32_iu8", ("i8", 8)),
+        ("v_dot2_f32_bf16", ("bf16", 4)),
+    ],
+)
+def test_a_multiplication_with_addition_is_two_operations(
+    name: str, expected: tuple[str, int]
+) -> None:
+    assert operations._OPERATIONS[name] == expected
+
+
+def test_peaks_are_those_that_are_published() -> None:
+    # AMD: RX 9070 XT 195 (f16 matrix), 389 (8 bits), 48.7 (f32) trillions a second; RX 9060 XT 103.
+    peaks = PEAKS["gfx1201"].operations
+    assert peaks["f16 matrix"] == pytest.approx(194.6e12, rel=1e-3)
+    assert peaks["i8 matrix"] == pytest.approx(389e12, rel=1e-2)
+    assert peaks["f32"] == pytest.approx(48.7e12, rel=1e-2)
+    assert PEAKS["gfx1200"].operations["f16 matrix"] == pytest.approx(103e12, rel=1e-2)
