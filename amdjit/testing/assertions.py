@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import NoReturn, overload
+from typing import Literal, NoReturn, overload
 
+from amdjit.cycles.static import LoopCycles
 from amdjit.inspection.facts import InstructionFacts, LoopFacts
 from amdjit.inspection.inspection import Inspection
 from amdjit.testing.listing import alike, marked_listing
+from amdjit.testing.loop_time import loop_time
 from amdjit.testing.operations import Operation, operations_of
 from amdjit.testing.parts import Part, line_part, loop_part, loops_in
 
@@ -181,6 +183,37 @@ class Code:
                 f"not {wanted}",
                 [access.address for access in wrong],
             )
+        return self
+
+    @overload
+    def cycles(self, *, waves: int = 1) -> LoopCycles: ...
+    @overload
+    def cycles(
+        self, *, at_most: float, within: Literal["loop"] = "loop", waves: int = 1
+    ) -> Code: ...
+    def cycles(
+        self,
+        *,
+        at_most: float | None = None,
+        within: Literal["loop"] = "loop",
+        waves: int = 1,
+    ) -> Code | LoopCycles:
+        """Assert how many cycles an iteration of the loop takes at most, by the cycle model; return
+        them, with what they rest on, if nothing is asserted.
+
+        The loop is the one that this part is, or else the innermost one in it. waves: that each
+        SIMD runs at once. NoEstimate if the body branches in ways that only a launch decides.
+        """
+        __tracebackhide__ = True
+        if within != "loop":
+            raise ValueError(f"within={within!r}: cycles are known of a loop's iteration only")
+        loop = self if self.part.is_loop else self.loop()
+        time = loop_time(self.inspection, loop.part, waves)
+        if at_most is None:
+            return time
+        if time.cycles > at_most:
+            said = f"{time.cycles:.1f} cycles an iteration, not at most {at_most}"
+            loop._fail(said, (), "\n".join(time.assumptions))
         return self
 
     def max_vgprs(self, most: int) -> Code:

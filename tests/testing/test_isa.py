@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 import amdjit
 from amdjit import f16, f32
 from amdjit.examples import reduction, saxpy, transpose_shuffle, wmma_gemm
+from amdjit.intrinsics import amdgcn
 from amdjit.testing import Code, isa
 
 F, H = f32[:], f16[:]
@@ -319,3 +321,32 @@ def test_widths_are_those_that_the_disassembler_names() -> None:
         isa(compiled("saxpy")).widths("global_load", at_least=16)
     with pytest.raises(AssertionError, match="no access matches buffer_load"):
         code.widths("buffer_load", 16)
+
+
+@amdjit.kernel(block=32)
+def many_products(a, d, n):
+    left, right = a.load(8 * amdjit.threadIdx.x, 8), a.load(8 * amdjit.threadIdx.x + 256, 8)
+    total = amdjit.f32x8(0.0)
+    for _ in amdjit.unroll(range(n), 1):
+        total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(left, right, total)
+    d.store(8 * amdjit.threadIdx.x, total)
+
+
+def test_cycles_are_those_of_the_model_for_the_loop() -> None:
+    """A wave's dependent products of f16 cannot be faster than the matrix unit: 16 cycles."""
+    compiled_product = many_products.compile(H, F, amdjit.i32, target="gfx1201")
+    code = isa(compiled_product)
+    code.loop().count("v_wmma_*", 1)
+    time = code.cycles()
+    assert time == code.loop().cycles()
+    assert 16 <= time.cycles <= 60
+    assert code.cycles(waves=4).cycles >= 4 * 16
+    code.cycles(at_most=time.cycles, within="loop").no_spills()
+    with pytest.raises(AssertionError, match=r"loop 0 of many_products .* cycles an iteration"):
+        code.cycles(at_most=time.cycles - 0.5)
+    with pytest.raises(AssertionError, match="there is no loop"):
+        isa(compiled("saxpy")).cycles(at_most=1)
+    with pytest.raises(ValueError, match="within='kernel'"):
+        code.cycles(at_most=1, within="kernel")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no bytes"):
+        isa(replace(compiled_product.inspect(), code_object=b"")).cycles()
