@@ -96,7 +96,8 @@ HEAT = (
     "const heat = document.querySelector('[aria-label=Heat]'); heat.value = arguments[0];"
     "heat.dispatchEvent(new Event('change'));"
 )
-# Each picture: its page, light or dark, its height, and what is done on it: a script and its arguments.
+# Each picture: its page, light or dark, its height, and what is done on it: scripts and their
+# arguments.
 PICTURES: dict[str, tuple[Callable[[Path], None], str, int, tuple[tuple[Any, ...], ...]]] = {
     "explorer_hgemm": (hgemm, "light", 900, ((SELECT, "v_wmma", 9),)),
     "explorer_transpose": (
