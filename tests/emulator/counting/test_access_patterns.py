@@ -25,10 +25,10 @@ typedef unsigned int quad __attribute__((ext_vector_type(4)));
 #define T {type}
 KERNEL access(GLOBAL const T *x, GLOBAL const int *places, GLOBAL int *bins, GLOBAL T *out) {{
   static SHARED volatile T tile[{count}];
-  int place = places[LANE];
+  int place = places[BLOCK * 64 + LANE];
   if (place >= 0) {{
     tile[place] = x[place];
-    __hip_atomic_fetch_add(bins + place % 64, 1, __ATOMIC_RELAXED, 4);
+    __hip_atomic_fetch_add(bins + (place % 8 + place % 64 / 8 * 1024), 1, __ATOMIC_RELAXED, 4);
     out[LANE] = tile[place];
   }}
 }}
@@ -41,14 +41,16 @@ def _strided(start: int, stride: int, jump: int, off: int) -> list[int]:
     return [-1 if off >> lane % 8 & 1 else abs(place) for lane, place in enumerate(places)]
 
 
+STRIDES = [0, 1, 2, 3, 4, 5, 8, 16, 17, 20, 32, 33, 64]
+JUMPS = [0, 1, 4, 8, 15, 16, 17, 31, 32, 33, 48, 64, 80, 256]
 PLACES = st.one_of(
     st.lists(st.integers(-20, 4000), min_size=LANES, max_size=LANES),
     st.lists(st.integers(0, 7), min_size=LANES, max_size=LANES),
     st.builds(
         _strided,
         st.integers(0, 40),
-        st.sampled_from([0, 1, 2, 3, 4, 5, 8, 16, 17, 20, 32, 33, 64]),
-        st.sampled_from([0, 1, 4, 8, 15, 16, 17, 32, 48, 256, 512, 528]),
+        st.sampled_from(STRIDES),
+        st.sampled_from(JUMPS),
         st.sampled_from([0, 0, 0, 1, 0xAA]),
     ),
 )
@@ -57,13 +59,16 @@ PLACES = st.one_of(
 def launched(
     size: int, places: Any, flags: tuple[str, ...], workgroups: int | None
 ) -> dict[str, Any]:
-    """Run; return the counts of the instructions by what they do. workgroups: to record."""
+    """Run workgroups of 64 lanes; return the counts of the instructions by what they do.
+
+    workgroups: to record.
+    """
     source = SOURCE.format(type=TYPES[size], count=BYTES // size)
     code = compile_source(source, "-O2", *flags)
     x = np.zeros(BYTES, np.uint8)
-    arguments = [x, places, np.zeros(64, np.int32), np.zeros(LANES * size, np.uint8)]
+    arguments = [x, places, np.zeros(8192, np.int32), np.zeros(LANES * size, np.uint8)]
     with amdjit.profile(workgroups=workgroups) as p:
-        emulate(code, "access", 1, LANES, arguments)
+        emulate(code, "access", len(places) // LANES, LANES, arguments)
     (launch,) = p.launches
     found: dict[str, Any] = {"launch": launch}
     for counts in launch.instructions:
@@ -96,6 +101,19 @@ def test_patterns(size: int, wave_size: int, places: list[int]) -> None:
     assert unrecorded["launch"].distinct_lines == recorded["launch"].distinct_lines
 
 
+@pytest.mark.parametrize("size", TYPES)
+def test_all_regular_patterns(size: int) -> None:
+    """Rows of 16 lanes at any distance, upwards and downwards, each in a workgroup of its own."""
+    rows = [
+        _strided(40 * 64 * down, -stride if down else stride, jump, 0)
+        for stride in STRIDES
+        for jump in JUMPS
+        for down in (0, 1)
+    ]
+    chosen = np.array(rows, np.int32).ravel() % (BYTES // size)
+    _check_counts(launched(size, chosen, (), 0), chosen, size, 32)
+
+
 def _check_counts(found: dict[str, Any], chosen: Any, size: int, wave_size: int) -> None:
     waves = chosen.reshape(-1, wave_size).tolist()
     active = [[p for p in wave if p >= 0] for wave in waves]
@@ -104,7 +122,7 @@ def _check_counts(found: dict[str, Any], chosen: Any, size: int, wave_size: int)
     assert load.requests == atomic.requests == len(some)
     assert load.bytes == sum(map(len, some)) * size
     assert load.cache_lines == sum(lines_of([p * size for p in wave], size) for wave in some)
-    bins = [[p % 64 for p in wave] for wave in some]
+    bins = [[p % 8 + p % 64 // 8 * 1024 for p in wave] for wave in some]
     assert atomic.contention == sum(len(wave) - len(set(wave)) for wave in bins)
     assert atomic.cache_lines == sum(lines_of([4 * b for b in wave], 4) for wave in bins)
     halves = [row for row in chosen.reshape(-1, 32).tolist() if any(p >= 0 for p in row)]
@@ -112,6 +130,33 @@ def _check_counts(found: dict[str, Any], chosen: Any, size: int, wave_size: int)
     for access in (found["ds_store"], found["ds_load"]):
         assert access.lds_cycles == sum(one.cycles for one in cycles)
         assert access.lds_conflict_cycles == sum(one.conflicts for one in cycles)
+
+
+UNALIGNED = """
+#include "common.h"
+typedef unsigned int T __attribute__((ext_vector_type({dwords}), aligned(4)));
+typedef unsigned int aligned __attribute__((ext_vector_type({dwords})));
+KERNEL access(GLOBAL const u32 *x, GLOBAL const int *places, GLOBAL aligned *out) {{
+  int place = places[LANE];
+  if (place >= 0) out[LANE] = *(GLOBAL const T *)(x + place);
+}}
+"""
+
+
+@pytest.mark.parametrize("dwords", [2, 4])
+@settings(max_examples=25, deadline=None)
+@given(places=PLACES)
+def test_elements_that_lie_in_two_lines(dwords: int, places: list[int]) -> None:
+    code = compile_source(UNALIGNED.format(dwords=dwords), "-O2")
+    x, out = np.zeros(4200, np.uint32), np.zeros(LANES * dwords, np.uint32)
+    waves = np.array(places, np.int32).reshape(-1, 32).tolist()
+    for workgroups in (0, None):
+        with amdjit.profile(workgroups=workgroups) as p:
+            emulate(code, "access", 1, LANES, [x, np.array(places, np.int32), out])
+        loads = [i for i in p.launches[0].instructions if i.text.startswith("global_load_b")]
+        wide = next(i for i in loads if i.text.startswith(f"global_load_b{32 * dwords} "))
+        active = [[4 * place for place in wave if place >= 0] for wave in waves]
+        assert wide.cache_lines == sum(lines_of(wave, 4 * dwords) for wave in active)
 
 
 def _check_recording(launch: amdjit.LaunchProfile) -> None:
