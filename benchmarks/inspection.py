@@ -2,7 +2,8 @@
 ...]`.
 
 Kernels of straight code and kernels of loops and branches are compiled; `inspect_object` is timed
-on their bytes in this process, best of several rounds, with each of its parts. Aims: at most 1 ms
+on their bytes in this process, best of several rounds, with each of its parts, and once in a new
+process, which loads the decoder first. Aims: at most 1 ms
 an instruction at about 100 instructions, at most 0.1 ms at about 5,000.
 """
 
@@ -14,10 +15,11 @@ import sys
 import tempfile
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from compile_scaling import source
-from measurement import best, save, table, timed
+from measurement import best, run_fresh, save, table, timed
 
 import amdjit
 from amdjit import f32
@@ -90,6 +92,18 @@ def measure(code: bytes) -> dict[str, Any]:
     }
 
 
+def first_in_a_process(file: Path) -> float:
+    """Return the seconds of the first `inspect_object` of a process that has imported amdjit."""
+    return float(min(run_fresh(Path(__file__), "--first", str(file)) for _ in range(3)))
+
+
+def _first(file: Path) -> None:
+    code = file.read_bytes()
+    start = perf_counter()
+    amdjit.inspect_object(code)
+    print(perf_counter() - start)
+
+
 def _seconds_of(owner: Any, name: str, code: bytes) -> float:
     times: list[float] = []
     function = getattr(owner, name)
@@ -101,18 +115,36 @@ def _seconds_of(owner: Any, name: str, code: bytes) -> float:
     return sum(times)
 
 
+def measure_cold_and_warm(shape: str, size: int, folder: Path) -> dict[str, Any]:
+    """Return what `measure` does, and the seconds of the first inspection of a process."""
+    code = compiled(shape, size, folder)
+    file = folder / "code.co"
+    file.write_bytes(code)
+    return {"shape": shape, **measure(code), "first_seconds": first_in_a_process(file)}
+
+
 def main() -> None:
     """Measure, print and save."""
+    if sys.argv[1:2] == ["--first"]:
+        _first(Path(sys.argv[2]))
+        return
     os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
     sizes = [int(argument) for argument in sys.argv[1:]] or list(SIZES)
     with tempfile.TemporaryDirectory() as folder:
         results = [
-            {"shape": shape, **measure(compiled(shape, size, Path(folder)))}
-            for shape in SHAPES
-            for size in sizes
+            measure_cold_and_warm(shape, size, Path(folder)) for shape in SHAPES for size in sizes
         ]
     parts = [name for _, name in PARTS]
-    head = ("code", "instructions", "blocks", "ms", "ms an instruction", "to_json ms", *parts)
+    head = (
+        "code",
+        "instructions",
+        "blocks",
+        "ms",
+        "ms an instruction",
+        "first ms",
+        "to_json ms",
+        *parts,
+    )
     rows = [
         (
             result["shape"],
@@ -120,6 +152,7 @@ def main() -> None:
             result["blocks"],
             round(result["seconds"] * 1e3, 1),
             round(result["ms_an_instruction"], 4),
+            round(result["first_seconds"] * 1e3, 1),
             round(result["json_seconds"] * 1e3, 1),
             *(round(seconds * 1e3, 1) for seconds in result["parts"].values()),
         )

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from generators import builtin_pages, json_page, matrix_pages, shown_views, target_page
+from generators import builtin_pages, cycle_page, json_page, matrix_pages, shown_views, target_page
 from generators.emulator_opcodes import introduction as opcode_introduction
 from generators.emulator_opcodes import tables as opcode_tables
 from generators.error_page import errors
@@ -146,6 +146,11 @@ def inspection() -> str:
     return shown_views.with_blocks(text, compiled)
 
 
+def cycles() -> str:
+    """Return the page on the cycle model with the current tables."""
+    return cycle_page.with_tables((ROOT / "docs/cycles.md").read_text(), table)
+
+
 def json_forms() -> str:
     """Return the page of the JSON forms of inspections and profiles."""
     source = "the docstrings of amdjit/inspection, amdjit/profiling and amdjit/cycles"
@@ -195,6 +200,7 @@ PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
         ROOT / "docs/reference/emulator_instructions.md": opcodes,
         ROOT / "docs/reference/inspection_json.md": json_forms,
         ROOT / "docs/inspection.md": inspection,
+        ROOT / "docs/cycles.md": cycles,
         ROOT / "README.md": readme,
         **BUILTIN_PAGES,
     }

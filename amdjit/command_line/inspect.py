@@ -23,7 +23,7 @@ else:
 __all__ = ["add"]
 
 # Views of an inspection, then the stages of a compilation.
-_VIEWS = ("lines", "pressure", "memory", "waits", "occupancy")
+_VIEWS = ("lines", "pressure", "memory", "waits", "occupancy", "meanings")
 _STAGES = {
     "tree": "typed_tree",
     "llvm": "llvm",

@@ -13,6 +13,7 @@ STALLS = (
     "wait storecnt",
     "wait dscnt",
     "wait kmcnt",
+    "wait expcnt",
     "VALU dependency",
     "transcendental dependency",
     "SALU dependency",

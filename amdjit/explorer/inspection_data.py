@@ -7,14 +7,14 @@ registers are texts such as "0-7 12".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
 from amdjit.explorer.fragments import lane_maps
 from amdjit.explorer.interning import Interned
 from amdjit.explorer.places import Place, ir_lines, tree_lines
-from amdjit.inspection.facts import AccessFacts, Call, InstructionFacts
+from amdjit.inspection.facts import AccessFacts, Call, InstructionFacts, Peak
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.instruction_meanings import meanings_of
 from amdjit.inspection.units import UNITS
@@ -54,7 +54,7 @@ def inspection_data(inspection: Inspection) -> dict[str, Any]:
     data["blocks"] = [asdict(block) for block in inspection.blocks]
     data["loops"] = [asdict(loop) for loop in inspection.loops]
     data["accesses"] = [_access(each, numbering) for each in inspection.accesses]
-    data["peak"] = asdict(inspection.peak)
+    data["peak"] = _peak(inspection.peak, numbering)
     data["occupancy"] = asdict(inspection.occupancy)
     data["missing"] = list(inspection.missing)
     data["lane_maps"] = lane_maps(inspection)
@@ -64,6 +64,13 @@ def inspection_data(inspection: Inspection) -> dict[str, Any]:
     data["stacks"] = [[_call(call, numbering) for call in s] for s in numbering.stacks.values()]
     data["files"] = _files(data, numbering, companion.sources)
     return data
+
+
+def _peak(peak: Peak, numbering: Numbering) -> dict[str, Any]:
+    origins = [
+        known(place=numbering.place(each.place), vgprs=len(each.vgprs)) for each in peak.origins
+    ]
+    return {**asdict(replace(peak, origins=())), "origins": origins}
 
 
 def _instruction(each: InstructionFacts, numbering: Numbering) -> dict[str, Any]:

@@ -14,6 +14,7 @@ __all__ = [
     "Call",
     "InstructionFacts",
     "LineFacts",
+    "LiveOrigin",
     "LiveValue",
     "LoopFacts",
     "Occupancy",
@@ -131,14 +132,30 @@ class LiveValue:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveOrigin:
+    """Registers that are live at a place, and the line whose instructions wrote them. None: the
+    line is not known."""
+
+    file: str | None
+    line: int | None
+    vgprs: Set[int]
+
+    @property
+    def place(self) -> SourcePlace | None:
+        """The file and line, if they are known."""
+        return (self.file, self.line) if self.file is not None and self.line is not None else None
+
+
+@dataclass(frozen=True, slots=True)
 class Peak:
     """Where most VGPRs are live. values: the variables that are alive there, as far as debug
-    information has them."""
+    information has them. origins: the lines that wrote the VGPRs, most registers first."""
 
     address: int
     vgprs: int
     sgprs: int
     values: tuple[LiveValue, ...] = ()
+    origins: tuple[LiveOrigin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

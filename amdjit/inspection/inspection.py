@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from amdjit.code_object.resources import Demand
+from amdjit.inspection.comparison import Comparison, compare
 from amdjit.inspection.facts import Occupancy
 from amdjit.inspection.json_form import json_text
 from amdjit.inspection.kernel_facts import Companion, KernelFacts
@@ -62,10 +63,14 @@ class Inspection(KernelFacts):
         """What notebooks show."""
         return kernel_html(self)
 
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Write the kernel's page: one file that needs no other. OSError if that is not
-        possible."""
-        page.write_inspection_page(self, path)
+    def compare(self, other: Inspection) -> Comparison:
+        """Return what is different in another compilation, or in another kernel: what grew."""
+        return compare(self, other)
+
+    def to_html(self, path: str | PathLike[str], other: Inspection | None = None) -> None:
+        """Write the kernel's page: one file that needs no other. other: what it is compared with
+        there. OSError if the file cannot be written."""
+        page.write_inspection_page(self, path, other)
 
     def to_json(self) -> str:
         """Return the facts as JSON: an object with the fields of `KernelFacts` by name, and

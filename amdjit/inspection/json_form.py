@@ -1,9 +1,9 @@
 """The JSON form of facts: how the values of this room, of profiles and of estimates are written.
 
 A record is an object with its fields by name; tuples and sets are arrays, sets sorted; members of
-an enumeration their names. A mapping is an object if its keys are texts; else it is an array: of
-its values, if they are records that hold the key in their fields, or of objects with "key" and
-"value". Numbers that JSON does not have (infinities, NaN) are null.
+an enumeration their names. A mapping is an object if its keys are texts; else it is an array of
+objects with "key" and "value", or of records if these are about the line that is their key. Numbers
+that JSON does not have (infinities, NaN) are null.
 """
 
 from __future__ import annotations
@@ -63,7 +63,6 @@ def _mapping(value: Mapping[object, object]) -> object:
 
 def _entry(key: object, item: object) -> object:
     form = json_value(item)
-    parts = key if isinstance(key, tuple) else (key,)
-    if isinstance(form, dict) and all(part in form.values() for part in parts):
+    if isinstance(form, dict) and "line" in form and key == (form.get("file"), form["line"]):
         return form
     return {"key": json_value(key), "value": form}

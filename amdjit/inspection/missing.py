@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
 from amdjit.inspection.debug_names import DebugNames
+from amdjit.inspection.facts import AccessFacts
+from amdjit.inspection.lanes.entry import workgroup_shape
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.target import Target
 
-__all__ = ["missing_facts"]
+__all__ = ["missing_facts", "missing_shape"]
 
 
 def missing_facts(
@@ -70,3 +72,22 @@ def _missing_sizes(kernel: Kernel) -> list[str]:
     if kernel.metadata.uses_dynamic_stack:
         found.append("The size of scratch memory: the stack grows at run time.")
     return found
+
+
+def missing_shape(kernel: Kernel, accesses: tuple[AccessFacts, ...]) -> tuple[str, ...]:
+    """Return what the accesses do not tell because the kernel fixes no shape of workgroups."""
+    if kernel.metadata.required_workgroup_size is not None:
+        return ()
+    if workgroup_shape(kernel) is not None:
+        if all(access.uniform is not False for access in accesses):
+            return ()
+        return (
+            "Whether workgroups have one dimension: the kernel only asks for work-item ids along "
+            "x. Lane strides and bank conflicts are those of workgroups with one.",
+        )
+    if all(access.uniform is not None for access in accesses):
+        return ()
+    return (
+        "Lane strides and bank conflicts of addresses that depend on work-item ids: the kernel "
+        "asks for ids along several dimensions and fixes no size of workgroups.",
+    )

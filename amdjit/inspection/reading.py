@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
+from amdjit.inspection.accesses import memory_accesses
 from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
 from amdjit.inspection.debug_names import DebugNames, read_debug_names
 from amdjit.inspection.facts import (
@@ -18,8 +19,9 @@ from amdjit.inspection.facts import (
 from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.inspection.instructions import instruction_facts
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
-from amdjit.inspection.missing import missing_facts
+from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
+from amdjit.inspection.origins import live_origins
 from amdjit.target import find_target
 
 __all__ = ["inspect_kernel", "inspect_object"]
@@ -56,6 +58,7 @@ def inspect_kernel(
     code = read_machine_code(whole, kernel) if target.is_emulated else None
     names = read_debug_names(whole)
     found = _found(code, names) if code is not None else _NOTHING
+    accesses = () if code is None else memory_accesses(code)
     metadata = kernel.metadata
     return Inspection(
         kernel=kernel.name,
@@ -77,8 +80,11 @@ def inspect_kernel(
         lines=line_facts(found.instructions),
         peak=found.peak,
         occupancy=occupancy_of(read_demand(kernel), target),
-        accesses=(),
-        missing=missing_facts(whole, kernel, target, code, names),
+        accesses=accesses,
+        missing=(
+            *missing_facts(whole, kernel, target, code, names),
+            *missing_shape(kernel, accesses),
+        ),
         companion=companion or Companion(),
         code_object=whole.data,
     )
@@ -104,12 +110,13 @@ def _found(code: MachineCode, names: DebugNames) -> _Found:
         instructions,
         block_facts(code, structure, instructions),
         structure.loops,
-        _peak(instructions, names),
+        _peak(code, instructions, names),
     )
 
 
-def _peak(instructions: tuple[InstructionFacts, ...], names: DebugNames) -> Peak:
+def _peak(code: MachineCode, instructions: tuple[InstructionFacts, ...], names: DebugNames) -> Peak:
     highest = peak_of(instructions)
     assert highest is not None
     vgprs, sgprs = len(highest.live_vgprs), len(highest.live_sgprs)
-    return Peak(highest.address, vgprs, sgprs, names.live_values(highest))
+    origins = live_origins(code, highest, {each.address: each.place for each in instructions})
+    return Peak(highest.address, vgprs, sgprs, names.live_values(highest), origins)

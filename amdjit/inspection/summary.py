@@ -12,6 +12,7 @@ from amdjit.inspection.units import UNITS
 
 __all__ = ["summary"]
 
+_MOST_ORIGINS = 3
 _MOST_LINES = 5
 
 
@@ -29,7 +30,7 @@ def summary(facts: KernelFacts) -> str:
             f"  code        {facts.code_bytes} bytes, {len(facts.instructions)} instructions: "
             f"{_units(facts)}",
             f"  peak        {facts.peak.vgprs} VGPRs and {facts.peak.sgprs} SGPRs live at "
-            f"{facts.peak.address:#x}",
+            f"{facts.peak.address:#x}{_origins(facts)}",
         ]
     lines += [f"  loop        {_loop(facts, loop)}" for loop in facts.loops]
     lines += [f"  line        {_line(line)}" for line in _longest(facts.lines.values())]
@@ -68,6 +69,15 @@ def _loop(facts: KernelFacts, loop: LoopFacts) -> str:
     depth = f" at depth {loop.depth}" if loop.depth > 1 else ""
     units = _counted({unit: counts[unit] for unit in UNITS if counts[unit]})
     return f"{start:#x}{depth}, {counts.total()} instructions: {units}"
+
+
+def _origins(facts: KernelFacts) -> str:
+    most = [
+        f"{len(origin.vgprs)} from {PurePath(origin.file).name}:{origin.line}"
+        for origin in facts.peak.origins[:_MOST_ORIGINS]
+        if origin.file is not None
+    ]
+    return f": {', '.join(most)}" if most else ""
 
 
 def _longest(lines: Iterable[LineFacts]) -> list[LineFacts]:

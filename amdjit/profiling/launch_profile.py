@@ -6,7 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from amdjit.cycles.errors import NoEstimate
+from amdjit.cycles.estimate import Cycles
 from amdjit.emulator.counting.counted_launch import CountedLaunch, InstructionRows
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder import disassemble
@@ -14,6 +17,7 @@ from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.json_form import json_value
 from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import unit_of
+from amdjit.late import late
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
 from amdjit.profiling.notebook import launch_html
 from amdjit.profiling.operations import operations_of, sum_operations
@@ -21,7 +25,19 @@ from amdjit.profiling.peaks import PEAKS
 from amdjit.profiling.roofline import roofline_of
 from amdjit.profiling.text import launch_text
 
-__all__ = ["LaunchProfile"]
+# Many profiles are read without estimates.
+if TYPE_CHECKING:
+    from amdjit.cycles import model
+else:
+    model = late("amdjit.cycles.model")
+
+__all__ = ["IN_JSON", "LaunchProfile"]
+
+# What the JSON form has of a launch.
+IN_JSON = (
+    "kernel", "target", "grid", "block", "dynamic_lds", "wave_size", "workgroups", "waves",
+    "distinct_lines", "totals", "roofline", "instructions", "lines", "missing",
+)  # fmt: skip
 
 _COUNTS = tuple(field.name for field in fields(Counts))
 
@@ -85,6 +101,31 @@ class LaunchProfile:
     def recording(self) -> Recording | None:
         """What a sample of the workgroups did; None if none was recorded."""
         return self._counted.recording
+
+    @cached_property
+    def cycles(self) -> Cycles | None:
+        """The estimated cycles of the launch; None if there is no estimate: `no_cycles` says
+        why."""
+        return self._estimate[0]
+
+    @property
+    def no_cycles(self) -> str | None:
+        """Why there is no estimate of cycles, None if there is one."""
+        return self._estimate[1]
+
+    @cached_property
+    def _estimate(self) -> tuple[Cycles | None, str | None]:
+        counted = self._counted
+        if self.recording is None:
+            return None, "no workgroup was recorded: `profile(workgroups=0)`"
+        launch = model.Launch(
+            self.workgroups, counted.geometry.items, self.dynamic_lds, counted.distinct_lines
+        )
+        try:
+            found = model.estimate(counted.code_object, self.kernel, launch, self.recording)
+        except NoEstimate as error:
+            return None, str(error)
+        return found, None
 
     @cached_property
     def inspection(self) -> Inspection:
@@ -180,11 +221,7 @@ class LaunchProfile:
 
     def json_form(self) -> dict[str, object]:
         """Return what `profile.to_json` writes of the launch."""
-        names = (
-            "kernel", "target", "grid", "block", "dynamic_lds", "wave_size", "workgroups", "waves",
-            "distinct_lines", "totals", "roofline", "instructions", "lines", "missing",
-        )  # fmt: skip
-        return {name: json_value(getattr(self, name)) for name in names}
+        return {name: json_value(getattr(self, name)) for name in IN_JSON}
 
     def __repr__(self) -> str:
         return f"<profile of {self.kernel}, grid {self.grid}, block {self.block}>"

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amdjit.cycles.estimate import Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.inspection.comparison import Comparison, Figure, LineGrowth
 from amdjit.inspection.facts import (
     AccessFacts,
     BlockFacts,
     Call,
     InstructionFacts,
     LineFacts,
+    LiveOrigin,
     LiveValue,
     LoopFacts,
     Occupancy,
@@ -24,7 +26,8 @@ from amdjit.inspection.facts import (
     Peak,
 )
 from amdjit.inspection.inspection import Inspection
-from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
+from amdjit.profiling.counts import InstructionCounts, LineCounts, Roofline, Totals
+from amdjit.profiling.launch_profile import IN_JSON, LaunchProfile
 
 __all__ = ["INTRODUCTION", "RECORDS", "described", "documented_fields", "sections"]
 
@@ -39,12 +42,14 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
         LineFacts,
         Peak,
         LiveValue,
+        LiveOrigin,
         Occupancy,
         OccupancyStep,
         AccessFacts,
     ),
-    "Counts of a profile": (Counts, InstructionCounts, LineCounts, Totals, Roofline),
-    "Estimates of a profile": (Cycles, InstructionCycles, WaveTimeline, Segment),
+    "amdjit.comparison/1": (Comparison, Figure, LineGrowth),
+    "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts),
+    "Estimates of a launch": (Cycles, InstructionCycles, WaveTimeline, Segment),
 }
 # Shown beside the code object, and no facts of it.
 _NOT_IN_JSON = frozenset({"companion", "code_object"})
@@ -54,12 +59,16 @@ _WORDS = {int: "number", float: "number", str: "text", bool: "true or false"}
 _COMMON = {
     "address": "of the instruction, in the code object's virtual addresses",
     "addresses": "of the instructions",
+    "after": "of the second kernel",
+    "before": "of the first kernel",
+    "units_after": "instructions by unit, of the second kernel",
+    "units_before": "instructions by unit, of the first kernel",
     "end": "the cycle after the last",
     "executions": "of the instruction, each wave's counted",
     "file": "the source file",
     "function": "the function that was called",
     "line": "in the file, from 1",
-    "name": "of the variable",
+    "name": "what it is called",
     "number": "by which others name it",
     "occupancy": "waves on a SIMD, and what limits them",
     "peak": "where most VGPRs are live",
@@ -84,9 +93,10 @@ INTRODUCTION = (
     "What `to_json()` of an inspection and of a profile write, and `amdjit inspect --json`. The "
     'outermost object names its form as "schema"; a field is added under the same name of the '
     "form, and what a field means is changed under another one only. Records are objects with "
-    "their fields by name. Sets of registers are sorted arrays. Addresses are numbers. Numbers "
-    "that JSON does not have (infinities, NaN) are null. [Inspection](../inspection.md) says what "
-    "is exact and what is an estimate."
+    "their fields by name. Sets of registers are sorted arrays. Addresses are numbers. An entry "
+    "is an object with what it is found by as `key`, and `value`. Numbers that JSON does not have "
+    "(infinities, NaN) are null. [Inspection](../inspection.md) says what is exact and what is an "
+    "estimate."
 )
 
 Table = Callable[[tuple[str, ...], typing.Iterable[tuple[str, ...]]], str]
@@ -102,6 +112,8 @@ def sections(table: Table) -> list[str]:
 
 
 def _record(record: type, table: Table) -> str:
+    if record is LaunchProfile:
+        return _launch(table)
     meanings, hints = described(record), typing.get_type_hints(_with_own_docstring(record))
     rows = [
         (f"`{name}`", json_type(hints[name]), _meaning(meanings.get(name) or _COMMON[name]))
@@ -116,8 +128,35 @@ def _meaning(text: str) -> str:
     return re.sub(r"\bNone\b", "null", text).rstrip(".")
 
 
+def _launch(table: Table) -> str:
+    """Return the table of what a launch has: properties, each with a docstring of its own."""
+    rows = [
+        (f"`{name}`", json_type(_returned(name)), _meaning(_first_line(name))) for name in IN_JSON
+    ]
+    text = (
+        "One launch. The outermost object has them as `launches`, an array, and as `stopped` a "
+        "sentence for each launch that a fault stopped, of which nothing is counted."
+    )
+    return "\n\n".join(["### LaunchProfile", text, table(("field", "is", "meaning"), rows)])
+
+
+def _property(name: str) -> Callable[..., Any]:
+    found = inspect.getattr_static(LaunchProfile, name)
+    return found.fget if isinstance(found, property) else found.func  # type: ignore[no-any-return]
+
+
+def _returned(name: str) -> Any:
+    return typing.get_type_hints(_property(name))["return"]
+
+
+def _first_line(name: str) -> str:
+    return " ".join((inspect.getdoc(_property(name)) or "").split())
+
+
 def documented_fields(record: type) -> list[str]:
     """Return the fields of a record that are in the JSON."""
+    if record is LaunchProfile:
+        return list(IN_JSON)
     names = [field.name for field in dataclasses.fields(record)]
     return [name for name in names if name not in _NOT_IN_JSON]
 
@@ -128,12 +167,19 @@ def _with_own_docstring(record: type) -> type:
 
 
 def _summary(record: type) -> str:
-    return _docstring(_with_own_docstring(record)).split("\n\n")[0].split(". ")[0].rstrip(".") + "."
+    """Return what the docstrings of a class and of its bases say of the record itself."""
+    bases = [base for base in record.__mro__ if "__annotations__" in vars(base)]
+    texts = [pieces[0].strip() for base in bases for pieces in _pieces(base)]
+    return " ".join(text for text in texts if text)
 
 
-def _docstring(record: type) -> str:
+def _pieces(record: type) -> list[list[str]]:
+    """Return the parts of each paragraph of a docstring: words on the record, then names of fields
+    and what they are, in turn."""
+    names = "|".join(field.name for field in dataclasses.fields(record))
+    pattern = rf"(?:^|(?<=[.;:] ))((?:(?:{names}), )*(?:{names})): "
     paragraphs = (inspect.getdoc(record) or "").split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    return [re.split(pattern, " ".join(paragraph.split())) for paragraph in paragraphs]
 
 
 def described(record: type) -> dict[str, str]:
@@ -147,11 +193,9 @@ def described(record: type) -> dict[str, str]:
 
 
 def _described_here(record: type) -> dict[str, str]:
-    names = "|".join(field.name for field in dataclasses.fields(record))
-    text = _docstring(record).replace("\n\n", " ")
-    pieces = re.split(rf"(?:^|(?<=[.;:] ))((?:(?:{names}), )*(?:{names})): ", text)
     return {
         name: meaning.strip(" ;")
+        for pieces in _pieces(record)
         for group, meaning in zip(pieces[1::2], pieces[2::2], strict=True)
         for name in group.split(", ")
     }
@@ -170,4 +214,12 @@ def json_type(hint: Any) -> str:
     if typing.get_origin(hint) is tuple or len(arguments) == 1:
         return f"array of {json_type(arguments[0])}"
     key, value = arguments
-    return f"object of {json_type(value)}" if key is str else f"array of {json_type(value)}"
+    if key is str:
+        return f"object of {json_type(value)}"
+    return f"array of {'' if _holds_key(value, key) else 'entries of '}{json_type(value)}"
+
+
+def _holds_key(value: type, key: Any) -> bool:
+    """Whether a record says itself by what it is found: an address, or a file and line."""
+    names = {field.name for field in dataclasses.fields(value)}
+    return {"address"} <= names if key is int else {"file", "line"} <= names

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,6 +16,7 @@ from amdjit.code_object import CodeObject
 from amdjit.command_line import main
 from amdjit.command_line.kernel_files import load_kernel
 from amdjit.command_line.screen_choice import choose_screen
+from amdjit.explorer.terminal.screen import Screen
 from amdjit.explorer.terminal.views import view
 from amdjit.types import f32
 
@@ -28,13 +30,31 @@ __attribute__((amdgpu_kernel)) void second(float *x, int n) {
 """
 
 
-@pytest.mark.parametrize("name", ["lines", "pressure", "memory", "waits", "occupancy"])
+VIEWS = ("lines", "pressure", "memory", "waits", "occupancy", "meanings")
+
+
+@pytest.mark.parametrize("name", VIEWS)
 def test_a_view_of_a_kernel_is_that_of_its_inspection(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     compiled = load_kernel(FILE, "scale").compile(f32[:], f32)
     assert main([*SCALE, "--view", name]) == 0
     assert capsys.readouterr().out == view(compiled.inspect(), name) + "\n"
+
+
+def test_meanings_stand_below_each_instruction(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SCALE, "--view", "meanings"]) == 0
+    text = capsys.readouterr().out
+    inspection = load_kernel(FILE, "scale").compile(f32[:], f32).inspect()
+    assert len(re.findall(r"^ {10}\S", text, re.MULTILINE)) == len(inspection.instructions)
+    assert "v_mul_f32_e32 v1, s3, v1\n          v1 = s3 * v1 in f32, in each active lane.\n" in text
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("width", [32, 60, 100])
+def test_views_of_real_kernels_keep_to_the_width(name: str, width: int) -> None:
+    inspection = load_kernel(FILE, "scale").compile(f32[:], f32).inspect()
+    assert max(map(len, view(inspection, name, Screen(width)).splitlines())) <= width
 
 
 @pytest.mark.parametrize("stage", ["tree", "llvm", "optimized", "asm", "resources"])
@@ -59,7 +79,7 @@ def test_a_code_object_shows_the_same_as_the_kernel_that_it_holds(
     file = tmp_path / "scale.hsaco"
     assert main([*SCALE, "--emit", "object", "-o", str(file)]) == 0
     capsys.readouterr()
-    for name in ("lines", "pressure", "memory", "waits", "occupancy"):
+    for name in VIEWS:
         assert main([*SCALE, "--view", name]) == 0
         of_kernel = capsys.readouterr().out
         assert main(["inspect", str(file), "--view", name]) == 0

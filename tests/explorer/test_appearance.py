@@ -90,10 +90,12 @@ def test_the_theme_can_be_chosen_against_the_system(browser: Browser, page: Path
     browser.run("localStorage.clear()")
 
 
-def test_paper_has_everything_and_no_controls(browser: Browser, page: Path) -> None:
+@pytest.mark.parametrize("width", [680, 1500])
+def test_paper_has_everything_and_no_controls(browser: Browser, page: Path, width: int) -> None:
     browser.load(page)
     browser.run("window.dispatchEvent(new Event('beforeprint'))")
     browser.media(kind="print")
+    browser.resize(width, 1000)
     visible = (
         "return [...document.querySelectorAll(arguments[0])]"
         ".filter((e) => e.checkVisibility()).length"
@@ -107,7 +109,7 @@ def test_paper_has_everything_and_no_controls(browser: Browser, page: Path) -> N
         "#panel-cycles",
     ):
         assert browser.run(visible, selector) == 1, selector
-    for selector in (".toolbar", "button:not(.link)", "input", "select", ".status"):
+    for selector in (".toolbar", "button:not(.link)", "input", "select", ".status", "#panel-llvm"):
         assert browser.run(visible, selector) == 0, selector
     assert browser.run(visible, ".listing .row") == 12
     cut = browser.run(

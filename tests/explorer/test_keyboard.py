@@ -173,6 +173,17 @@ def test_the_slider_of_the_overview_moves_through_the_code(browser: Browser, pag
     assert value == "instruction 3 of 12, 9 VGPRs alive"
 
 
+def test_tabs_are_changed_with_arrow_keys(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    browser.keys("d", keys.ARROW_RIGHT, keys.ARROW_RIGHT)
+    selected = '[role="tab"][aria-selected="true"]'
+    assert browser.texts(selected) == ["Occupancy"]
+    browser.keys(keys.ARROW_LEFT)
+    assert browser.texts(selected) == ["Lines"]
+    browser.keys(keys.HOME, keys.ARROW_LEFT)
+    assert browser.texts(selected) == ["Typed tree"]
+
+
 def test_bars_between_panes_are_moved_with_keys(browser: Browser, page: Path) -> None:
     browser.load(page)
     widths = "return [...document.querySelectorAll('.pane')].map((e) => e.clientWidth)"
@@ -192,8 +203,7 @@ def test_every_control_has_a_name(browser: Browser, page: Path) -> None:
     nameless = browser.run(
         "return [...document.querySelectorAll('button, select, input, [role=listbox], "
         "[role=slider], [role=separator], [role=region], [role=tablist], [role=group]')]"
-        ".filter((e) => !e.getAttribute('aria-label') && !e.textContent.trim())"
-        ".filter((e) => !e.labels?.length)"
+        ".filter((e) => !(e.ariaLabel || e.textContent.trim() || e.labels?.length))"
         ".map((e) => e.outerHTML)"
     )
     assert nameless == []

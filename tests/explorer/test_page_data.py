@@ -23,6 +23,7 @@ from amdjit.cycles.estimate import STALLS, Segment
 from amdjit.examples.perf_hgemm import perf_hgemm
 from amdjit.examples.saxpy import saxpy
 from amdjit.explorer.bundle import document
+from amdjit.explorer.escaping import in_script
 from amdjit.explorer.inspection_data import inspection_data, ranges
 from amdjit.explorer.launch_data import merged
 from amdjit.explorer.page import inspection_page, profile_page, write_profile_page
@@ -71,6 +72,15 @@ def test_titles_come_back_as_they_were(title: str) -> None:
     assert reader.tags == TAGS
     shown = title.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     assert reader.text("title").removesuffix("\n") == shown
+
+
+@pytest.mark.parametrize(
+    "text", ["</script ", "</SCRIPT\t>", "<!--<script>", "<script", "]]>", "&lt;"]
+)
+def test_nothing_in_a_script_can_end_it(text: str) -> None:
+    written = in_script({text: [text]})
+    assert not set("<>&") & set(written)
+    assert json.loads(written) == {text: [text]}
 
 
 def test_a_hostile_kernel_makes_no_elements() -> None:

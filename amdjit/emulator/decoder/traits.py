@@ -264,6 +264,32 @@ class Infinity(Enum):
     QUOTIENT = auto()  # of the division that the instruction finishes
 
 
+class Timing(Enum):
+    """How long an instruction keeps its unit busy: classes whose cycles are a matter of the
+    processor (`amdjit.cycles.parameters` has gfx1201's)."""
+
+    VALU = "vector ALU"
+    VALU_HALF = "vector ALU at half rate"
+    VALU_QUARTER = "vector ALU at quarter rate"
+    TRANSCENDENTAL = "transcendental"
+    PSEUDO_SCALAR = "pseudo-scalar transcendental"
+    DOUBLE = "64-bit floats"
+    MATRIX_WIDE = "matrix product of 16-bit elements"
+    MATRIX_NARROW = "matrix product of 8- and 4-bit elements"
+    SALU = "scalar ALU"
+    SALU_MULTIPLY = "scalar multiplication"
+    SALU_MULTIPLY_64 = "scalar multiplication of 64 bits"
+    SALU_FLOAT = "scalar float"
+    IMMEDIATE = "without a unit"
+    BRANCH = "branch"
+    MESSAGE = "message"
+    BARRIER_SIGNAL = "barrier signal"
+    END = "end of the wave"
+    SCALAR_MEMORY = "scalar memory"
+    VECTOR_MEMORY = "vector memory"
+    LDS = "LDS"
+
+
 class Immediate(Enum):
     """What the immediate of a scalar or LDS instruction is."""
 
@@ -302,6 +328,8 @@ class Traits:
     is_relative: M0 is added to the numbers of vector registers; moves_relative_scalars: to those of
     scalar ones.
 
+    timing: how long it keeps its unit busy.
+
     writes_scc: also if that is late: when a wait counter says so. writes_exec: also if EXEC is no
     operand. is_packed: two results side by side. is_mixed: op_sel_hi chooses the sources' types.
     picks_source: the result is one of the sources.
@@ -312,6 +340,7 @@ class Traits:
     operation: str
     is_dual: bool = False
     immediate: Immediate = Immediate.NUMBER
+    timing: Timing = Timing.VALU
 
     flow: Flow = Flow.NEXT
     condition: Condition | None = None

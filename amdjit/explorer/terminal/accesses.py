@@ -11,11 +11,16 @@ __all__ = ["accesses_view"]
 
 _HEAD = ("address", "space", "kind", "bytes", "lanes", "conflicts", "policy", "line", "source")
 
+_UNITS = frozenset({"scalar memory", "vector memory", "LDS"})
+_NONE = "the kernel does not access memory"
+
 
 def accesses_view(inspection: Inspection, screen: Screen) -> list[str]:
     """Return a row for each access: what a lane moves, and how the addresses of lanes lie."""
     if not inspection.accesses:
-        return ["the kernel does not access memory"] if inspection.instructions else []
+        return (
+            screen.wrap(_NONE) if inspection.instructions and not _uses_memory(inspection) else []
+        )
     rows = [_row(inspection, access) for access in inspection.accesses]
     notes = [
         "",
@@ -26,6 +31,10 @@ def accesses_view(inspection: Inspection, screen: Screen) -> list[str]:
         *columns(screen, _HEAD, rows),
         *(screen.paint(screen.cut(note), "dim") for note in notes),
     ]
+
+
+def _uses_memory(inspection: Inspection) -> bool:
+    return any(item.unit in _UNITS for item in inspection.instructions)
 
 
 def _row(inspection: Inspection, access: AccessFacts) -> list[str | Cell]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from amdjit.explorer.terminal.screen import Screen
 from amdjit.explorer.terminal.source_text import place_text, source_line
-from amdjit.inspection.facts import InstructionFacts
+from amdjit.inspection.facts import InstructionFacts, LiveOrigin
 from amdjit.inspection.inspection import Inspection
 
 __all__ = ["pressure_view"]
@@ -86,7 +86,15 @@ def _peak(inspection: Inspection, screen: Screen) -> list[str]:
     at = f"{peak.address:#x}" + (f" ({place})" if place else "")
     lines = [f"peak: {peak.vgprs} VGPRs, {peak.sgprs} SGPRs live at {at}"]
     lines += [f"  {value.name}: {value.type} in {value.registers}" for value in peak.values]
+    lines += [f"  {_origin(inspection, origin)}" for origin in peak.origins]
     return [screen.cut(line) for line in lines]
+
+
+def _origin(inspection: Inspection, origin: LiveOrigin) -> str:
+    place = origin.place
+    written = f"written by {place_text(place)}" if place else "written by lines that are not known"
+    source = source_line(inspection, origin.file, origin.line)
+    return f"{len(origin.vgprs):4} {written:32} {source}".rstrip()
 
 
 def _legend(steps: dict[int, int], screen: Screen) -> list[str]:

@@ -10,6 +10,7 @@ from amdjit.explorer.terminal.listing import listing_view
 from amdjit.explorer.terminal.occupancy import occupancy_view
 from amdjit.explorer.terminal.pressure import pressure_view
 from amdjit.explorer.terminal.screen import PLAIN, Screen
+from amdjit.explorer.terminal.sentences import sentences_view
 from amdjit.explorer.terminal.waits import waits_view
 from amdjit.inspection.inspection import Inspection
 
@@ -21,6 +22,7 @@ VIEWS: Mapping[str, Callable[[Inspection, Screen], list[str]]] = {
     "memory": accesses_view,
     "waits": waits_view,
     "occupancy": occupancy_view,
+    "meanings": sentences_view,
     "asm": listing_view,
 }
 
@@ -33,7 +35,8 @@ def view(inspection: Inspection, name: str, screen: Screen = PLAIN) -> str:
         for text in inspection.missing
         for line in screen.wrap(f"not known: {text}")
     ]
-    return "\n".join([*summary(inspection, screen), "", *body, *missing])
+    gap = [""] if body and body[-1] and missing else []
+    return "\n".join([*summary(inspection, screen), "", *body, *gap, *missing])
 
 
 def summary(inspection: Inspection, screen: Screen) -> list[str]:

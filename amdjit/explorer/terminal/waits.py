@@ -20,7 +20,7 @@ def waits_view(inspection: Inspection, screen: Screen) -> list[str]:
         text.append(screen.paint(_instruction(inspection, wait, screen, 0), "wait"))
         text += _awaited(inspection, wait, order, screen)
     if not text and inspection.instructions:
-        return ["the kernel does not wait for memory"]
+        return screen.wrap("the kernel does not wait for memory")
     return text
 
 

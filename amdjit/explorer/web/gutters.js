@@ -79,7 +79,7 @@ function combPath({ wait, sources }, lane, rowOf) {
   const rows = [wait, ...sources].map(rowOf);
   return s("g", { class: "wait", "data-wait": wait },
     s("path", { d: `M${x} ${middle(Math.min(...rows))}V${middle(Math.max(...rows))}` }),
-    s("path", { d: `M2 ${middle(rowOf(wait))}H${x}` }),
+    s("path", { class: "start", d: `M2 ${middle(rowOf(wait))}H${x}` }),
     sources.map((index) => {
       const y = middle(rowOf(index));
       return [s("path", { d: `M${x} ${y}H6` }), s("path", { class: "tip", d: `M1 ${y}l6 -3v6z` })];

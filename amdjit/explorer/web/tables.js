@@ -1,10 +1,10 @@
 // Panels that are tables: lines, occupancy, memory.
 
 import { h, table } from "./dom.js";
-import { instructionLink, placeLink } from "./instruction_panel.js";
+import { instructionLink, placeLink, sourceText } from "./instruction_panel.js";
 import { launchAt } from "./model.js";
 import { shortUnit } from "./listing.js";
-import { baseName, compact, count, grouped, visible } from "./text.js";
+import { baseName, compact, count, grouped, limitName, visible } from "./text.js";
 
 const COLUMNS_OF_UNITS = ["VALU", "transcendental", "WMMA", "SALU", "scalar memory", "vector memory", "LDS", "branch", "wait", "barrier", "other"];
 const MEMORY_UNITS = new Set(["scalar memory", "vector memory", "LDS"]);
@@ -22,7 +22,7 @@ export function linesPanel(app) {
     ...units.map((unit) => ({ name: shortUnit(unit) || "other", numeric: true, title: unit })),
     { name: "live", numeric: true, title: "most VGPRs alive" },
     ...(counted ? [{ name: "executed", numeric: true, title: "wave-instructions" }] : []),
-    ...(stalled ? [{ name: "stalls", numeric: true, title: "stall cycles, estimated" }] : [])];
+    ...(stalled ? [{ name: "stalls", numeric: true, title: "stall cycles, estimated" }] : []), { name: "" }];
   const rows = lines.map(({ place, direct }) => {
     const all = direct.map((index) => kernel.instructions[index]);
     const sum = (value) => all.reduce((total, each) => total + (value(launchAt(version, each)) ?? 0), 0);
@@ -30,7 +30,8 @@ export function linesPanel(app) {
       ...units.map((unit) => all.filter((each) => each.unit === unit).length || ""),
       Math.max(...all.map((each) => each.live)),
       ...(counted ? [compact(sum(({ counts }) => counts?.executions))] : []),
-      ...(stalled ? [compact(sum(({ cycles }) => Object.values(cycles?.stalls ?? {}).reduce((a, b) => a + b, 0)))] : [])];
+      ...(stalled ? [compact(sum(({ cycles }) => Object.values(cycles?.stalls ?? {}).reduce((a, b) => a + b, 0)))] : []),
+      h("code", { class: "excerpt" }, sourceText(kernel, place))];
   });
   return h("div", { class: "panel-body" }, table("Instructions by source line and unit", columns, rows));
 }
@@ -43,10 +44,10 @@ export function occupancyPanel(app) {
   const most = Math.max(1, ...limits.map(([, waves]) => waves));
   return h("div", { class: "panel-body" },
     h("h3", {}, `${count(occupancy.waves_per_simd, "wave")} on a SIMD`),
-    h("p", {}, occupancy.limited_by === "none" ? "All slots for waves are filled." : `Limited by ${occupancy.limited_by}.`),
+    h("p", {}, occupancy.limited_by === "none" ? "All slots for waves are filled." : `Limited by ${limitName(occupancy.limited_by)}.`),
     h("ul", { class: "bars" }, limits.map(([name, waves]) => h("li", {
       class: name === occupancy.limited_by ? "c-issue" : null, style: { "--share": waves / most },
-    }, h("span", {}, `${name} alone`), h("b", {}, waves)))),
+    }, h("span", {}, `${limitName(name)} alone`), h("b", {}, waves)))),
     h("h4", {}, "What more waves need"),
     occupancy.steps.length ? h("ul", { class: "steps" }, occupancy.steps.map((step) => h("li", {}, step.text)))
       : nothing(occupancy.limited_by === "none" ? "There are no more slots." : "Not known: no higher number of waves is described."),
@@ -55,7 +56,9 @@ export function occupancyPanel(app) {
     peak.values.length
       ? table("Variables alive at the peak", [{ name: "variable" }, { name: "type" }, { name: "registers" }],
         peak.values.map((value) => [h("code", {}, visible(value.name)), visible(value.type), h("code", {}, visible(value.registers))]))
-      : nothing("No names: the debug information names no variables there."));
+      : nothing("No names: the debug information names no variables there."),
+    peak.origins.length ? table("Lines that wrote the registers alive at the peak", [{ name: "written by" }, { name: "VGPRs", numeric: true }],
+      peak.origins.map((each) => [each.place ? placeLink(app, each.place) : "an unknown line", each.vgprs])) : null);
 }
 
 /** Return the tables of memory instructions and of LDS conflicts. */
@@ -70,7 +73,7 @@ export function memoryPanel(app) {
     { name: "stride", numeric: true, title: "bytes from a lane to the next" }, { name: "policy" },
     ...(counted ? [{ name: "requests", numeric: true }, { name: "lines each", numeric: true, title: "cache lines of 128 bytes that a request touches" },
       { name: "used", numeric: true, title: "bytes asked for, of the bytes of the cache lines touched" }] : [])];
-  const rows = kernel.accesses.map((access) => [instructionLink(app, access.address), access.space, access.kind, access.width,
+  const rows = kernel.accesses.map((access) => [instructionLink(app, access.address, true), access.space, access.kind, access.width,
     access.uniform ? "uniform" : access.lane_stride ?? "?", access.policy || "",
     ...(counted ? coalescing(version.launch.counts[access.address]) : [])]);
   return h("div", { class: "panel-body" }, table("Memory instructions", columns, rows), conflicts(app));
@@ -83,7 +86,8 @@ function coalescing(counts) {
     lines ? `${Math.round(100 * (counts.bytes ?? 0) / (128 * lines))} %` : ""];
 }
 
-function conflicts({ kernel, version, ...app }) {
+function conflicts(app) {
+  const { kernel, version } = app;
   const accesses = kernel.accesses.filter((access) => access.space === "LDS");
   if (!accesses.length) return null;
   const counted = Boolean(version.launch?.counts);
@@ -92,7 +96,7 @@ function conflicts({ kernel, version, ...app }) {
   const rows = accesses.map((access) => {
     const counts = version.launch?.counts?.[access.address];
     const many = (access.bank_conflicts ?? 0) > 0 || (counts?.lds_conflict_cycles ?? 0) > 0;
-    return { class: many ? "warn" : null, cells: [instructionLink({ kernel, version, ...app }, access.address), access.bank_conflicts ?? "?",
+    return { class: many ? "warn" : null, cells: [instructionLink(app, access.address, true), access.bank_conflicts ?? "?",
       ...(counted ? [grouped(counts?.lds_cycles ?? 0), grouped(counts?.lds_conflict_cycles ?? 0)] : [])] };
   });
   return table("LDS bank conflicts, in cycles", columns, rows);

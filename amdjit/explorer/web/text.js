@@ -47,6 +47,13 @@ export function count(number, noun) {
   return `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+const LIMITS = { vgprs: "VGPRs", lds: "LDS", none: "wave slots" };
+
+/** Return the name of what limits occupancy. */
+export function limitName(limit) {
+  return LIMITS[limit] ?? limit;
+}
+
 /** Return the last part of a path. */
 export function baseName(path) {
   return path.replace(/[\\/]+$/, "").split(/[\\/]/).pop() || path;

@@ -16,6 +16,7 @@ from amdjit.emulator.decoder.mnemonics.memory import (
     vector_memory_traits,
 )
 from amdjit.emulator.decoder.mnemonics.scalar import scalar_traits
+from amdjit.emulator.decoder.mnemonics.timing import with_timing
 from amdjit.emulator.decoder.mnemonics.vector import vector_traits
 from amdjit.emulator.decoder.traits import Result, Traits, Unit
 
@@ -42,7 +43,7 @@ def traits_of(
         waits=waits.get(mnemonic) or waits.get(format_name, ()),
         writes_exec=any(written and takes == "exec" for _, _, written, takes in operands),
     )
-    return rule(base, operation, format_name)
+    return with_timing(rule(base, operation, format_name))
 
 
 def _result(format_name: str, operands: Sequence[OperandFacts]) -> Result:

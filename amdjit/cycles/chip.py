@@ -1,0 +1,57 @@
+"""The chips of which a launch's cycles are estimated: how many workgroup processors share which
+caches and bandwidths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.cycles.errors import NoEstimate
+from amdjit.target import Target
+
+__all__ = ["CHIPS", "Chip", "chip_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A graphics processor as a whole.
+
+    target: LLVM's name. workgroup_processors: of the largest product. clock: of the boost, in Hz.
+    l2_bytes, infinity_bytes: of the L2 and of the Infinity Cache. l2_bandwidth,
+    infinity_bandwidth, dram_bandwidth: bytes a second.
+    """
+
+    target: str
+    product: str
+    workgroup_processors: int
+    clock: float
+    l2_bytes: int
+    infinity_bytes: int
+    l2_bandwidth: float
+    infinity_bandwidth: float
+    dram_bandwidth: float
+
+    def bytes_a_cycle(self, bandwidth: float, active: int) -> float:
+        """Return the share of a bandwidth that each of the active workgroup processors has."""
+        return bandwidth / self.clock / active
+
+
+# AMD's product pages of the RX 9070 XT and the RX 9060 XT: compute units (two a workgroup
+# processor), boost clock, L2, Infinity Cache. Bandwidths: AMD's model Origami (rocm-libraries,
+# shared/origami), which gives them at its own reference clock; they are taken as they stand.
+CHIPS = (
+    Chip("gfx1201", "RX 9070 XT", 32, 2.97e9, 8 << 20, 64 << 20, 5.74e12, 2.94e12, 0.464e12),
+    Chip("gfx1200", "RX 9060 XT", 16, 3.13e9, 4 << 20, 32 << 20, 3.28e12, 1.77e12, 0.28e12),
+)
+
+
+def chip_of(target: Target) -> Chip:
+    """Return the chip of a processor; NoEstimate if the model does not know its workgroup
+    processor."""
+    found = next((chip for chip in CHIPS if chip.target == target.name), None)
+    if found is None:
+        known = " and ".join(chip.target for chip in CHIPS)
+        raise NoEstimate(
+            f"the cycle model was compared with {known} only; it does not know how {target} issues "
+            "instructions"
+        )
+    return found

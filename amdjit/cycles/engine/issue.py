@@ -1,0 +1,222 @@
+"""What changes when an instruction is issued, as host code."""
+
+from __future__ import annotations
+
+from amdjit.cycles.engine.barriers import PASS, SIGNAL
+from amdjit.cycles.engine.current import Current
+from amdjit.cycles.engine.layout import (
+    CAUSE_BITS,
+    NEVER,
+    Parameter,
+    Row,
+    Unit,
+    Wave,
+)
+from amdjit.cycles.engine.order import cause_of, cycle_of, greater, ready, ready_at
+from amdjit.cycles.engine.transfers import transfer
+from amdjit.cycles.engine.vector_unit import VectorUnit
+from amdjit.cycles.program import Kind
+from amdjit.emulator.host.builder import NULL, Value
+from amdjit.emulator.host.declaration import declare
+from amdjit.emulator.host.function import NativeFunction, i64
+from amdjit.emulator.layout import FIELD_BYTES
+
+ISSUE = declare("aj_cycles_issue", simulation="ptr", wave="ptr", ready="i64")
+
+
+def issue() -> NativeFunction:
+    """Return `aj_cycles_issue(simulation, wave, ready)`: issue the wave's next instruction."""
+    f = NativeFunction.of(ISSUE, "internal")
+    current = Current.of(f)
+    when = f.parameter("ready")
+    cycle = cycle_of(f, when)
+    _record(current, when, cycle)
+    current.store(cycle, current.element(current.unit, Unit.PORTS, current.row.get(Row.KIND)))
+    _note_issue(current, cycle)
+    with f.section() as kinds:
+        for of_kind, build in (
+            ((Kind.VALU,), _valu),
+            ((Kind.SALU,), _salu),
+            ((Kind.LDS, Kind.VECTOR_MEMORY, Kind.SCALAR_MEMORY), transfer),
+            ((Kind.BRANCH,), _branch),
+            ((Kind.BARRIER_SIGNAL,), _signal),
+        ):
+            with f.if_(current.kind(*of_kind)):
+                build(current, cycle)
+                kinds.leave()
+    current.wave.set(Wave.STEP, f.add(current.wave.get(Wave.STEP), i64(1)))
+    f.invoke(PASS, f.parameter("simulation"), f.parameter("wave"))
+    f.give()
+    return f
+
+
+def _record(current: Current, when: Value, cycle: Value) -> None:
+    """Write down when and why."""
+    f, wave = current.f, current.wave
+    step = wave.get(Wave.STEP)
+    place = f.offset(wave.get(Wave.ISSUED_AT), f.mul(step, i64(FIELD_BYTES)))
+    current.store(cycle, place)
+    cause = f.resize(cause_of(f, when), 8)
+    f.store(cause, f.offset(wave.get(Wave.CAUSES), step), 1)
+
+
+def _ended(current: Current, at: Value) -> None:
+    """Write down when a unit executes the instruction, if somebody wants to know."""
+    f, ends = current.f, current.wave.get(Wave.ENDS)
+    with f.if_(f.compare("ne", ends, NULL)):
+        step = current.wave.get(Wave.STEP)
+        current.store(at, f.offset(ends, f.mul(step, i64(FIELD_BYTES))))
+
+
+def _note_issue(current: Current, cycle: Value) -> None:
+    """Note in the wave that its next instruction is issued."""
+    f, wave = current.f, current.wave
+    current.count_delays()
+    wave.set(Wave.PREVIOUS, current.row.address)
+    wave.set(Wave.ISSUED, cycle)
+    wave.set(Wave.NEXT, ready(f, f.add(cycle, i64(1)), "issue"))
+    wave.set(Wave.PAYS_HIDDEN, i64(0))
+    wave.set(Wave.HIDDEN_UNTIL, i64(ready_at(NEVER, "issue")))
+
+
+def _registers(current: Current, first: Row, end: Row) -> tuple[Value, Value]:
+    return current.row.get(first), current.row.get(end)
+
+
+def _valu(current: Current, cycle: Value) -> None:
+    f, wave, row = current.f, current.wave, current.row
+    vector = VectorUnit(f, current.unit, current.parameters)
+    sources = _sources(current)
+    at = vector.execute(row, cycle, sources, wave.get(Wave.NUMBER))
+    _ended(current, at)
+    _shift(current, (Wave.FIRST_VALU, Wave.SECOND_VALU, Wave.THIRD_VALU, Wave.FOURTH_VALU), cycle)
+    with f.if_(current.flag(Row.IS_TRANSCENDENTAL)):
+        _shift(current, (Wave.FIRST_SLOW, Wave.SECOND_SLOW, Wave.THIRD_SLOW), cycle)
+    wave.set(Wave.EXECUTED, greater(f, wave.get(Wave.EXECUTED), at))
+    for column, field in (
+        (Row.READS_SGPR, Wave.READ_SGPR),
+        (Row.WRITES_VCC, Wave.WROTE_VCC),
+        (Row.WRITES_SGPR, Wave.WROTE_SGPR),
+    ):
+        wave.set(field, f.select(current.flag(column), at, wave.get(field)))
+    count = wave.get(Wave.SCALAR_COUNT)
+    with f.if_(current.flag(Row.IS_SCALAR_RESULT)):
+        current.store(at, current.in_ring(wave, Wave.SCALAR_RESULTS, count))
+        wave.set(Wave.SCALAR_COUNT, f.add(count, i64(1)))
+    result = f.or_(f.shift("shl", at, 1), row.get(Row.IS_TRANSCENDENTAL))
+    place, end = _registers(current, Row.WRITES, Row.WRITES_END)
+    with f.loop(place=place) as each:
+        each.leave_unless(f.compare("slt", each.place, end))
+        register = current.register(each.place)
+        current.store(result, current.element(wave, Wave.RESULTS, register))
+        each.again(place=f.add(each.place, i64(1)))
+    left = ready(f, vector.moved_once(), "issue")
+    following = wave.get(Wave.NEXT)
+    later = f.compare("sgt", cycle_of(f, left), cycle_of(f, following))
+    wave.set(Wave.NEXT, f.select(later, left, following))
+
+
+def _shift(current: Current, fields: tuple[Wave, ...], cycle: Value) -> None:
+    """Put a cycle before those that are kept."""
+    newer = cycle
+    for field in fields:
+        older = current.wave.get(field)
+        current.wave.set(field, newer)
+        newer = older
+
+
+# From the execution of a transcendental instruction to that of another which writes its result.
+_OVERWRITE = 6
+# What a WMMA waits longer for its result.
+_MATRIX_AFTER_SLOW = 2
+
+
+def _sources(current: Current) -> Value:
+    """Return when the execution of a VALU instruction may begin, as far as VALU results go."""
+    f, row = current.f, current.row
+    latest = f.variable(i64(NEVER))
+    fast = current.parameter(Parameter.VALU_DEPENDENCY)
+    slow = current.parameter(Parameter.TRANSCENDENTAL_DEPENDENCY)
+    slow = f.add(slow, f.mul(row.get(Row.IS_MATRIX), i64(_MATRIX_AFTER_SLOW)))
+    place, end = _registers(current, Row.READS, Row.READS_END)
+    with f.loop(place=place) as each:
+        each.leave_unless(f.compare("slt", each.place, end))
+        packed = _packed_result(current, each.place)
+        is_slow = f.compare("ne", f.mask(packed, 1), i64(0))
+        cycle = f.add(f.shift("ashr", packed, 1), f.select(is_slow, slow, fast))
+        latest.set(greater(f, latest.get(), cycle))
+        each.again(place=f.add(each.place, i64(1)))
+    with f.if_(f.compare("eq", row.get(Row.IS_TRANSCENDENTAL), i64(0))):
+        place, end = _registers(current, Row.WRITES, Row.WRITES_END)
+        with f.loop(place=place) as each:
+            each.leave_unless(f.compare("slt", each.place, end))
+            packed = _packed_result(current, each.place)
+            is_slow = f.compare("ne", f.mask(packed, 1), i64(0))
+            cycle = f.add(f.shift("ashr", packed, 1), i64(_OVERWRITE))
+            cycle = f.select(is_slow, cycle, i64(NEVER))
+            latest.set(greater(f, latest.get(), cycle))
+            each.again(place=f.add(each.place, i64(1)))
+    return latest.get()
+
+
+def _packed_result(current: Current, place: Value) -> Value:
+    register = current.register(place)
+    return current.load(current.element(current.wave, Wave.RESULTS, register))
+
+
+def _salu(current: Current, cycle: Value) -> None:
+    f, wave, unit, row = current.f, current.wave, current.unit, current.row
+    wave.set(Wave.SALU_WAITED, i64(0))
+    latency = current.parameter(Parameter.SALU_LATENCY)
+    begin = greater(f, f.add(cycle, latency), unit.get(Unit.SALU_FREE))
+    dependency = current.parameter(Parameter.SALU_DEPENDENCY)
+    start = f.variable(begin)
+    place, end = _registers(current, Row.READS, Row.READS_END)
+    with f.loop(place=place) as each:
+        each.leave_unless(f.compare("slt", each.place, end))
+        written = current.load(_scalar(current, each.place))
+        start.set(greater(f, start.get(), f.add(written, dependency)))
+        each.again(place=f.add(each.place, i64(1)))
+    place, end = _registers(current, Row.WRITES, Row.WRITES_END)
+    with f.loop(place=place) as each:
+        each.leave_unless(f.compare("slt", each.place, end))
+        current.store(start.get(), _scalar(current, each.place))
+        register = current.register(each.place)
+        current.store(i64(NEVER * 2), current.element(wave, Wave.RESULTS, register))
+        each.again(place=f.add(each.place, i64(1)))
+    count = unit.get(Unit.SALU_COUNT)
+    current.store(start.get(), current.in_ring(unit, Unit.SALU, count))
+    unit.set(Unit.SALU_COUNT, f.add(count, i64(1)))
+    unit.set(Unit.SALU_FREE, f.add(start.get(), row.get(Row.SALU_CYCLES)))
+    for column, field in ((Row.WRITES_SCC, Wave.SCC), (Row.WRITES_SGPR, Wave.SALU_WROTE)):
+        wave.set(field, f.select(current.flag(column), start.get(), wave.get(field)))
+
+
+def _scalar(current: Current, place: Value) -> Value:
+    return current.element(current.wave, Wave.SCALARS, current.register(place))
+
+
+def _go_on(current: Current, cycle: Value) -> None:
+    """Note when the wave may go on, for the reason that it had."""
+    f, wave = current.f, current.wave
+    packed = f.or_(f.shift("shl", cycle, CAUSE_BITS), cause_of(f, wave.get(Wave.NEXT)))
+    wave.set(Wave.NEXT, packed)
+
+
+def _branch(current: Current, cycle: Value) -> None:
+    f, wave = current.f, current.wave
+    step, path = wave.get(Wave.STEP), wave.get(Wave.PATH)
+    following = f.add(step, i64(1))
+    cycles = f.variable(current.parameter(Parameter.BRANCH_NOT_TAKEN))
+    with f.if_(f.compare("slt", following, wave.get(Wave.STEPS))):
+        to = current.dword(path, following)
+        falls = f.compare("eq", to, f.add(current.dword(path, step), i64(1)))
+        taken = current.parameter(Parameter.BRANCH_TAKEN)
+        cycles.set(f.select(falls, cycles.get(), taken))
+    wave.set(Wave.NEXT, ready(f, f.add(cycle, cycles.get()), "branch"))
+
+
+def _signal(current: Current, cycle: Value) -> None:
+    f = current.f
+    _go_on(current, f.add(cycle, current.parameter(Parameter.BARRIER_SIGNAL)))
+    f.invoke(SIGNAL, f.parameter("simulation"), f.parameter("wave"), cycle)

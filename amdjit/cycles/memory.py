@@ -1,0 +1,120 @@
+"""The memory system that a workgroup processor sees: caches, latencies, its share of bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.cycles.chip import Chip
+from amdjit.cycles.engine.layout import TICKS, Cache, Memory
+from amdjit.cycles.sample import Footprint
+from amdjit.emulator.counting.layout import LINE_BYTES
+
+__all__ = ["CacheShape", "MemoryParameters", "NativeMemory", "memory_of"]
+
+# Of all caches: how many there are is not published.
+_WAYS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class CacheShape:
+    """Sets and ways of a cache; a way is a line."""
+
+    sets: int
+    ways: int
+
+    @classmethod
+    def of(cls, nbytes: int, line_bytes: int, ways: int) -> CacheShape:
+        """Return the shape of a cache of so many bytes."""
+        return cls(max(1, nbytes // (line_bytes * ways)), ways)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryParameters:
+    """The memory system in numbers. Costs and latencies are ticks (`engine.layout.TICKS` a cycle):
+    cost, of the bandwidth that a line takes; latency, until it is there. far: what is behind L2,
+    Infinity Cache or DRAM."""
+
+    vector_cache: CacheShape
+    scalar_cache: CacheShape
+    l2_cache: CacheShape
+    vector_latency: int
+    scalar_latency: int
+    l2_latency: int
+    far_latency: int
+    vector_cost: int
+    scalar_cost: int
+    l2_cost: int
+    far_cost: int
+
+
+def memory_of(
+    chip: Chip, active: int, footprint: Footprint, values: Mapping[str, float]
+) -> MemoryParameters:
+    """Return the memory system of one of `active` workgroup processors under a launch.
+
+    values: of the parameters of memory, by name. What is behind L2 is the Infinity Cache if the
+    launch's lines fit it, else DRAM. L2 is shared: each workgroup processor has its part of it for
+    the lines that it does not share.
+    """
+    is_near = footprint.lines * LINE_BYTES <= chip.infinity_bytes
+    far = chip.infinity_bandwidth if is_near else chip.dram_bandwidth
+    sharing = min(footprint.sharing, active)
+    l2_bytes = min(chip.l2_bytes, int(chip.l2_bytes * sharing / active))
+    far_latency = values["infinity cache latency" if is_near else "DRAM latency"]
+    vector_bytes, scalar_bytes = values["vector cache bytes"], values["scalar cache bytes"]
+
+    def cost(bandwidth: float) -> int:
+        return round(TICKS * LINE_BYTES / chip.bytes_a_cycle(bandwidth, active))
+
+    return MemoryParameters(
+        vector_cache=CacheShape.of(int(vector_bytes), LINE_BYTES, _WAYS),
+        scalar_cache=CacheShape.of(int(scalar_bytes), LINE_BYTES, _WAYS),
+        l2_cache=CacheShape.of(l2_bytes, LINE_BYTES, _WAYS),
+        vector_latency=round(TICKS * values["vector cache latency"]),
+        scalar_latency=round(TICKS * values["scalar cache latency"]),
+        l2_latency=round(TICKS * values["L2 latency"]),
+        far_latency=round(TICKS * far_latency),
+        vector_cost=round(TICKS * LINE_BYTES / values["vector cache bytes a cycle"]),
+        scalar_cost=round(TICKS * LINE_BYTES / values["scalar cache bytes a cycle"]),
+        l2_cost=cost(chip.l2_bandwidth),
+        far_cost=cost(far),
+    )
+
+
+@dataclass(frozen=True)
+class NativeMemory:
+    """The memory system as the host code works on it. record: `engine.layout.Memory`."""
+
+    parameters: MemoryParameters
+    record: NDArray[np.int64] = field(init=False, repr=False)
+    tags: list[NDArray[np.int64]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        values = self.parameters
+        record = np.zeros(Memory.FIELDS, np.int64)
+        tags = []
+        for place, shape in (
+            (Memory.VECTOR_CACHE, values.vector_cache),
+            (Memory.OTHER_VECTOR_CACHE, values.vector_cache),
+            (Memory.SCALAR_CACHE, values.scalar_cache),
+            (Memory.L2_CACHE, values.l2_cache),
+        ):
+            lines = np.full(shape.sets * shape.ways, -1, np.int64)
+            tags.append(lines)
+            record[place + Cache.SETS] = shape.sets
+            record[place + Cache.WAYS] = shape.ways
+            record[place + Cache.TAGS] = lines.ctypes.data
+        for name in ("vector", "scalar", "l2", "far"):
+            for what in ("latency", "cost"):
+                record[Memory[f"{name}_{what}".upper()]] = getattr(values, f"{name}_{what}")
+        object.__setattr__(self, "record", record)
+        object.__setattr__(self, "tags", tags)
+
+    @property
+    def address(self) -> int:
+        """Where the record is."""
+        return int(self.record.ctypes.data)

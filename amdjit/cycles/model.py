@@ -1,0 +1,197 @@
+"""The estimate of a launch's cycles: a sample of its workgroups on one workgroup processor, and
+from that the whole chip.
+
+    recording                       what workgroups did (`emulator.counting`)
+      -> placement, sample          which of them a workgroup processor runs, and where
+      -> simulation                 when each wave issues each instruction
+      -> results                    by instruction, by line, by cause, as a timeline
+      -> Cycles                     for all workgroups of the launch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from amdjit.code_object import CodeObject, Kernel
+from amdjit.cycles.assumptions import sentences
+from amdjit.cycles.chip import Chip, chip_of
+from amdjit.cycles.errors import NoEstimate
+from amdjit.cycles.estimate import Cycles
+from amdjit.cycles.memory import NativeMemory, memory_of
+from amdjit.cycles.memory_parameters import VALUES
+from amdjit.cycles.parameters import PASSES
+from amdjit.cycles.placement import Placement, place
+from amdjit.cycles.program import TIMINGS, Kind, ProgramTable, Step, program_table
+from amdjit.cycles.results import SimulatedWave, by_instruction, by_line, stalls_of, timeline
+from amdjit.cycles.rows import program_of
+from amdjit.cycles.sample import Footprint, footprint_of, sample_of
+from amdjit.cycles.simulation import GroupRun, Requests, WaveRun, simulate
+from amdjit.emulator.analysis.kernel_code import segment_of
+from amdjit.emulator.counting.recording import Recording
+from amdjit.emulator.decoder import decode
+from amdjit.emulator.decoder.traits import Timing
+from amdjit.target import find_target
+
+__all__ = ["Launch", "estimate"]
+
+# Wave instructions that an estimate simulates at most, as far as two rounds of resident workgroups
+# allow: half a second.
+_BUDGET = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The size of a launch. workgroups: of the grid. workgroup_size: work-items. dynamic_lds:
+    bytes. lines: different cache lines that the launch touched, None if nobody counted them."""
+
+    workgroups: int
+    workgroup_size: int
+    dynamic_lds: int = 0
+    lines: int | None = None
+
+
+def estimate(
+    code_object: CodeObject,
+    kernel: str,
+    launch: Launch,
+    recording: Recording,
+    values: Mapping[str, float] = VALUES,
+) -> Cycles:
+    """Return the estimated cycles of a launch on the chip of its code object's processor.
+
+    values: of the model's parameters, by name. NoEstimate for processors that the model does not
+    know, for kernels of which no workgroup fits, and for recordings that end before their waves do.
+    KeyError if there is no such kernel.
+    """
+    target = find_target(code_object.target_name)
+    assert target is not None
+    chip = chip_of(target)
+    entry = code_object.kernels[kernel]
+    placement = place(entry, target, launch.workgroup_size, launch.dynamic_lds)
+    table = _table(code_object, recording, entry.metadata.wave_size)
+    _check_complete(table, recording)
+    return _Estimate(code_object, entry, launch, recording, values, chip, placement, table).cycles()
+
+
+def _table(code_object: CodeObject, recording: Recording, wave_size: int) -> ProgramTable:
+    found = []
+    for pc in recording.addresses.tolist():
+        segment = segment_of(code_object, pc)
+        found.append(decode(segment.data, pc - segment.address, pc, wave_size))
+    return program_table(found)
+
+
+def _check_complete(table: ProgramTable, recording: Recording) -> None:
+    for group in recording.workgroups:
+        for number, wave in enumerate(group.waves):
+            last = table.steps[wave.path[-1], Step.KIND] if len(wave.path) else None
+            if last != Kind.END:
+                raise NoEstimate(
+                    f"the recording of wave {number} of workgroup {group.number} ends before the "
+                    "wave does: record fewer workgroups, or launch a smaller problem"
+                )
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """An estimate under way."""
+
+    code_object: CodeObject
+    kernel: Kernel
+    launch: Launch
+    recording: Recording
+    values: Mapping[str, float]
+    chip: Chip
+    placement: Placement
+    table: ProgramTable
+
+    def cycles(self) -> Cycles:
+        """Return the result."""
+        wanted = -(-self.launch.workgroups // self.chip.workgroup_processors)
+        simulated = workgroups_to_simulate(self.placement, wanted, self.recording)
+        footprint = footprint_of(self.recording, self.launch.workgroups, self.launch.lines)
+        waves = self._simulated(footprint, simulated)
+        kernel = whole(waves, simulated, wanted, self.placement.resident)
+        instructions = by_instruction(self.table.addresses.tolist(), waves)
+        wmma, valu = self._shares(waves, simulated, kernel)
+        wave_size = self.kernel.metadata.wave_size
+        return Cycles(
+            kernel=kernel,
+            per_wgp=max(wave.end for wave in waves),
+            seconds=kernel / self.chip.clock,
+            wmma_share=wmma,
+            valu_share=valu,
+            sampled_workgroups=simulated,
+            stalls=stalls_of(instructions),
+            by_instruction=instructions,
+            by_line=by_line(instructions, self.code_object.line_of),
+            timeline=timeline(waves),
+            assumptions=sentences(
+                self.chip, self.table, waves, footprint, wave_size, wanted - simulated
+            ),
+        )
+
+    def _simulated(self, footprint: Footprint, count: int) -> list[SimulatedWave]:
+        active = min(self.chip.workgroup_processors, self.launch.workgroups)
+        sample = sample_of(self.recording, count, footprint.sharing, active)
+        memory = NativeMemory(memory_of(self.chip, active, footprint, self.values))
+        groups = []
+        for slot, (index, salt) in enumerate(zip(sample.workgroups, sample.salts, strict=True)):
+            recorded = self.recording.workgroups[index]
+            waves = tuple(
+                WaveRun(wave.path, wave.request, int(self.values["wave start"]), salt)
+                for wave in recorded.waves
+            )
+            simds = [self.placement.simd(slot, number) for number in range(len(waves))]
+            is_first = slot < self.placement.resident
+            groups.append(GroupRun(waves, tuple(simds) if is_first else None, recorded.number))
+        requests = Requests(self.recording.requests, sample.keys, memory)
+        return simulate(
+            program_of(self.table, self.values, self.kernel.metadata.wave_size), groups, requests
+        )
+
+    def _shares(
+        self, waves: Sequence[SimulatedWave], simulated: int, kernel: int
+    ) -> tuple[float, float]:
+        """Return which share of the time the chip's WMMA units and vector ALUs are busy."""
+        executed = np.concatenate([wave.path for wave in waves])
+        counts = np.bincount(executed, minlength=len(self.table))
+        timings = [TIMINGS[number] for number in self.table.steps[:, Step.TIMING]]
+        busy = np.array([PASSES.get(timing, 0) for timing in timings]) * counts
+        is_matrix = np.array([timing in _MATRIX for timing in timings])
+        is_vector = self.table.steps[:, Step.KIND] == Kind.VALU
+        everywhere = self.launch.workgroups / simulated
+        simds = self.chip.workgroup_processors * self.placement.simds
+        available = max(1, kernel * simds)
+        wmma = busy[is_matrix].sum() * everywhere / available
+        valu = busy[is_vector & ~is_matrix].sum() * everywhere / available
+        return float(wmma), float(valu)
+
+
+_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW)
+
+
+def workgroups_to_simulate(placement: Placement, wanted: int, recording: Recording) -> int:
+    """Return how many workgroups to simulate of those that a workgroup processor runs: all, or
+    whole rounds of resident ones, at least two."""
+    steps = sum(len(wave.path) for group in recording.workgroups for wave in group.waves)
+    mean = max(1.0, steps / max(1, len(recording.workgroups)))
+    rounds = int(_BUDGET / (mean * placement.resident))
+    return min(wanted, max(2, rounds) * placement.resident)
+
+
+def whole(waves: Sequence[SimulatedWave], simulated: int, wanted: int, resident: int) -> int:
+    """Return the cycles of all workgroups of a workgroup processor, from those of the first ones:
+    the rest takes as long as the last simulated round."""
+    end = max(wave.end for wave in waves)
+    if wanted <= simulated:
+        return end
+    ends = np.zeros(simulated, np.int64)
+    for wave in waves:
+        ends[wave.workgroup] = max(ends[wave.workgroup], wave.end)
+    ends.sort()
+    last, before = ends[-resident:].mean(), ends[-2 * resident : -resident].mean()
+    return end + round((wanted - simulated) / resident * float(last - before))

@@ -1,0 +1,62 @@
+"""Where the waves of a launch run: how many workgroups a workgroup processor holds at a time, and
+on which SIMD each wave is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.code_object import Kernel
+from amdjit.code_object.resources import Demand, workgroups_by_limit
+from amdjit.cycles.errors import NoEstimate
+from amdjit.target import Target
+
+__all__ = ["Placement", "place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """How workgroups lie on a workgroup processor.
+
+    resident: workgroups that it holds at a time. waves: of a workgroup. simds: of the processor.
+    wgp_mode: whether a workgroup is spread over both of its compute units, not on one of them.
+    """
+
+    resident: int
+    waves: int
+    simds: int
+    wgp_mode: bool
+
+    def simd(self, slot: int, wave: int) -> int:
+        """Return the SIMD of a wave of the workgroup in a slot.
+
+        Waves go round the SIMDs, where the workgroup before ended: the distribution of the
+        hardware's dispatcher is not documented.
+        """
+        if self.wgp_mode:
+            return (slot * self.waves + wave) % self.simds
+        half = self.simds // 2
+        return slot % 2 * half + (slot // 2 * self.waves + wave) % half
+
+
+def place(kernel: Kernel, target: Target, workgroup_size: int, dynamic_lds: int) -> Placement:
+    """Return how a kernel's workgroups lie on a workgroup processor; NoEstimate if none fits.
+
+    workgroup_size: work-items. dynamic_lds: bytes.
+    """
+    metadata = kernel.metadata
+    demand = Demand(
+        vgprs=metadata.vgpr_count,
+        lds_bytes=metadata.group_segment_bytes + dynamic_lds,
+        waves=-(-workgroup_size // metadata.wave_size),
+        wave_size=metadata.wave_size,
+        wgp_mode=kernel.descriptor.wgp_mode,
+    )
+    halves = 1 if demand.wgp_mode else 2
+    resident = min(workgroups_by_limit(demand, target).values()) * halves
+    if resident == 0:
+        raise NoEstimate(
+            f"no workgroup of {workgroup_size} work-items with {metadata.vgpr_count} VGPRs and "
+            f"{demand.lds_bytes} bytes of LDS fits a workgroup processor of {target}"
+        )
+    simds = target.simds_per_workgroup_processor
+    return Placement(resident, demand.waves, simds, demand.wgp_mode)

@@ -1,0 +1,162 @@
+"""A program as the host code reads it: what follows from the classes of its instructions and from
+the model's parameters, in one row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.cycles.engine.layout import CAUSE_BITS, Access, Parameter, Row
+from amdjit.cycles.parameters import PASSES
+from amdjit.cycles.program import FIRST_SGPR, SCC, TIMINGS, VCC, Kind, ProgramTable, Step
+from amdjit.emulator.decoder.traits import Timing
+
+__all__ = ["Program", "program_of"]
+
+Int64s = NDArray[np.int64]
+
+_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW)
+_SLOW = (Timing.TRANSCENDENTAL, Timing.DOUBLE)
+_FRONT = (Kind.IMMEDIATE, Kind.WAIT)
+_COPIED = {
+    Row.KIND: Step.KIND,
+    Row.READS: Step.READS,
+    Row.READS_END: Step.READS_END,
+    Row.WRITES: Step.WRITES,
+    Row.WRITES_END: Step.WRITES_END,
+    Row.READS_SGPR: Step.READS_SGPR,
+    Row.USES_SGPR: Step.USES_SGPR,
+    Row.WRITES_SGPR: Step.WRITES_SGPR,
+    Row.TRANSFER: Step.TRANSFER,
+    Row.RESULT: Step.RESULT,
+    Row.COUNTED: Step.COUNTED,
+    Row.DELAY: Step.DELAY,
+    Row.SKIP: Step.SKIP,
+    Row.NEXT_DELAY: Step.NEXT_DELAY,
+    Row.DEPENDENCIES: Step.DEPENDENCIES,
+    Row.CONDITION: Step.CONDITION,
+    Row.NEEDS_SOURCES: Step.NEEDS_SOURCES,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A program for the host code. rows: `engine.layout.Row` records. parameters: an
+    `engine.layout.Parameter` record. values: the parameters by name."""
+
+    table: ProgramTable
+    rows: Int64s
+    parameters: Int64s
+    values: Mapping[str, float]
+
+
+def program_of(table: ProgramTable, values: Mapping[str, float], wave_size: int = 32) -> Program:
+    """Return a program for the host code. values: of `parameters.PARAMETERS`, by name.
+
+    A wave64 passes each unit twice, but for matrix products, which have as many elements.
+    """
+    halves = wave_size // 32
+    rows = np.zeros((len(table) + 1, Row.FIELDS), np.int64)
+    steps = table.steps.astype(np.int64)
+    for column, step in _COPIED.items():
+        rows[:-1, column] = steps[:, step]
+    rows[:-1, Row.WAITS : Row.WAITS + table.waits.shape[1]] = table.waits
+    for index in range(len(table)):
+        _describe(rows[index], table, index, values, halves)
+    # The last row is the instruction before the first one: the wave's front end is free.
+    rows[-1, [Row.IS_FRONT, Row.PAYS_HIDDEN]] = 1
+    return Program(table, rows, _parameters(values), values)
+
+
+def _parameters(values: Mapping[str, float]) -> Int64s:
+    record = np.zeros(Parameter.FIELDS, np.int64)
+    fields = {field.name: field for field in Parameter}
+    for name, value in values.items():
+        field = fields.pop(name.upper().replace(" ", "_"), None)
+        if field is not None:
+            record[field] = int(value)
+    assert set(fields) == {"FIELDS"}, f"parameters without a value: {sorted(fields)}"
+    return record
+
+
+def _describe(
+    row: Int64s, table: ProgramTable, index: int, values: Mapping[str, float], halves: int
+) -> None:
+    step, writes = table.steps[index], table.writes(index)
+    kind, timing = Kind(int(step[Step.KIND])), TIMINGS[step[Step.TIMING]]
+    row[Row.WRITES_VCC] = bool(np.isin(writes, (VCC, VCC + 1)).any())
+    row[Row.WRITES_SCC] = SCC in writes
+    row[Row.IS_FRONT] = kind in _FRONT
+    row[Row.PAYS_HIDDEN] = kind in (*_FRONT, Kind.BRANCH)
+    row[Row.SALU_CYCLES] = 2 if timing is Timing.SALU_MULTIPLY else 1
+    if kind is Kind.IMMEDIATE:
+        row[Row.IDLE] = (max(1, int(step[Step.IDLE])) - 1) << CAUSE_BITS
+    row[Row.ACCESS] = _access(kind, step)
+    result, stored = int(step[Step.RESULT]), int(step[Step.TRANSFER]) - 1
+    row[Row.TRANSFER] *= halves
+    row[Row.LDS_LATENCY] = int(values["lds load" if result else "lds store"])
+    row[Row.LDS_CYCLES] = _lds_cycles((result or stored) * halves, values)
+    _describe_vector(row, table.reads(index), timing, values, halves)
+
+
+def _access(kind: Kind, step: NDArray[np.int32]) -> Access:
+    if kind is Kind.SCALAR_MEMORY:
+        return Access.SCALAR
+    if step[Step.IS_STORE]:
+        return Access.STORE
+    # What returns a value and sends data is an atomic.
+    return Access.LOAD
+
+
+def _lds_cycles(dwords: int, values: Mapping[str, float]) -> int:
+    return 1 if dwords <= 1 else dwords * int(values["lds halves a dword"]) // 2
+
+
+def _describe_vector(
+    row: Int64s,
+    reads: NDArray[np.int32],
+    timing: Timing,
+    values: Mapping[str, float],
+    halves: int,
+) -> None:
+    is_scalar_result = bool(row[Row.WRITES_SGPR]) and timing is not Timing.PSEUDO_SCALAR
+    row[Row.IS_SCALAR_RESULT] = is_scalar_result
+    passes = PASSES.get(timing, 1)
+    if timing not in (*_MATRIX, Timing.PSEUDO_SCALAR):
+        passes *= halves
+    row[Row.PASSES] = passes
+    row[Row.IS_ORDINARY] = timing is Timing.VALU
+    row[Row.IS_MATRIX] = timing in _MATRIX
+    row[Row.IS_TRANSCENDENTAL] = timing is Timing.TRANSCENDENTAL
+    row[Row.LATENCY] = int(values[_latency(reads, bool(row[Row.READS_SGPR]))])
+    last = {Timing.TRANSCENDENTAL: 0, Timing.DOUBLE: passes - _DOUBLE_RESULT}
+    row[Row.LAST_PASS] = last.get(timing, passes - 1)
+    at_once = (*_MATRIX, Timing.TRANSCENDENTAL, Timing.PSEUDO_SCALAR)
+    row[Row.PACE] = 1 if timing in at_once else passes
+    row[Row.FREE_AFTER] = _DOUBLE_RESULT if timing is Timing.DOUBLE else 1
+    row[Row.MATRIX_AFTER] = _matrix_after(timing, values)
+    row[Row.LEAD] = 1 if timing in _MATRIX else int(values["valu lead"])
+
+
+# Cycles before the end of a double's passes at which its result counts as executed.
+_DOUBLE_RESULT = 4
+_MATRIX_AFTER_PSEUDO_SCALAR = 3
+
+
+def _latency(reads: NDArray[np.int32], reads_sgpr: bool) -> str:
+    if (reads < FIRST_SGPR).any():
+        return "valu latency"
+    return "valu latency, scalar sources" if reads_sgpr else "valu latency, constants"
+
+
+def _matrix_after(timing: Timing, values: Mapping[str, float]) -> int:
+    if timing in _MATRIX:
+        return 1
+    if timing in _SLOW:
+        return int(values["matrix after transcendental"])
+    if timing is Timing.PSEUDO_SCALAR:
+        return _MATRIX_AFTER_PSEUDO_SCALAR
+    return int(values["matrix after valu"])

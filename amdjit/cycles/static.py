@@ -1,0 +1,117 @@
+"""Cycles of a loop from its instructions alone: the steady state of a straight-line body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.cycles.chip import chip_of
+from amdjit.cycles.errors import NoEstimate
+from amdjit.cycles.memory_parameters import VALUES
+from amdjit.cycles.program import Kind, ProgramTable, Step, program_table
+from amdjit.cycles.rows import program_of
+from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.traits import Flow
+from amdjit.target import Target
+
+__all__ = ["LoopCycles", "loop_cycles"]
+
+# Iterations before the steady state, and those over which cycles are averaged: patterns of several
+# waves repeat after a few.
+_WARM, _MEASURED = 32, 64
+_SIMDS = 4
+_PASSED = (Flow.NEXT, Flow.JUMP, Flow.CONDITIONAL, Flow.BARRIER, Flow.SLEEP)
+_ASSUMED = "Vector memory hits the compute unit's cache, whose latency is assumed."
+_NOT_SKIPPED = "No branch inside the loop is taken."
+_CONFLICT_FREE = "No banks of LDS conflict."
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCycles:
+    """Cycles of one iteration in which `waves` waves of a SIMD run the loop together, on average.
+    assumptions: sentences that say on what the figure rests that no measurement covers."""
+
+    cycles: float
+    waves: int
+    assumptions: tuple[str, ...]
+
+
+def loop_cycles(
+    body: Sequence[Instruction],
+    target: Target,
+    waves: int = 1,
+    wave_size: int = 32,
+    values: Mapping[str, float] = VALUES,
+) -> LoopCycles:
+    """Return the cycles of an iteration of a loop whose body is executed in order, in its steady
+    state.
+
+    body: the instructions, the branch back the last one; conditional branches inside are taken to
+    fall through. waves: of each SIMD of the workgroup processor; all belong to one workgroup.
+    values: of the model's parameters, by name. NoEstimate for processors that the model does not
+    know, an empty body, and one with a loop inside.
+    """
+    chip_of(target)
+    table = program_table(body)
+    way, skips = _way(body)
+    program = program_of(table, values, wave_size)
+    latencies = _latencies(table, values)
+
+    def end(iterations: int) -> int:
+        """Return when all waves have run so many iterations."""
+        path = np.tile(np.array(way, np.int32), iterations)
+        run = WaveRun(path, done=np.tile(latencies[way], iterations))
+        simds = tuple(number % _SIMDS for number in range(waves * _SIMDS))
+        return max(wave.end for wave in simulate(program, [GroupRun((run,) * len(simds), simds)]))
+
+    cycles = (end(_WARM + _MEASURED) - end(_WARM)) / _MEASURED
+    return LoopCycles(cycles, waves, _assumptions(table, skips))
+
+
+def _way(body: Sequence[Instruction]) -> tuple[list[int], bool]:
+    """Return the instructions of an iteration by their numbers, and whether there are others."""
+    places = {instruction.pc: number for number, instruction in enumerate(body)}
+    way: list[int] = []
+    number = 0
+    while number < len(body):
+        way.append(number)
+        branch = body[number]
+        number += 1
+        if branch.traits.flow is Flow.NEXT or number == len(body):
+            continue
+        target = branch.pc + branch.size + 4 * branch.immediates.get("simm16", 0)
+        leads_back = branch.traits.flow in (Flow.JUMP, Flow.CONDITIONAL) and target <= branch.pc
+        if branch.traits.flow is Flow.JUMP:
+            if target == body[0].pc:
+                break
+            number = places.get(target, -1)
+        if branch.traits.flow not in _PASSED or leads_back or number < 0:
+            raise NoEstimate(
+                f"the loop branches at {branch.pc:#x}, inside its body: where to and how often is "
+                "known from a launch only, `amdjit.profile()`"
+            )
+    if not way:
+        raise NoEstimate("the loop has no instructions")
+    return way, any(body[number].traits.condition is not None for number in way[:-1])
+
+
+def _latencies(table: ProgramTable, values: Mapping[str, float]) -> NDArray[np.int64]:
+    kinds = table.steps[:, Step.KIND]
+    latencies: NDArray[np.int64] = np.zeros(len(table), np.int64)
+    latencies[kinds == Kind.VECTOR_MEMORY] = int(values["vector cache latency"])
+    latencies[kinds == Kind.SCALAR_MEMORY] = int(values["scalar cache latency"])
+    return latencies
+
+
+def _assumptions(table: ProgramTable, skips: bool) -> tuple[str, ...]:
+    kinds = set(table.steps[:, Step.KIND].tolist())
+    found = [_NOT_SKIPPED] if skips else []
+    if Kind.VECTOR_MEMORY in kinds:
+        found.append(_ASSUMED)
+    if Kind.LDS in kinds:
+        found.append(_CONFLICT_FREE)
+    return tuple(found)

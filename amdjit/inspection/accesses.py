@@ -1,0 +1,91 @@
+"""The memory instructions of a kernel: what they move, and how the lanes' addresses differ."""
+
+from __future__ import annotations
+
+from amdjit.emulator.counting.lds_banks import bank_cycles
+from amdjit.emulator.decoder.immediate_text import policy_text
+from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.decoder.traits import MemoryKind, Space, Unit
+from amdjit.inspection.facts import AccessFacts
+from amdjit.inspection.lanes.addresses import Addresses, lane_addresses
+from amdjit.inspection.lanes.solution import known_states
+from amdjit.inspection.machine_code import MachineCode
+
+__all__ = ["memory_accesses"]
+
+
+def memory_accesses(code: MachineCode) -> tuple[AccessFacts, ...]:
+    """Return the memory instructions of a kernel, by address."""
+    known = {
+        instruction.pc: lane_addresses(state, instruction, code.wave_size)
+        for instruction, state in known_states(code)
+        if instruction.traits.memory is not None
+    }
+    return tuple(
+        _facts(code, instruction, known.get(instruction.pc))
+        for _, instruction in code.instructions()
+        if instruction.traits.memory is not None and instruction.pc not in code.unknown
+    )
+
+
+def _facts(code: MachineCode, instruction: Instruction, known: Addresses | None) -> AccessFacts:
+    access = instruction.access
+    file, line = code.whole.line_of(instruction.pc) or (None, None)
+    return AccessFacts(
+        address=instruction.pc,
+        space=_space(instruction),
+        kind=access.kind.value,
+        width=_width(instruction),
+        uniform=None if known is None else known.uniform,
+        lane_stride=None if known is None else known.stride,
+        policy=_policy(instruction),
+        bank_conflicts=_bank_conflicts(instruction, known),
+        file=file,
+        line=line,
+    )
+
+
+def _space(instruction: Instruction) -> str:
+    if instruction.traits.unit is Unit.SCALAR_MEMORY:
+        return "scalar"
+    return instruction.access.space.value
+
+
+def _width(instruction: Instruction) -> int:
+    """Return the bytes of a lane, of a whole wave for scalar loads."""
+    access = instruction.access
+    if access.size:
+        return access.size * (2 if access.has_two_addresses else 1)
+    moved = [
+        operand.dwords
+        for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True)
+        if spec.role in ("vdst", "vdata", "sdst") and isinstance(operand, Register)
+    ]
+    return 4 * moved[0] if moved else 0
+
+
+def _policy(instruction: Instruction) -> str:
+    kind = instruction.access.kind
+    return policy_text(
+        instruction.immediates, kind is MemoryKind.ATOMIC, kind is MemoryKind.STORE
+    ).strip()
+
+
+def _bank_conflicts(instruction: Instruction, known: Addresses | None) -> int | None:
+    """Return the cycles that bank conflicts add to an access to LDS with all lanes active: where
+    the place in a dword is not known, only if it is the same for each."""
+    access = instruction.access
+    if access.space is not Space.LDS or known is None or not access.size:
+        return None
+    if access.kind is MemoryKind.ATOMIC and instruction.traits.once_per_wave:
+        return 0
+    parts = 2 if access.has_two_addresses else 1
+    found = {
+        bank_cycles(
+            [place + offset for offset in known.offsets],
+            access.size,
+            atomic=access.kind is MemoryKind.ATOMIC,
+        ).conflicts
+        for place in known.places_in_dword
+    }
+    return found.pop() * parts if len(found) == 1 else None

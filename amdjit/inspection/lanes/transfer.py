@@ -1,0 +1,171 @@
+"""What an instruction changes of what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.decoder.instruction import (
+    InlineConstant,
+    Instruction,
+    Modifiers,
+    Operand,
+    OperandSpec,
+    Register,
+    RegisterFile,
+)
+from amdjit.emulator.decoder.traits import Arithmetic, Destination, Result, ScalarLogic, Unit
+from amdjit.inspection.lanes.operands import read
+from amdjit.inspection.lanes.operations import LANE_COUNTS, SCALAR_OPERATIONS, VECTOR_OPERATIONS
+from amdjit.inspection.lanes.sets import ALL, ANY, NO_LANES, LaneSet, combined
+from amdjit.inspection.lanes.state import State
+from amdjit.inspection.lanes.values import UNIFORM, Value, constant
+from amdjit.inspection.lanes.wide import carry_of, wide_result
+
+__all__ = ["pass_instruction"]
+
+_COMPUTES = (Unit.VALU, Unit.TRANSCENDENTAL)
+_PLAIN = Modifiers()
+_NO_MASKS = (RegisterFile.VGPR, RegisterFile.NULL, RegisterFile.SCC)
+_CONSTANT_LANES = {0: NO_LANES, -1: LaneSet(ALL, exact=True)}
+
+
+def pass_instruction(state: State, instruction: Instruction, wave_size: int) -> None:
+    """Change a state to the one after an instruction."""
+    traits = instruction.traits
+    if traits.result is Result.NONE and not traits.writes_scc:
+        # Waits, branches, stores: a third of most kernels.
+        return
+    parts = (instruction, instruction.pair) if instruction.pair else (instruction,)
+    # Both halves of a dual-issue instruction read before one writes.
+    values = [_result(state, part, wave_size) for part in parts]
+    wide = wide_result(state, instruction)
+    carry = carry_of(state, instruction)
+    lanes = _lanes(state, instruction, wave_size)
+    for part, value in zip(parts, values, strict=True):
+        _write(state, part, value)
+    if wide is not None:
+        state.pairs[wide[0]] = wide[1]
+    if carry is not None:
+        state.carries[carry[0]] = carry[1]
+    for slot, mask in lanes:
+        _write_mask(state, slot, mask, instruction.pc)
+    if instruction.traits.is_relative:
+        state.vectors.clear()
+        state.pairs.clear()
+        state.carries.clear()
+    if instruction.traits.moves_relative_scalars:
+        state.scalars.clear()
+        state.masks.clear()
+        state.carries.clear()
+
+
+def _operands(instruction: Instruction) -> Iterator[tuple[OperandSpec, Operand | None]]:
+    return zip(instruction.opcode.operands, instruction.operands, strict=True)
+
+
+def _result(state: State, instruction: Instruction, wave_size: int) -> Value | None:
+    """Return what an instruction writes into each of its results, None if that is not known."""
+    traits = instruction.traits
+    sources = [(spec, read(state, item)) for spec, item in _operands(instruction) if spec.read]
+    if any(value is None for _, value in sources):
+        return None
+    values = [value for spec, value in sources if spec.type != "mask"]
+    plain = instruction.modifiers == _PLAIN
+    if traits.unit is Unit.SALU:
+        return _scalar_result(instruction, values)
+    if traits.unit not in _COMPUTES or traits.memory is not None:
+        return None
+    if plain and traits.operation in VECTOR_OPERATIONS:
+        return VECTOR_OPERATIONS[traits.operation](*values)
+    if traits.operation in LANE_COUNTS:
+        return LANE_COUNTS[traits.operation](*values, wave_size) if plain else None
+    # What each lane computes of the same numbers is the same.
+    same = all(value is not None and value.steps is None for value in values)
+    masks = any(spec.type == "mask" for spec, _ in sources)
+    alike = traits.lane_by_lane and instruction.modifiers.dpp is None and traits.single_lane is None
+    return UNIFORM if same and alike and not masks and not traits.is_relative else None
+
+
+def _scalar_result(instruction: Instruction, values: list[Value | None]) -> Value | None:
+    if instruction.traits.operation == "s_movk_i32":
+        return constant(instruction.immediates["simm16"])
+    operation = SCALAR_OPERATIONS.get(instruction.traits.operation)
+    return UNIFORM if operation is None else operation(*values)
+
+
+def _write(state: State, instruction: Instruction, value: Value | None) -> None:
+    single = len([spec for spec in instruction.opcode.operands if spec.written]) == 1
+    for spec, operand in _operands(instruction):
+        if not spec.written or not isinstance(operand, Register):
+            continue
+        if operand.file is RegisterFile.VGPR:
+            whole = operand.dwords == 1 and operand.half is None
+            if not whole:
+                value = UNIFORM if value is not None and value.steps is None else None
+            for number in range(operand.index, operand.index + operand.dwords):
+                state.write_vector(number, value if spec.role == "vdst" else None)
+        elif operand.file not in (RegisterFile.EXEC, RegisterFile.SCC):
+            slot = scalar_slot(operand)
+            known = value if single and operand.dwords == 1 else None
+            for number in range(slot, slot + operand.dwords) if slot is not None else ():
+                state.write_scalar(number, known)
+
+
+def _lanes(
+    state: State, instruction: Instruction, wave_size: int
+) -> list[tuple[int | None, LaneSet]]:
+    """Return the masks that an instruction writes, by the ISA's operand code; None is EXEC."""
+    dwords, logic = wave_size // 32, instruction.traits.logic
+    found: list[tuple[int | None, LaneSet]] = []
+    for spec, operand in _operands(instruction):
+        if not spec.written or not isinstance(operand, Register) or operand.file in _NO_MASKS:
+            continue
+        lanes = _written_lanes(state, instruction, spec) if operand.dwords == dwords else ANY
+        is_exec = operand.file is RegisterFile.EXEC
+        if is_exec or lanes != ANY:
+            found.append((None if is_exec else scalar_slot(operand), lanes))
+    if logic is not None and logic.destination is not Destination.REGISTER:
+        whole = instruction.opcode.operands[0].dwords == dwords
+        found.append((None, _logic(state, instruction, logic) if whole else ANY))
+    return found
+
+
+def _written_lanes(state: State, instruction: Instruction, spec: OperandSpec) -> LaneSet:
+    """Return the lanes of the mask that an instruction puts into a register."""
+    traits = instruction.traits
+    if traits.compares and spec.type == "mask":
+        return LaneSet(state.exec)
+    if traits.logic is not None:
+        if traits.logic.destination is Destination.EXEC:
+            return LaneSet(state.exec, exact=True)
+        return _logic(state, instruction, traits.logic)
+    if traits.arithmetic is Arithmetic.MOVE and traits.unit is Unit.SALU:
+        return _mask(state, instruction.operands[1])
+    return ANY
+
+
+def _logic(state: State, instruction: Instruction, logic: ScalarLogic) -> LaneSet:
+    sources = [_mask(state, operand) for spec, operand in _operands(instruction) if spec.read]
+    if logic.destination is not Destination.REGISTER:
+        sources.append(LaneSet(state.exec, exact=True))
+    return combined(logic, sources) if len(sources) == 2 else ANY
+
+
+def _mask(state: State, operand: Operand | None) -> LaneSet:
+    if isinstance(operand, InlineConstant):
+        number = operand.value
+        return _CONSTANT_LANES.get(number, ANY) if isinstance(number, int) else ANY
+    if not isinstance(operand, Register):
+        return ANY
+    if operand.file is RegisterFile.EXEC:
+        return LaneSet(state.exec, exact=True)
+    slot = scalar_slot(operand) if operand.file is not RegisterFile.SCC else None
+    return ANY if slot is None else state.masks.get(slot, ANY)
+
+
+def _write_mask(state: State, slot: int | None, lanes: LaneSet, place: int) -> None:
+    if slot is None:
+        state.activate(lanes, place)
+    else:
+        state.masks[slot] = lanes

@@ -1,0 +1,163 @@
+"""64-bit numbers in two vector registers, such as addresses: what each lane adds to them.
+
+A sum is made in two steps, of which the first leaves its carries in a mask:
+
+    v_add_co_u32 v0, vcc_lo, s2, v0
+    v_add_co_ci_u32_e64 v1, null, s3, v1, vcc_lo
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.decoder.instruction import (
+    Instruction,
+    Modifiers,
+    Operand,
+    Register,
+    RegisterFile,
+)
+from amdjit.inspection.lanes.operands import read
+from amdjit.inspection.lanes.state import Carry, Half, Pair, State
+from amdjit.inspection.lanes.values import Steps, wide_product, wide_sum, widened
+
+__all__ = ["carry_of", "wide_result"]
+
+_PLAIN = Modifiers()
+# Whether the sources of the first step are exchanged, and the sign of the second one's.
+_LOWER: Mapping[str, tuple[bool, int]] = {
+    "v_add_co_u32": (False, 1),
+    "v_sub_co_u32": (False, -1),
+    "v_subrev_co_u32": (True, -1),
+}
+_UPPER: Mapping[str, tuple[bool, int]] = {
+    "v_add_co_ci_u32": (False, 1),
+    "v_sub_co_ci_u32": (False, -1),
+    "v_subrev_co_ci_u32": (True, -1),
+}
+_PRODUCTS = ("v_mad_co_u64_u32", "v_mad_co_i64_i32")
+
+
+def carry_of(state: State, instruction: Instruction) -> tuple[int, Carry] | None:
+    """Return the mask of carries that an instruction writes, by the ISA's operand code."""
+    order = _LOWER.get(instruction.traits.operation)
+    if order is None or instruction.modifiers != _PLAIN:
+        return None
+    low, mask, *sources = instruction.operands
+    if not isinstance(low, Register) or not isinstance(mask, Register):
+        return None
+    slot = scalar_slot(mask)
+    halves = [_half(state, source) for source in (sources[::-1] if order[0] else sources)]
+    if slot is None or None in halves:
+        return None
+    one, other = halves
+    assert one is not None
+    assert other is not None
+    return slot, Carry(low.index, (one, other), order[1], state.exec)
+
+
+def _half(state: State, operand: Operand | None) -> Half | None:
+    """Return the lower half of a number that an operand is."""
+    if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+        pair = state.pairs.get(operand.index)
+        if pair is not None:
+            return Half(pair.high, pair.steps)
+    value = read(state, operand)
+    return None if value is None else Half(None, widened(value.steps))
+
+
+def wide_result(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
+    """Return the 64-bit number that an instruction completes, with its lower register."""
+    operation = instruction.traits.operation
+    if instruction.modifiers != _PLAIN:
+        return None
+    if operation in _UPPER:
+        return _sum(state, instruction, *_UPPER[operation])
+    if operation in _PRODUCTS:
+        return _product(state, instruction)
+    if operation == "v_lshlrev_b64":
+        return _shifted(state, instruction)
+    if operation == "v_ashrrev_i32":
+        return _extended(state, instruction)
+    return None
+
+
+def _sum(state: State, instruction: Instruction, swaps: bool, sign: int) -> tuple[int, Pair] | None:
+    high, _, *sources, mask = instruction.operands
+    slot = scalar_slot(mask) if isinstance(mask, Register) else None
+    carry = None if slot is None else state.carries.get(slot)
+    if carry is None or carry.sign != sign or not isinstance(high, Register):
+        return None
+    upper = sources[::-1] if swaps else sources
+    orders = (upper, upper[::-1]) if sign > 0 else (upper,)
+    for order in orders:
+        pairs = zip(carry.halves, order, strict=True)
+        if all(_completes(state, half, operand) for half, operand in pairs):
+            one, other = (half.steps for half in carry.halves)
+            steps = wide_sum(one, other if sign > 0 else wide_product(other, -1))
+            return carry.low, Pair(high.index, steps, state.exec)
+    return None
+
+
+def _completes(state: State, half: Half, operand: Operand | None) -> bool:
+    """Whether an operand is the upper half of a number."""
+    if half.high is not None:
+        return (
+            isinstance(operand, Register)
+            and operand.file is RegisterFile.VGPR
+            and operand.index == half.high
+        )
+    value = read(state, operand)
+    return value is not None and value.steps is None
+
+
+def _product(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
+    """A product of 32-bit numbers, of which one is a constant, and a 64-bit number."""
+    low, _, one, other, added = instruction.operands
+    values = read(state, one), read(state, other)
+    if None in values or not isinstance(low, Register):
+        return None
+    known, more = _wide_operand(state, added)
+    factors = [value for value in values if value is not None]
+    varying = [value for value in factors if value.steps is not None]
+    if not known or len(varying) > 1:
+        return None
+    steps: Steps | None = None
+    if varying:
+        factor = factors[factors[0] is varying[0]].constant
+        if factor is None:
+            return None
+        signed = instruction.traits.operation == "v_mad_co_i64_i32" and factor >> 31
+        steps = wide_product(widened(varying[0].steps), factor - (1 << 32) * bool(signed))
+    return low.index, Pair(low.index + 1, wide_sum(steps, more), state.exec)
+
+
+def _wide_operand(state: State, operand: Operand | None) -> tuple[bool, Steps | None]:
+    if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+        return state.wide_steps(operand.index)
+    return True, None
+
+
+def _shifted(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
+    low, count, number = instruction.operands
+    places = read(state, count)
+    known, steps = _wide_operand(state, number)
+    if not known or places is None or places.constant is None or not isinstance(low, Register):
+        return None
+    shifted = wide_product(steps, 1 << (places.constant & 63))
+    return low.index, Pair(low.index + 1, shifted, state.exec)
+
+
+def _extended(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
+    """The upper half is the sign of the lower one, which was a number of 32 bits."""
+    high, count, low = instruction.operands
+    places, value = read(state, count), read(state, low)
+    is_sign = places is not None and places.constant == 31
+    if not is_sign or value is None or not isinstance(high, Register):
+        return None
+    if not isinstance(low, Register) or low.file is not RegisterFile.VGPR:
+        return None
+    if low.index == high.index:
+        return None
+    return low.index, Pair(high.index, widened(value.steps), state.exec)

@@ -1,0 +1,130 @@
+"""The order in which the cycle model puts matrix products, next to published throughput of gfx1201:
+`python benchmarks/cycle_ranks.py`.
+
+A small product with the same depth runs on the emulator; a sample of its workgroups is taken to be
+that of the large one. Published figures are of other people's kernels: only the order can be
+compared. Sources: torch.mm of zzc0721/torch-performance-test-data 173 (RX 9070 XT, ROCm 7.2);
+hand-written f16 of rocm-libraries 10861; int8 of comfy-kitchen 94 and 122.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
+
+import numpy as np
+from measurement import save, table
+
+import amdjit
+from amdjit import f32
+from amdjit.code_object import CodeObject
+from amdjit.cycles.model import Launch, estimate
+from amdjit.emulator.counting.layout import LINE_BYTES
+from amdjit.examples import i8_gemm, perf_hgemm, simple_hgemm, wmma_gemm
+
+HEAD = ("case", "size", "TFLOPS", "WMMA share", "hot stall", "published", "seconds")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel on square matrices. tile: rows and columns that a workgroup computes. extent: of the
+    emulated product. nbytes: of an element. published: TFLOPS or TOPS of similar kernels."""
+
+    name: str
+    size: int
+    tile: int
+    extent: int
+    nbytes: int
+    published: str
+    launch: Callable[[int, int], None]
+
+
+def halves(*shape: int) -> np.ndarray[Any, np.dtype[np.float16]]:
+    """Return a matrix; the values do not matter."""
+    return np.ones(shape, np.float16)
+
+
+def run_perf(extent: int, depth: int) -> None:
+    """Two tiles of LDS in turn."""
+    a, b, c = halves(extent, depth), halves(extent, depth), halves(extent, extent)
+    grid = extent // perf_hgemm.TILE, extent // perf_hgemm.TILE
+    perf_hgemm.perf_hgemm[grid, 128](a, b, c, c.copy(), f32(1), f32(1))
+
+
+def run_simple(extent: int, depth: int) -> None:
+    """Operands straight to registers, one 16 by 16 block a wave."""
+    a, b, c = halves(extent, depth), halves(extent, depth), halves(extent, extent)
+    grid = extent // 64, extent // 64
+    simple_hgemm.simple_hgemm[grid, simple_hgemm.BLOCK](a, b, c, c.copy(), f32(1), f32(1))
+
+
+def run_wmma(extent: int, depth: int) -> None:
+    """One tile of LDS, register prefetch."""
+    a, b = halves(extent, depth), halves(depth, extent)
+    wmma_gemm.gemm(a, b, np.zeros((extent, extent), np.float32))
+
+
+def run_i8(extent: int, depth: int) -> None:
+    """Two tiles of LDS in turn."""
+    a, b, c = (np.ones(shape, np.int8) for shape in ((extent, depth),) * 2 + ((extent, extent),))
+    grid = extent // perf_hgemm.TILE, extent // perf_hgemm.TILE
+    i8_gemm.i8_gemm[grid, 128](a, b, c, c.copy(), i8_gemm.relu, (4,))
+
+
+CASES = (
+    Case("f16, straight to registers", 4096, 64, 64, 2, "-", run_simple),
+    Case("f16, one LDS tile", 4096, 128, 128, 2, "108 to 116", run_wmma),
+    Case("f16, two LDS tiles", 1024, 128, 128, 2, "79", run_perf),
+    Case("f16, two LDS tiles", 2048, 128, 128, 2, "117", run_perf),
+    Case("f16, two LDS tiles", 4096, 128, 128, 2, "129", run_perf),
+    Case("f16, two LDS tiles", 8192, 128, 128, 2, "113", run_perf),
+    Case("i8, two LDS tiles", 4096, 128, 128, 1, "110 to 151", run_i8),
+)
+
+
+def ranked(case: Case) -> tuple[tuple[object, ...], dict[str, Any]]:
+    """Return a case's row of the table, and its results."""
+    with amdjit.profile(workgroups=1, instructions=8_000_000) as profile:
+        case.launch(case.extent, case.size)
+    (found,) = profile.launches
+    assert found.recording is not None
+    size, workgroups = case.size, (case.size // case.tile) ** 2
+    lines = (2 * size * size * case.nbytes + 2 * size * size * case.nbytes) // LINE_BYTES
+    items = int(np.prod(found.block))
+    launch = Launch(workgroups, items, found.dynamic_lds, lines)
+    begin = perf_counter()
+    code_object = CodeObject.read(found.code_object)
+    cycles = estimate(code_object, found.kernel, launch, found.recording)
+    seconds = perf_counter() - begin
+    rate = 2 * size**3 / cycles.seconds / 1e12
+    stall = max(cycles.stalls, key=lambda name: cycles.stalls[name])
+    row = (
+        case.name,
+        size,
+        f"{rate:.1f}",
+        f"{cycles.wmma_share:.0%}",
+        stall,
+        case.published,
+        f"{seconds:.1f}",
+    )
+    return row, {"case": case.name, "size": size, "tflops": rate, "share": cycles.wmma_share}
+
+
+def main() -> None:
+    """Print and save."""
+    rows, results = [], []
+    for case in CASES:
+        row, result = ranked(case)
+        rows.append(row)
+        results.append(result)
+    print(table(HEAD, rows))
+    save("cycle_ranks", {"cases": results})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The generated tables of docs/cycles.md: parameters, and errors on recorded traces."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
+from amdjit.cycles.parameters import PARAMETERS, PASSES, Parameter
+
+__all__ = ["ERRORS", "with_tables"]
+
+# Written by `python benchmarks/cycle_model.py --json docs/cycle_errors.json`.
+ERRORS = Path(__file__).parents[1] / "cycle_errors.json"
+
+Table = Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]
+_BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_KINDS = ("ALU", "WMMA", "memory", "loop", "LDS", "barrier", "branch", "kernel")
+
+
+def with_tables(text: str, table: Table) -> str:
+    """Return the page with its tables as they are now."""
+    errors = json.loads(ERRORS.read_text())
+    tables = {
+        "passes": lambda: _passes(table),
+        "parameters": lambda: _parameters(table, PARAMETERS),
+        "memory_parameters": lambda: _parameters(table, MEMORY_PARAMETERS),
+        "totals": lambda: _totals(table, errors),
+        "runs": lambda: _runs(table, errors),
+        "traces": lambda: _traces(table, errors),
+        "worst": lambda: _worst(table, errors),
+    }
+    return _BLOCK.sub(lambda match: f"{match[1]}{tables[match[2]]().rstrip()}\n{match[3]}", text)
+
+
+def _passes(table: Table) -> str:
+    rows = [(timing.value, str(cycles)) for timing, cycles in PASSES.items()]
+    return table(("class", "cycles"), rows)
+
+
+def _parameters(table: Table, parameters: Mapping[str, Parameter]) -> str:
+    rows = [
+        (row.name, f"{row.value:g} {row.unit}", row.kind.value, row.source)
+        for row in parameters.values()
+    ]
+    return table(("parameter", "value", "how it is known", "source"), rows)
+
+
+def _totals(table: Table, errors: Mapping[str, Any]) -> str:
+    head = ("what", "samples", "error of the sum", "median", "exact", "≤ 1", "≤ 5", "≤ 10", "≤ 50")
+    rows = []
+    for kind, found in errors["all"].items():
+        within = (f"{found['within'][limit]:.0%}" for limit in ("0", "1", "5", "10", "50"))
+        rows.append(
+            (
+                f"{kind}: {errors['kinds'][kind]}",
+                f"{found['samples']:,}",
+                f"{found['relative']:+.1%}",
+                f"{found['median']:g}",
+                *within,
+            )
+        )
+    return table(head, rows)
+
+
+def _runs(table: Table, errors: Mapping[str, Any]) -> str:
+    """The first run of each kernel, and all others."""
+    rows = []
+    for name, label in (("first", "first runs"), ("others", "other runs")):
+        found = errors[name]
+        rows.append((label, *(_relative(found, kind) for kind in _KINDS if kind in errors["all"])))
+    return table(("traces", *(kind for kind in _KINDS if kind in errors["all"])), rows)
+
+
+def _relative(found: Mapping[str, Any], kind: str) -> str:
+    return f"{found[kind]['relative']:+.1%}" if kind in found else ""
+
+
+def _traces(table: Table, errors: Mapping[str, Any]) -> str:
+    rows = []
+    for trace in errors["traces"]:
+        kernel = trace["errors"].get("kernel", {})
+        given = ", ".join(f"{cycles:,} {cause}" for cause, cycles in trace["given"].items())
+        rows.append(
+            (
+                trace["name"],
+                str(trace["waves"]),
+                f"{kernel.get('measured', 0):,}",
+                given,
+                *(_relative(trace["errors"], kind) for kind in reversed(_KINDS)),
+            )
+        )
+    return table(("trace", "waves", "cycles", "given", *reversed(_KINDS)), rows)
+
+
+def _worst(table: Table, errors: Mapping[str, Any]) -> str:
+    rows = [
+        (kind, str(case["predicted"]), str(case["measured"]), case["trace"], f"`{case['text']}`")
+        for kind, cases in errors["worst"].items()
+        for case in cases
+    ]
+    return table(("what", "predicted", "measured", "trace", "instruction"), rows)

@@ -1,0 +1,96 @@
+"""Cycles of loops: closed forms, and what traces measured."""
+
+from __future__ import annotations
+
+import pytest
+from random_programs import placed
+from trace_programs import assembled
+
+from amdjit.cycles.errors import NoEstimate
+from amdjit.cycles.static import loop_cycles
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.target import find_target
+
+GFX1201, GFX1100 = find_target("gfx1201"), find_target("gfx1100")
+assert GFX1201 is not None
+assert GFX1100 is not None
+
+# Encodings (llvm-mc): v_wmma_f32_16x16x16_f16 v[0:7], v[64:67], v[68:71], v[0:7], and so on.
+V_NOP, S_ADD, S_CMP = "0000007e", "01810180", "018006bf"
+
+
+def wmma(accumulator: int) -> str:
+    """Return v_wmma_f32_16x16x16_f16 with registers of its own for the sum."""
+    word = 0xCC404000 | accumulator
+    sources = 0x140 | 0x144 << 9 | (0x100 + accumulator) << 18 | 3 << 27
+    return (word.to_bytes(4, "little") + (sources & 0xFFFFFFFF).to_bytes(4, "little")).hex()
+
+
+def branch_back(body: list[str], name: int = 0xBFA1) -> str:
+    """Return s_cbranch_scc0 to the first instruction."""
+    dwords = sum(len(code) // 8 for code in body) + 1
+    return (name << 16 | (-dwords & 0xFFFF)).to_bytes(4, "little").hex()
+
+
+def loop(*body: str) -> list[Instruction]:
+    """Return a loop of a body and its branch."""
+    codes = list(body)
+    return placed([*codes, branch_back(codes)])
+
+
+def test_the_text_of_the_encodings_is_what_the_tests_say() -> None:
+    texts = [instruction.mnemonic for instruction in loop(wmma(0), V_NOP, S_ADD, S_CMP)]
+    assert texts == [
+        "v_wmma_f32_16x16x16_f16",
+        "v_nop",
+        "s_add_co_u32",
+        "s_cmp_eq_u32",
+        "s_cbranch_scc0",
+    ]
+
+
+def test_ten_wmmas_hide_counter_and_branch() -> None:
+    """The loop of the trace custom_wmma_simple: 160 cycles."""
+    body = loop(*(wmma(8 * number) for number in range(8)), wmma(72), wmma(80), S_ADD, S_CMP)
+    assert loop_cycles(body, GFX1201).cycles == 160
+
+
+@pytest.mark.parametrize("waves", [1, 2, 4, 8])
+def test_wmmas_of_several_waves_share_the_unit(waves: int) -> None:
+    body = loop(*(wmma(8 * number) for number in range(8)), S_ADD, S_CMP)
+    found = loop_cycles(body, GFX1201, waves)
+    assert found.cycles == pytest.approx(8 * 16 * waves, rel=0.01)
+    assert found.waves == waves
+    assert found.assumptions == ()
+
+
+def test_plain_instructions_of_several_waves_issue_one_a_cycle() -> None:
+    count, waves = 40, 8
+    body = loop(*[V_NOP] * count, S_ADD, S_CMP)
+    assert loop_cycles(body, GFX1201, waves).cycles == pytest.approx(count * waves, rel=0.05)
+    assert loop_cycles(body, GFX1201, 1).cycles > count
+
+
+def test_a_wave64_passes_the_vector_unit_twice() -> None:
+    body = loop(*[V_NOP] * 40, S_ADD, S_CMP)
+    narrow = loop_cycles(body, GFX1201, 8).cycles
+    assert loop_cycles(body, GFX1201, 8, wave_size=64).cycles == pytest.approx(2 * narrow, rel=0.02)
+
+
+def test_memory_rests_on_assumptions_and_lds_on_no_conflicts() -> None:
+    codes = assembled(["global_load_b32 v1, v2, s[0:1]", "s_wait_loadcnt 0x0"])
+    load, wait = (codes[text].hex() for text in codes)
+    found = loop_cycles(loop(load, wait, S_CMP), GFX1201)
+    assert found.cycles > 110
+    assert any("cache" in sentence for sentence in found.assumptions)
+
+
+def test_what_the_model_does_not_know_is_refused() -> None:
+    body = loop(V_NOP, S_CMP)
+    with pytest.raises(NoEstimate, match="gfx1100"):
+        loop_cycles(body, GFX1100)
+    with pytest.raises(NoEstimate, match="no instructions"):
+        loop_cycles([], GFX1201)
+    inner = [V_NOP, S_CMP]
+    with pytest.raises(NoEstimate, match="inside its body"):
+        loop_cycles(loop(*inner, branch_back(inner), V_NOP, S_CMP), GFX1201)

@@ -1,0 +1,59 @@
+"""What is known of registers: what a launch has in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from building import assemble, emulate
+from observed import Seen, observed
+from random_lanes import VECTORS, RandomProgram
+from required_tools import needs_tools
+
+from amdjit.inspection.lanes.solution import known_states
+from amdjit.inspection.lanes.values import Value
+from amdjit.inspection.machine_code import read_machine_code
+
+pytestmark = needs_tools
+
+
+def check_register(seen: Seen, value: Value, what: str) -> None:
+    """Compare a register's active lanes with a value: numbers that differ by the steps, of one that
+    has the low bits."""
+    lanes = [lane for lane in range(32) if seen.active >> lane & 1]
+    steps = value.steps or (0,) * 32
+    bases = {(int(seen.lanes[lane]) - steps[lane]) & 0xFFFFFFFF for lane in lanes}
+    assert len(bases) <= 1, what
+    for base in bases:
+        assert base & (1 << value.known) - 1 == value.low, what
+
+
+def check_program(text: str, name: str = "") -> tuple[int, int]:
+    """Run a program, and compare each register before each instruction with what is known of it;
+    return how many comparisons there were, and of how many something was known."""
+    with observed(VECTORS) as launches:
+        emulate(assemble(text), "kernel", 2, 64, [np.zeros(1, np.int32), np.zeros(1, np.int32)])
+    code = read_machine_code(*launches.kernels[0])
+    assert code is not None
+    known = {
+        instruction.pc: {number: held.value for number, held in state.vectors.items()}
+        for instruction, state in known_states(code)
+    }
+    compared = 0
+    for seen in launches.records:
+        value = known[seen.pc].get(seen.register) if seen.register >= 0 else None
+        if value is not None:
+            check_register(seen, value, f"{name}v{seen.register} at {seen.pc:#x}")
+            compared += 1
+    return len(launches.records), compared
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_programs_have_in_registers_what_is_known(seed: int) -> None:
+    _, compared = check_program(RandomProgram(seed).text)
+    assert compared
+
+
+@pytest.mark.exhaustive
+def test_many_random_programs_have_in_registers_what_is_known() -> None:
+    for seed in range(4, 300):
+        check_program(RandomProgram(seed).text, f"seed {seed}: ")
