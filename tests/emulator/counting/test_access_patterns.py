@@ -85,7 +85,7 @@ def lines_of(addresses: list[int], size: int) -> int:
 
 @pytest.mark.parametrize("size", TYPES)
 @pytest.mark.parametrize("wave_size", [32, 64])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(places=PLACES)
 def test_patterns(size: int, wave_size: int, places: list[int]) -> None:
     limit = BYTES // size
@@ -101,16 +101,19 @@ def test_patterns(size: int, wave_size: int, places: list[int]) -> None:
     assert unrecorded["launch"].distinct_lines == recorded["launch"].distinct_lines
 
 
-@pytest.mark.parametrize("size", TYPES)
-def test_all_regular_patterns(size: int) -> None:
-    """Rows of 16 lanes at any distance, upwards and downwards, each in a workgroup of its own."""
-    rows = [
+def regular_rows() -> list[list[int]]:
+    """Rows of 16 lanes at any distance, upwards and downwards, each for a workgroup of its own."""
+    return [
         _strided(40 * 64 * down, -stride if down else stride, jump, 0)
         for stride in STRIDES
         for jump in JUMPS
         for down in (0, 1)
     ]
-    chosen = np.array(rows, np.int32).ravel() % (BYTES // size)
+
+
+@pytest.mark.parametrize("size", TYPES)
+def test_all_regular_patterns(size: int) -> None:
+    chosen = np.array(regular_rows(), np.int32).ravel() % (BYTES // size)
     _check_counts(launched(size, chosen, (), 0), chosen, size, 32)
 
 
@@ -137,26 +140,25 @@ UNALIGNED = """
 typedef unsigned int T __attribute__((ext_vector_type({dwords}), aligned(4)));
 typedef unsigned int aligned __attribute__((ext_vector_type({dwords})));
 KERNEL access(GLOBAL const u32 *x, GLOBAL const int *places, GLOBAL aligned *out) {{
-  int place = places[LANE];
+  int place = places[BLOCK * 64 + LANE];
   if (place >= 0) out[LANE] = *(GLOBAL const T *)(x + place);
 }}
 """
 
 
 @pytest.mark.parametrize("dwords", [2, 4])
-@settings(max_examples=25, deadline=None)
-@given(places=PLACES)
-def test_elements_that_lie_in_two_lines(dwords: int, places: list[int]) -> None:
+@pytest.mark.parametrize("workgroups", [0, 1000])
+def test_elements_that_lie_in_two_lines(dwords: int, workgroups: int) -> None:
     code = compile_source(UNALIGNED.format(dwords=dwords), "-O2")
-    x, out = np.zeros(4200, np.uint32), np.zeros(LANES * dwords, np.uint32)
-    waves = np.array(places, np.int32).reshape(-1, 32).tolist()
-    for workgroups in (0, None):
-        with amdjit.profile(workgroups=workgroups) as p:
-            emulate(code, "access", 1, LANES, [x, np.array(places, np.int32), out])
-        loads = [i for i in p.launches[0].instructions if i.text.startswith("global_load_b")]
-        wide = next(i for i in loads if i.text.startswith(f"global_load_b{32 * dwords} "))
-        active = [[4 * place for place in wave if place >= 0] for wave in waves]
-        assert wide.cache_lines == sum(lines_of(wave, 4 * dwords) for wave in active)
+    rows = regular_rows()
+    places = np.array(rows, np.int32)
+    x, out = np.zeros(int(places.max()) + 4, np.uint32), np.zeros(LANES * dwords, np.uint32)
+    with amdjit.profile(workgroups=workgroups) as p:
+        emulate(code, "access", len(rows), LANES, [x, places.ravel(), out])
+    loads = [i for i in p.launches[0].instructions if i.text.startswith("global_load_b")]
+    wide = next(i for i in loads if i.text.startswith(f"global_load_b{32 * dwords} "))
+    waves = (4 * places).reshape(-1, 32).tolist()
+    assert wide.cache_lines == sum(lines_of(wave, 4 * dwords) for wave in waves)
 
 
 def _check_recording(launch: amdjit.LaunchProfile) -> None:
