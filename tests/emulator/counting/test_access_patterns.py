@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_source, emulate
+from building import assemble, compile_source, emulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from required_tools import needs_tools
@@ -159,6 +159,25 @@ def test_elements_that_lie_in_two_lines(dwords: int, workgroups: int) -> None:
     wide = next(i for i in loads if i.text.startswith(f"global_load_b{32 * dwords} "))
     waves = (4 * places).reshape(-1, 32).tolist()
     assert wide.cache_lines == sum(lines_of(wave, 4 * dwords) for wave in waves)
+
+
+@pytest.mark.parametrize("size", [4, 8, 16])
+@pytest.mark.parametrize("stride", [2, 4, 12, 20, 36])
+@pytest.mark.parametrize("start", [0, 4, 2])
+def test_elements_of_lds_that_are_not_aligned(size: int, stride: int, start: int) -> None:
+    register = {4: "v2", 8: "v[2:3]", 16: "v[2:5]"}[size]
+    body = f"""
+  v_mad_u32_u24 v1, v0, {stride}, {start}
+  ds_load_b{8 * size} {register}, v1
+  s_wait_dscnt 0x0
+"""
+    code = assemble(body, lds=8192)
+    with amdjit.profile(workgroups=0) as p:
+        emulate(code, "kernel", 1, 32, [np.zeros(4, np.int32), np.zeros(4, np.int32)])
+    (load,) = (i for i in p.launches[0].instructions if i.text.startswith("ds_load"))
+    expected = bank_cycles([start + stride * lane for lane in range(32)], size)
+    found = load.lds_cycles, load.lds_conflict_cycles
+    assert found == (expected.cycles, expected.conflicts)
 
 
 def _check_recording(launch: amdjit.LaunchProfile) -> None:
