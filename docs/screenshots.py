@@ -19,7 +19,7 @@ from amdjit import blockIdx, f32, shared, threadIdx
 from amdjit.examples.perf_hgemm import perf_hgemm
 from amdjit.examples.report import small_integers
 from amdjit.examples.saxpy import saxpy
-from amdjit.explorer.page import write_inspection_page, write_profile_page
+from amdjit.explorer.page import write_profile_page
 
 IMAGES = Path(__file__).parent / "images"
 TILE = 32
@@ -80,7 +80,7 @@ def comparison(path: Path) -> None:
     """Write the page that compares two levels of optimisation."""
     arguments = (*[amdjit.f16[:, :]] * 4, f32, f32)
     second = perf_hgemm.compile(*arguments, opt_level=1)
-    write_inspection_page(perf_hgemm.compile(*arguments).inspect(), path, second.inspect())
+    perf_hgemm.compile(*arguments).inspect().to_html(path, second.inspect())
 
 
 SELECT = (
@@ -88,13 +88,26 @@ SELECT = (
     ".filter((e) => e.textContent.includes(arguments[0]))[arguments[1]]; row.click();"
     "row.scrollIntoView({block: 'center'}); row.closest('.list').scrollLeft = 0;"
 )
+WIDEN = (
+    "for (let i = 0; i < 4; i += 1) document.querySelectorAll('.splitter')[1]"
+    ".dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'}));"
+)
+HEAT = (
+    "const heat = document.querySelector('[aria-label=Heat]'); heat.value = arguments[0];"
+    "heat.dispatchEvent(new Event('change'));"
+)
 # Each picture: its page, light or dark, and what is done on it: a script and its arguments.
 PICTURES: dict[str, tuple[Callable[[Path], None], str, tuple[tuple[Any, ...], ...]]] = {
     "explorer_hgemm": (hgemm, "light", ((SELECT, "v_wmma", 9),)),
     "explorer_transpose": (
         transposes,
         "dark",
-        ((SELECT, "ds_load", 0), ("document.querySelector('#tab-memory').click()",)),
+        (
+            (SELECT, "ds_load", 0),
+            (HEAT, "lds_conflict_cycles"),
+            (WIDEN,),
+            ("document.querySelector('#tab-memory').click()",),
+        ),
     ),
     "explorer_saxpy": (
         first_kernel,

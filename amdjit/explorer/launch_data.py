@@ -20,8 +20,7 @@ _WHATS = ("issue", *STALLS)
 
 
 class Launch(Protocol):
-    """What the page reads of a profiled launch; its `roofline` and `cycles` are read where it has
-    them."""
+    """What the page reads of a profiled launch; its `cycles` where it has them."""
 
     @property
     def kernel(self) -> str:
@@ -43,15 +42,38 @@ class Launch(Protocol):
     def totals(self) -> Totals:
         """Counts of the launch."""
 
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Workgroups in x, y and z."""
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Work-items of a workgroup in x, y and z."""
+
+    @property
+    def waves(self) -> int:
+        """Waves of all workgroups."""
+
+    @property
+    def roofline(self) -> Roofline | None:
+        """Where it stands below the chip's limits."""
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """What could not be found out, and why."""
+
 
 def launch_data(launch: Launch) -> dict[str, Any]:
     """Return all that the page shows of a launch, as JSON has it: counts and cycles by address."""
-    roofline: Roofline | None = getattr(launch, "roofline", None)
     cycles: Cycles | None = getattr(launch, "cycles", None)
     return known(
+        grid=list(launch.grid),
+        block=list(launch.block),
+        waves=launch.waves,
+        missing=list(launch.missing),
         totals=known(**asdict(launch.totals)),
         counts={str(each.address): _counts(each) for each in launch.instructions},
-        roofline=asdict(roofline) if roofline else None,
+        roofline=asdict(launch.roofline) if launch.roofline else None,
         cycles=_cycles(cycles) if cycles else None,
     )
 

@@ -12,6 +12,7 @@ from amdjit.explorer.inspection_data import inspection_data
 from amdjit.explorer.interning import Interned
 from amdjit.explorer.launch_data import Launch, launch_data
 from amdjit.explorer.sources import with_sources
+from amdjit.inspection.comparison import Alignment
 from amdjit.inspection.inspection import Inspection
 
 __all__ = [
@@ -56,7 +57,8 @@ def inspection_page(inspection: Inspection, other: Inspection | None = None) -> 
     """Return the page of a kernel as text."""
     inspections = [inspection] if other is None else [inspection, other]
     versions = [{"name": "AB"[number], "kernel": number} for number in range(len(inspections))]
-    return _page(inspections, versions, compared=other is not None)
+    moved = None if other is None else _moved(inspection, other)
+    return _page(inspections, versions, moved)
 
 
 def profile_page(profile: ProfiledLaunches, known: Iterable[Inspection] = ()) -> str:
@@ -75,14 +77,24 @@ def profile_page(profile: ProfiledLaunches, known: Iterable[Inspection] = ()) ->
     of_known = {_key(each): each for each in known}
     first = {_key(launch): launch for launch in reversed(profile.launches)}
     inspections = [of_known.get(key) or first[key].inspection for key in kernels.values()]
-    return _page(inspections, versions, compared=False)
+    return _page(inspections, versions, None)
 
 
 def _key(code: Launch | Inspection) -> tuple[bytes, str]:
     return code.code_object, code.kernel
 
 
-def _page(inspections: list[Inspection], versions: list[dict[str, Any]], compared: bool) -> str:
+def _moved(before: Inspection, after: Inspection) -> list[list[Any]]:
+    """Return where the lines of the second kernel were in the first, for those that were elsewhere,
+    or not there: file and line, and file and line before, if any."""
+    aligned = Alignment(before, after)
+    places = [(place, aligned.before(place)) for place in after.lines]
+    return [[*now, *(then or ())] for now, then in places if now != then]
+
+
+def _page(
+    inspections: list[Inspection], versions: list[dict[str, Any]], moved: list[list[Any]] | None
+) -> str:
     title = " and ".join(dict.fromkeys(each.kernel for each in inspections))
     kernels = [inspection_data(with_sources(each)) for each in inspections]
-    return document(title, {"kernels": kernels, "versions": versions, "compared": compared})
+    return document(title, {"kernels": kernels, "versions": versions, "moved": moved})

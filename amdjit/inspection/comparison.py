@@ -13,7 +13,7 @@ from amdjit.inspection.json_form import json_text
 from amdjit.inspection.kernel_facts import KernelFacts
 from amdjit.inspection.units import UNITS
 
-__all__ = ["Comparison", "Figure", "LineGrowth", "compare"]
+__all__ = ["Alignment", "Comparison", "Figure", "LineGrowth", "compare"]
 
 SCHEMA = "amdjit.comparison/1"
 _Place = SourcePlace | None
@@ -119,7 +119,7 @@ _ATTRIBUTES = (
 
 def _lines(before: KernelFacts, after: KernelFacts) -> tuple[LineGrowth, ...]:
     old, new = _by_line(before), _by_line(after)
-    aligned = _Alignment(before, after)
+    aligned = Alignment(before, after)
     pairs = {(place, aligned.after(place)) for place in old}
     pairs |= {(aligned.before(place), place) for place in new}
     found = (
@@ -143,7 +143,7 @@ def _by_line(facts: KernelFacts) -> dict[_Place, Counter[str]]:
     return found
 
 
-class _Alignment:
+class Alignment:
     """Which lines of two compilations are the same. Instructions without a line are compared with
     each other."""
 

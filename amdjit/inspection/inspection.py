@@ -67,10 +67,10 @@ class Inspection(KernelFacts):
         """Return what is different in another compilation, or in another kernel: what grew."""
         return compare(self, other)
 
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Write the kernel's page: one file that needs no other. OSError if that is not
-        possible."""
-        page.write_inspection_page(self, path)
+    def to_html(self, path: str | PathLike[str], other: Inspection | None = None) -> None:
+        """Write the kernel's page: one file that needs no other. other: what it is compared with
+        there. OSError if the file cannot be written."""
+        page.write_inspection_page(self, path, other)
 
     def to_json(self) -> str:
         """Return the facts as JSON: an object with the fields of `KernelFacts` by name, and

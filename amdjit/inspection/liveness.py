@@ -28,6 +28,7 @@ from amdjit.inspection.register_effects import (
     ALL_SCALARS,
     ALL_VECTORS,
     EVERYTHING,
+    SGPRS,
     Effect,
     effect_of,
     halves_of,
@@ -66,6 +67,7 @@ def live_registers(code: MachineCode) -> dict[int, Live]:
     """Return what is live before each instruction, by address."""
     steps = {address: _steps(code, block) for address, block in code.graph.blocks.items()}
     at_start, written = _solve(code, steps), _written(code, steps)
+    there, scalars_there = _allocated(code, steps)
     found: dict[int, Live] = {}
     sets: dict[int, RegisterSet] = {}
 
@@ -76,11 +78,26 @@ def live_registers(code: MachineCode) -> dict[int, Live]:
         read = _read_later(inside, _behind(code, address, at_start))
         vectors_set, scalars_set = written.get(address, (ALL_VECTORS, ALL_SCALARS))
         for step, (active, hidden, scalars) in zip(inside, read, strict=True):
-            vgprs = vectors((active | hidden) & vectors_set)
-            found[step.address] = Live(shared(vgprs), shared(scalars & scalars_set))
+            vgprs = vectors((active | hidden) & vectors_set & there)
+            sgprs = scalars & scalars_set & scalars_there
+            found[step.address] = Live(shared(vgprs), shared(sgprs))
             vectors_set |= step.effect.writes
             scalars_set |= step.effect.scalar_writes
     return found
+
+
+def _allocated(code: MachineCode, steps: Mapping[int, Sequence[_Step]]) -> tuple[int, int]:
+    """Return the VGPRs and SGPRs that the kernel has: those that the metadata counts, and those
+    that instructions name, should these be more."""
+    metadata = code.kernel.metadata
+    vgprs = halves_of(0, metadata.vgpr_count)
+    sgprs = (1 << min(metadata.sgpr_count, SGPRS)) - 1
+    for effect in (step.effect for inside in steps.values() for step in inside):
+        for named in (effect.reads, effect.writes):
+            vgprs |= named if named != ALL_VECTORS else 0
+        for named in (effect.scalar_reads, effect.scalar_writes):
+            sgprs |= named if named != ALL_SCALARS else 0
+    return vgprs, sgprs
 
 
 def _read_later(steps: Sequence[_Step], state: _State) -> list[_State]:
@@ -131,7 +148,8 @@ def _steps(code: MachineCode, block: Block) -> list[_Step]:
     for instruction in block.instructions:
         effect = EVERYTHING if instruction.pc in code.unknown else effect_of(instruction)
         found.append(_Step(instruction.pc, effect, effect.needs_all or executes <= ones))
-        ones = ones_after(instruction, ones)
+        if effect.writes_scalars:
+            ones = ones_after(instruction, ones)
     return found
 
 

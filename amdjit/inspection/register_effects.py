@@ -22,6 +22,7 @@ __all__ = [
     "ALL_SCALARS",
     "ALL_VECTORS",
     "EVERYTHING",
+    "SGPRS",
     "Effect",
     "effect_of",
     "halves_of",
@@ -29,10 +30,10 @@ __all__ = [
 ]
 
 _VGPRS = 256
-_SGPRS = 106
+SGPRS = 106
 _LOW = (1 << _VGPRS) - 1
 ALL_VECTORS = (1 << 2 * _VGPRS) - 1
-ALL_SCALARS = (1 << _SGPRS) - 1
+ALL_SCALARS = (1 << SGPRS) - 1
 
 _DATA = frozenset({"vdst", "vdata", "data0", "data1"})
 
@@ -43,8 +44,8 @@ def vectors(halves: int) -> int:
 
 
 def halves_of(first: int, dwords: int) -> int:
-    """Return both halves of consecutive VGPRs."""
-    registers = ((1 << dwords) - 1) << first
+    """Return both halves of consecutive VGPRs, as far as there are such registers."""
+    registers = ((1 << min(dwords, _VGPRS)) - 1) << first & _LOW
     return registers | registers << _VGPRS
 
 
@@ -55,7 +56,8 @@ class Effect:
     reads: VGPRs of which it reads active lanes; across: those of which it may read inactive ones,
     too. writes: VGPRs of which it may change anything; kills: those of which it overwrites all
     active lanes; kills_all: all lanes. needs_all: it is defined only if all lanes are active.
-    change: of EXEC. scalar_reads, scalar_writes, scalar_kills: SGPRs.
+    change: of EXEC. scalar_reads, scalar_writes, scalar_kills: SGPRs. writes_scalars: it writes
+    scalar registers, SGPRs or others.
     """
 
     reads: int = 0
@@ -68,6 +70,7 @@ class Effect:
     scalar_reads: int = 0
     scalar_writes: int = 0
     scalar_kills: int = 0
+    writes_scalars: bool = False
 
 
 # Of an instruction of which nothing is known, and of a branch that may go anywhere.
@@ -86,7 +89,7 @@ def effect_of(instruction: Instruction) -> Effect:
     traits = instruction.traits
     effect = Effect(
         needs_all=traits.matrix is not None or _transposes(traits),
-        change=exec_change(instruction),
+        writes_scalars=traits.writes_exec,
     )
     for part in (instruction, instruction.pair) if instruction.pair else (instruction,):
         writes_all, across = _writes_all(part), _reads_inactive(part)
@@ -95,6 +98,10 @@ def effect_of(instruction: Instruction) -> Effect:
                 _vector(effect, part, spec, register, writes_all, across)
             elif register.file is RegisterFile.SGPR:
                 _scalar(effect, spec, register, writes_all)
+            elif spec.written:
+                effect.writes_scalars = True
+    if effect.writes_scalars:
+        effect.change = exec_change(instruction)
     # M0 decides at run time which registers these moves read and write.
     if traits.is_relative:
         effect.reads = effect.writes = ALL_VECTORS
@@ -135,6 +142,7 @@ def _scalar(effect: Effect, spec: OperandSpec, register: Register, writes_all: b
     registers = ((1 << register.dwords) - 1) << register.index
     if spec.written:
         effect.scalar_writes |= registers
+        effect.writes_scalars = True
     if spec.read:
         effect.scalar_reads |= registers
     elif writes_all:

@@ -12,6 +12,11 @@ __all__ = ["Counts", "InstructionCounts", "LineCounts", "Roofline", "Totals"]
 class Counts:
     """Counts of an instruction, of a line or of a launch, summed over all waves.
 
+    Lanes outside of a buffer access nothing. Scalar loads are requests of one lane. Both places of
+    an LDS instruction with two addresses belong to one request. A wave of 64 lanes makes one
+    request of both halves. Private memory lies side by side for all lanes of a wave, dword by
+    dword.
+
     executions: waves that executed it (each time counts). active_lanes: lanes that were active,
     summed over the executions. taken: branches that were taken. requests: memory accesses of
     waves with at least one active lane. bytes: asked for by their lanes. cache_lines: 128-byte
@@ -19,11 +24,6 @@ class Counts:
     lds_conflict_cycles: those of them due to bank conflicts. contention: for atomics, lanes beyond
     the first on the same address, summed over the requests. barrier_waits: times that a wave came
     to a wait at a barrier, in workgroups of several waves.
-
-    Lanes outside of a buffer access nothing. Scalar loads are requests of one lane. Both places of
-    an LDS instruction with two addresses belong to one request. A wave of 64 lanes makes one
-    request of both halves. Private memory lies side by side for all lanes of a wave, dword by
-    dword.
     """
 
     executions: int = 0

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amdjit.cycles.estimate import Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.inspection.comparison import Comparison, Figure, LineGrowth
 from amdjit.inspection.facts import (
     AccessFacts,
     BlockFacts,
     Call,
     InstructionFacts,
     LineFacts,
+    LiveOrigin,
     LiveValue,
     LoopFacts,
     Occupancy,
@@ -40,10 +42,12 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
         LineFacts,
         Peak,
         LiveValue,
+        LiveOrigin,
         Occupancy,
         OccupancyStep,
         AccessFacts,
     ),
+    "amdjit.comparison/1": (Comparison, Figure, LineGrowth),
     "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts),
     "Estimates of a launch": (Cycles, InstructionCycles, WaveTimeline, Segment),
 }
@@ -55,12 +59,16 @@ _WORDS = {int: "number", float: "number", str: "text", bool: "true or false"}
 _COMMON = {
     "address": "of the instruction, in the code object's virtual addresses",
     "addresses": "of the instructions",
+    "after": "of the second kernel",
+    "before": "of the first kernel",
+    "units_after": "instructions by unit, of the second kernel",
+    "units_before": "instructions by unit, of the first kernel",
     "end": "the cycle after the last",
     "executions": "of the instruction, each wave's counted",
     "file": "the source file",
     "function": "the function that was called",
     "line": "in the file, from 1",
-    "name": "of the variable",
+    "name": "what it is called",
     "number": "by which others name it",
     "occupancy": "waves on a SIMD, and what limits them",
     "peak": "where most VGPRs are live",
@@ -85,9 +93,10 @@ INTRODUCTION = (
     "What `to_json()` of an inspection and of a profile write, and `amdjit inspect --json`. The "
     'outermost object names its form as "schema"; a field is added under the same name of the '
     "form, and what a field means is changed under another one only. Records are objects with "
-    "their fields by name. Sets of registers are sorted arrays. Addresses are numbers. Numbers "
-    "that JSON does not have (infinities, NaN) are null. [Inspection](../inspection.md) says what "
-    "is exact and what is an estimate."
+    "their fields by name. Sets of registers are sorted arrays. Addresses are numbers. An entry "
+    "is an object with what it is found by as `key`, and `value`. Numbers that JSON does not have "
+    "(infinities, NaN) are null. [Inspection](../inspection.md) says what is exact and what is an "
+    "estimate."
 )
 
 Table = Callable[[tuple[str, ...], typing.Iterable[tuple[str, ...]]], str]
@@ -205,4 +214,12 @@ def json_type(hint: Any) -> str:
     if typing.get_origin(hint) is tuple or len(arguments) == 1:
         return f"array of {json_type(arguments[0])}"
     key, value = arguments
-    return f"object of {json_type(value)}" if key is str else f"array of {json_type(value)}"
+    if key is str:
+        return f"object of {json_type(value)}"
+    return f"array of {'' if _holds_key(value, key) else 'entries of '}{json_type(value)}"
+
+
+def _holds_key(value: type, key: Any) -> bool:
+    """Whether a record says itself by what it is found: an address, or a file and line."""
+    names = {field.name for field in dataclasses.fields(value)}
+    return {"address"} <= names if key is int else {"file", "line"} <= names

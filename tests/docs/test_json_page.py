@@ -54,7 +54,11 @@ def check(value: Any, kind: str, page: dict[str, dict[str, str]]) -> None:
     elif kind.startswith(("array of ", "object of ")):
         collection, _, element = kind.partition(" of ")
         assert isinstance(value, list if collection == "array" else dict)
-        for item in value.values() if isinstance(value, dict) else value:
+        items = list(value.values() if isinstance(value, dict) else value)
+        if element.startswith("entries of "):
+            assert all(set(item) == {"key", "value"} for item in items)
+            items, element = [item["value"] for item in items], element.removeprefix("entries of ")
+        for item in items:
             check(item, element, page)
     elif kind.startswith("["):
         fields = page[kind[1 : kind.index("]")]]
@@ -64,6 +68,13 @@ def check(value: Any, kind: str, page: dict[str, dict[str, str]]) -> None:
     else:
         words = {"number": (int, float), "text": str, "true or false": bool}
         assert isinstance(value, words[kind]), (kind, value)  # type: ignore[arg-type]
+
+
+def test_the_json_of_a_comparison_is_what_the_page_says() -> None:
+    first, second = (sums.compile(f32[:], n, target="gfx1201").inspect() for n in (3, 5))
+    form = json.loads(first.compare(second).to_json())
+    assert form.pop("schema") == "amdjit.comparison/1"
+    check(form, "[Comparison]", tables())
 
 
 def test_the_json_of_a_profile_is_what_the_page_says() -> None:

@@ -151,6 +151,10 @@ class Launch:
     totals: Totals
     roofline: Roofline | None
     cycles: Cycles | None
+    grid: tuple[int, int, int] = (2, 1, 1)
+    block: tuple[int, int, int] = (64, 2, 1)
+    waves: int = 8
+    missing: tuple[str, ...] = ("one workgroup is not recorded",)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from chromium import Browser
 from hand_made import HOSTILE, Profile, hostile, inspection, launch
 
 from amdjit.explorer.page import write_inspection_page, write_profile_page
-from amdjit.inspection.inspection import Companion
+from amdjit.inspection.facts import LineFacts
+from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.intrinsics.models.matrix_layouts import layout
 
 
@@ -35,7 +36,17 @@ def click(browser: Browser, selector: str, nth: int = 0) -> None:
     browser.run("document.querySelectorAll(arguments[0])[arguments[1]].click()", selector, nth)
 
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 MINUS = "\N{MINUS SIGN}"
+
+
+def with_lines(facts: Inspection) -> Inspection:
+    """Return facts with the lines that their instructions name."""
+    places = {each.place for each in facts.instructions} - {None}
+    lines = {place: LineFacts(*place, (), {}, 0, 0) for place in places if place}
+    return replace(facts, lines=lines)
+
+
 LISTING = ".listing .row"
 SOURCE = ".source .row"
 
@@ -188,6 +199,12 @@ def test_the_address_of_the_page_leads_to_an_instruction(browser: Browser, page:
     assert browser.texts(".listing .row.current .address") == ["1038"]
 
 
+def test_the_summary_says_what_was_launched(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    assert f"Launch2groups of 64 {TIMES} 2, 8 waves" in browser.texts(".figures > div")
+    assert "one workgroup is not recorded" in browser.texts(".missing li")
+
+
 def test_the_summary_marks_what_rests_on_assumptions(browser: Browser, page: Path) -> None:
     browser.load(page)
     marked = browser.texts(".figures .estimate dd")
@@ -245,6 +262,25 @@ def test_a_comparison_aligns_lines_and_instructions(browser: Browser, tmp_path: 
     ]
     assert ["1024 ds_store_b128 v17, v[0:3]", ""] in rows
     assert browser.messages() == []
+
+
+def test_lines_that_moved_are_compared_with_themselves(browser: Browser, tmp_path: Path) -> None:
+    first = inspection()
+    [*files] = first.companion.sources
+    texts = dict(first.companion.sources)
+    texts[files[0]] = "# A new line.\n" + texts[files[0]]
+    moved = tuple(
+        replace(each, line=each.line + 1) if each.line and each.file == files[0] else each
+        for each in first.instructions
+    )
+    second = replace(first, instructions=moved, companion=Companion(sources=texts))
+    write_inspection_page(with_lines(first), tmp_path / "moved.html", with_lines(second))
+    browser.load(tmp_path / "moved.html")
+    browser.keys("c")
+    changed = browser.texts(".comparison table:nth-of-type(1) tbody tr.changed")
+    assert changed == []
+    names = browser.texts(".comparison tbody td:first-child .link")
+    assert len(names) == len({each.place for each in first.instructions})
 
 
 def test_hostile_text_stays_text(browser: Browser, tmp_path: Path) -> None:

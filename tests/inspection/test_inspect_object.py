@@ -4,6 +4,7 @@ that do not tell everything."""
 from __future__ import annotations
 
 import json
+import random
 import re
 import struct
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from building import compile_kernel, compile_source
+from c_kernels import CASES
 from decoder.objdump import disassemble_object
 from required_tools import needs_tools
 
@@ -199,3 +201,37 @@ def test_the_summary_names_the_kernel_its_loops_and_its_longest_line() -> None:
     assert text.count("\n  loop ") == len(found.loops) > 0
     longest = max(found.lines.values(), key=lambda line: line.instructions)
     assert f":{longest.line}, {longest.instructions} instructions" in text
+
+
+@pytest.mark.parametrize("name", ["calls", "branches"])
+def test_damaged_objects_are_read_as_far_as_they_go_or_refused(name: str) -> None:
+    code, choose = compile_kernel(name), random.Random(name)
+    outcomes = set()
+    for _ in range(80):
+        damaged = bytearray(code)
+        for _ in range(choose.choice([1, 2, 8, 64])):
+            damaged[choose.randrange(len(damaged))] = choose.randrange(256)
+        try:
+            found = amdjit.inspect_object(bytes(damaged))
+        except AmdjitError:
+            outcomes.add("refused")
+        else:
+            assert str(found)
+            json.loads(found.to_json())
+            outcomes.add("incomplete" if found.missing else "whole")
+    assert "refused" in outcomes
+    assert outcomes & {"incomplete", "whole"}
+
+
+def test_no_more_registers_are_live_than_the_compiler_has_allocated() -> None:
+    for case in CASES:
+        for flags in ((), ("-O1", "-mwavefrontsize64")):
+            code = compile_kernel(case.file, *flags)
+            found = amdjit.inspect_object(code, case.kernel)
+            entry = CodeObject.read(code).kernels[case.kernel].entry_address
+            (first,) = (item for item in found.instructions if item.address == entry)
+            assert 0 < found.peak.vgprs <= found.vgprs
+            assert all(len(item.live_sgprs) <= found.sgprs for item in found.instructions)
+            assert first.live_vgprs <= {0}
+            ends = [item for item in found.instructions if item.text == "s_endpgm"]
+            assert all(not item.live_vgprs and not item.live_sgprs for item in ends)

@@ -1,34 +1,44 @@
-"""The meanings of a kernel's instructions are those of its own bytes."""
+"""Sentences of the instructions of other compilers' kernels: each has one, with its registers."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from pathlib import Path
 
-from building import compile_kernel
-from required_tools import needs_tools
+import pytest
 
 import amdjit
 from amdjit.code_object import CodeObject
-from amdjit.emulator.decoder import decode_all
+from amdjit.explorer.terminal.screen import Screen
+from amdjit.explorer.terminal.views import VIEWS, view
 from amdjit.inspection.instruction_meanings import meanings_of
-from amdjit.inspection.meanings import meaning
 
-pytestmark = needs_tools
-
-
-def test_each_instruction_has_the_meaning_of_its_bytes() -> None:
-    code_object = compile_kernel("branches")
-    facts = amdjit.inspect_object(code_object)
-    whole = CodeObject.read(code_object)
-    kernel = whole.kernels[facts.kernel]
-    decoded = decode_all(whole.code(kernel), kernel.entry_address, facts.wave_size)
-    expected = {each.pc: meaning(each) for each in decoded}
-    found = meanings_of(facts)
-    assert len(found) == len(facts.instructions) > 10
-    assert found == {address: expected[address] for address in found}
+OBJECTS = sorted((Path(__file__).parents[1] / "foreign/objects").glob("*.co"))
 
 
-def test_facts_without_bytes_have_no_meanings() -> None:
-    facts = amdjit.inspect_object(compile_kernel("saxpy"))
-    assert meanings_of(facts)
-    assert meanings_of(replace(facts, code_object=b"")) == {}
+@pytest.mark.parametrize("file", OBJECTS, ids=lambda file: file.stem)
+def test_every_instruction_of_other_compilers_has_a_sentence(file: Path) -> None:
+    data = file.read_bytes()
+    for kernel in CodeObject.read(data).kernels:
+        inspection = amdjit.inspect_object(data, kernel)
+        meanings = meanings_of(inspection)
+        assert set(meanings) == {item.address for item in inspection.instructions}
+        for item in inspection.instructions:
+            text = meanings[item.address]
+            assert re.fullmatch(r".{8,}[^ .]\.", text), item.text
+            # Null is where nothing goes, and an address that is off has no register.
+            for register in re.findall(r"\b[vs](?:\d+|\[\d+:\d+\])", item.text):
+                assert register in text, (item.text, text)
+
+
+@pytest.mark.parametrize("file", OBJECTS[:2], ids=lambda file: file.stem)
+def test_views_show_other_compilers_kernels(file: Path) -> None:
+    inspection = amdjit.inspect_object(file.read_bytes())
+    for name in VIEWS:
+        text = view(inspection, name, Screen(80))
+        assert text.startswith(inspection.kernel[:79])
+        assert "not known: Source lines" in text
+
+
+def test_there_are_objects_of_several_compilers() -> None:
+    assert {file.stem.split("_")[0] for file in OBJECTS} >= {"triton", "iree", "flydsl"}

@@ -35,7 +35,8 @@ def view(inspection: Inspection, name: str, screen: Screen = PLAIN) -> str:
         for text in inspection.missing
         for line in screen.wrap(f"not known: {text}")
     ]
-    return "\n".join([*summary(inspection, screen), "", *body, *missing])
+    gap = [""] if body and body[-1] and missing else []
+    return "\n".join([*summary(inspection, screen), "", *body, *gap, *missing])
 
 
 def summary(inspection: Inspection, screen: Screen) -> list[str]:

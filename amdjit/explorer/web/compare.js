@@ -9,14 +9,17 @@ const FIGURES = [["VGPRs", (kernel) => kernel.vgprs], ["SGPRs", (kernel) => kern
   ["SGPR spills", (kernel) => kernel.sgpr_spills], ["LDS bytes", (kernel) => kernel.lds_bytes],
   ["scratch bytes", (kernel) => kernel.scratch_bytes], ["code bytes", (kernel) => kernel.code_bytes], ["instructions", (kernel) => kernel.instructions.length]];
 
-/** Return the instructions of two kernels by line: [{name, left, right}], in the order of the files
- * and lines, those without a line last. left, right: instructions. */
-export function alignedLines(left, right) {
+/** Return the instructions of two kernels by line: [{file, line, left, right}], in the order of the
+ * files and lines, those without a line last. left, right: instructions. moved: which lines of the
+ * right were elsewhere on the left, or not there: [file, line, file and line on the left]. */
+export function alignedLines(left, right, moved) {
   const lines = new Map();
+  const before = new Map(moved.map(([file, line, ...then]) => [`${file}:${line}`, then.length ? then.join(":") : `new ${file}:${line}`]));
   [left, right].forEach((kernel, side) => {
     for (const each of kernel.instructions) {
       const [file, line] = each.place ? [kernel.files[each.place[0]].name, each.place[1]] : ["", Infinity];
-      const key = `${file}:${line}`;
+      const here = `${file}:${line}`;
+      const key = (side && before.get(here)) || here;
       if (!lines.has(key)) lines.set(key, { file, line, sides: [[], []] });
       lines.get(key).sides[side].push(each);
     }
@@ -48,9 +51,9 @@ export function alignedInstructions(left, right) {
   return pairs;
 }
 
-/** Return the view that compares two versions. back: leads to one of them. */
-export function createComparison([left, right], back) {
-  const lines = alignedLines(left.kernel, right.kernel);
+/** Return the view that compares two versions. moved: as `alignedLines` takes it. back: leads to one of them. */
+export function createComparison([left, right], moved, back) {
+  const lines = alignedLines(left.kernel, right.kernel, moved);
   const detail = h("div", { class: "side-by-side" });
   const show = (line) => replace(detail, sideBySide(line, left, right));
   const rows = lines.map((line) => ({

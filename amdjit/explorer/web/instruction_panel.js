@@ -49,8 +49,8 @@ function facts(pairs) {
   return h("dl", { class: "facts" }, pairs.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
-/** Return a button that goes to an instruction. */
-export function instructionLink(app, address) {
+/** Return a button that goes to an instruction. short: with its mnemonic only. */
+export function instructionLink(app, address, short = false) {
   const { kernel, store } = app;
   const index = kernel.indexOf.get(address);
   if (index === undefined) return h("span", { class: "code" }, hex(address));
@@ -59,7 +59,7 @@ export function instructionLink(app, address) {
     type: "button", class: "link code",
     onclick: () => store.set({ focus: { index }, pinned: true, hover: null, origin: null }),
     onfocus: () => store.set({ hover: { index } }), onblur: () => store.set({ hover: null }),
-  }, h("span", { class: "address" }, hex(address)), ` ${visible(each.text)}`);
+  }, h("span", { class: "address" }, hex(address)), ` ${visible(short ? each.mnemonic : each.text)}`);
 }
 
 /** Return a button that goes to a source line. */

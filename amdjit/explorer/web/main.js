@@ -26,7 +26,7 @@ function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
   const kernels = data.kernels.map(readKernel);
   const versions = data.versions.map((version) => ({ ...version, kernel: kernels[version.kernel] }));
-  const page = { versions, compared: data.compared, theme: createTheme(), help: createHelp(), app: null, comparing: false };
+  const page = { versions, moved: data.moved, compared: data.moved !== null, theme: createTheme(), help: createHelp(), app: null, comparing: false };
   const main = h("main", {});
   document.body.append(main, page.help);
   page.show = (n) => show(page, main, n);

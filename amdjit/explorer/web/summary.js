@@ -6,12 +6,18 @@ import { compact, count, duration, grouped, limitName, percent, visible } from "
 /** Return the head of the page for a version. */
 export function createSummary(app) {
   const { kernel, version } = app;
+  const missing = [...kernel.missing, ...(version.launch?.missing ?? [])];
   return h("div", { class: "summary" },
     h("div", { class: "title" }, h("h1", {}, visible(kernel.kernel)), h("p", { class: "target" }, [kernel.target, `wave${kernel.wave_size}`, kernel.wgp_mode ? "WGP mode" : "CU mode",
       `workgroups of up to ${kernel.workgroup_size}`, kernel.producer && `by ${visible(kernel.producer)}`].filter(Boolean).join(" · "))),
     h("dl", { class: "figures" }, staticFigures(kernel), version.launch ? launchFigures(version.launch) : []),
-    kernel.missing.length ? h("ul", { class: "missing", "aria-label": "What could not be found out" },
-      kernel.missing.map((sentence) => h("li", {}, visible(sentence)))) : null);
+    missing.length ? h("ul", { class: "missing", "aria-label": "What could not be found out" },
+      missing.map((sentence) => h("li", {}, visible(sentence)))) : null);
+}
+
+/** Return the extents of a launch without those of one at the end: 4 × 2. */
+function size([x, y, z]) {
+  return (z > 1 ? [x, y, z] : y > 1 ? [x, y] : [x]).join(" × ");
 }
 
 function figure(name, value, note, kind) {
@@ -31,8 +37,8 @@ function staticFigures(kernel) {
   ];
 }
 
-function launchFigures({ totals, cycles, roofline }) {
-  const figures = [];
+function launchFigures({ grid, block, waves, totals, cycles, roofline }) {
+  const figures = [figure("Launch", size(grid), `groups of ${size(block)}, ${count(waves, "wave")}`)];
   if (totals?.executions) figures.push(figure("Executed", compact(totals.executions), "wave-instructions"));
   if (totals?.bytes) figures.push(figure("Asked of memory", compact(totals.bytes), "bytes"));
   if (cycles) {

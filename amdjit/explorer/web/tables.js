@@ -73,7 +73,7 @@ export function memoryPanel(app) {
     { name: "stride", numeric: true, title: "bytes from a lane to the next" }, { name: "policy" },
     ...(counted ? [{ name: "requests", numeric: true }, { name: "lines each", numeric: true, title: "cache lines of 128 bytes that a request touches" },
       { name: "used", numeric: true, title: "bytes asked for, of the bytes of the cache lines touched" }] : [])];
-  const rows = kernel.accesses.map((access) => [instructionLink(app, access.address), access.space, access.kind, access.width,
+  const rows = kernel.accesses.map((access) => [instructionLink(app, access.address, true), access.space, access.kind, access.width,
     access.uniform ? "uniform" : access.lane_stride ?? "?", access.policy || "",
     ...(counted ? coalescing(version.launch.counts[access.address]) : [])]);
   return h("div", { class: "panel-body" }, table("Memory instructions", columns, rows), conflicts(app));
@@ -86,7 +86,8 @@ function coalescing(counts) {
     lines ? `${Math.round(100 * (counts.bytes ?? 0) / (128 * lines))} %` : ""];
 }
 
-function conflicts({ kernel, version, ...app }) {
+function conflicts(app) {
+  const { kernel, version } = app;
   const accesses = kernel.accesses.filter((access) => access.space === "LDS");
   if (!accesses.length) return null;
   const counted = Boolean(version.launch?.counts);
@@ -95,7 +96,7 @@ function conflicts({ kernel, version, ...app }) {
   const rows = accesses.map((access) => {
     const counts = version.launch?.counts?.[access.address];
     const many = (access.bank_conflicts ?? 0) > 0 || (counts?.lds_conflict_cycles ?? 0) > 0;
-    return { class: many ? "warn" : null, cells: [instructionLink({ kernel, version, ...app }, access.address), access.bank_conflicts ?? "?",
+    return { class: many ? "warn" : null, cells: [instructionLink(app, access.address, true), access.bank_conflicts ?? "?",
       ...(counted ? [grouped(counts?.lds_cycles ?? 0), grouped(counts?.lds_conflict_cycles ?? 0)] : [])] };
   });
   return table("LDS bank conflicts, in cycles", columns, rows);

@@ -14,7 +14,7 @@ from amdjit.emulator.decoder.instruction import (
     Register,
     RegisterFile,
 )
-from amdjit.emulator.decoder.traits import Arithmetic, Destination, ScalarLogic, Unit
+from amdjit.emulator.decoder.traits import Arithmetic, Destination, Result, ScalarLogic, Unit
 from amdjit.inspection.lanes.operands import read
 from amdjit.inspection.lanes.operations import LANE_COUNTS, SCALAR_OPERATIONS, VECTOR_OPERATIONS
 from amdjit.inspection.lanes.sets import ALL, ANY, NO_LANES, LaneSet, combined
@@ -32,6 +32,10 @@ _CONSTANT_LANES = {0: NO_LANES, -1: LaneSet(ALL, exact=True)}
 
 def pass_instruction(state: State, instruction: Instruction, wave_size: int) -> None:
     """Change a state to the one after an instruction."""
+    traits = instruction.traits
+    if traits.result is Result.NONE and not traits.writes_scc:
+        # Waits, branches, stores: a third of most kernels.
+        return
     parts = (instruction, instruction.pair) if instruction.pair else (instruction,)
     # Both halves of a dual-issue instruction read before one writes.
     values = [_result(state, part, wave_size) for part in parts]

@@ -7,6 +7,7 @@ from amdjit.inspection.facts import (
     BlockFacts,
     InstructionFacts,
     LineFacts,
+    LiveOrigin,
     LiveValue,
     LoopFacts,
     Occupancy,
@@ -84,7 +85,16 @@ INSPECTION = Inspection(
         ),
         (FILE, 4): LineFacts(FILE, 4, (0x11C, 0x120), {"LDS": 1, "wait": 1, "branch": 1}, 2, 2),
     },
-    peak=Peak(0x110, 120, 2, (LiveValue("total", "f32", "v1"),)),
+    peak=Peak(
+        0x110,
+        120,
+        2,
+        (LiveValue("total", "f32", "v1"),),
+        (
+            LiveOrigin(FILE, 3, frozenset(range(110))),
+            LiveOrigin(None, None, frozenset(range(110, 120))),
+        ),
+    ),
     occupancy=Occupancy(
         12,
         "vgprs",

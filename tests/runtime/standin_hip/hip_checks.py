@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 import standin
 
-from amdjit.diagnostics.errors import BackendError
+import amdjit
+from amdjit.diagnostics.errors import BackendError, LaunchError
 from amdjit.runtime import arrays, hip
 from amdjit.runtime.device import Device
 from amdjit.runtime.hip_errors import HipError, HipUnavailableError
@@ -94,6 +95,14 @@ def test_empty_copies_ask_nothing_of_hip(gpu: hip.HipDevice) -> None:
     gpu.copy_to_host(memoryview(bytearray()), 1)
     with pytest.raises(ValueError, match="read-only"):
         gpu.copy_to_host(memoryview(b"abc"), 1)
+
+
+def test_a_launch_inside_of_a_profile_is_refused(
+    gpu: hip.HipDevice, kernel: hip.HipFunction
+) -> None:
+    with amdjit.profile() as profile, pytest.raises(LaunchError, match="hip:0 cannot count"):
+        gpu.launch(kernel, (1, 1, 1), (32, 1, 1), 0, bytearray(8))
+    assert profile.launches == []
 
 
 @pytest.mark.parametrize("in_stream", [False, True])

@@ -137,7 +137,7 @@ _CONTROL = (
     (r"s_sleep_var", "lets the wave sleep for about 64 * {a} cycles"),
     (r"s_wakeup", "wakes the sleeping waves of the workgroup"),
     (r"s_setprio", "sets the wave's priority to {k}"),
-    (r"s_wait_alu", "waits until so many results of the ALUs are outstanding: {k}"),
+    (r"s_wait_alu", "waits until at most so many ALU results are outstanding: {k}"),
     (r"s_waitcnt", "waits until so much is in flight, by the counters of older processors: {k}"),
     (r"s_wait_event", "waits for an event of the export unit, by {k}"),
     (r"s_wait_samplecnt", "waits until at most {k} image samples are in flight"),
