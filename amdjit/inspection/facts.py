@@ -20,6 +20,7 @@ __all__ = [
     "Occupancy",
     "OccupancyStep",
     "Peak",
+    "RegisterBanks",
     "SourcePlace",
 ]
 
@@ -43,9 +44,9 @@ class InstructionFacts:
     address: in the code object's virtual addresses; size: in bytes. mnemonic: without encoding
     suffix, `v_dual_… :: v_dual_…` for two that issue together, `unknown` for what the decoder does
     not know. unit: the part of the processor that executes it, as `units.UNITS` lists them.
-    issue_cycles: cycles for which it keeps its unit busy (`cycles.parameters`), None if that is not
-    known. file, line: its source. inlined_from: the calls through which the line came here, the
-    innermost first. block: the number of its basic block. loop_depth: loops around it.
+    issue_cycles: cycles for which it keeps its unit busy in wave32 (`cycles.parameters`), None if
+    that is not known. file, line: its source. inlined_from: the calls through which the line came
+    here, the innermost first. block: the number of its basic block. loop_depth: loops around it.
     live_vgprs, live_sgprs: registers whose values before the instruction may still be read, by it
     or later; VCC, M0 and trap registers are not among the SGPRs. waits_for: the memory instructions
     that this wait is for. waited_by: the waits for this memory instruction. needs: the waits by
@@ -203,3 +204,19 @@ class AccessFacts:
     bank_conflicts: int | None
     file: str | None = None
     line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterBanks:
+    """Instructions of one kind whose operands share a bank of the VGPR file.
+
+    instructions: their kind, "WMMA" or "VOPD". count: of all of that kind. addresses: of those
+    whose operands share one. cycles: what that costs each of them, None if it is not known.
+    source: of the rule.
+    """
+
+    instructions: str
+    count: int
+    addresses: tuple[int, ...]
+    cycles: int | None
+    source: str

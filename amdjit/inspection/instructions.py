@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from amdjit.cycles.parameters import issue_cycles
 from amdjit.emulator.decoder import disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.inspection.blocks import Structure
@@ -50,7 +51,7 @@ def _facts(
         text=disassemble(instruction) if is_known else code.raw_text(address),
         mnemonic=_mnemonic(instruction) if is_known else "unknown",
         unit=unit_of(instruction) if is_known else "other",
-        issue_cycles=None,
+        issue_cycles=issue_cycles(instruction) if is_known else None,
         file=file,
         line=line,
         inlined_from=known.names.inlined_from(address),

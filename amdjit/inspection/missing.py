@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
+from amdjit.emulator.layout import HALF_LANES
 from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.facts import AccessFacts
 from amdjit.inspection.lanes.entry import workgroup_shape
@@ -38,6 +39,8 @@ def _missing_code(target: Target, code: MachineCode | None) -> list[str]:
         f"What happens at {address:#x} and after it: {reason}. All values count as live there."
         for address, reason in sorted(code.unknown.items())
     ]
+    if code.wave_size > HALF_LANES:
+        found.append("Issue cycles of a wave of 64 lanes: those that are shown are of 32 lanes.")
     if code.hides_functions:
         found.append(
             "Where branches through registers go: the symbol table is stripped. All values "

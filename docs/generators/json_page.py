@@ -24,6 +24,7 @@ from amdjit.inspection.facts import (
     Occupancy,
     OccupancyStep,
     Peak,
+    RegisterBanks,
 )
 from amdjit.inspection.inspection import Inspection
 from amdjit.profiling.counts import InstructionCounts, LineCounts, Roofline, Totals
@@ -46,6 +47,7 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
         Occupancy,
         OccupancyStep,
         AccessFacts,
+        RegisterBanks,
     ),
     "amdjit.comparison/1": (Comparison, Figure, LineGrowth),
     "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts),

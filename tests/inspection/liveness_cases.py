@@ -36,6 +36,20 @@ CASES: dict[str, tuple[int, str]] = {
 {ALL}
   {store("v1")}""",
     ),
+    "a block that begins with all lanes and loses some": (
+        32,
+        f"""{ALL}
+  v_mov_b32 v1, 1
+  s_mov_b32 s4, 0
+  s_cmp_eq_u32 s4, 0
+  s_cbranch_scc0 .Lskip
+  s_mov_b32 exec_lo, 0xff
+  ;; live v1
+  v_mov_b32 v1, 2
+{ALL}
+.Lskip:
+  {store("v1")}""",
+    ),
     "lanes that nobody reads do not keep a register alive": (
         32,
         f"""{ALL}

@@ -19,6 +19,8 @@ from required_tools import needs_tools
 import amdjit
 from amdjit import AmdjitError, f32
 from amdjit.code_object import CodeObject, MalformedCodeObject
+from amdjit.cycles.parameters import PASSES
+from amdjit.emulator.decoder.traits import Timing
 from amdjit.examples import vector_add
 
 pytestmark = needs_tools
@@ -65,6 +67,16 @@ def test_blocks_hold_each_instruction_once_and_agree_on_their_edges() -> None:
                 assert block.number in found.blocks[successor].predecessors
         edges = sum(len(block.successors) for block in found.blocks)
         assert edges == sum(len(block.predecessors) for block in found.blocks)
+
+
+def test_issue_cycles_are_those_of_the_cycle_model() -> None:
+    found = amdjit.inspect_object(compile_kernel("double_math")).instructions
+    by_name = {item.mnemonic: item.issue_cycles for item in found}
+    assert by_name["v_fma_f64"] == PASSES[Timing.DOUBLE]
+    assert {item.issue_cycles for item in found if item.mnemonic == "s_delay_alu"} == {0}
+    assert all(item.issue_cycles == 1 for item in found if item.mnemonic == "v_mov_b32")
+    wide = amdjit.inspect_object(compile_kernel("double_math", "-mwavefrontsize64"))
+    assert any("Issue cycles of a wave of 64 lanes" in text for text in wide.missing)
 
 
 def test_lines_hold_the_instructions_that_name_them() -> None:
