@@ -65,8 +65,8 @@ function sourceRow(kernel, place, parts, near) {
 /** Return a text whose lines are given as [text, file, line]. */
 export function createText(app, label, lines) {
   const rows = lines.map(([text, ...place]) => ({
-    element: h("div", { class: "row" }, h("span", { class: "code" }, visible(text) || " "),
-      h("span", { class: "line" }, place.length ? place[1] : "")),
+    element: h("div", { class: "row" }, h("span", { class: "line" }, place.length ? place[1] : ""),
+      h("span", { class: "code" }, visible(text) || " ")),
     key: place.length && app.kernel.places.has(placeKey(place)) ? placeKey(place) : null,
     focus: place.length ? { place } : null,
   }));
