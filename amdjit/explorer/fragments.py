@@ -20,13 +20,14 @@ def lane_maps(inspection: Inspection) -> LaneMaps:
     if not inspection.target.startswith("gfx12"):
         return {}  # elsewhere the same names stand for other layouts
     mnemonics = {each.mnemonic for each in inspection.instructions if each.unit == "WMMA"}
-    maps = {name: _operands(name, inspection.wave_size) for name in sorted(mnemonics)}
+    maps = {name: _operands(f"{name}_w{inspection.wave_size}") for name in sorted(mnemonics)}
     return {name: operands for name, operands in maps.items() if operands}
 
 
-def _operands(mnemonic: str, wave_size: int) -> dict[str, dict[str, Any]]:
+def _operands(instruction: str) -> dict[str, dict[str, Any]]:
     try:
-        found = matrix_instruction(f"{mnemonic.removeprefix('v_')}_w{wave_size}")
+        # Layouts have the assembler's names without the prefix of vector instructions.
+        found = matrix_instruction(instruction.removeprefix("v_"))
     except ValueError:
         return {}
     operands = OPERANDS if found.is_sparse else OPERANDS[:-1]

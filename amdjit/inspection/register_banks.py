@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.traits import Arithmetic
 from amdjit.inspection.facts import RegisterBanks
 
 __all__ = ["register_banks"]
@@ -64,7 +65,7 @@ def _meet(banks: list[int]) -> bool:
 def _halves_meet(instruction: Instruction) -> bool:
     pair = instruction.pair
     assert pair is not None
-    if instruction.traits.operation == pair.traits.operation == "v_mov_b32":
+    if instruction.traits.arithmetic is pair.traits.arithmetic is Arithmetic.MOVE:
         return False
     x, y = dict(_vectors(instruction)), dict(_vectors(pair))
     return any(

@@ -19,7 +19,7 @@ from amdjit.inspection.lanes.values import (
     subtract,
 )
 
-__all__ = ["LANE_COUNTS", "SCALAR_OPERATIONS", "VECTOR_OPERATIONS", "Operation"]
+__all__ = ["CONSTANTS", "LANE_COUNTS", "SCALAR_OPERATIONS", "VECTOR_OPERATIONS", "Operation"]
 
 # From values to a value; None is an unknown one.
 Operation = Callable[..., Value | None]
@@ -167,6 +167,8 @@ def _lanes_below(first: int) -> Operation:
     return counted
 
 
+# Of the constant in the instruction.
+CONSTANTS: Mapping[str, Operation] = {"s_movk_i32": constant}
 LANE_COUNTS: Mapping[str, Operation] = {
     "v_mbcnt_lo_u32_b32": _lanes_below(0),
     "v_mbcnt_hi_u32_b32": _lanes_below(32),

@@ -16,10 +16,15 @@ from amdjit.emulator.decoder.instruction import (
 )
 from amdjit.emulator.decoder.traits import Arithmetic, Destination, Result, ScalarLogic, Unit
 from amdjit.inspection.lanes.operands import read
-from amdjit.inspection.lanes.operations import LANE_COUNTS, SCALAR_OPERATIONS, VECTOR_OPERATIONS
+from amdjit.inspection.lanes.operations import (
+    CONSTANTS,
+    LANE_COUNTS,
+    SCALAR_OPERATIONS,
+    VECTOR_OPERATIONS,
+)
 from amdjit.inspection.lanes.sets import ALL, ANY, NO_LANES, LaneSet, combined
 from amdjit.inspection.lanes.state import State
-from amdjit.inspection.lanes.values import UNIFORM, Value, constant
+from amdjit.inspection.lanes.values import UNIFORM, Value
 from amdjit.inspection.lanes.wide import carry_of, wide_result
 
 __all__ = ["pass_instruction"]
@@ -76,10 +81,11 @@ def _result(state: State, instruction: Instruction, wave_size: int) -> Value | N
         return _scalar_result(instruction, values)
     if traits.unit not in _COMPUTES or traits.memory is not None:
         return None
-    if plain and traits.operation in VECTOR_OPERATIONS:
-        return VECTOR_OPERATIONS[traits.operation](*values)
-    if traits.operation in LANE_COUNTS:
-        return LANE_COUNTS[traits.operation](*values, wave_size) if plain else None
+    computes, counts = VECTOR_OPERATIONS.get(traits.operation), LANE_COUNTS.get(traits.operation)
+    if plain and computes is not None:
+        return computes(*values)
+    if counts is not None:
+        return counts(*values, wave_size) if plain else None
     # What each lane computes of the same numbers is the same.
     same = all(value is not None and value.steps is None for value in values)
     masks = any(spec.type == "mask" for spec, _ in sources)
@@ -88,8 +94,9 @@ def _result(state: State, instruction: Instruction, wave_size: int) -> Value | N
 
 
 def _scalar_result(instruction: Instruction, values: list[Value | None]) -> Value | None:
-    if instruction.traits.operation == "s_movk_i32":
-        return constant(instruction.immediates["simm16"])
+    of_constant = CONSTANTS.get(instruction.traits.operation)
+    if of_constant is not None:
+        return of_constant(instruction.immediates["simm16"])
     operation = SCALAR_OPERATIONS.get(instruction.traits.operation)
     return UNIFORM if operation is None else operation(*values)
 

@@ -8,7 +8,8 @@ A sum is made in two steps, of which the first leaves its carries in a mask:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.decoder.instruction import (
@@ -31,12 +32,6 @@ _LOWER: Mapping[str, tuple[bool, int]] = {
     "v_sub_co_u32": (False, -1),
     "v_subrev_co_u32": (True, -1),
 }
-_UPPER: Mapping[str, tuple[bool, int]] = {
-    "v_add_co_ci_u32": (False, 1),
-    "v_sub_co_ci_u32": (False, -1),
-    "v_subrev_co_ci_u32": (True, -1),
-}
-_PRODUCTS = ("v_mad_co_u64_u32", "v_mad_co_i64_i32")
 
 
 def carry_of(state: State, instruction: Instruction) -> tuple[int, Carry] | None:
@@ -69,21 +64,13 @@ def _half(state: State, operand: Operand | None) -> Half | None:
 
 def wide_result(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
     """Return the 64-bit number that an instruction completes, with its lower register."""
-    operation = instruction.traits.operation
-    if instruction.modifiers != _PLAIN:
+    completes = _WIDE.get(instruction.traits.operation)
+    if completes is None or instruction.modifiers != _PLAIN:
         return None
-    if operation in _UPPER:
-        return _sum(state, instruction, *_UPPER[operation])
-    if operation in _PRODUCTS:
-        return _product(state, instruction)
-    if operation == "v_lshlrev_b64":
-        return _shifted(state, instruction)
-    if operation == "v_ashrrev_i32":
-        return _extended(state, instruction)
-    return None
+    return completes(state, instruction)
 
 
-def _sum(state: State, instruction: Instruction, swaps: bool, sign: int) -> tuple[int, Pair] | None:
+def _sum(swaps: bool, sign: int, state: State, instruction: Instruction) -> tuple[int, Pair] | None:
     high, _, *sources, mask = instruction.operands
     slot = scalar_slot(mask) if isinstance(mask, Register) else None
     carry = None if slot is None else state.carries.get(slot)
@@ -112,7 +99,7 @@ def _completes(state: State, half: Half, operand: Operand | None) -> bool:
     return value is not None and value.steps is None
 
 
-def _product(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
+def _product(is_signed: bool, state: State, instruction: Instruction) -> tuple[int, Pair] | None:
     """A product of 32-bit numbers, of which one is a constant, and a 64-bit number."""
     low, _, one, other, added = instruction.operands
     values = read(state, one), read(state, other)
@@ -128,8 +115,8 @@ def _product(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
         factor = factors[factors[0] is varying[0]].constant
         if factor is None:
             return None
-        signed = instruction.traits.operation == "v_mad_co_i64_i32" and factor >> 31
-        steps = wide_product(widened(varying[0].steps), factor - (1 << 32) * bool(signed))
+        is_negative = is_signed and bool(factor >> 31)
+        steps = wide_product(widened(varying[0].steps), factor - (1 << 32) * is_negative)
     return low.index, Pair(low.index + 1, wide_sum(steps, more), state.exec)
 
 
@@ -161,3 +148,16 @@ def _extended(state: State, instruction: Instruction) -> tuple[int, Pair] | None
     if low.index == high.index:
         return None
     return low.index, Pair(high.index, widened(value.steps), state.exec)
+
+
+# The instructions that complete a 64-bit number. Of sums: whether the sources are exchanged, and
+# the sign of the second one; of products: whether the factors are signed.
+_WIDE: Mapping[str, Callable[[State, Instruction], tuple[int, Pair] | None]] = {
+    "v_add_co_ci_u32": partial(_sum, False, 1),
+    "v_sub_co_ci_u32": partial(_sum, False, -1),
+    "v_subrev_co_ci_u32": partial(_sum, True, -1),
+    "v_mad_co_u64_u32": partial(_product, False),
+    "v_mad_co_i64_i32": partial(_product, True),
+    "v_lshlrev_b64": _shifted,
+    "v_ashrrev_i32": _extended,
+}
