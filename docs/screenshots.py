@@ -96,12 +96,14 @@ HEAT = (
     "const heat = document.querySelector('[aria-label=Heat]'); heat.value = arguments[0];"
     "heat.dispatchEvent(new Event('change'));"
 )
-# Each picture: its page, light or dark, and what is done on it: a script and its arguments.
-PICTURES: dict[str, tuple[Callable[[Path], None], str, tuple[tuple[Any, ...], ...]]] = {
-    "explorer_hgemm": (hgemm, "light", ((SELECT, "v_wmma", 9),)),
+# Each picture: its page, light or dark, its height, and what is done on it: scripts and their
+# arguments.
+PICTURES: dict[str, tuple[Callable[[Path], None], str, int, tuple[tuple[Any, ...], ...]]] = {
+    "explorer_hgemm": (hgemm, "light", 900, ((SELECT, "v_wmma", 9),)),
     "explorer_transpose": (
         transposes,
         "dark",
+        900,
         (
             (SELECT, "ds_load", 0),
             (HEAT, "lds_conflict_cycles"),
@@ -112,11 +114,17 @@ PICTURES: dict[str, tuple[Callable[[Path], None], str, tuple[tuple[Any, ...], ..
     "explorer_saxpy": (
         first_kernel,
         "light",
-        ((SELECT, "s_wait_loadcnt", 0), ("document.querySelector('#tab-cycles').click()",)),
+        1200,
+        (
+            (SELECT, "s_wait_loadcnt", 0),
+            (WIDEN,),
+            ("document.querySelector('#tab-cycles').click()",),
+        ),
     ),
     "explorer_comparison": (
         comparison,
         "light",
+        900,
         (
             (
                 "document.body.dispatchEvent("
@@ -141,9 +149,11 @@ def browser() -> Iterator[Any]:
         driver.quit()
 
 
-def take(driver: Any, page: Path, scheme: str, steps: tuple[tuple[Any, ...], ...]) -> bytes:
+def take(
+    driver: Any, page: Path, scheme: str, height: int, steps: tuple[tuple[Any, ...], ...]
+) -> bytes:
     """Return the picture of a page as WebP, which takes a third of what PNG does."""
-    size = {"width": 1500, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    size = {"width": 1500, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
@@ -160,10 +170,10 @@ def main() -> None:
     """Write all pictures."""
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, browser() as driver:
-        for name, (write, scheme, steps) in PICTURES.items():
+        for name, (write, scheme, height, steps) in PICTURES.items():
             page = Path(folder).resolve() / f"{name}.html"
             write(page)
-            picture = take(driver, page, scheme, steps)
+            picture = take(driver, page, scheme, height, steps)
             (IMAGES / f"{name}.webp").write_bytes(picture)
             print(f"{name}.webp: {len(picture)} bytes")
 

@@ -160,7 +160,8 @@ class ProgramTable:
         return len(self.steps)
 
     def reads(self, index: int) -> Int32s:
-        """Return the registers that an instruction reads."""
+        """Return the registers that an instruction reads, but VCC of VALU instructions: its value
+        never makes one wait."""
         row = self.steps[index]
         return self.registers[row[Step.READS] : row[Step.READS_END]]
 
@@ -204,7 +205,9 @@ class _Table:
         row[Step.KIND] = kind_of(instruction)
         row[Step.TIMING] = _TIMING[traits.timing]
         reads, writes = _registers(instruction)
-        row[Step.READS], row[Step.READS_END] = self._keep(reads)
+        # The vector ALU hands VCC on without a wait (traces: v_add_co to v_add_co_ci, 27).
+        awaited = reads - {VCC, VCC + 1} if row[Step.KIND] == Kind.VALU else reads
+        row[Step.READS], row[Step.READS_END] = self._keep(awaited)
         row[Step.WRITES], row[Step.WRITES_END] = self._keep(writes)
         row[Step.USES_SGPR] = _uses_sgpr(instruction, reads | writes)
         row[Step.READS_SGPR] = any(FIRST_SGPR <= register < 381 for register in reads)

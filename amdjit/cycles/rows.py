@@ -132,18 +132,15 @@ def _describe_vector(
     row[Row.IS_MATRIX] = timing in _MATRIX
     row[Row.IS_TRANSCENDENTAL] = timing is Timing.TRANSCENDENTAL
     row[Row.LATENCY] = int(values[_latency(reads, bool(row[Row.READS_SGPR]))])
-    last = {Timing.TRANSCENDENTAL: 0, Timing.DOUBLE: passes - _DOUBLE_RESULT}
+    # An f64 instruction counts as executed before its last pass.
+    early = PASSES[Timing.DOUBLE] - int(values["double shown"])
+    last = {Timing.TRANSCENDENTAL: 0, Timing.DOUBLE: passes - early}
     row[Row.LAST_PASS] = last.get(timing, passes - 1)
     at_once = (*_MATRIX, Timing.TRANSCENDENTAL, Timing.PSEUDO_SCALAR)
     row[Row.PACE] = 1 if timing in at_once else passes
-    row[Row.FREE_AFTER] = _DOUBLE_RESULT if timing is Timing.DOUBLE else 1
+    row[Row.FREE_AFTER] = early if timing is Timing.DOUBLE else 1
     row[Row.MATRIX_AFTER] = _matrix_after(timing, values)
     row[Row.LEAD] = 1 if timing in _MATRIX else int(values["valu lead"])
-
-
-# Cycles before the end of a double's passes at which its result counts as executed.
-_DOUBLE_RESULT = 4
-_MATRIX_AFTER_PSEUDO_SCALAR = 3
 
 
 def _latency(reads: NDArray[np.int32], reads_sgpr: bool) -> str:
@@ -158,5 +155,5 @@ def _matrix_after(timing: Timing, values: Mapping[str, float]) -> int:
     if timing in _SLOW:
         return int(values["matrix after transcendental"])
     if timing is Timing.PSEUDO_SCALAR:
-        return _MATRIX_AFTER_PSEUDO_SCALAR
+        return int(values["matrix after pseudo-scalar"])
     return int(values["matrix after valu"])

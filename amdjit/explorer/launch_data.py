@@ -20,7 +20,7 @@ _WHATS = ("issue", *STALLS)
 
 
 class Launch(Protocol):
-    """What the page reads of a profiled launch; its `cycles` where it has them."""
+    """What the page reads of a profiled launch."""
 
     @property
     def kernel(self) -> str:
@@ -59,22 +59,30 @@ class Launch(Protocol):
         """Where it stands below the chip's limits."""
 
     @property
+    def cycles(self) -> Cycles | None:
+        """What the cycle model says."""
+
+    @property
+    def no_cycles(self) -> str | None:
+        """Why it says nothing, None if it does."""
+
+    @property
     def missing(self) -> Sequence[str]:
         """What could not be found out, and why."""
 
 
 def launch_data(launch: Launch) -> dict[str, Any]:
     """Return all that the page shows of a launch, as JSON has it: counts and cycles by address."""
-    cycles: Cycles | None = getattr(launch, "cycles", None)
     return known(
         grid=list(launch.grid),
         block=list(launch.block),
         waves=launch.waves,
         missing=list(launch.missing),
+        no_cycles=launch.no_cycles,
         totals=known(**asdict(launch.totals)),
         counts={str(each.address): _counts(each) for each in launch.instructions},
         roofline=asdict(launch.roofline) if launch.roofline else None,
-        cycles=_cycles(cycles) if cycles else None,
+        cycles=_cycles(launch.cycles) if launch.cycles else None,
     )
 
 

@@ -21,7 +21,10 @@ _Place = SourcePlace | None
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number of both compilations, such as "VGPRs"."""
+    """A number of both compilations.
+
+    name: such as "VGPRs". before, after: the number in each.
+    """
 
     name: str
     before: int
@@ -38,7 +41,8 @@ class LineGrowth:
     """The instructions of one source line in both compilations, by unit.
 
     before, after: the line's place, None where it is not there, and both for instructions of which
-    no line is known. text: the line, "" if the source is not known.
+    no line is known. text: the line, "" if the source is not known. units_before, units_after: its
+    instructions by unit.
     """
 
     before: _Place

@@ -20,6 +20,7 @@ __all__ = [
     "Occupancy",
     "OccupancyStep",
     "Peak",
+    "RegisterBanks",
     "SourcePlace",
 ]
 
@@ -203,3 +204,19 @@ class AccessFacts:
     bank_conflicts: int | None
     file: str | None = None
     line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterBanks:
+    """Instructions of one kind whose operands share a bank of the VGPR file.
+
+    instructions: their kind, "WMMA" or "VOPD". count: of all of that kind. addresses: of those
+    whose operands share one. cycles: what that costs each of them, None if it is not known.
+    source: of the rule.
+    """
+
+    instructions: str
+    count: int
+    addresses: tuple[int, ...]
+    cycles: int | None
+    source: str

@@ -13,6 +13,7 @@ from amdjit.inspection.facts import (
     LoopFacts,
     Occupancy,
     Peak,
+    RegisterBanks,
     SourcePlace,
 )
 
@@ -41,7 +42,8 @@ class KernelFacts:
     workgroup_size: the most work-items of a workgroup. instructions, blocks: by address.
     loops: outer ones first. lines: by file and line. accesses: the memory instructions.
     missing: what could not be found out, and why, in sentences. code_object: the bytes that the
-    facts were read from; empty if the facts were made in another way.
+    facts were read from; empty if the facts were made in another way. register_banks: operands in
+    one bank of the VGPR file, for kinds of instructions of which a rule is known.
     """
 
     kernel: str
@@ -67,3 +69,4 @@ class KernelFacts:
     missing: tuple[str, ...]
     companion: Companion = field(default_factory=Companion, repr=False, compare=False)
     code_object: bytes = field(default=b"", repr=False, compare=False)
+    register_banks: tuple[RegisterBanks, ...] = ()

@@ -23,6 +23,7 @@ from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.origins import live_origins
+from amdjit.inspection.register_banks import register_banks
 from amdjit.target import find_target
 
 __all__ = ["inspect_kernel", "inspect_object"]
@@ -93,6 +94,7 @@ def _inspection(whole: CodeObject, kernel: Kernel, companion: Companion) -> Insp
         ),
         companion=companion,
         code_object=whole.data,
+        register_banks=() if code is None else register_banks(i for _, i in code.instructions()),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from amdjit.cycles.chip import CHIPS, Chip
+
 __all__ = ["PEAKS", "Peaks"]
 
 
@@ -38,17 +40,19 @@ _OF_A_COMPUTE_UNIT = {
 }
 
 
-def _peaks(product: str, units: int, clock: float, bandwidth: float) -> Peaks:
-    operations = {kind: count * units * clock for kind, count in _OF_A_COMPUTE_UNIT.items()}
+# Bytes a second, from AMD's product pages.
+_BANDWIDTHS = {"gfx1201": 640e9, "gfx1200": 320e9}
+
+
+def _peaks(chip: Chip) -> Peaks:
+    units, bandwidth = 2 * chip.workgroup_processors, _BANDWIDTHS[chip.target]
+    operations = {kind: count * units * chip.clock for kind, count in _OF_A_COMPUTE_UNIT.items()}
     source = (
-        f"AMD's product page of the {product}: {units} compute units, {clock / 1e9:g} GHz boost "
-        f"clock, {bandwidth / 1e9:g} GB/s"
+        f"AMD's product page of the {chip.product}: {units} compute units, "
+        f"{chip.clock / 1e9:g} GHz boost clock, {bandwidth / 1e9:g} GB/s"
     )
-    return Peaks(product, units // 2, operations, bandwidth, source)
+    return Peaks(chip.product, chip.workgroup_processors, operations, bandwidth, source)
 
 
 # By LLVM's name of the processor.
-PEAKS: Mapping[str, Peaks] = {
-    "gfx1201": _peaks("Radeon RX 9070 XT", 64, 2.97e9, 640e9),
-    "gfx1200": _peaks("Radeon RX 9060 XT", 32, 3.13e9, 320e9),
-}
+PEAKS: Mapping[str, Peaks] = {chip.target: _peaks(chip) for chip in CHIPS}

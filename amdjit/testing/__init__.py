@@ -4,7 +4,8 @@
 registers, spills, occupancy. docs/testing.md has examples.
 
 `assertions` holds what can be asserted, `parts` the parts of a kernel that it is asserted of,
-`listing` what a failure shows, `subjects` what can be looked at. Start reading at `assertions`.
+`operations` their instructions' names, `listing` what a failure shows, `subjects` what can be
+looked at; `loop_time` asks the cycle model. Start reading at `assertions`.
 """
 
 from __future__ import annotations

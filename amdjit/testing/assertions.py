@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
-from typing import NoReturn, overload
+from typing import Literal, NoReturn, overload
 
+from amdjit.cycles.static import LoopCycles
 from amdjit.inspection.facts import InstructionFacts, LoopFacts
 from amdjit.inspection.inspection import Inspection
-from amdjit.testing.listing import alike, marked_listing, mnemonics_of
+from amdjit.testing.listing import alike, marked_listing
+from amdjit.testing.loop_time import loop_time
+from amdjit.testing.operations import Operation, operations_of
 from amdjit.testing.parts import Part, line_part, loop_part, loops_in
 
 __all__ = ["Code"]
@@ -21,7 +23,8 @@ class Code:
 
     Each assertion returns this value, so that they can be chained, and raises AssertionError with
     the instructions in question if it does not hold. Patterns are those of shells: `v_wmma_*`. An
-    instruction of two that are issued together (`v_dual_…`) counts as both.
+    instruction of two that are issued together (`v_dual_…`) counts as both. Names may have the
+    suffix of an encoding or not: `v_mov_b32` is `v_mov_b32_e32` and `v_mov_b32_dpp`, too.
     """
 
     inspection: Inspection
@@ -67,6 +70,19 @@ class Code:
         except ValueError as which:
             self._fail(str(which), None)
 
+    def between(self, first: str, last: str) -> Code:
+        """Narrow to what stands, by address, between the first instruction that matches one pattern
+        and the last that matches the other."""
+        __tracebackhide__ = True
+        self._require_code()
+        starts, ends = self._matching(first), self._matching(last)
+        if not starts or not ends or starts[0] >= ends[-1]:
+            found = [*starts[:1], *ends[-1:]]
+            self._fail(f"nothing is between {first} and {last}", found)
+        inside = tuple(one for one in self.instructions if starts[0] < one.address < ends[-1])
+        name = f"{self.part.name} between {first} and {last}"
+        return replace(self, part=Part(name, inside))
+
     @overload
     def count(self, pattern: str, /) -> int: ...
     @overload
@@ -91,12 +107,7 @@ class Code:
         """Assert how many instructions match a pattern; return the number if nothing is
         asserted."""
         __tracebackhide__ = True
-        found = [
-            one.address
-            for one in self.instructions
-            for name in mnemonics_of(one)
-            if fnmatchcase(name, pattern)
-        ]
+        found = [one.address for one in self._operations() if one.matches(pattern)]
         if number is None and at_least is None and at_most is None:
             return len(found)
         wanted = _unmet(len(found), number, at_least, at_most)
@@ -112,14 +123,27 @@ class Code:
             self.count(pattern, 0)
         return self
 
+    def only(self, pattern: str, *allowed: str) -> Code:
+        """Assert that each instruction that matches a pattern matches one of the others, too; there
+        must be one."""
+        __tracebackhide__ = True
+        meant = [one for one in self._operations() if one.matches(pattern)]
+        if not meant:
+            self._fail(f"no instruction matches {pattern}", (), alike(self.part, pattern))
+        wrong = [one.address for one in meant if not one.matches(*allowed)]
+        if wrong:
+            said = f"{len(wrong)} of {len(meant)} instructions that match {pattern} are not"
+            self._fail(f"{said} {' or '.join(allowed)}", wrong)
+        return self
+
     def order(self, *patterns: str) -> Code:
         """Assert that instructions that match the patterns follow each other in this order, by
         address; others may stand between them."""
         __tracebackhide__ = True
         found: list[int] = []
         waiting = list(patterns)
-        for one in self.instructions:
-            if waiting and any(fnmatchcase(name, waiting[0]) for name in mnemonics_of(one)):
+        for one in self._operations():
+            if waiting and one.matches(waiting[0]):
                 found.append(one.address)
                 waiting.pop(0)
         if waiting:
@@ -144,11 +168,7 @@ class Code:
         """
         __tracebackhide__ = True
         whole = pattern if "*" in pattern else f"{pattern}*"
-        matching = {
-            one.address
-            for one in self.instructions
-            if any(fnmatchcase(name, whole) for name in mnemonics_of(one))
-        }
+        matching = {one.address for one in self._operations() if one.matches(whole)}
         accesses = [one for one in self.inspection.accesses if one.address in matching]
         if number is None and at_least is None:
             return tuple(access.width for access in accesses)
@@ -163,6 +183,37 @@ class Code:
                 f"not {wanted}",
                 [access.address for access in wrong],
             )
+        return self
+
+    @overload
+    def cycles(self, *, waves: int = 1) -> LoopCycles: ...
+    @overload
+    def cycles(
+        self, *, at_most: float, within: Literal["loop"] = "loop", waves: int = 1
+    ) -> Code: ...
+    def cycles(
+        self,
+        *,
+        at_most: float | None = None,
+        within: Literal["loop"] = "loop",
+        waves: int = 1,
+    ) -> Code | LoopCycles:
+        """Assert how many cycles an iteration of the loop takes at most, by the cycle model; return
+        them, with what they rest on, if nothing is asserted.
+
+        The loop is the one that this part is, or else the innermost one in it. waves: that each
+        SIMD runs at once. NoEstimate if the body branches in ways that only a launch decides.
+        """
+        __tracebackhide__ = True
+        if within != "loop":
+            raise ValueError(f"within={within!r}: cycles are known of a loop's iteration only")
+        loop = self if self.part.is_loop else self.loop()
+        time = loop_time(self.inspection, loop.part, waves)
+        if at_most is None:
+            return time
+        if time.cycles > at_most:
+            said = f"{time.cycles:.1f} cycles an iteration, not at most {at_most}"
+            loop._fail(said, (), "\n".join(time.assumptions))
         return self
 
     def max_vgprs(self, most: int) -> Code:
@@ -240,11 +291,11 @@ class Code:
             raise ValueError("\n".join((f"{self.inspection.kernel}:", *self.inspection.missing)))
 
     def _matching(self, *patterns: str) -> list[int]:
-        return [
-            one.address
-            for one in self.part.instructions
-            if any(fnmatchcase(name, p) for name in mnemonics_of(one) for p in patterns)
-        ]
+        whole = (one for part in self.part.instructions for one in operations_of(part))
+        return [one.address for one in whole if one.matches(*patterns)]
+
+    def _operations(self) -> list[Operation]:
+        return [one for whole in self.instructions for one in operations_of(whole)]
 
     def _no_single_loop(self, number: int | None, inside: list[LoopFacts]) -> NoReturn:
         __tracebackhide__ = True

@@ -8,18 +8,14 @@ from difflib import get_close_matches
 from pathlib import PurePath
 
 from amdjit.inspection.facts import InstructionFacts
+from amdjit.testing.operations import operations_of
 from amdjit.testing.parts import Part
 
-__all__ = ["alike", "marked_listing", "mnemonics_of"]
+__all__ = ["alike", "marked_listing"]
 
 _MOST_LINES = 60
 _MOST_WITHOUT_MARKS = 24
 _CONTEXT = 2
-
-
-def mnemonics_of(instruction: InstructionFacts) -> list[str]:
-    """Return an instruction's mnemonics: two for a pair that is issued together."""
-    return instruction.mnemonic.split(" :: ")
 
 
 def marked_listing(part: Part, marked: Collection[int]) -> str:
@@ -65,7 +61,7 @@ def _row(instruction: InstructionFacts, is_marked: bool, width: int) -> str:
 
 def alike(part: Part, pattern: str) -> str:
     """Return a sentence with the mnemonics of a part that are like a pattern, "" if none is."""
-    counts = Counter(name for one in part.instructions for name in mnemonics_of(one))
+    counts = Counter(one.mnemonic for whole in part.instructions for one in operations_of(whole))
     start = pattern.split("*")[0].rstrip("_")
     near = [name for name in counts if start and name.startswith(start)]
     near += get_close_matches(pattern, counts, cutoff=0.5)

@@ -14,10 +14,12 @@ __all__ = ["Part", "line_part", "loop_part", "loops_in", "whole_part"]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of a kernel's instructions, by address. name: what they are, for messages."""
+    """Some of a kernel's instructions, by address. name: what they are, for messages. is_loop:
+    whether they are all those of a loop."""
 
     name: str
     instructions: tuple[InstructionFacts, ...]
+    is_loop: bool = False
 
 
 def whole_part(inspection: Inspection) -> Part:
@@ -39,7 +41,7 @@ def loop_part(part: Part, loop: LoopFacts) -> Part:
     """Return the instructions of a loop."""
     blocks = set(loop.blocks)
     inside = tuple(one for one in part.instructions if one.block in blocks)
-    return Part(f"loop {loop.number} of {part.name}", inside)
+    return Part(f"loop {loop.number} of {part.name}", inside, is_loop=True)
 
 
 def line_part(inspection: Inspection, part: Part, line: int | str, file: str | None) -> Part:

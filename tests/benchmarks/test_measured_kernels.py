@@ -17,6 +17,7 @@ import kernels
 import amdjit
 from amdjit import f16, f32, i32, u8
 from amdjit.intrinsics import wave
+from amdjit.testing import isa
 
 R = np.random.default_rng(0)
 M = f32[:, :]
@@ -99,20 +100,15 @@ COMPILED = {
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_nothing_spills_and_barriers_for_lds_leave_the_caches_alone(name: str) -> None:
-    code = getattr(kernels, name).compile(*COMPILED[name], target="gfx1201")
-    resources = code.resources
-    assert (resources.vgpr_spills, resources.sgpr_spills, resources.scratch_bytes) == (0, 0, 0)
-    assert "global_inv" not in code.asm
-    assert code.asm.count("s_barrier_wait") == {"tree_reduction": 9, "tiled_matmul": 2}.get(
-        name, code.asm.count("s_barrier_signal")
-    )
+    code = isa(getattr(kernels, name).compile(*COMPILED[name], target="gfx1201"))
+    code.no_spills().no_scratch().absent("global_inv")
+    barriers = {"tree_reduction": 9, "tiled_matmul": 2}.get(name, code.count("s_barrier_signal"))
+    code.count("s_barrier_wait", barriers)
 
 
 def test_the_sum_of_a_workgroup_takes_64_instructions_and_one_barrier() -> None:
-    code = kernels.wave_reduction.compile(f32[:], f32[:], target="gfx1201")
-    assert code.resources.instructions <= 64
-    assert code.asm.count("s_barrier_wait") == 1
-    assert "ds_bpermute" not in code.asm
+    code = isa(kernels.wave_reduction.compile(f32[:], f32[:], target="gfx1201"))
+    code.count("*", at_most=64).count("s_barrier_wait", 1).absent("ds_bpermute*")
 
 
 @amdjit.kernel
@@ -135,9 +131,8 @@ def test_wave_reductions_of_every_type(dtype: type) -> None:
 
 
 def test_wave_reductions_of_64_lanes_add_one_step() -> None:
-    code = reduce_waves.compile(f32[:], M, target="gfx1201", wave_size=64)
-    assert code.asm.count("v_permlane64_b32") == 3
-    assert "ds_bpermute_b32" not in code.asm
+    code = isa(reduce_waves.compile(f32[:], M, target="gfx1201", wave_size=64))
+    code.count("v_permlane64_b32", 3).absent("ds_bpermute_b32")
 
 
 def test_products_of_many_fragments_that_are_measured_are_right() -> None:

@@ -138,3 +138,70 @@ def test_an_unknown_form_is_refused() -> None:
 
 def test_an_empty_file_has_no_debug_information() -> None:
     assert read_debug_info(elf_of()) == DebugInfo()
+
+
+def test_an_abbreviation_of_many_attributes_is_refused() -> None:
+    """Attributes without bytes of their own would make small entries that take long to read."""
+    many = b"".join(bytes([n & 0x7F or 1, 0x19]) for n in range(1000))
+    abbreviations = b"\x01\x11\x00" + many + b"\x00\x00\x00"
+    with pytest.raises(MalformedCodeObject, match="1000 attributes"):
+        read_debug_info(elf_of(info=unit_of(b"\x01"), abbrev=abbreviations))
+
+
+def test_numbers_of_more_than_70_bits_are_refused() -> None:
+    for length in (10, 40):
+        with pytest.raises(MalformedCodeObject, match="more than 10 bytes"):
+            read_debug_info(elf_of(info=unit_of(b"\x81" * length + b"\x01" * 9), abbrev=b"\x00"))
+
+
+def test_origins_in_a_circle_have_no_name() -> None:
+    # 5: a variable with an origin and a constant value.
+    abbreviations = ABBREVIATIONS[:-1] + b"\x05\x34\x00\x31\x13\x1c\x0b\x00\x00\x00"
+    start = 11 + 1 + len(block(0, 0))  # of the variable, from the unit's header on
+    body = b"\x01" + block(0x1600, 8) + b"\x05" + start.to_bytes(4, "little") + b"\x2a"
+    (variable,) = read_debug_info(elf_of(info=unit_of(body), abbrev=abbreviations)).variables_at(
+        0x1600
+    )
+    assert (variable.name, variable.registers) == ("", "42")
+
+
+def test_forms_may_stand_before_their_values() -> None:
+    # 5: a variable with a name and a constant value of a form that the entry says (7.5.3).
+    abbreviations = ABBREVIATIONS[:-1] + b"\x05\x34\x00\x03\x08\x1c\x16\x00\x00\x00"
+    for form, value, text in (
+        (b"\x0b", b"\x07", "7"),
+        (b"\x0d", b"\x7e", "-2"),
+        (b"\x0f", b"\x80\x01", "128"),
+        (b"\x0a", b"\x02\x01\x01", "257"),
+    ):
+        body = b"\x01" + block(0x1600, 8) + b"\x05" + b"x\0" + form + value
+        info = read_debug_info(elf_of(info=unit_of(body), abbrev=abbreviations))
+        assert [(v.name, v.registers) for v in info.variables_at(0x1600)] == [("x", text)]
+    with pytest.raises(MalformedCodeObject, match="form 0x16"):
+        read_debug_info(
+            elf_of(
+                info=unit_of(b"\x01" + block(0x1600, 8) + b"\x05x\0\x16\x16"), abbrev=abbreviations
+            )
+        )
+
+
+def test_a_base_in_an_old_list_moves_what_follows() -> None:
+    words = [(0x10, 0x20), ((1 << 64) - 1, 0x2000), (0x10, 0x20)]
+    expression = b"\x01\x00\x50"
+    pieces = b"".join(
+        start.to_bytes(8, "little")
+        + end.to_bytes(8, "little")
+        + (expression if start < end else b"")
+        for start, end in words
+    )
+    variable = b"\x03" + bytes(4) + b"x\0" + bytes(4)
+    info = read_debug_info(
+        elf_of(
+            info=unit_of(b"\x01" + block(0x1600, 8) + variable),
+            abbrev=ABBREVIATIONS,
+            loc=pieces + bytes(16),
+        )
+    )
+    assert [bool(info.variables_at(a)) for a in (0x10, 0x20, 0x2010, 0x2020)] == [
+        True, False, True, False,
+    ]  # fmt: skip

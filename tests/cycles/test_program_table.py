@@ -50,7 +50,7 @@ def s(*numbers: int) -> list[int]:
         ("v_fmac_f32_e32 v5, v34, v31", [5, 31, 34, EXEC], [5]),
         ("v_dual_fmac_f32 v2, v46, v32 :: v_dual_fmac_f32 v5, v35, v27",
          [2, 5, 27, 32, 35, 46, EXEC], [2, 5]),
-        ("v_add_co_ci_u32_e32 v2, vcc_lo, s7, v2, vcc_lo", [2, *s(7), VCC, EXEC], [2, VCC]),
+        ("v_add_co_ci_u32_e32 v2, vcc_lo, s7, v2, vcc_lo", [2, *s(7), EXEC], [2, VCC]),
         ("v_cmpx_eq_u32_e32 0, v0", [0, EXEC], [EXEC]),
         ("s_add_nc_u64 s[0:1], s[4:5], s[0:1]", s(0, 1, 4, 5), s(0, 1)),
         ("s_cmp_eq_u32 s2, 0x100", s(2), [SCC]),

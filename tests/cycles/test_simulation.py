@@ -36,6 +36,7 @@ def parameters(values: dict[str, int]) -> Iterator[None]:
         for name, value in values.items():
             patch.setitem(vector_unit.P, name, value)
         patch.setattr(vector_unit, "PLACES", values["valu queue"])
+        patch.setattr(reference, "SALU_PLACES", values["salu queue"])
         patch.setattr(transfers, "DEPTH", values["transfer queue"])
         yield
 

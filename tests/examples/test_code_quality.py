@@ -3,7 +3,6 @@ be there."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -26,6 +25,7 @@ from amdjit.examples import (
     wmma_matmul,
     wmma_matmul_f32_input,
 )
+from amdjit.testing import Code, isa
 from amdjit.types import Tuple
 
 H, F = f16[:], f32[:]
@@ -67,26 +67,18 @@ def compiled(name: str) -> amdjit.CompiledKernel:
     return COMPILED[name]
 
 
-def instructions(name: str) -> list[str]:
-    """Return the mnemonics in order."""
-    lines = (line.strip() for line in compiled(name).asm.splitlines())
-    return [
-        line.split()[0] for line in lines if re.match(r"(s|v|ds|global|buffer|flat|scratch)_", line)
-    ]
+def code(name: str) -> Code:
+    return isa(compiled(name))
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_no_example_spills_registers(name: str) -> None:
-    resources = compiled(name).resources
-    assert (resources.vgpr_spills, resources.sgpr_spills, resources.scratch_bytes) == (0, 0, 0)
+    code(name).no_spills().no_scratch()
 
 
 def test_wmma_matmul_is_one_wmma_with_a_wide_load_and_no_lds() -> None:
-    mnemonics = instructions("wmma_matmul")
-    assert mnemonics.count("v_wmma_f32_16x16x16_f16") == 1
-    assert mnemonics.count("global_load_b128") == 1
-    assert compiled("wmma_matmul").resources.lds_bytes == 0
-    assert compiled("wmma_matmul").resources.instructions <= 56
+    found = code("wmma_matmul").count("v_wmma_f32_16x16x16_f16", 1).count("global_load_b128", 1)
+    found.max_lds(0).count("*", at_most=56)
 
 
 @pytest.mark.parametrize(
@@ -101,51 +93,34 @@ def test_saxpy_has_few_instructions(options: dict[str, Any], most: int) -> None:
     """Without contraction there are a product, a sum and a wait between them where one v_fmac would
     do."""
     short = amdjit.kernel(**options)(saxpy.saxpy.function).compile(f32, F, F, F, target="gfx1201")
-    lines = (line.strip() for line in short.asm.splitlines())
-    hints = ("s_delay_alu", "s_clause")
-    assert (
-        10
-        < sum(bool(re.match(r"[svg]\w*_", line)) and not line.startswith(hints) for line in lines)
-        <= most
-    )
+    hints = isa(short).count("s_delay_alu") + isa(short).count("s_clause")
+    isa(short).count("*", at_least=11, at_most=most + hints)
 
 
 @pytest.mark.parametrize("name", ["mlp", "mlp_residual"])
 def test_no_lane_exchange_between_the_layers(name: str) -> None:
-    text = "\n".join(instructions(name))
-    layers = [match.start() for match in re.finditer("v_wmma_f32_16x16x16_f16", text)]
-    assert len(layers) == 2
-    assert not re.search(r"ds_|dpp|permlane|readlane|bpermute", text[layers[0] : layers[1]])
+    code(name).count("v_wmma_*", 2).between("v_wmma_*", "v_wmma_*").absent(
+        "ds_*", "*_dpp*", "*permlane*", "*readlane*"
+    )
 
 
 def test_wide_k_has_24_wmmas_and_only_wide_accesses() -> None:
-    mnemonics = instructions("wide_k_int8")
-    assert mnemonics.count("v_wmma_i32_16x16x16_iu8") == 24
-    accesses = {name for name in mnemonics if name.startswith("global_")}
-    assert accesses == {"global_load_b128", "global_store_b128"}
+    found = code("wide_k_int8").count("v_wmma_i32_16x16x16_iu8", 24)
+    found.only("global_*", "global_load_b128", "global_store_b128")
 
 
 def test_gemm_reads_fragments_by_128_bits_and_waits_for_lds_only() -> None:
-    mnemonics = instructions("wmma_gemm")
-    assert mnemonics.count("v_wmma_f32_16x16x16_f16") == 32
-    assert not [
-        name for name in mnemonics if name.startswith("ds_load") and not name.endswith("b128")
-    ]
-    assert not [
-        name for name in mnemonics if name.startswith("global_load") and name != "global_load_b128"
-    ]
-    assert "global_inv" not in mnemonics
-    assert compiled("wmma_gemm").resources.vgprs <= 256
+    found = code("wmma_gemm").count("v_wmma_f32_16x16x16_f16", 32).max_vgprs(256)
+    found.only("ds_load_*", "*_b128").only("global_load_*", "*_b128").absent("global_inv")
 
 
 def test_transposes_use_what_they_are_named_after() -> None:
-    assert instructions("transpose_shuffle").count("ds_bpermute_b32") == 32
-    assert instructions("transpose_wmma").count("v_wmma_f16_16x16x16_f16") == 1
-    assert "ds_bpermute_b32" not in instructions("transpose_wmma")
+    code("transpose_shuffle").count("ds_bpermute_b32", 32)
+    code("transpose_wmma").count("v_wmma_f16_16x16x16_f16", 1).absent("ds_bpermute_b32")
 
 
 def test_the_users_intrinsic_is_its_instruction() -> None:
-    assert instructions("user_intrinsic").count("v_med3_num_f32") == 1
+    code("user_intrinsic").count("v_med3_num_f32", 1)
 
 
 @pytest.mark.parametrize(
@@ -156,30 +131,17 @@ def test_the_tuned_gemms_are_all_matrix_instructions_and_128_bit_accesses(
 ) -> None:
     """Two steps are unrolled: 32 WMMA of f16 each, 64 of i8, with a barrier.
     benchmarks/gemm_loops.py has the mix."""
-    lines = compiled(name).asm.splitlines()
-    places = [number for number, line in enumerate(lines) if f"v_wmma_{wmma}" in line]
-    assert len(places) == 64 * (2 if name == "i8_gemm" else 1)
-    loop = [
-        line.split()[0]
-        for line in lines[places[0] : places[-1]]
-        if re.match(r"\s+(s|v|ds|global)_", line)
-    ]
-    assert {line for line in loop if line.startswith(("ds_", "global_"))} == {
-        "ds_load_b128", "ds_store_b128", "global_load_b128",
-    }  # fmt: skip
-    assert [line for line in loop if line.startswith("v_") and not line.startswith("v_wmma")] == []
-    assert instructions(name).count("s_barrier_wait") == 2
-    assert compiled(name).resources.vgprs <= 240
+    whole = code(name).max_vgprs(240).count("s_barrier_wait", 2)
+    whole.count(f"v_wmma_{wmma}", 64 * (2 if name == "i8_gemm" else 1))
+    inside = whole.between("v_wmma_*", "v_wmma_*")
+    inside.only("ds_*", "ds_load_b128", "ds_store_b128").only("global_*", "global_load_b128")
+    inside.only("v_*", "v_wmma_*")
 
 
 def test_flash_attention_exchanges_what_lanes_share_without_lds() -> None:
     """16 WMMA and 17 exponentials a step: a query's maximum and sum take one exchange each, P
     none."""
-    found = instructions("flash_attention")
-    assert found.count("v_wmma_f32_16x16x16_f16") == 16
-    assert found.count("v_exp_f32_e32") == 16 + 1
-    assert found.count("ds_load_b128") == 16
-    assert (
-        found.count("v_permlanex16_b32") == 2 + 8
-    )  # for the transpose of two blocks of values, too
-    assert not any("bpermute" in mnemonic for mnemonic in found)
+    found = code("flash_attention").count("v_wmma_f32_16x16x16_f16", 16)
+    found.count("v_exp_f32", 16 + 1).count("ds_load_b128", 16).absent("*bpermute*")
+    # Those beside the two exchanges transpose two blocks of values.
+    found.count("v_permlanex16_b32", 2 + 8)

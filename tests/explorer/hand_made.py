@@ -155,6 +155,7 @@ class Launch:
     block: tuple[int, int, int] = (64, 2, 1)
     waves: int = 8
     missing: tuple[str, ...] = ("one workgroup is not recorded",)
+    no_cycles: str | None = None
 
 
 @dataclass(frozen=True)

@@ -122,11 +122,11 @@ def test_paper_has_everything_and_no_controls(browser: Browser, page: Path, widt
 
 
 def test_paper_has_pages_for_all_instructions(browser: Browser, tmp_path: Path) -> None:
-    write_inspection_page(long_kernel(600), tmp_path / "long.html")
+    write_inspection_page(long_kernel(240), tmp_path / "long.html")
     browser.load(tmp_path / "long.html")
     printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {})
     pdf = base64.b64decode(printed["data"])
-    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 600 * 20 / 1200
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 240 * 20 / 1200
 
 
 def test_two_thousand_instructions_take_less_than_two_megabytes() -> None:
@@ -136,6 +136,6 @@ def test_two_thousand_instructions_take_less_than_two_megabytes() -> None:
 def test_five_thousand_instructions_are_usable(browser: Browser, tmp_path: Path) -> None:
     write_inspection_page(long_kernel(5000), tmp_path / "long.html")
     browser.load(tmp_path / "long.html")
-    browser.keys("/", *"live:>=199")
+    browser.keys("/", "live:199")
     assert browser.texts(".found") == ["25 matches"]
     assert browser.messages() == []

@@ -208,3 +208,8 @@ def test_a_real_profile_has_counts_at_the_addresses_of_its_instructions() -> Non
     counts = version["launch"]["counts"]
     assert set(counts) == addresses
     assert max(each["executions"] for each in counts.values() if each) == 8
+    cycles = version["launch"]["cycles"]
+    assert cycles["kernel"] == profile.launches[0].cycles.kernel > 0
+    assert set(cycles["by_instruction"]) <= addresses
+    assert cycles["timeline"]
+    assert all(len(wave["segments"]) % 3 == 0 for wave in cycles["timeline"])

@@ -205,6 +205,19 @@ def test_the_summary_says_what_was_launched(browser: Browser, page: Path) -> Non
     assert "one workgroup is not recorded" in browser.texts(".missing li")
 
 
+def test_a_launch_without_an_estimate_says_why(browser: Browser, tmp_path: Path) -> None:
+    bare = replace(launch(), cycles=None, no_cycles="no workgroup was recorded", roofline=None)
+    write_profile_page(Profile((bare,)), tmp_path / "page.html")
+    browser.load(tmp_path / "page.html")
+    click(browser, "#tab-cycles")
+    assert browser.texts("#panel-cycles .nothing") == [
+        "No estimate of cycles: no workgroup was recorded."
+    ]
+    heats = browser.texts("[aria-label=Heat] option")
+    assert "executions (waves)" in heats
+    assert not any("estimated" in text for text in heats)
+
+
 def test_the_summary_marks_what_rests_on_assumptions(browser: Browser, page: Path) -> None:
     browser.load(page)
     marked = browser.texts(".figures .estimate dd")

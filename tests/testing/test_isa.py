@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 import amdjit
 from amdjit import f16, f32
 from amdjit.examples import reduction, saxpy, transpose_shuffle, wmma_gemm
+from amdjit.intrinsics import amdgcn
 from amdjit.testing import Code, isa
 
 F, H = f32[:], f16[:]
@@ -211,6 +213,42 @@ def test_order_is_that_of_addresses() -> None:
         code.order("v_wmma_*")
 
 
+def test_only_names_what_else_is_there() -> None:
+    code = isa(compiled("gemm"))
+    code.only("global_load_*", "*_b128").only("v_wmma_*", "v_wmma_f32_*", "v_wmma_i32_*")
+    loads, stores = code.count("global_load_*"), code.count("global_store_*")
+    with pytest.raises(
+        AssertionError, match=f"{loads} of {loads + stores} instructions"
+    ) as failure:
+        code.only("global_[ls]*", "global_store_*")
+    marked = [line for line in str(failure.value).splitlines() if line.startswith("  > ")]
+    assert len(marked) == loads
+    assert all("global_load" in line for line in marked)
+    with pytest.raises(AssertionError, match="no instruction matches buffer_"):
+        code.only("buffer_*", "buffer_load_*")
+
+
+def test_between_leaves_out_its_ends() -> None:
+    code = isa(compiled("gemm"))
+    inside = code.between("v_wmma_*", "v_wmma_*")
+    assert inside.count("v_wmma_*") == 32 - 2
+    first, last = inside.instructions[0].address, inside.instructions[-1].address
+    assert [one.mnemonic for one in code.instructions if not first <= one.address <= last].count(
+        "v_wmma_f32_16x16x16_f16"
+    ) == 2
+    for ends in (("v_div_*", "v_wmma_*"), ("v_wmma_*", "v_div_*")):
+        with pytest.raises(AssertionError, match="nothing is between"):
+            code.between(*ends)
+
+
+def test_names_may_have_the_suffix_of_an_encoding() -> None:
+    code = isa(compiled("gemm"))
+    short = code.count("v_lshrrev_b32_e32")
+    assert 0 < short <= code.count("v_lshrrev_b32")
+    assert code.count("v_lshrrev_b32*") == code.count("v_lshrrev_b32")
+    assert code.count("*_e32") > 0
+
+
 def test_what_has_machine_code_can_be_asked(tmp_path: Path) -> None:
     kernel = compiled("saxpy")
     file = tmp_path / "saxpy.co"
@@ -269,3 +307,46 @@ def test_pytest_shows_the_test_and_the_code_and_nothing_between(tmp_path: Path) 
     assert "AssertionError: saxpy (gfx1201): 0 instructions match v_fma*_f32, not 1" in done.stdout
     assert "test_user.py:6: AssertionError" in done.stdout
     assert "amdjit/testing" not in done.stdout
+
+
+def test_widths_are_those_that_the_disassembler_names() -> None:
+    code = isa(compiled("gemm"))
+    assert set(code.widths("global_load")) == {16}
+    assert len(code.widths("global_load")) == code.count("global_load_*")
+    for bits in (32, 64, 96, 128):
+        for name in (f"global_load_b{bits}", f"global_store_b{bits}", f"ds_load_b{bits}"):
+            assert code.widths(name) == (bits // 8,) * code.count(name)
+    code.widths("global_load", 16).widths("ds_load", at_least=16)
+    with pytest.raises(AssertionError, match=r"2 of 2 accesses .* move 4 bytes, not at least 16"):
+        isa(compiled("saxpy")).widths("global_load", at_least=16)
+    with pytest.raises(AssertionError, match="no access matches buffer_load"):
+        code.widths("buffer_load", 16)
+
+
+@amdjit.kernel(block=32)
+def many_products(a, d, n):
+    left, right = a.load(8 * amdjit.threadIdx.x, 8), a.load(8 * amdjit.threadIdx.x + 256, 8)
+    total = amdjit.f32x8(0.0)
+    for _ in amdjit.unroll(range(n), 1):
+        total = amdgcn.wmma_f32_16x16x16_f16_w32_gfx12(left, right, total)
+    d.store(8 * amdjit.threadIdx.x, total)
+
+
+def test_cycles_are_those_of_the_model_for_the_loop() -> None:
+    """A wave's dependent products of f16 cannot be faster than the matrix unit: 16 cycles."""
+    compiled_product = many_products.compile(H, F, amdjit.i32, target="gfx1201")
+    code = isa(compiled_product)
+    code.loop().count("v_wmma_*", 1)
+    time = code.cycles()
+    assert time == code.loop().cycles()
+    assert 16 <= time.cycles <= 60
+    assert code.cycles(waves=4).cycles >= 4 * 16
+    code.cycles(at_most=time.cycles, within="loop").no_spills()
+    with pytest.raises(AssertionError, match=r"loop 0 of many_products .* cycles an iteration"):
+        code.cycles(at_most=time.cycles - 0.5)
+    with pytest.raises(AssertionError, match="there is no loop"):
+        isa(compiled("saxpy")).cycles(at_most=1)
+    with pytest.raises(ValueError, match="within='kernel'"):
+        code.cycles(at_most=1, within="kernel")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no bytes"):
+        isa(replace(compiled_product.inspect(), code_object=b"")).cycles()

@@ -27,9 +27,6 @@ from amdjit.emulator.layout import FIELD_BYTES, Field
 OWN = declare("aj_cycles_own", "i64", simulation="ptr", wave="ptr")
 PORT = declare("aj_cycles_port", "i64", simulation="ptr", wave="ptr")
 
-# Scalar instructions that a SIMD has under way.
-_SALU_PLACES = 6
-
 
 class _Latest:
     """The latest of some cycles, with its cause."""
@@ -229,7 +226,7 @@ def port() -> NativeFunction:
     last = current.load(current.element(unit, Unit.PORTS, current.row.get(Row.KIND)))
     latest = _Latest(current, ready(f, f.add(last, i64(1)), "other wave issues"))
     with f.if_(current.kind(Kind.SALU)):
-        before = f.sub(unit.get(Unit.SALU_COUNT), i64(_SALU_PLACES))
+        before = f.sub(unit.get(Unit.SALU_COUNT), current.parameter(Parameter.SALU_QUEUE))
         start = current.load(current.in_ring(unit, Unit.SALU, before))
         latest.cycle(f.add(start, i64(1)), "unit busy")
     for kind, count, ends in (

@@ -125,19 +125,14 @@ def _shift(current: Current, fields: tuple[Wave, ...], cycle: Value) -> None:
         newer = older
 
 
-# From the execution of a transcendental instruction to that of another which writes its result.
-_OVERWRITE = 6
-# What a WMMA waits longer for its result.
-_MATRIX_AFTER_SLOW = 2
-
-
 def _sources(current: Current) -> Value:
     """Return when the execution of a VALU instruction may begin, as far as VALU results go."""
     f, row = current.f, current.row
     latest = f.variable(i64(NEVER))
     fast = current.parameter(Parameter.VALU_DEPENDENCY)
     slow = current.parameter(Parameter.TRANSCENDENTAL_DEPENDENCY)
-    slow = f.add(slow, f.mul(row.get(Row.IS_MATRIX), i64(_MATRIX_AFTER_SLOW)))
+    matrix = current.parameter(Parameter.MATRIX_AFTER_TRANSCENDENTAL_RESULT)
+    slow = f.add(slow, f.mul(row.get(Row.IS_MATRIX), matrix))
     place, end = _registers(current, Row.READS, Row.READS_END)
     with f.loop(place=place) as each:
         each.leave_unless(f.compare("slt", each.place, end))
@@ -146,13 +141,14 @@ def _sources(current: Current) -> Value:
         cycle = f.add(f.shift("ashr", packed, 1), f.select(is_slow, slow, fast))
         latest.set(greater(f, latest.get(), cycle))
         each.again(place=f.add(each.place, i64(1)))
+    overwrite = current.parameter(Parameter.WRITE_AFTER_TRANSCENDENTAL)
     with f.if_(f.compare("eq", row.get(Row.IS_TRANSCENDENTAL), i64(0))):
         place, end = _registers(current, Row.WRITES, Row.WRITES_END)
         with f.loop(place=place) as each:
             each.leave_unless(f.compare("slt", each.place, end))
             packed = _packed_result(current, each.place)
             is_slow = f.compare("ne", f.mask(packed, 1), i64(0))
-            cycle = f.add(f.shift("ashr", packed, 1), i64(_OVERWRITE))
+            cycle = f.add(f.shift("ashr", packed, 1), overwrite)
             cycle = f.select(is_slow, cycle, i64(NEVER))
             latest.set(greater(f, latest.get(), cycle))
             each.again(place=f.add(each.place, i64(1)))

@@ -231,7 +231,12 @@ class Parameter(Field):
     BARRIER_SIGNAL = 21
     WAVE_START = 22
     VALU_SCALAR_RESULTS = 23
-    FIELDS = 24
+    TRANSCENDENTAL_MOVES = 24, "i64", "places"
+    WRITE_AFTER_TRANSCENDENTAL = 25
+    MATRIX_AFTER_TRANSCENDENTAL_RESULT = 26
+    SALU_QUEUE = 27, "i64", "instructions"
+    TRANSFER_QUEUE_PLACE = 28
+    FIELDS = 29
 
 
 class Simulation(Field):

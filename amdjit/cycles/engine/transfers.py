@@ -26,9 +26,6 @@ from amdjit.emulator.layout import FIELD_BYTES
 
 __all__ = ["transfer"]
 
-# A place in the queue is free so long after the last dword has gone.
-_PLACE_FREE = 2
-
 
 def transfer(current: Current, cycle: Value) -> None:
     """Send a memory instruction that is issued at `cycle` on its way."""
@@ -73,7 +70,8 @@ def _note(current: Current, start: Value, end: Value, count: Unit, ends: Unit) -
     """Note a transfer in its queue and in the wave."""
     f, wave, unit = current.f, current.wave, current.unit
     number = unit.get(count)
-    current.store(f.add(end, i64(_PLACE_FREE)), current.in_ring(unit, ends, number))
+    free = f.add(end, current.parameter(Parameter.TRANSFER_QUEUE_PLACE))
+    current.store(free, current.in_ring(unit, ends, number))
     unit.set(count, f.add(number, i64(1)))
     read = f.add(end, current.parameter(Parameter.TRANSFER_DONE))
     wave.set(Wave.SOURCES_READ, greater(f, wave.get(Wave.SOURCES_READ), read))

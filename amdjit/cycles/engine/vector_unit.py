@@ -67,7 +67,9 @@ class VectorUnit:
         slow = unit.get(Unit.LAST_TRANSCENDENTAL)
         recent = f.compare("sgt", slow, f.sub(number, i64(_REMEMBERED)))
         with f.if_(f.and_(recent, f.compare("ne", row.get(Row.IS_ORDINARY), i64(1)))):
-            moved = f.add(self._moved(slow, i64(3)), i64(1))
+            moved = f.add(
+                self._moved(slow, self.parameters.get(Parameter.TRANSCENDENTAL_MOVES)), i64(1)
+            )
             earliest.set(greater(f, earliest.get(), moved))
         return earliest.get()
 

@@ -12,7 +12,7 @@ export function cyclesPanel({ version }) {
   if (!launch) return nothing("No launch: cycles and counts are those of a launch on the emulator under amdjit.profile().");
   const { cycles, roofline, totals } = launch;
   return h("div", { class: "panel-body" },
-    cycles ? estimated(cycles) : nothing("No estimate of cycles for this launch."),
+    cycles ? estimated(cycles) : nothing(`No estimate of cycles: ${launch.no_cycles ?? "none was made"}.`),
     roofline ? roof(roofline) : null,
     totals ? totalsOf(totals) : null);
 }

@@ -4,8 +4,10 @@ import { h, replace, table } from "./dom.js";
 import { causeClass } from "./instruction_panel.js";
 import { grouped, percent } from "./text.js";
 
-const ROW = 14;
-const GAP = 3;
+// Heights of a wave's bar and of the space below it, for few waves and for many.
+const ROWS = [14, 3];
+const MANY = [7, 1];
+const FEW = 24;
 const LEFT = 64;
 const AXIS = 18;
 const LEGEND = [["issue", "issue"], ["memory", "wait loadcnt"], ["LDS", "wait dscnt"], ["dependency", "VALU dependency"],
@@ -38,6 +40,7 @@ export function ticks(from, to, most = 6) {
 export function createTimeline(cycles) {
   const waves = [...cycles.timeline].sort((a, b) => a.simd - b.simd || a.slot - b.slot || a.start - b.start);
   const end = Math.max(1, ...waves.map((wave) => wave.end));
+  const pitch = rowPitch(waves);
   let [from, to] = [0, end];
   const canvas = h("canvas", { "aria-hidden": "true" });
   const note = h("p", { class: "note", "aria-live": "polite" }, "");
@@ -74,7 +77,7 @@ export function createTimeline(cycles) {
 
   function described(event) {
     const box = canvas.getBoundingClientRect();
-    const wave = waves[Math.floor((event.clientY - box.top) / (ROW + GAP))];
+    const wave = waves[Math.floor((event.clientY - box.top) / pitch)];
     const cycle = from + (event.clientX - box.left - LEFT) / (box.width - LEFT) * (to - from);
     if (!wave || cycle < from) return "";
     const segment = segmentAt(wave.segments, cycle);
@@ -100,13 +103,21 @@ export function createTimeline(cycles) {
     inNumbers(waves, cycles.whats));
 }
 
+function rowPitch(waves) {
+  const [bar, gap] = waves.length > FEW ? MANY : ROWS;
+  return bar + gap;
+}
+
 function waveName(wave) {
   return `workgroup ${wave.workgroup} wave ${wave.wave}, SIMD ${wave.simd} slot ${wave.slot}`;
 }
 
 function paint(canvas, width, waves, whats, from, to) {
   const scale = window.devicePixelRatio || 1;
-  const height = waves.length * (ROW + GAP) + AXIS;
+  const [bar] = waves.length > FEW ? MANY : ROWS;
+  const pitch = rowPitch(waves);
+  const named = Math.ceil(12 / pitch);
+  const height = waves.length * pitch + AXIS;
   canvas.width = width * scale;
   canvas.height = height * scale;
   canvas.style.width = `${width}px`;
@@ -118,15 +129,15 @@ function paint(canvas, width, waves, whats, from, to) {
   context.scale(scale, scale);
   context.font = "11px system-ui, sans-serif";
   waves.forEach((wave, n) => {
-    const y = n * (ROW + GAP);
+    const y = n * pitch;
     context.fillStyle = style.getPropertyValue("--muted");
-    context.fillText(`S${wave.simd}.${wave.slot} wg ${wave.workgroup}.${wave.wave}`, 0, y + ROW - 3, LEFT - 6);
+    if (n % named === 0) context.fillText(`S${wave.simd}.${wave.slot} wg ${wave.workgroup}.${wave.wave}`, 0, y + 10, LEFT - 6);
     for (let at = 0; at < wave.segments.length; at += 3) {
       const [start, length, what] = wave.segments.slice(at, at + 3);
       if (start + length <= from || start >= to) continue;
       const left = Math.max(LEFT, x(start));
       context.fillStyle = colours[what];
-      context.fillRect(left, y, Math.max(0.4, x(start + length) - left), ROW);
+      context.fillRect(left, y, Math.max(0.4, x(start + length) - left), bar);
     }
   });
   context.fillStyle = style.getPropertyValue("--muted");

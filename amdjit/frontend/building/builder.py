@@ -161,13 +161,16 @@ class FunctionBuilder:
 
     def variable(self, name: str, type: Type) -> tree.Variable:
         """Make a new variable; later ones of the same name get a number."""
-        number = self.numbers.get(name, 0)
-        self.numbers[name] = number + 1
-        return tree.Variable(name, type, number)
+        return self._numbered(name, type, is_hidden=False)
 
     def hidden_variable(self, name: str, type: Type) -> tree.Variable:
         """Make a variable that the source does not have."""
-        return replace(self.variable(name, type), is_hidden=True)
+        return self._numbered(name, type, is_hidden=True)
+
+    def _numbered(self, name: str, type: Type, is_hidden: bool) -> tree.Variable:
+        number = self.numbers.get(name, 0)
+        self.numbers[name] = number + 1
+        return tree.Variable(name, type, number, is_hidden)
 
     def evaluate(self, node: ast.expr) -> Value:
         """Type an expression."""

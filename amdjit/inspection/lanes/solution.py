@@ -16,27 +16,11 @@ __all__ = ["known_states"]
 
 
 def known_states(code: MachineCode) -> Iterator[tuple[Instruction, State]]:
-    """Yield each instruction with what is known before it; the state is good until the next one is
-    asked for. Instructions that are not reached are left out, and all of them if it is not known
-    where branches go."""
+    """Yield each instruction with what is known before it: several times, of which the last one
+    counts. The state is good until the next one is asked for. Instructions that are not reached are
+    left out, and all of them if it is not known where branches go."""
     if _goes_anywhere(code):
         return
-    states = _solve(code)
-    for address, state in sorted(states.items()):
-        for instruction in code.graph.blocks[address].instructions:
-            yield instruction, state
-            pass_instruction(state, instruction, code.wave_size)
-
-
-def _goes_anywhere(code: MachineCode) -> bool:
-    return code.hides_functions or any(
-        block.instructions[-1].traits.flow.is_indirect and not code.edges[address]
-        for address, block in code.graph.blocks.items()
-    )
-
-
-def _solve(code: MachineCode) -> dict[int, State]:
-    """Return the state at each reachable block's start."""
     entry = code.graph.entry
     states = {entry: entry_state(code.kernel, starts_full(code.kernel))}
     work = [entry]
@@ -46,7 +30,9 @@ def _solve(code: MachineCode) -> dict[int, State]:
         queued.discard(address)
         state = states[address].copy()
         for instruction in code.graph.blocks[address].instructions:
-            pass_instruction(state, instruction, code.wave_size)
+            yield instruction, state
+            if instruction.operands or instruction.traits.writes_exec:
+                pass_instruction(state, instruction, code.wave_size)
         for target in code.edges[address]:
             known = states.get(target)
             if known is None:
@@ -56,4 +42,10 @@ def _solve(code: MachineCode) -> dict[int, State]:
             if target not in queued:
                 queued.add(target)
                 heappush(work, target)
-    return states
+
+
+def _goes_anywhere(code: MachineCode) -> bool:
+    return code.hides_functions or any(
+        block.instructions[-1].traits.flow.is_indirect and not code.edges[address]
+        for address, block in code.graph.blocks.items()
+    )

@@ -196,8 +196,8 @@ def _split(one: Value, known: int) -> list[int] | None:
     if one.steps is None:
         return [one.low & _ones(known)]
     numbers = [one.low + step & _MASK for step in one.steps]
-    above = {number >> known for number in numbers}
-    if len(above) > 1 or (one.known < _BITS and any(number >> one.known for number in numbers)):
+    # The first lane's is less than 2**one.known: no other one may reach into what is not known.
+    if len({number >> known for number in numbers}) > 1:
         return None
     return [number & _ones(known) for number in numbers]
 

@@ -45,6 +45,7 @@ class Instruction:
     condition: int
     uses_sgpr: bool
     needs_sources: bool
+    reads_sgpr: bool
 
     @property
     def passes(self) -> int:
@@ -60,11 +61,6 @@ class Instruction:
     def reads_vgpr(self) -> bool:
         """Whether a source is a VGPR."""
         return any(register < FIRST_SGPR for register in self.reads)
-
-    @property
-    def reads_sgpr(self) -> bool:
-        """Whether a source is a scalar register other than EXEC and SCC."""
-        return any(FIRST_SGPR <= register < SCALAR_END for register in self.reads)
 
     @property
     def writes_sgpr(self) -> bool:
@@ -107,4 +103,5 @@ def _instruction(table: ProgramTable, index: int) -> Instruction:
         row[Step.CONDITION],
         bool(row[Step.USES_SGPR]),
         bool(row[Step.NEEDS_SOURCES]),
+        bool(row[Step.READS_SGPR]),
     )

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source, emulate
+from building import assemble, compile_kernel, compile_source, emulate
 from c_kernels import CASES, GRID, Case
 from random_programs import Program
 from required_tools import needs_tools
-from traces import as_numbers, profiled_and_traced
+from traces import profiled_and_traced
 
 import amdjit
 from amdjit.examples import reduction, wmma_gemm
@@ -141,12 +141,41 @@ def test_kernels_with_lds_and_matrices() -> None:
             profiled_and_traced(run)
 
 
-def test_host_threads_count_together_what_one_counts() -> None:
-    case = next(case for case in CASES if case.kernel == "branches")
-    code = compile_kernel(case.file, "-O2")
-    found = []
-    for threads in (1, 4):
-        with amdjit.profile() as p:
-            launch_case(case, code, threads)
-        found.append(as_numbers(p.launches[0]))
-    assert found[0] == found[1]
+# Every way in which an instruction writes EXEC, between vector instructions; the last one before a
+# label, and in a loop.
+WRITES_OF_EXEC = """
+  v_mov_b32 v1, 0
+  v_cmp_gt_u32 exec_lo, 20, v0
+  v_add_nc_u32 v1, v1, v0
+  v_mul_f32 v2, v1, v1
+  s_and_saveexec_b32 s4, 0xff
+  v_add_nc_u32 v1, v1, v0
+  s_mov_b32 exec_lo, -1
+  v_cmpx_lt_u32 3, v0
+  v_add_nc_u32 v1, v1, v0
+  s_mov_b32 s5, 3
+again:
+  s_lshr_b32 exec_lo, exec_lo, 2
+  v_add_nc_u32 v1, v1, v0
+  s_or_not1_b32 s6, exec_lo, s4
+  s_sub_co_u32 s5, s5, 1
+  s_cmp_lg_u32 s5, 0
+  v_cmpx_ne_u32 9, v0
+there:
+  s_cbranch_scc1 again
+  s_cbranch_execz there
+  s_and_not1_wrexec_b32 s7, exec_lo
+  v_add_nc_u32 v1, v1, v0
+"""
+
+
+def test_every_way_to_write_exec() -> None:
+    code = assemble(WRITES_OF_EXEC)
+
+    def run() -> None:
+        emulate(code, "kernel", 2, 64, [np.zeros(64, np.int32), np.zeros(64, np.int32)])
+
+    launch = profiled_and_traced(run)
+    # The first of two waves has 20 lanes below 20, and 8 of its lanes in 0xff.
+    lanes = {counts.active_lanes for counts in launch.instructions}
+    assert {20 * 2, 8 * 2} <= lanes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from building import compile_source, emulate
 from required_tools import needs_tools
-from traces import profiled_and_traced
+from traces import as_numbers, profiled_and_traced
 
 import amdjit
 from amdjit.emulator.counting import samples
@@ -27,12 +27,14 @@ KERNEL k(GLOBAL volatile int *x, GLOBAL int *out, int count) {
 """
 
 
-def launched(groups: int, count: int = 0, block: int = 64, **options: Any) -> amdjit.LaunchProfile:
+def launched(
+    groups: int, count: int = 0, block: int = 64, threads: int = 1, **options: Any
+) -> amdjit.LaunchProfile:
     """Run the loop."""
     code = compile_source(LOOP, "-O1")
     x, out = np.arange(64, dtype=np.int32), np.zeros(block, np.int32)
     with amdjit.profile(**options) as p:
-        emulate(code, "k", groups, block, [x, out, np.int32(count)])
+        emulate(code, "k", groups, block, [x, out, np.int32(count)], threads)
     return p.launches[0]
 
 
@@ -110,6 +112,21 @@ def test_a_workgroup_without_room_is_left_out_and_the_others_stay(
     assert [group.number for group in launch.recording.workgroups] == []
     assert launch.recording.dropped == 2
     assert launch.totals.executions > CHUNK_BYTES
+
+
+def test_host_threads_count_together_what_one_counts() -> None:
+    alone, together = (launched(300, 1000, 96, threads) for threads in (1, 4))
+    assert as_numbers(together) == as_numbers(alone)
+    assert together.totals == alone.totals
+    assert together.distinct_lines == alone.distinct_lines
+    for launch in (alone, together):
+        assert launch.recording is not None
+    paths = [
+        [wave.path.tolist() for group in launch.recording.workgroups for wave in group.waves]
+        for launch in (alone, together)
+        if launch.recording is not None
+    ]
+    assert paths[0] == paths[1]
 
 
 def test_recorded_waves_agree_with_their_traces_wherever_they_ran() -> None:

@@ -11,6 +11,7 @@ from fragment_kernels import COL, ROW, marked
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
+from amdjit.testing import isa
 from amdjit.types import f16, f32, i8
 
 
@@ -101,9 +102,9 @@ def test_waves_share_one_block_in_wide_accesses() -> None:
         matrix.load_matrix_sync(part, source)
         matrix.store_matrix_sync(target, part)
 
-    code = copy.compile(f16[:, :], f16[:, :]).asm
-    for each in ("global_load_b128", "global_store_b128", "global_load_", "global_store_"):
-        assert code.count(each) == 1
+    code = isa(copy.compile(f16[:, :], f16[:, :]))
+    for each in ("global_load_b128", "global_store_b128", "global_load_*", "global_store_*"):
+        code.count(each, 1)
 
 
 @pytest.mark.parametrize("waves", [2, 3, 4, 6])

@@ -4,7 +4,6 @@ become."""
 from __future__ import annotations
 
 import itertools
-import re
 from typing import Any
 
 import ml_dtypes
@@ -15,6 +14,7 @@ from fragment_kernels import COL, ROW, in_memory, limits, numpy_type, product_ke
 import amdjit
 from amdjit import f16x8, shared, static_range, threadIdx
 from amdjit.intrinsics import matrix
+from amdjit.testing import isa
 from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
 
 TYPES = [
@@ -213,7 +213,7 @@ def test_fragments_go_through_lds(pitch: int) -> None:
     with amdjit.use("emulator:gfx1201"):
         through[1, 32](source, target)
     np.testing.assert_array_equal(target, source)
-    wide = "ds_load_b128" in through.compile(f16[:, :], f16[:, :]).asm
+    wide = isa(through.compile(f16[:, :], f16[:, :])).count("ds_load_b128")
     assert wide or pitch == 19
 
 
@@ -261,8 +261,8 @@ def test_results_chain_into_the_next_product_without_exchange_of_lanes() -> None
     with amdjit.use("emulator:gfx1201"):
         mlp[1, 32](first, second, x, out)
     np.testing.assert_array_equal(out, second.astype(int) @ (first.astype(int) @ x.astype(int)))
-    code = mlp.compile(f16[:, :], f16[:, :], f16[:, :], f32[:, :]).asm
-    assert not re.search(r"^\s(ds_|v_permlane|.*dpp|scratch_)", code, re.MULTILINE)
+    code = isa(mlp.compile(f16[:, :], f16[:, :], f16[:, :], f32[:, :])).no_scratch()
+    code.absent("ds_*", "v_permlane*", "*_dpp*")
 
 
 def test_many_accumulators_stay_in_registers() -> None:
@@ -278,11 +278,8 @@ def test_many_accumulators_stay_in_registers() -> None:
             matrix.mma_sync(total, left, right, total)
         matrix.store_matrix_sync(d, total)
 
-    compiled = tiles.compile(f16[:, :], f16[:, :], f32[:, :])
-    assert compiled.asm.count("v_wmma_f32_16x16x16_f16 ") == 16
-    assert compiled.asm.count("global_load_b128") == 8
-    assert (compiled.resources.scratch_bytes, compiled.resources.vgpr_spills) == (0, 0)
-    assert compiled.resources.vgprs <= 240
+    code = isa(tiles.compile(f16[:, :], f16[:, :], f32[:, :])).no_scratch().no_spills()
+    code.max_vgprs(240).count("v_wmma_f32_16x16x16_f16", 16).count("global_load_b128", 8)
 
 
 def test_the_alignment_of_an_access_is_checked() -> None:
