@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
+from amdjit.garbage import collector_paused
 from amdjit.inspection.accesses import memory_accesses
 from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
 from amdjit.inspection.debug_names import DebugNames, read_debug_names
@@ -54,6 +55,11 @@ def inspect_kernel(
     whole: CodeObject, kernel: Kernel, companion: Companion | None = None
 ) -> Inspection:
     """Return the facts of one kernel of a code object. companion: what else is known of it."""
+    with collector_paused():
+        return _inspection(whole, kernel, companion or Companion())
+
+
+def _inspection(whole: CodeObject, kernel: Kernel, companion: Companion) -> Inspection:
     target = find_target(whole.target_name)
     assert target is not None
     code = read_machine_code(whole, kernel) if target.is_emulated else None
@@ -86,7 +92,7 @@ def inspect_kernel(
             *missing_facts(whole, kernel, target, code, names),
             *missing_shape(kernel, accesses),
         ),
-        companion=companion or Companion(),
+        companion=companion,
         code_object=whole.data,
         register_banks=() if code is None else register_banks(i for _, i in code.instructions()),
     )

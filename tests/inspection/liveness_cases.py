@@ -3,9 +3,6 @@ before the next instruction. s[2:3] leads to the results, s[0:1] to 4 KiB of inp
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 START = """
   s_load_b128 s[0:3], s[0:1], 0x0
   s_wait_kmcnt 0x0
@@ -378,31 +375,3 @@ double:
 .size double, .-double
 """
 CASES["functions read their arguments and return"] = (32, CALLS)
-
-
-@dataclass(frozen=True)
-class Note:
-    """What a program says of the place before its instruction of that number."""
-
-    instruction: int
-    live: frozenset[str]
-    dead: frozenset[str]
-
-
-def notes(body: str) -> list[Note]:
-    """Return the notes of a program, whose instructions count from those of `START` on."""
-    found: list[Note] = []
-    number = len(START.strip().splitlines())
-    live: frozenset[str] = frozenset()
-    dead: frozenset[str] = frozenset()
-    for line in map(str.strip, body.splitlines()):
-        match = re.match(r";; (live|dead) (.*)", line)
-        if match:
-            names = frozenset(match[2].split())
-            live, dead = (live | names, dead) if match[1] == "live" else (live, dead | names)
-        elif line and not line.endswith(":") and not line.startswith("."):
-            if live or dead:
-                found.append(Note(number, live, dead))
-            live = dead = frozenset()
-            number += 1
-    return found

@@ -8,6 +8,7 @@ import pytest
 from building import assemble, compile_kernel, emulate, run_on_host, using
 from c_kernels import CASES, GRID, Case
 from garbage import garbage_in_dead_registers
+from liveness_notes import notes
 from numpy.typing import NDArray
 from random_program_check import check
 from required_tools import needs_tools
@@ -68,7 +69,7 @@ def inputs() -> NDArray[np.uint32]:
 def test_what_programs_note_is_live_or_dead(name: str) -> None:
     wave_size, body = liveness_cases.CASES[name]
     found = amdjit.inspect_object(assemble(liveness_cases.START + body, wave_size=wave_size))
-    noted = liveness_cases.notes(body)
+    noted = notes(liveness_cases.START, body)
     assert noted
     for note in noted:
         item = found.instructions[note.instruction]
