@@ -260,6 +260,8 @@ def _check_language_options(options: CompileOptions) -> None:
     for name in ("asserts", "debug_variables", "warnings", "exact_lines"):
         if type(getattr(options, name)) is not bool:
             raise OptionError(f"{name}={getattr(options, name)!r}: give True or False")
+    if options.debug_variables and not options.debug_info:
+        raise OptionError("debug_variables=True: it needs debug_info=True")
     for name in ("bounds_check", "inline"):
         if getattr(options, name) not in (None, True, False):
             raise OptionError(f"{name}={getattr(options, name)!r}: give True, False or None")

@@ -37,6 +37,7 @@ __all__ = ["IN_JSON", "LaunchProfile"]
 IN_JSON = (
     "kernel", "target", "grid", "block", "dynamic_lds", "wave_size", "workgroups", "waves",
     "distinct_lines", "totals", "roofline", "instructions", "lines", "missing",
+    "cycles", "no_cycles",
 )  # fmt: skip
 
 _COUNTS = tuple(field.name for field in fields(Counts))

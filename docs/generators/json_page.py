@@ -218,10 +218,9 @@ def json_type(hint: Any) -> str:
     key, value = arguments
     if key is str:
         return f"object of {json_type(value)}"
-    return f"array of {'' if _holds_key(value, key) else 'entries of '}{json_type(value)}"
+    return f"array of {'' if _says_its_line(value) else 'entries of '}{json_type(value)}"
 
 
-def _holds_key(value: type, key: Any) -> bool:
-    """Whether a record says itself by what it is found: an address, or a file and line."""
-    names = {field.name for field in dataclasses.fields(value)}
-    return {"address"} <= names if key is int else {"file", "line"} <= names
+def _says_its_line(value: type) -> bool:
+    """Whether a record says itself of which file and line it is, so that it needs no key."""
+    return {"file", "line"} <= {field.name for field in dataclasses.fields(value)}

@@ -20,7 +20,7 @@ from amdjit.code_object.debug_info import DebugInfo, Variable, read_debug_info
 from amdjit.diagnostics.errors import BackendError
 from amdjit.examples import flash_attention, perf_hgemm, reduction, wide_k_int8, wmma_matmul
 from amdjit.intrinsics import wave
-from amdjit.options import CompileOptions, Environment, named_target
+from amdjit.options import CompileOptions, Environment, OptionError, named_target
 
 F, H = f32[:], f16[:]
 TARGET = "gfx1201"
@@ -213,6 +213,11 @@ def test_dwarfdump_finds_nothing_wrong(tmp_path: Path) -> None:
         path = tmp_path / "linked.co"
         path.write_bytes(kernel.compile(*types, target=TARGET).code_object)
         subprocess.run([program, "--verify", str(path)], check=True, capture_output=True)
+
+
+def test_variables_need_debug_information() -> None:
+    with pytest.raises(OptionError, match="needs debug_info=True"):
+        reduction.sum_per_block.compile(F, F, target=TARGET, debug_info=False, debug_variables=True)
 
 
 def test_names_that_are_not_identifiers_reach_the_debug_information() -> None:

@@ -29,7 +29,8 @@ def workgroup_shape(kernel: Kernel) -> tuple[int, int, int] | None:
 
 def entry_state(kernel: Kernel, full: bool) -> State:
     """Return what is known when a wave starts. full: all of its lanes are active."""
-    state = State(ALL if full else ENTRY)
+    wide_masks = kernel.descriptor.wave_size == 64
+    state = State(ALL if full else ENTRY, wide_masks=wide_masks)
     shape = workgroup_shape(kernel)
     ids = None if shape is None else _ids(shape, kernel.descriptor.wave_size)
     if ids is not None:

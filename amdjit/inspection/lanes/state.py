@@ -57,7 +57,8 @@ class State:
     number, masks any lanes.
 
     exec: the active lanes. vectors: by number; pairs: by the number of the lower half; scalars,
-    masks, carries: by the ISA's operand codes.
+    masks, carries: by the ISA's operand codes. wide_masks: masks are in two registers, those of a
+    wave64.
     """
 
     exec: Chain
@@ -66,6 +67,7 @@ class State:
     scalars: dict[int, Value] = field(default_factory=dict)
     masks: dict[int, LaneSet] = field(default_factory=dict)
     carries: dict[int, Carry] = field(default_factory=dict)
+    wide_masks: bool = False
 
     def copy(self) -> State:
         """Return an equal state that changes on its own."""
@@ -76,6 +78,7 @@ class State:
             dict(self.scalars),
             dict(self.masks),
             dict(self.carries),
+            self.wide_masks,
         )
 
     def vector(self, number: int) -> Value | None:
@@ -110,9 +113,9 @@ class State:
         """Note what an instruction writes into a scalar register."""
         self.scalars.pop(slot, None)
         self.carries.pop(slot, None)
-        # A wave64's masks are in two registers.
-        for first in (slot, slot - 1):
-            self.masks.pop(first, None)
+        self.masks.pop(slot, None)
+        if self.wide_masks:
+            self.masks.pop(slot - 1, None)
         if value is not None and value != UNIFORM:
             self.scalars[slot] = value
 

@@ -53,6 +53,32 @@ def test_random_programs_have_in_registers_what_is_known(seed: int) -> None:
     assert compared
 
 
+def test_a_mask_of_an_earlier_round_is_no_part_of_what_is_active_in_this_one() -> None:
+    # s12 has 16 lanes from the first round, of which the second one writes 8 of v5.
+    check_program(
+        """
+        v_mul_lo_u32 v5, v0, v0
+        s_mov_b32 s12, 0
+        s_mov_b32 s20, 2
+        s_mov_b32 s21, 16
+        .Lloop:
+        v_cmp_gt_u32 vcc_lo, s21, v0
+        s_and_saveexec_b32 s10, vcc_lo
+        v_mov_b32 v5, 7
+        s_mov_b32 s15, exec_lo
+        s_mov_b32 exec_lo, s12
+        v_mov_b32 v6, v5
+        s_mov_b32 exec_lo, s10
+        s_mov_b32 s12, s15
+        v_mul_lo_u32 v5, v0, v0
+        s_mov_b32 s21, 8
+        s_sub_co_u32 s20, s20, 1
+        s_cmp_lg_u32 s20, 0
+        s_cbranch_scc1 .Lloop
+        """
+    )
+
+
 @pytest.mark.exhaustive
 def test_many_random_programs_have_in_registers_what_is_known() -> None:
     for seed in range(4, 300):
