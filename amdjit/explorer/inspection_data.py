@@ -56,6 +56,9 @@ def inspection_data(inspection: Inspection) -> dict[str, Any]:
     data["accesses"] = [_access(each, numbering) for each in inspection.accesses]
     data["peak"] = _peak(inspection.peak, numbering)
     data["occupancy"] = asdict(inspection.occupancy)
+    data["register_banks"] = [
+        {**asdict(each), "addresses": len(each.addresses)} for each in inspection.register_banks
+    ]
     data["missing"] = list(inspection.missing)
     data["lane_maps"] = lane_maps(inspection)
     companion = inspection.companion

@@ -17,6 +17,7 @@ from amdjit.inspection.facts import (
     Occupancy,
     OccupancyStep,
     Peak,
+    RegisterBanks,
 )
 from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.profiling.counts import InstructionCounts, Roofline, Totals
@@ -127,6 +128,7 @@ def inspection() -> Inspection:
             _access(0x1044, "global", "store", 4, None),
         ),
         missing=("no variables: the debug information names none",),
+        register_banks=(RegisterBanks("WMMA", 1, (0x1038,), 0, "a trace"),),
         companion=Companion(
             sources={FILE: SOURCE, LIBRARY: LIBRARY_SOURCE},
             typed_tree=f"# {FILE}\n7 | i: i32 = threadIdx.x()\n10 | total = mma(part, total)\n",

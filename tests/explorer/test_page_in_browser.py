@@ -218,6 +218,14 @@ def test_a_launch_without_an_estimate_says_why(browser: Browser, tmp_path: Path)
     assert not any("estimated" in text for text in heats)
 
 
+def test_memory_shows_conflicts_of_lds_and_of_registers(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    click(browser, "#tab-memory")
+    assert browser.texts("#panel-memory tr.warn td") == ["1024 ds_store_b128", "6", "32", "24"]
+    [banks] = browser.texts("#panel-memory h4")
+    assert banks == "VGPR banks: 1 of 1 WMMA instruction with operands in one bank"
+
+
 def test_the_summary_marks_what_rests_on_assumptions(browser: Browser, page: Path) -> None:
     browser.load(page)
     marked = browser.texts(".figures .estimate dd")

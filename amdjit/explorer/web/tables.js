@@ -76,7 +76,15 @@ export function memoryPanel(app) {
   const rows = kernel.accesses.map((access) => [instructionLink(app, access.address, true), access.space, access.kind, access.width,
     access.uniform ? "uniform" : access.lane_stride ?? "?", access.policy || "",
     ...(counted ? coalescing(version.launch.counts[access.address]) : [])]);
-  return h("div", { class: "panel-body" }, table("Memory instructions", columns, rows), conflicts(app));
+  return h("div", { class: "panel-body" }, table("Memory instructions", columns, rows), conflicts(app), registerBanks(kernel));
+}
+
+function registerBanks({ register_banks: kinds }) {
+  return kinds.map((each) => [
+    h("h4", {}, `VGPR banks: ${each.addresses} of ${count(each.count, `${each.instructions} instruction`)} with operands in one bank`),
+    h("p", {}, each.cycles === null ? "What that costs is not known." : `Each costs ${count(each.cycles, "more cycle")}.`),
+    h("p", { class: "note" }, each.source),
+  ]);
 }
 
 function coalescing(counts) {
