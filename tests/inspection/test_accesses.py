@@ -207,3 +207,12 @@ def test_strides_rest_on_one_dimension_only_if_a_kernel_asks_for_no_other() -> N
     several = compiled(tiles, None)
     assert any("several dimensions" in text for text in several.missing)
     assert {a.uniform for a in several.accesses if a.space != "scalar"} == {None}
+
+
+def test_what_a_mask_chooses_differs_between_lanes() -> None:
+    (found,) = accesses_of(
+        "v_mov_b32 v1, 0\n v_mov_b32 v2, 16\n v_cmp_gt_u32 vcc_lo, 7, v0\n"
+        "v_cndmask_b32 v3, v1, v2, vcc_lo\n ds_load_b32 v4, v3",
+        lds=256,
+    )
+    assert found.uniform is None
