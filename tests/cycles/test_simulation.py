@@ -100,7 +100,7 @@ def test_host_code_issues_what_the_reference_issues_in_the_same_cycles(case: Cas
 
 
 @pytest.mark.exhaustive
-@settings(deadline=None, max_examples=10_000, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=3_000, suppress_health_check=list(HealthCheck))
 @given(cases(VALUES))
 def test_host_code_and_reference_agree_on_many_more(case: Case) -> None:
     assert simulated(case) == expected(case)
