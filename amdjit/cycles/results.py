@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,15 +46,16 @@ def by_instruction(
 ) -> dict[int, InstructionCycles]:
     """Return the cycles of each instruction that was executed, by address."""
     count = len(addresses)
-    executions = np.zeros(count, np.int64)
-    stalls = np.zeros(count * _CAUSES, np.int64)
-    for wave in waves:
-        executions += np.bincount(wave.path, minlength=count)
-        places = wave.path * _CAUSES + wave.cause
-        # Weights are floats: exact below 2**53 cycles.
-        sums = np.bincount(places, wave.stalled, minlength=len(stalls))
-        stalls += sums.astype(np.int64)
-    table = stalls.reshape(count, _CAUSES)
+    path, cause, stalled = (
+        np.concatenate([np.empty(0, np.int64), *(getattr(wave, name) for wave in waves)])
+        for name in ("path", "cause", "stalled")
+    )
+    executions = np.bincount(path, minlength=count)
+    steps = np.flatnonzero(stalled)
+    places = path[steps] * _CAUSES + cause[steps]
+    # Weights are floats: exact below 2**53 cycles.
+    sums = np.bincount(places, stalled[steps], minlength=count * _CAUSES)
+    table = sums.astype(np.int64).reshape(count, _CAUSES)
     return {
         addresses[index]: InstructionCycles(
             address=addresses[index],
@@ -142,7 +144,7 @@ def _segments(wave: SimulatedWave) -> list[Segment]:
 def _spans(wave: SimulatedWave, span: int) -> list[Segment]:
     edges = np.append(np.arange(wave.start, wave.end, span), wave.end)
     widths = np.diff(edges)
-    stalled = np.array([_stalled_in(wave, cause, edges) for cause in range(_CAUSES)])
+    stalled = _stalled_in(wave, edges)
     issue = widths - stalled.sum(axis=0)
     most = np.vstack((issue, stalled)).argmax(axis=0)
     names = ("issue", *STALLS)
@@ -155,11 +157,20 @@ def _spans(wave: SimulatedWave, span: int) -> list[Segment]:
     ] or [Segment(wave.start, wave.end, "issue")]
 
 
-def _stalled_in(wave: SimulatedWave, cause: int, edges: Int64s) -> NDArray[np.float64]:
-    """Return how many cycles a wave was stalled by a cause between neighbouring edges."""
-    steps = np.flatnonzero((wave.cause == cause) & (wave.stalled > 0))
-    if not len(steps):
-        return np.zeros(len(edges) - 1)
+def _stalled_in(wave: SimulatedWave, edges: Int64s) -> NDArray[np.float64]:
+    """Return how long a wave was stalled between neighbouring edges, a row for each cause."""
+    table = np.zeros((_CAUSES, len(edges) - 1))
+    steps = np.flatnonzero(wave.stalled)
+    # By cause, and within one in the order of time.
+    steps = steps[np.argsort(wave.cause[steps], kind="stable")]
+    firsts = np.searchsorted(wave.cause[steps], np.arange(_CAUSES + 1))
+    for cause, (first, end) in enumerate(pairwise(firsts.tolist())):
+        if first < end:
+            table[cause] = _stalled_by(wave, steps[first:end], edges)
+    return table
+
+
+def _stalled_by(wave: SimulatedWave, steps: Int64s, edges: Int64s) -> NDArray[np.float64]:
     ends, lengths = wave.issued[steps], wave.stalled[steps]
     sums = np.cumsum(lengths)
     times = np.column_stack((ends - lengths, ends)).ravel()

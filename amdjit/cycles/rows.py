@@ -85,9 +85,9 @@ def _parameters(values: Mapping[str, float]) -> Int64s:
 def _describe(
     row: Int64s, table: ProgramTable, index: int, values: Mapping[str, float], halves: int
 ) -> None:
-    step, writes = table.steps[index], table.writes(index)
+    step, writes = table.steps[index], table.writes(index).tolist()
     kind, timing = Kind(int(step[Step.KIND])), TIMINGS[step[Step.TIMING]]
-    row[Row.WRITES_VCC] = bool(np.isin(writes, (VCC, VCC + 1)).any())
+    row[Row.WRITES_VCC] = VCC in writes or VCC + 1 in writes
     row[Row.WRITES_SCC] = SCC in writes
     row[Row.IS_FRONT] = kind in _FRONT
     row[Row.PAYS_HIDDEN] = kind in (*_FRONT, Kind.BRANCH)
