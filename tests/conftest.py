@@ -13,10 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 # Reasons that stay reasons on a machine that has every tool: no GPU, no material beside the
 # project, another platform.
 _ALLOWED = re.compile(r"\bGPU|\.\./shared|\bWindows\b|\bPython 3\.|exhaustive", re.IGNORECASE)
+# How long an example takes says how busy the machine is. What hangs, pytest-timeout ends.
+settings.register_profile("amdjit", deadline=None)
+settings.load_profile("amdjit")
 _OWN_CACHE = pytest.StashKey[str]()
 
 

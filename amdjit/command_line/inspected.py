@@ -60,6 +60,11 @@ def add_target(command: argparse.ArgumentParser) -> None:
         "--target", default=None, help="the processor (default: AMDJIT_TARGET, else gfx1201)"
     )
     command.add_argument(
+        "--variables",
+        action="store_true",
+        help="compile with debug_variables=True: values in registers have names; takes longer",
+    )
+    command.add_argument(
         "--kernel", dest="name", default=None, help="the kernel, of a code object with several"
     )
 
@@ -75,16 +80,24 @@ def find(options: argparse.Namespace) -> Inspected:
         return _read(options)
     if options.name is not None:
         raise LaunchError("--kernel is for code objects; write FILE.py:KERNEL")
-    compiled = compile_kernel(options.kernel, options.signature, options.target)
+    compiled = compile_kernel(options.kernel, options.signature, options.target, options.variables)
     return Inspected(compiled.name, compiled.code_object, compiled.inspect(), compiled)
 
 
-def compile_kernel(target: str, signature: str, processor: str | None) -> CompiledKernel:
-    """Compile `FILE.py:KERNEL`; LaunchError with an example of a signature if it lacks one."""
+def compile_kernel(
+    target: str, signature: str, processor: str | None, variables: bool = False
+) -> CompiledKernel:
+    """Compile `FILE.py:KERNEL`; LaunchError with an example of a signature if it lacks one.
+
+    variables: whether to describe Python's variables in the code object, whatever the kernel's own
+    option says.
+    """
     file, name = split_name(target)
     kernel = load_kernel(file, name)
     types = parse_signature(signature)
     try:
+        if variables:
+            return kernel.compile(*types, target=processor, debug_variables=True)
         return kernel.compile(*types, target=processor)
     except LaunchError as error:
         if types:
@@ -104,7 +117,11 @@ def _likely_type(kernel: Kernel, parameter: str) -> str:
 
 
 def _read(options: argparse.Namespace) -> Inspected:
-    for given, option in ((options.signature, "--signature"), (options.target, "--target")):
+    for given, option in (
+        (options.signature, "--signature"),
+        (options.target, "--target"),
+        (options.variables, "--variables"),
+    ):
         if given:
             raise LaunchError(f"{option} is for FILE.py:KERNEL; a code object is compiled already")
     data = _linked(Path(options.kernel))

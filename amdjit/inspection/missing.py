@@ -10,7 +10,12 @@ from amdjit.inspection.lanes.entry import workgroup_shape
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.target import Target
 
-__all__ = ["missing_facts", "missing_shape"]
+__all__ = ["NO_NAMES", "missing_facts", "missing_shape"]
+
+NO_NAMES = (
+    "Names of the values in registers: the debug information has no variables. "
+    "debug_variables=True asks amdjit for them, -g other compilers; code generators lose many."
+)
 
 
 def missing_facts(
@@ -61,10 +66,7 @@ def _missing_lines(whole: CodeObject, names: DebugNames) -> list[str]:
     elif whole.elf.section(".debug_info") is None and not found:
         found = ["Inlined calls and variables: the code object has no .debug_info."]
     elif not names.info.has_variables and not found:
-        found = [
-            "Names of the values in registers: the debug information has no variables (compile "
-            "with debug_variables=True, or with -g)."
-        ]
+        found = [NO_NAMES]
     return found
 
 

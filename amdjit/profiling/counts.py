@@ -74,7 +74,8 @@ class Roofline:
     operations: of all lanes, in the type whose operations take longest at their peak; type: that
     type. bytes: of distinct cache lines, what memory must deliver at least. intensity: operations
     a byte. peak: operations a second at the chip's boost clock; bandwidth: bytes a second. bound:
-    "compute" or "memory". seconds: the least that the launch can take. source: of the limits.
+    "compute" or "memory". seconds: the least that the launch takes if no cache holds any of the
+    bytes before. source: of the limits.
     """
 
     type: str

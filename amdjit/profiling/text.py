@@ -116,10 +116,11 @@ def _lds(launch: LaunchProfile) -> str:
 def _roofline(roofline: Roofline | None) -> str:
     if roofline is None:
         return ""
+    cold = " if no cache holds any of them before" if roofline.bound == "memory" else ""
     return (
         f"{roofline.operations:,} operations of {roofline.type}, {_bytes(roofline.bytes)}: "
         f"{roofline.intensity:.3g} a byte, bound by {roofline.bound}, at least "
-        f"{roofline.seconds * 1e6:.3g} us ({roofline.source})"
+        f"{roofline.seconds * 1e6:.3g} us{cold} ({roofline.source})"
     )
 
 

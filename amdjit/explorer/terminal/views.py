@@ -13,6 +13,7 @@ from amdjit.explorer.terminal.screen import PLAIN, Screen
 from amdjit.explorer.terminal.sentences import sentences_view
 from amdjit.explorer.terminal.waits import waits_view
 from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.missing import NO_NAMES
 
 __all__ = ["VIEWS", "view"]
 
@@ -26,6 +27,9 @@ VIEWS: Mapping[str, Callable[[Inspection, Screen], list[str]]] = {
     "asm": listing_view,
 }
 
+# The views that would say the names of values.
+_NAMES_VALUES = ("pressure",)
+
 
 def view(inspection: Inspection, name: str, screen: Screen = PLAIN) -> str:
     """Return a view of an inspection as text; KeyError if there is none of that name."""
@@ -33,6 +37,7 @@ def view(inspection: Inspection, name: str, screen: Screen = PLAIN) -> str:
     missing = [
         screen.paint(line, "warning")
         for text in inspection.missing
+        if text != NO_NAMES or name in _NAMES_VALUES
         for line in screen.wrap(f"not known: {text}")
     ]
     gap = [""] if body and body[-1] and missing else []

@@ -33,7 +33,7 @@ function roof(roofline) {
   return [h("h4", {}, "Roofline"),
     h("p", {}, `${compact(roofline.operations)} ${roofline.type} operations and ${compact(roofline.bytes)} bytes: `
       + `${grouped(roofline.intensity)} operations a byte, bound by ${roofline.bound}. At ${compact(roofline.peak)} operations and `
-      + `${compact(roofline.bandwidth)} bytes a second it takes ${duration(roofline.seconds)} at least.`),
+      + `${compact(roofline.bandwidth)} bytes a second it takes ${duration(roofline.seconds)} at least, less only where caches hold bytes from before.`),
     h("p", { class: "note" }, roofline.source)];
 }
 
