@@ -17,6 +17,7 @@ from amdjit.explorer.places import Place, ir_lines, tree_lines
 from amdjit.inspection.facts import AccessFacts, Call, InstructionFacts, Peak
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.instruction_meanings import meanings_of
+from amdjit.inspection.missing import NO_NAMES
 from amdjit.inspection.units import UNITS
 
 __all__ = ["Numbering", "inspection_data", "known", "ranges"]
@@ -59,7 +60,8 @@ def inspection_data(inspection: Inspection) -> dict[str, Any]:
     data["register_banks"] = [
         {**asdict(each), "addresses": len(each.addresses)} for each in inspection.register_banks
     ]
-    data["missing"] = list(inspection.missing)
+    # The page says that there are no names where they would stand.
+    data["missing"] = [text for text in inspection.missing if text != NO_NAMES]
     data["lane_maps"] = lane_maps(inspection)
     companion = inspection.companion
     data["optimized_llvm"] = _text(ir_lines(companion.optimized_llvm), numbering)

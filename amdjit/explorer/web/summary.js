@@ -47,6 +47,6 @@ function launchFigures({ grid, block, waves, totals, cycles, roofline }) {
     const share = cycles.wmma_share > 0 ? ["WMMA", cycles.wmma_share] : ["VALU", cycles.valu_share];
     figures.push(figure(`${share[0]} peak`, percent(share[1]), "estimated", rests));
   }
-  if (roofline) figures.push(figure("Bound by", roofline.bound, `${duration(roofline.seconds)} at least`));
+  if (roofline) figures.push(figure("Bound by", roofline.bound, `${duration(roofline.seconds)} at least${roofline.bound === "memory" ? ", caches cold" : ""}`));
   return figures;
 }
