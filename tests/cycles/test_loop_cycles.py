@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from random_programs import placed
+from random_waves import placed
 from trace_programs import assembled
 
 from amdjit.cycles.errors import NoEstimate

@@ -9,7 +9,7 @@ import pytest
 import simulation as reference
 from hypothesis import HealthCheck, given, settings
 from program_steps import instructions_of
-from random_programs import Case, cases
+from random_waves import Case, cases
 from test_simulation import VALUES
 from waves import WaveRun as ReferenceWave
 

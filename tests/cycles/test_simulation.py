@@ -13,7 +13,7 @@ import transfers
 import vector_unit
 from hypothesis import HealthCheck, given, settings
 from program_steps import instructions_of
-from random_programs import Case, cases, pool
+from random_waves import Case, cases, pool
 from waves import WaveRun as ReferenceWave
 
 from amdjit.cycles.engine.order import CAUSES
