@@ -18,7 +18,7 @@ from amdjit.devices import Inventory
 from amdjit.examples import transpose_wmma, wmma_matmul
 from amdjit.examples.report import CheckError
 
-KERNELS = str(Path(__file__).with_name("kernels.py"))
+KERNELS = str(Path(__file__).with_name("shown_kernels.py"))
 
 
 def amdjit_command(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

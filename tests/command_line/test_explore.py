@@ -12,8 +12,8 @@ from amdjit.command_line import main
 from amdjit.command_line.program_run import profile_program
 
 HERE = Path(__file__).parent
-SCALE = [f"{HERE / 'kernels.py'}:scale", "--signature", "f32[:],f32"]
-PROGRAM = HERE / "programs.py"
+SCALE = [f"{HERE / 'shown_kernels.py'}:scale", "--signature", "f32[:],f32"]
+PROGRAM = HERE / "shown_program.py"
 
 
 @pytest.fixture(autouse=True)

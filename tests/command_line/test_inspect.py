@@ -13,7 +13,7 @@ from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.language.vector_types import f16x8
 from amdjit.types import bf16, f32, i32
 
-FILE = str(Path(__file__).with_name("kernels.py"))
+FILE = str(Path(__file__).with_name("shown_kernels.py"))
 SCALE = ["inspect", f"{FILE}:scale", "--signature", "f32[:],f32"]
 
 
@@ -23,7 +23,7 @@ SCALE = ["inspect", f"{FILE}:scale", "--signature", "f32[:],f32"]
         ("tree", "kernel scale(x: f32[::1] (written), s: f32)"),
         ("llvm", 'amdgpu_kernel void @"scale"('),
         ("optimized", 'target triple = "amdgcn-amd-amdhsa"'),
-        ("asm", "kernels.py"),
+        ("asm", "shown_kernels.py"),
         ("resources", "vgpr_spills      0"),
     ],
 )

@@ -20,7 +20,7 @@ from amdjit.explorer.terminal.screen import Screen
 from amdjit.explorer.terminal.views import view
 from amdjit.types import f32
 
-FILE = Path(__file__).with_name("kernels.py")
+FILE = Path(__file__).with_name("shown_kernels.py")
 SCALE = ["inspect", f"{FILE}:scale", "--signature", "f32[:],f32"]
 TWO_KERNELS = """
 __attribute__((amdgpu_kernel)) void first(float *x) { *x += 1; }
