@@ -26,7 +26,7 @@ from amdjit.emulator.counting.layout import (
 )
 from amdjit.emulator.counting.paths import RecordedStreams
 from amdjit.emulator.counting.plan import CountingPlan
-from amdjit.emulator.counting.streams import NO_CHUNK, StreamPool
+from amdjit.emulator.counting.streams import NO_CHUNK, SpareMemory, StreamPool
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.target import Target
 
@@ -68,7 +68,10 @@ class Sample:
     waves: of a workgroup.
     """
 
-    def __init__(self, plan: CountingPlan, size: SampleSize, groups: int, waves: int) -> None:
+    def __init__(
+        self, plan: CountingPlan, size: SampleSize, groups: int, waves: int, memory: SpareMemory
+    ) -> None:
+        self._memory = memory
         self._plan, self._size, self._groups, self._waves = plan, size, groups, waves
         self._numbers = range(0, groups, size.stride)[: size.workgroups]
         count = len(self._numbers) * waves
@@ -89,7 +92,7 @@ class Sample:
         slack = 4 * (len(self._plan.blocks) + 1) if stream == BLOCKS else 0
         size = max(CHUNK_BYTES, 1 << (2 * slack - 1).bit_length())
         count = waves + self._size.instructions * _STREAM_BYTES[stream] // size
-        return StreamPool(self._pools[stream], count, size, slack)
+        return StreamPool(self._pools[stream], count, size, slack, self._memory)
 
     def write_header(self, area: Int64s) -> None:
         """Tell a host thread about the sample."""
@@ -105,6 +108,11 @@ class Sample:
             tuple(self._numbers), self._waves, fits, tuple(chunks), self._groups,
             self._size.instructions,
         )  # fmt: skip
+
+    def end(self) -> None:
+        """The launch is over, however it went."""
+        for pool in self._streams_of:
+            pool.end()
 
 
 def write_unrecorded(area: Int64s) -> None:

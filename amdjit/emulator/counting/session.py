@@ -18,6 +18,7 @@ from amdjit.emulator.counting.layout import Header
 from amdjit.emulator.counting.native_sources import NATIVES
 from amdjit.emulator.counting.plan import CountingPlan, make_plan
 from amdjit.emulator.counting.samples import Sample, SampleSize, write_unrecorded
+from amdjit.emulator.counting.streams import SpareMemory
 from amdjit.emulator.counting.touched_lines import Directories, TouchedLines
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.dispatch import Dispatcher
@@ -40,6 +41,7 @@ class Counters:
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._directories = Directories()
+        self._memory = SpareMemory()
         self._plans: WeakKeyDictionary[EmulatedFunction, dict[bool, CountingPlan]] = (
             WeakKeyDictionary()
         )
@@ -56,7 +58,7 @@ class Counters:
         `Dispatcher.launch`."""
         plan = self._plan(function, geometry)
         session = CountingSession(
-            plan, _sample(plan, function, geometry, blocks), self._directories
+            plan, _sample(plan, function, geometry, blocks, self._memory), self._directories
         )
         try:
             self._dispatcher.launch_counted(function, geometry, kernarg, time_limit, session)
@@ -120,6 +122,8 @@ class CountingSession:
         """The launch is over, however it went."""
         if self._touched is not None:
             self._touched.end()
+        if self._sample is not None:
+            self._sample.end()
 
 
 def _sample(
@@ -127,6 +131,7 @@ def _sample(
     function: EmulatedFunction,
     geometry: Geometry,
     blocks: Sequence[ProfileBlock],
+    memory: SpareMemory,
 ) -> Sample | None:
     """Return the memory of the largest sample that a block wants, None if none wants one."""
     kernel = function.kernel
@@ -137,7 +142,7 @@ def _sample(
     if wanted is None:
         return None
     waves = -(-geometry.items // plan.wave_size)
-    return Sample(plan, wanted, geometry.groups, waves)
+    return Sample(plan, wanted, geometry.groups, waves, memory)
 
 
 def _extent(size: SampleSize) -> tuple[int, int]:
