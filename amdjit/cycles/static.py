@@ -1,4 +1,4 @@
-"""Cycles of a loop from its instructions alone: the steady state of a straight-line body."""
+"""Cycles of a loop from its instructions alone: the steady state of its longest way around."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from amdjit.cycles.memory_parameters import VALUES
 from amdjit.cycles.program import Kind, ProgramTable, Step, program_table
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
+from amdjit.cycles.ways import longest_way
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Flow
 from amdjit.target import Target
 
 __all__ = ["LoopCycles", "loop_cycles"]
@@ -24,9 +24,8 @@ __all__ = ["LoopCycles", "loop_cycles"]
 # waves repeat after a few.
 _WARM, _MEASURED = 32, 64
 _SIMDS = 4
-_PASSED = (Flow.NEXT, Flow.JUMP, Flow.CONDITIONAL, Flow.BARRIER, Flow.SLEEP)
 _ASSUMED = "Vector memory hits the compute unit's cache, whose latency is assumed."
-_NOT_SKIPPED = "No branch inside the loop is taken."
+_NOT_SKIPPED = "Of the ways around the loop, each iteration takes the longest."
 _CONFLICT_FREE = "No banks of LDS conflict."
 
 
@@ -46,18 +45,20 @@ def loop_cycles(
     waves: int = 1,
     wave_size: int = 32,
     values: Mapping[str, float] = VALUES,
+    header: int | None = None,
 ) -> LoopCycles:
-    """Return the cycles of an iteration of a loop whose body is executed in order, in its steady
-    state.
+    """Return the cycles of an iteration of a loop in its steady state, on the longest way around.
 
-    body: the instructions, the branch back the last one; conditional branches inside are taken to
-    fall through. waves: of each SIMD of the workgroup processor; all belong to one workgroup.
+    body: the instructions, by address. header: the address at which iterations begin, None for the
+    first one. waves: of each SIMD of the workgroup processor; all belong to one workgroup.
     values: of the model's parameters, by name. NoEstimate for processors that the model does not
-    know, an empty body, and one with a loop inside.
+    know, an empty body, and one with a loop or a call inside.
     """
     chip_of(target)
     table = program_table(body)
-    way, skips = _way(body)
+    if not body:
+        raise NoEstimate("the loop has no instructions")
+    way, skips = longest_way(body, body[0].pc if header is None else header)
     program = program_of(table, values, wave_size)
     latencies = _latencies(table, values)
 
@@ -70,33 +71,6 @@ def loop_cycles(
 
     cycles = (end(_WARM + _MEASURED) - end(_WARM)) / _MEASURED
     return LoopCycles(cycles, waves, _assumptions(table, skips))
-
-
-def _way(body: Sequence[Instruction]) -> tuple[list[int], bool]:
-    """Return the instructions of an iteration by their numbers, and whether there are others."""
-    places = {instruction.pc: number for number, instruction in enumerate(body)}
-    way: list[int] = []
-    number = 0
-    while number < len(body):
-        way.append(number)
-        branch = body[number]
-        number += 1
-        if branch.traits.flow is Flow.NEXT or number == len(body):
-            continue
-        target = branch.pc + branch.size + 4 * branch.immediates.get("simm16", 0)
-        leads_back = branch.traits.flow in (Flow.JUMP, Flow.CONDITIONAL) and target <= branch.pc
-        if branch.traits.flow is Flow.JUMP:
-            if target == body[0].pc:
-                break
-            number = places.get(target, -1)
-        if branch.traits.flow not in _PASSED or leads_back or number < 0:
-            raise NoEstimate(
-                f"the loop branches at {branch.pc:#x}, inside its body: where to and how often is "
-                "known from a launch only, `amdjit.profile()`"
-            )
-    if not way:
-        raise NoEstimate("the loop has no instructions")
-    return way, any(body[number].traits.condition is not None for number in way[:-1])
 
 
 def _latencies(table: ProgramTable, values: Mapping[str, float]) -> NDArray[np.int64]:

@@ -27,4 +27,10 @@ def loop_time(inspection: Inspection, part: Part, waves: int) -> LoopCycles:
     assert target is not None
     addresses = {one.address for one in part.instructions}
     body = [decoded for _, decoded in code.instructions() if decoded.pc in addresses]
-    return loop_cycles(body, target, waves, inspection.wave_size)
+    blocks = {one.block for one in part.instructions}
+    header = next(
+        inspection.blocks[loop.header].address
+        for loop in inspection.loops
+        if set(loop.blocks) == blocks
+    )
+    return loop_cycles(body, target, waves, inspection.wave_size, header=header)

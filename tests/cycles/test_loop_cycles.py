@@ -93,4 +93,32 @@ def test_what_the_model_does_not_know_is_refused() -> None:
         loop_cycles([], GFX1201)
     inner = [V_NOP, S_CMP]
     with pytest.raises(NoEstimate, match="inside its body"):
-        loop_cycles(loop(*inner, branch_back(inner), V_NOP, S_CMP), GFX1201)
+        loop_cycles(loop(V_NOP, *inner, branch_back(inner), V_NOP, S_CMP), GFX1201)
+
+
+def test_the_longest_way_is_taken_around_a_loop_with_short_cuts() -> None:
+    """A way back from the middle, and a jump over instructions, make no iteration longer."""
+    plain = [wmma(8 * number) for number in range(8)]
+    straight = loop_cycles(loop(*plain, S_ADD, S_CMP), GFX1201)
+    back = branch_back([*plain[:4], S_CMP])
+    over = (0xBFA20000 | sum(len(code) // 8 for code in plain[4:])).to_bytes(4, "little").hex()
+    for cut in (back, over):
+        body = loop(*plain[:4], S_CMP, cut, *plain[4:], S_ADD, S_CMP)
+        found = loop_cycles(body, GFX1201)
+        assert straight.cycles <= found.cycles <= straight.cycles + 20
+        assert found.assumptions == (
+            "Of the ways around the loop, each iteration takes the longest.",
+        )
+
+
+def test_a_loop_may_be_entered_in_its_middle() -> None:
+    """Blocks in another order, joined by jumps, execute the same instructions."""
+    first, second = [wmma(8 * n) for n in range(4)], [wmma(8 * n) for n in range(4, 8)]
+    lengths = [sum(len(code) // 8 for code in codes) for codes in (first, second)]
+    # second, S_ADD, S_CMP, conditional exit; then first, which jumps back to second.
+    after = branch_back([*second, S_ADD, S_CMP, "0000a1bf", *first], 0xBFA0)
+    turned = placed([*second, S_ADD, S_CMP, f"{lengths[0] + 1:04x}"[2:] + "00a1bf", *first, after])
+    header = turned[len(second) + 3].pc
+    assert turned[len(second) + 3].mnemonic == "v_wmma_f32_16x16x16_f16"
+    straight = loop_cycles(loop(*first, *second, S_ADD, S_CMP), GFX1201).cycles
+    assert loop_cycles(turned, GFX1201, header=header).cycles == pytest.approx(straight, rel=0.15)
