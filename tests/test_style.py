@@ -7,6 +7,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -214,3 +215,10 @@ def test_what_the_disk_cache_holds_is_compiled_without_llvm(
     assert "llvmlite.binding" not in loaded(program, "llvmlite")
     monkeypatch.setenv("AMDJIT_COMPILE_GUARD", "0")
     assert "llvmlite.binding" in loaded(program, "llvmlite")
+
+
+def test_test_modules_have_names_of_their_own() -> None:
+    """pytest imports them by these names alone: of two that share one, only one would run."""
+    names = Counter(file.name for file in (ROOT / "tests").rglob("test_*.py"))
+    assert len(names) > 100
+    assert not [name for name, count in names.items() if count > 1]
