@@ -68,7 +68,7 @@ class Errors:
         return (self.predicted - self.measured) / self.measured if self.measured else 0.0
 
     def within(self, cycles: int) -> float:
-        """Return the part of the samples whose error is at most so many cycles."""
+        """Return the part of the samples whose error is at most `cycles` cycles."""
         return sum(error <= cycles for error in self.absolute) / max(1, self.count)
 
     @property

@@ -11,7 +11,7 @@ from amdjit.cycles.program import COUNTERS, NO_WAIT, Kind, Step
 
 __all__ = ["given_of"]
 
-# Code comes in lines of so many bytes; cold code, in several lines at once.
+# Bytes of a line of code; cold code comes in several lines at once.
 FETCHED_BYTES = 64
 # A gap counts as given only if it is longer than what the model itself would say.
 WAITED, REFUSED, FETCHED, FETCHED_AGAIN = 2, 4, 40, 1000

@@ -28,7 +28,7 @@ class CacheShape:
 
     @classmethod
     def of(cls, nbytes: int, line_bytes: int, ways: int) -> CacheShape:
-        """Return the shape of a cache of so many bytes."""
+        """Return the shape of a cache of `nbytes` bytes."""
         return cls(max(1, nbytes // (line_bytes * ways)), ways)
 
 

@@ -43,8 +43,8 @@ class Sample:
 
 
 def footprint_of(recording: Recording, workgroups: int, lines: int | None) -> Footprint:
-    """Return the cache lines of a launch of so many workgroups. lines: different ones, if they were
-    counted for the whole launch."""
+    """Return the cache lines that a launch of `workgroups` workgroups touches. lines: different ones,
+    if they were counted for the whole launch."""
     touched = [len(np.unique(group)) for group in _lines_by_workgroup(recording)]
     mean = sum(touched) / max(1, len(touched))
     if lines is None:
@@ -55,7 +55,7 @@ def footprint_of(recording: Recording, workgroups: int, lines: int | None) -> Fo
 
 
 def sample_of(recording: Recording, count: int, sharing: float, active: int) -> Sample:
-    """Return a sample of so many workgroups: the recorded ones in turn.
+    """Return a sample of `count` workgroups: the recorded ones in turn.
 
     sharing: workgroups that touch the same line, on average; active: workgroup processors at work.
     """

@@ -63,7 +63,7 @@ def loop_cycles(
     latencies = _latencies(table, values)
 
     def end(iterations: int) -> int:
-        """Return when all waves have run so many iterations."""
+        """Return when all waves have run this number of iterations."""
         path = np.tile(np.array(way, np.int32), iterations)
         run = WaveRun(path, done=np.tile(latencies[way], iterations))
         simds = tuple(number % _SIMDS for number in range(waves * _SIMDS))

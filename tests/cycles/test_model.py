@@ -48,12 +48,12 @@ def launch() -> LaunchProfile:
 
 
 def again(launch: LaunchProfile, workgroups: int, **changes: float) -> Cycles:
-    """Estimate the recorded launch as one of so many workgroups."""
+    """Estimate the recorded launch as one of `workgroups` workgroups."""
     assert launch.recording is not None
     return estimate(
         CodeObject.read(launch.code_object),
         launch.kernel,
-        # So many lines that no workgroup shares any, and the Infinity Cache just holds them.
+        # No workgroup shares a line, and the Infinity Cache just holds them all.
         Launch(workgroups, 64, 0, 400_000),
         launch.recording,
         {**ALL_VALUES, **changes},

@@ -10,7 +10,7 @@ from amdjit.emulator.layout import Field
 TICKS = 256
 
 
-# Slots are searched so many at a time for the wave that issues next.
+# Slots searched at a time for the wave that issues next.
 SLOTS_AT_ONCE = 16
 # What `Simulation.NEXT` has of a slot: a cycle, the number of its wave, the slot.
 SLOT_BITS, NUMBER_BITS = 10, 24
@@ -18,7 +18,7 @@ SLOT_BITS, NUMBER_BITS = 10, 24
 CAUSE_BITS = 5
 # A cycle before all others, and what is in `Simulation.NEXT` where no wave waits to issue.
 NEVER, LATER = -(10**9), (1 << 63) - 1
-# Of the instructions that went through a queue, the last so many are kept; queues are shorter.
+# Instructions kept of those that went through a queue; queues are shorter.
 PLACES = 64
 PLACE_MASK = PLACES - 1
 
@@ -185,7 +185,7 @@ class Wave(Field):
     FIELDS = SCALAR_RESULTS + PLACES
 
 
-# A wave that waits for a barrier may be so many completions behind: one unless it signals twice.
+# Completions that a wave may be behind at a barrier: one unless it signals twice.
 RELEASES = 64
 
 

@@ -37,7 +37,7 @@ class VectorUnit:
         return self.f.load("i64", self._at(column, number), FIELD_BYTES)
 
     def _moved(self, number: Value, places: Value) -> Value:
-        """Return when an instruction has moved so many places in the queue."""
+        """Return when an instruction has moved `places` places in the queue."""
         f = self.f
         depth = self.parameters.get(Parameter.VALU_QUEUE)
         before = self._kept(Unit.LEAVES, f.add(f.sub(number, depth), places))

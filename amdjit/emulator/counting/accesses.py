@@ -32,7 +32,7 @@ from amdjit.emulator.wave.instrument import AccessKind, MemoryAccess
 __all__ = ["Counters", "HalfAccess", "count_accesses", "reserve_places"]
 
 _PLACES = Value("ptr", "%count.places")
-# Each host thread's private memory gets so many bits of addresses, from such a number on.
+# Bits of the addresses that each host thread's private memory gets, and where they begin.
 _PRIVATE_BITS, _PRIVATE_THREAD = 40, 1 << 12
 
 

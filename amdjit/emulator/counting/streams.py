@@ -28,7 +28,7 @@ class SpareMemory:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, count: int, size: int) -> NDArray[np.uint8]:
-        """Return memory for so many chunks of so many bytes."""
+        """Return memory for `count` chunks of `size` bytes."""
         with self._lock:
             kept = self._kept.get((count, size))
             if kept:

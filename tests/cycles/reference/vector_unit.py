@@ -51,7 +51,7 @@ class VectorUnit:
         return self.leaves[number] if number >= 0 else NEVER
 
     def moved(self, number: int, places: int) -> int:
-        """Return when an instruction has moved so many places in the queue."""
+        """Return when an instruction has moved `places` places in the queue."""
         return max(self.issued[number] + places, self.left(number - PLACES + places))
 
     def accepts(self, instruction: Instruction, wave: int) -> int:
