@@ -43,8 +43,10 @@ class Sample:
 
 
 def footprint_of(recording: Recording, workgroups: int, lines: int | None) -> Footprint:
-    """Return the cache lines that a launch of `workgroups` workgroups touches. lines: different ones,
-    if they were counted for the whole launch."""
+    """Return the cache lines that a launch of `workgroups` workgroups touches.
+
+    lines: different ones, if they were counted for the whole launch.
+    """
     touched = [len(np.unique(group)) for group in _lines_by_workgroup(recording)]
     mean = sum(touched) / max(1, len(touched))
     if lines is None:

@@ -248,7 +248,7 @@ def hostile() -> Inspection:
 
 
 def long_kernel(instructions: int) -> Inspection:
-    """Return a kernel of `instructions` instructions in one block: the hand-made one's, repeated."""
+    """Return a kernel of `instructions` instructions in one block: the hand-made ones, repeated."""
     facts = inspection()
     several = tuple(
         replace(
