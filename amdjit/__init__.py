@@ -12,7 +12,7 @@ saxpy[(n + 255) // 256, 256](np.float32(2), x, y, out)
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# Not in `__all__`: `from amdjit import *` is not to hide Python's own module `types`.
+# Not in `__all__`: `from amdjit import *` is not to hide Python's own modules `random`, `types`.
 from amdjit import declarations as declarations
 from amdjit import intrinsics
 from amdjit import types as types
@@ -33,20 +33,17 @@ from amdjit.devices import (
     Event,
     Stream,
     current_device,
+    current_stream,
     devices,
-    empty,
-    from_dlpack,
-    full,
     synchronize,
-    to_device,
     use,
-    zeros,
 )
 from amdjit.diagnostics import (
     AmdjitError,
     BackendError,
     CompileError,
     CompileWarning,
+    DeviceWarning,
     InternalError,
     KernelFault,
     LaunchError,
@@ -56,7 +53,7 @@ from amdjit.diagnostics import (
     UnsupportedSyntaxError,
 )
 from amdjit.intrinsics import atomic
-from amdjit.intrinsics.lds import address_of, local, shared
+from amdjit.intrinsics.lds import address_of, const, local, shared
 from amdjit.intrinsics.sync import syncthreads
 from amdjit.intrinsics.workitem import (
     blockDim,
@@ -69,51 +66,69 @@ from amdjit.intrinsics.workitem import (
     wave_id,
     wavefront_size,
 )
-from amdjit.language.complex_types import complex64, complex128
-from amdjit.language.vector_types import *  # noqa: F403
-from amdjit.runtime.arrays import DeviceArray
-from amdjit.types import (
-    Choice,
-    Const,
-    Immediate,
-    bf8,
-    bf16,
-    boolean,
-    f16,
-    f32,
-    f64,
-    fp8,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-    vector,
-)
+from amdjit.language.named_types import *  # noqa: F403
+from amdjit.options import OptionError
+from amdjit.types import Choice, Immediate
 
 if TYPE_CHECKING:
+    from amdjit import random as random
+    from amdjit.algorithms.histogram import histogram
+    from amdjit.algorithms.reduction import reduce
+    from amdjit.algorithms.scan import exclusive_scan, inclusive_scan
+    from amdjit.algorithms.selection import compact, unique
+    from amdjit.algorithms.sorting import argsort, sort
+    from amdjit.algorithms.vectorize import Vectorized, vectorize
+    from amdjit.arrays.creation import (
+        MemoryPool,
+        arange,
+        asarray,
+        empty,
+        empty_like,
+        from_dlpack,
+        full,
+        full_like,
+        managed_empty,
+        ones,
+        ones_like,
+        pinned_empty,
+        to_device,
+        zeros,
+        zeros_like,
+    )
+    from amdjit.arrays.device_array import DeviceArray
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
     from amdjit.inspection.inspection import Inspection
     from amdjit.inspection.reading import inspect_object
+    from amdjit.intrinsics import block as block
+    from amdjit.intrinsics import cooperative_groups as cooperative_groups
+    from amdjit.launching.loaded_modules import load
     from amdjit.profiling.profile import LaunchProfile, profile
+    from amdjit.runtime.graphs import ExecutableGraph, Graph, GraphNode
+    from amdjit.runtime.ranges import named_range
 
 __version__ = "0.1.0"
 
 jit = kernel
 bitcast = SpecialForm(
-    Form.BITCAST, "`bitcast(value, type)`: the same bits read as another type of the same size."
+    Form.BITCAST,
+    "`bitcast(value, type)`: the same bits read as another type of the same size.",
+    "bits = amdjit.bitcast(x[i], i32)",
 )
 shuffle = SpecialForm(
-    Form.SHUFFLE, "`shuffle(v, w, indices)`: elements of two vectors, counted through both."
+    Form.SHUFFLE,
+    "`shuffle(v, w, indices)`: elements of two vectors, counted through both.",
+    "low = amdjit.shuffle(v, w, (0, 1, 4, 5))",
 )
 static_range = SpecialForm(
-    Form.STATIC_RANGE, "A range of compile-time bounds whose rounds are typed one by one."
+    Form.STATIC_RANGE,
+    "`static_range(start, stop, step)`: a range of compile-time bounds whose rounds are typed one "
+    "by one; arguments as `range` has them.",
+    "for k in amdjit.static_range(4): total += v[k]",
 )
 unroll = SpecialForm(
-    Form.UNROLL, "`unroll(range(...), n)`: ask for n rounds at a time (all without n)."
+    Form.UNROLL,
+    "`unroll(range(...), n)`: ask for n rounds at a time (all without n).",
+    "for k in amdjit.unroll(range(n), 4): total += x[k]",
 )
 
 __all__ = [
@@ -126,8 +141,12 @@ __all__ = [
     "CompiledKernel",
     "Const",
     "DeviceArray",
+    "DeviceWarning",
     "Emit",
     "Event",
+    "ExecutableGraph",
+    "Graph",
+    "GraphNode",
     "Immediate",
     "InlineAsm",
     "Inspection",
@@ -137,6 +156,8 @@ __all__ = [
     "LaunchError",
     "LaunchProfile",
     "LlvmCall",
+    "MemoryPool",
+    "OptionError",
     "PerformanceWarning",
     "SanitizerError",
     "SanitizerReport",
@@ -145,7 +166,11 @@ __all__ = [
     "TargetError",
     "TypeCheckError",
     "UnsupportedSyntaxError",
+    "Vectorized",
     "address_of",
+    "arange",
+    "argsort",
+    "asarray",
     "atomic",
     "bf8",
     "bf8x2",
@@ -162,15 +187,22 @@ __all__ = [
     "bf16x16",
     "bf16x32",
     "bitcast",
+    "block",
     "blockDim",
     "blockIdx",
     "boolean",
+    "compact",
     "complex64",
     "complex128",
+    "const",
+    "cooperative_groups",
     "current_device",
+    "current_stream",
     "device_function",
     "devices",
     "empty",
+    "empty_like",
+    "exclusive_scan",
     "f16",
     "f16x2",
     "f16x3",
@@ -201,9 +233,11 @@ __all__ = [
     "fp8x32",
     "from_dlpack",
     "full",
+    "full_like",
     "grid",
     "gridDim",
     "gridsize",
+    "histogram",
     "i8",
     "i8x2",
     "i8x3",
@@ -232,17 +266,26 @@ __all__ = [
     "i64x8",
     "i64x16",
     "i64x32",
+    "inclusive_scan",
     "inspect_object",
     "intrinsic",
     "intrinsics",
     "jit",
     "kernel",
     "lane_id",
+    "load",
     "local",
+    "managed_empty",
+    "named_range",
+    "ones",
+    "ones_like",
+    "pinned_empty",
     "profile",
+    "reduce",
     "sanitize",
     "shared",
     "shuffle",
+    "sort",
     "static_range",
     "synchronize",
     "syncthreads",
@@ -276,27 +319,77 @@ __all__ = [
     "u64x8",
     "u64x16",
     "u64x32",
+    "unique",
     "unroll",
     "use",
     "vector",
+    "vectorize",
+    "void",
     "wave_id",
     "wavefront_size",
     "zeros",
+    "zeros_like",
 ]
 
 # What only some programs use is loaded at its first use: names, with the modules that have them.
 _LATE = {
+    "DeviceArray": "amdjit.arrays.device_array",
+    "ExecutableGraph": "amdjit.runtime.graphs",
+    "Graph": "amdjit.runtime.graphs",
+    "GraphNode": "amdjit.runtime.graphs",
     "Inspection": "amdjit.inspection.inspection",
     "LaunchProfile": "amdjit.profiling.profile",
+    "MemoryPool": "amdjit.arrays.creation",
     "SanitizerError": "amdjit.diagnostics.sanitizer",
     "SanitizerReport": "amdjit.diagnostics.sanitizer",
     "SanitizerWarning": "amdjit.diagnostics.sanitizer",
+    "Vectorized": "amdjit.algorithms.vectorize",
+    "arange": "amdjit.arrays.creation",
+    "argsort": "amdjit.algorithms.sorting",
+    "asarray": "amdjit.arrays.creation",
+    "compact": "amdjit.algorithms.selection",
+    "empty": "amdjit.arrays.creation",
+    "empty_like": "amdjit.arrays.creation",
+    "exclusive_scan": "amdjit.algorithms.scan",
+    "from_dlpack": "amdjit.arrays.creation",
+    "full": "amdjit.arrays.creation",
+    "full_like": "amdjit.arrays.creation",
+    "histogram": "amdjit.algorithms.histogram",
+    "inclusive_scan": "amdjit.algorithms.scan",
     "inspect_object": "amdjit.inspection.reading",
+    "load": "amdjit.launching.loaded_modules",
+    "managed_empty": "amdjit.arrays.creation",
+    "named_range": "amdjit.runtime.ranges",
+    "ones": "amdjit.arrays.creation",
+    "ones_like": "amdjit.arrays.creation",
+    "pinned_empty": "amdjit.arrays.creation",
     "profile": "amdjit.profiling.profile",
+    "reduce": "amdjit.algorithms.reduction",
+    "sort": "amdjit.algorithms.sorting",
+    "to_device": "amdjit.arrays.creation",
+    "unique": "amdjit.algorithms.selection",
+    "vectorize": "amdjit.algorithms.vectorize",
+    "zeros": "amdjit.arrays.creation",
+    "zeros_like": "amdjit.arrays.creation",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_LATE[name]), name)
+_LATE_MODULES = {
+    "block": "amdjit.intrinsics.block",
+    "cooperative_groups": "amdjit.intrinsics.cooperative_groups",
+    "random": "amdjit.random",
+}
+
+
+if not TYPE_CHECKING:  # which would take every name for one of the module's
+
+    def __getattr__(name: str) -> Any:
+        if name in _LATE_MODULES:
+            return importlib.import_module(_LATE_MODULES[name])
+        if name not in _LATE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(_LATE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__", "declarations", "random", "types"])

@@ -3,29 +3,49 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import types
 from collections.abc import Callable
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from amdjit.compiled_kernel import CompiledKernel
+from amdjit.declarations import DeviceFunction
+from amdjit.devices import current_device
 from amdjit.diagnostics import LaunchError, TypeCheckError
+from amdjit.diagnostics.source_files import remember
+from amdjit.language.call_signatures import CallSignature
+from amdjit.language.pickling import PickledByName
+from amdjit.late import late
+from amdjit.launching import residence
 from amdjit.launching.argument_types import given_type
-from amdjit.launching.block_choice import choose_block
+from amdjit.launching.kept_launchers import Launchers
 from amdjit.launching.kernel_options import KernelOptions, checked_options
-from amdjit.launching.prepared import LaunchableKernel, prepare
+from amdjit.launching.launchers import ForAll, Launcher
+from amdjit.launching.numba_names import NumbaNames
+from amdjit.launching.prepared import LaunchableKernel
+from amdjit.launching.quick_calls import QuickCalls
 from amdjit.launching.recompilation import Change
 from amdjit.launching.record_arguments import is_const
 from amdjit.launching.signature import Signature
 from amdjit.launching.specialisations import Specialisations
-from amdjit.options import read_environment
+from amdjit.options import OptionError, read_environment
 from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.streams import Stream
+from amdjit.types import Type
+
+if TYPE_CHECKING:
+    from amdjit.language import signature_texts
+    from amdjit.launching import explicit_signatures
+    from amdjit.launching.explicit_signatures import ExplicitSignatures
+else:
+    signature_texts = late("amdjit.language.signature_texts")
+    explicit_signatures = late("amdjit.launching.explicit_signatures")
 
 __all__ = ["ForAll", "Kernel", "Launcher", "kernel"]
 
 
-class Kernel:
+class Kernel(NumbaNames, PickledByName):
     """A Python function that runs on a device: `kernel[grid, block](arguments...)`.
 
     It is compiled at the first launch with each combination of argument types, or ahead of time by
@@ -33,21 +53,45 @@ class Kernel:
     """
 
     is_amdjit_kernel = True
+    device_function: DeviceFunction | None = None
+    """What other kernels call under this one's name, if they may."""
+    _launcher_types: tuple[type[Launcher], type[ForAll]] = (Launcher, ForAll)
     __name__: str
     __qualname__: str
+    # Whether annotations of parameters are types.
+    _has_annotations = True
 
-    def __init__(self, function: types.FunctionType, options: dict[str, Any]) -> None:
+    def __init__(
+        self, function: types.FunctionType, options: dict[str, Any], signatures: Any = None
+    ) -> None:
         functools.update_wrapper(self, function)
-        self.function = function
+        remember(function)
+        self.function: types.FunctionType = function
         self._options = KernelOptions(checked_options(options), read_environment(os.environ))
         # Wrong options are refused here, where they are written.
         self._options.complete(self._options.target(None))
-        signature = Signature(self.__name__, function)
+        signature = Signature(self.__name__, function, self._has_annotations)
         self._launchable = LaunchableKernel(
             signature,
             Specialisations(function, signature, self._options),
             HostCopies(self.__name__),
+            QuickCalls(),
+            self._explicit(signatures),
         )
+        self._signatures = signatures
+        self.specializations: dict[tuple[Any, ...], Kernel] = {}
+        self._launchers = Launchers(self._launchable, *self._launcher_types)
+        if self._launchable.explicit is not None:
+            target = current_device().target.name
+            for types_given in self._launchable.explicit.signatures:
+                self.compile(*types_given, target=target)
+
+    def _explicit(self, signatures: Any) -> ExplicitSignatures | None:
+        if signatures is None:
+            return None
+        parameters = tuple(inspect.signature(self.function).parameters)
+        takes_bits = self._options.given.get("typing") == "numba"
+        return explicit_signatures.of_decorator(self.__name__, parameters, signatures, takes_bits)
 
     def __getitem__(self, launch: Any) -> Launcher:
         """Configure a launch: `kernel[grid, block]`, then call it with the arguments.
@@ -56,14 +100,23 @@ class Kernel:
         dynamic_lds_bytes]`. grid counts workgroups, block the work-items of one; each is an int or
         a tuple of up to three.
         """
-        if not isinstance(launch, tuple) or not 2 <= len(launch) <= 4:
-            raise LaunchError(
-                f"{self.__name__}[{launch}]: write {self.__name__}[grid, block](...); a stream and "
-                "the bytes of dynamic LDS may follow"
-            )
-        stream = launch[2] if len(launch) > 2 else None
-        dynamic_lds = launch[3] if len(launch) > 3 else 0
-        return Launcher(self._launchable, launch[0], launch[1], stream, dynamic_lds)
+        return self._launchers.get(launch)
+
+    def launch(
+        self,
+        grid: int | tuple[int, ...],
+        block: int | tuple[int, ...],
+        stream: Stream | None = None,
+        dynamic_lds: int = 0,
+        cooperative: bool = False,
+    ) -> Launcher:
+        """Configure a launch as `kernel[grid, block, stream, dynamic_lds]` does, by keywords.
+
+        dynamic_lds: bytes. cooperative: whether all workgroups run at the same time, so that they
+        may wait for each other; the launch raises LaunchError if the device cannot hold them all.
+        """
+        launcher, _ = self._launcher_types
+        return launcher(self._launchable, grid, block, stream, dynamic_lds, cooperative)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         """Raise LaunchError: a kernel is launched with a grid."""
@@ -71,20 +124,80 @@ class Kernel:
             f"write {self.__name__}[grid, block](...), or {self.__name__}.forall(n)(...)"
         )
 
-    def forall(self, n: int, stream: Stream | None = None, dynamic_lds_bytes: int = 0) -> ForAll:
+    def forall(
+        self,
+        n: int,
+        stream: Stream | None = None,
+        dynamic_lds_bytes: int = 0,
+        *,
+        grid_stride: bool = False,
+    ) -> ForAll:
         """Configure a launch of at least `n` work-items in one dimension.
 
-        The block is chosen for occupancy.
+        The block is chosen for occupancy. grid_stride: launch no more workgroups than the device
+        runs at the same time. The kernel has to do the rest: `for i in range(amdjit.grid(1), n,
+        amdjit.gridsize(1))`.
         """
-        return ForAll(self._launchable, n, stream, dynamic_lds_bytes)
+        if stream is None and dynamic_lds_bytes == 0 and not grid_stride:
+            return self._launchers.over(n)
+        _, for_all = self._launcher_types
+        return for_all(self._launchable, n, stream, dynamic_lds_bytes, grid_stride)
+
+    def max_active_blocks(
+        self,
+        block: int | tuple[int, ...],
+        dynamic_lds: int = 0,
+        *,
+        signature: Any = None,
+    ) -> int:
+        """Return how many workgroups of a block one multiprocessor holds at a time: a workgroup
+        processor, or a compute unit where there are none.
+
+        dynamic_lds: bytes. signature: the types of the arguments, as `compile` takes them, if the
+        kernel has several specialisations or none. The kernel is compiled for the current device.
+        LaunchError where it is not clear which specialisation is meant.
+        """
+        return residence.max_active_blocks(self._chosen(signature), block, dynamic_lds)
+
+    def max_cooperative_grid(
+        self,
+        block: int | tuple[int, ...],
+        dynamic_lds: int = 0,
+        *,
+        signature: Any = None,
+    ) -> int:
+        """Return the most workgroups of a cooperative launch on the current device: those that all
+        of its multiprocessors hold at a time. The rest is as in `max_active_blocks`."""
+        compiled = self._chosen(signature)
+        return residence.resident_workgroups(compiled, current_device(), block, dynamic_lds)
+
+    def _chosen(self, signature: Any) -> CompiledKernel:
+        """Return the specialisation of a signature for the current device, or the only one."""
+        target = current_device().target
+        if signature is not None:
+            # A tuple may hold the values of `Const` parameters, too.
+            given = signature if isinstance(signature, (tuple, list)) else (signature,)
+            return self.compile(*given, target=target.name)
+        annotations = self._launchable.signature.annotations(self._options.complete(target))
+        if all(a is not None and not is_const(a) for a in annotations):
+            return self.compile(target=target.name)
+        found = [each for each in self.specialisations if each.target is target]
+        if len(found) != 1:
+            raise LaunchError(
+                f"{self.__name__} has {len(found)} specialisations for {target}: say which one, "
+                "with the types of its arguments: signature=(amdjit.f32[:], ...)"
+            )
+        return found[0]
 
     def compile(self, *arguments: Any, target: str | None = None, **options: Any) -> CompiledKernel:
         """Compile for argument types (values for `Const` parameters), without a device or a launch.
 
         None stands for the type of an annotated parameter; no arguments at all stand for None for
-        each. `f32[:]` means a C-contiguous array here.
+        each. `f32[:]` means a C-contiguous array here. A signature may stand for the types:
+        `compile("(f32[:], i32)")`.
         """
         signature = self._launchable.signature
+        arguments = self._types_of(arguments)
         complete = self._options.complete(self._options.target(target), **options)
         annotations = signature.annotations(complete)
         if not arguments and all(a is not None and not is_const(a) for a in annotations):
@@ -96,6 +209,17 @@ class Kernel:
         except TypeCheckError as failure:
             raise signature.at_annotation(failure) from None
         return self._launchable.specialisations.compile(complete, types)
+
+    def _types_of(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the types that `compile` was given, which may stand in one signature."""
+        names = self._launchable.signature.names
+        if len(arguments) != 1:
+            return arguments
+        (given,) = arguments
+        is_listed = isinstance(given, tuple) and len(names) > 1
+        if is_listed or isinstance(given, CallSignature) or _is_text(given):
+            return explicit_signatures.parameter_types(self.__name__, given)
+        return arguments
 
     @property
     def specialisations(self) -> tuple[CompiledKernel, ...]:
@@ -112,17 +236,34 @@ class Kernel:
         """
         return self._launchable.specialisations.changes
 
-    def inspect_types(self) -> dict[str, str]:
-        """Return the typed tree of each specialisation so far, by signature."""
-        return {c.signature: c.typed_tree for c in self.specialisations}
+    @property
+    def specialized(self) -> bool:
+        """Whether the kernel was decorated with exactly one signature."""
+        return self._launchable.explicit is not None and self._launchable.explicit.specialised
 
-    def inspect_llvm(self) -> dict[str, str]:
-        """Return the LLVM IR, before optimisation, of each specialisation so far, by signature."""
-        return {c.signature: c.llvm for c in self.specialisations}
+    def specialize(self, *arguments: Any) -> Kernel:
+        """Return a kernel that takes arguments of these types only, compiled for the current
+        device. It is the same kernel for the same types. SpecialisedError if this one has been
+        specialised."""
+        explicit = self._launchable.explicit
+        if explicit is not None and explicit.specialised:
+            raise explicit.specialised_twice()
+        signature = explicit_signatures.parameter_types(self.__name__, arguments)
+        found = self.specializations.get(signature)
+        if found is None:
+            found = type(self)(self.function, self._options.given, signature)
+            self.specializations[signature] = found
+        return found
 
-    def inspect_asm(self) -> dict[str, str]:
-        """Return the assembly of each specialisation so far, by signature."""
-        return {c.signature: c.asm for c in self.specialisations}
+    def max_cooperative_grid_blocks(
+        self, block: int | tuple[int, ...], dynamic_lds: int = 0, *, signature: Any = None
+    ) -> int:
+        """Return what `max_cooperative_grid` does, which is not Numba's name."""
+        return self.max_cooperative_grid(block, dynamic_lds, signature=signature)
+
+    def pickled_parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Return what makes this kernel in a process that does not find it by its name."""
+        return Kernel, (self.function, self._options.given, self._signatures)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -133,65 +274,44 @@ class Kernel:
         return f"<amdjit kernel {self.__qualname__}>"
 
 
-class Launcher:
-    """A kernel with a grid and a block: call it with the arguments."""
-
-    def __init__(
-        self,
-        kernel: LaunchableKernel,
-        grid: Any,
-        block: Any,
-        stream: Stream | None,
-        dynamic_lds: int,
-    ) -> None:
-        self._kernel, self._grid, self._block = kernel, grid, block
-        self._stream, self._dynamic_lds = stream, dynamic_lds
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> None:
-        """Launch the kernel.
-
-        NumPy arrays are copied to the device and, where the kernel writes them, back. Where all
-        arrays are DeviceArrays, the call may return before the kernel has ended.
-        """
-        prepared = prepare(self._kernel, arguments, keywords, self._stream)
-        prepared.launch(self._grid, self._block, self._dynamic_lds)
-
-
-class ForAll:
-    """A kernel over `n` work-items: call it with the arguments."""
-
-    def __init__(
-        self, kernel: LaunchableKernel, n: int, stream: Stream | None, dynamic_lds: int
-    ) -> None:
-        self._kernel, self._n, self._stream, self._dynamic_lds = kernel, n, stream, dynamic_lds
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> None:
-        """Launch, as `kernel[grid, block](...)` does; nothing runs for n = 0."""
-        if self._n < 0:
-            name = self._kernel.signature.kernel
-            raise LaunchError(f"{name}.forall({self._n}): n counts work-items and is at least 0")
-        prepared = prepare(self._kernel, arguments, keywords, self._stream)
-        if self._n == 0:
-            return
-        block = choose_block(prepared.loaded, prepared.device.target, self._dynamic_lds)
-        prepared.launch(-(-self._n // block[0]), block, self._dynamic_lds)
+def _is_text(given: object) -> bool:
+    return isinstance(given, str) and signature_texts.is_signature_text(given)
 
 
 @overload
 def kernel(function: Callable[..., None], /) -> Kernel: ...
 @overload
+def kernel(
+    signatures: str | tuple[Any, ...] | CallSignature | list[Any], /, **options: Any
+) -> Callable[[Callable[..., Any]], Any]: ...
+@overload
+def kernel(*, device: Literal[True], **options: Any) -> Callable[[Callable[..., Any]], Any]: ...
+@overload
 def kernel(**options: Any) -> Callable[[Callable[..., None]], Kernel]: ...
-def kernel(function: Callable[..., None] | None = None, /, **options: Any) -> Any:
+def kernel(function: Any = None, /, *, device: bool = False, **options: Any) -> Any:
     """Make a Python function a kernel: `@kernel`, or `@kernel(fastmath=True, block=256, ...)`.
 
     The options are those of `amdjit.options.CompileOptions`. A wrong value raises OptionError.
+
+    Signatures come first, as in Numba: `@kernel("void(f32[:], i32)")`, `@kernel((f32[:], i32))`, or
+    a list of them. The kernel is then compiled at once for the current device, and takes arguments
+    of these types only. device: make a function that kernels call, as `device_function` does.
     """
-    if function is None:
-        return lambda inner: _kernel(inner, options)
-    return _kernel(function, options)
+    if function is None or isinstance(function, (str, tuple, list, CallSignature)):
+        return lambda inner: _decorated(inner, options, function, device)
+    return _decorated(function, options, None, device)
 
 
-def _kernel(function: Callable[..., None], options: dict[str, Any]) -> Kernel:
+def _decorated(function: Any, options: dict[str, Any], signatures: Any, device: bool) -> Any:
+    if isinstance(function, Type):
+        raise OptionError(
+            f"@amdjit.kernel({function}): write the types of all parameters, "
+            f"@amdjit.kernel(({function},)), or annotate them, `def kernel(x: f32[:]):`"
+        )
+    if isinstance(function, Kernel):
+        raise OptionError(f"`{function.__name__}` is a kernel already: decorate it once")
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"@amdjit.kernel decorates a Python function, not {function!r}")
-    return Kernel(function, options)
+    if device:
+        return explicit_signatures.device_function_of(function, options, signatures)
+    return Kernel(function, options, signatures)

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from amdjit.abi.reports import ReportTable
-from amdjit.advice.performance import slow_parts
-from amdjit.diagnostics.performance import Finding
-from amdjit.frontend import CompileTime, Dependency
-from amdjit.language.launch_numbers import LaunchUse
+from amdjit.frontend import CompileTime
 from amdjit.late import late
 from amdjit.options import CompileOptions
 from amdjit.target import Target
-from amdjit.tree import nodes as tree
-from amdjit.tree.printer import print_program
 from amdjit.types import Type
 
 if TYPE_CHECKING:
-    from amdjit import backend, code_object
+    from amdjit import backend, code_object, devices
+    from amdjit.abi.reports import ReportTable
+    from amdjit.advice import performance
     from amdjit.code_object import CodeObject, Resources
+    from amdjit.code_object.metadata import KernelMetadata
+    from amdjit.diagnostics.performance import Finding
     from amdjit.emulator import decoder
+    from amdjit.frontend import Dependency, OutsideArray
     from amdjit.inspection import kernel_facts, notebook, reading
     from amdjit.inspection.inspection import Inspection
+    from amdjit.language.launch_numbers import LaunchUse
+    from amdjit.launching import residence
+    from amdjit.tree import nodes as tree
+    from amdjit.tree import printer, walk
 else:
     # Most kernels are compiled and launched without a look at what they became.
     backend = late("amdjit.backend")
@@ -33,11 +35,16 @@ else:
     decoder = late("amdjit.emulator.decoder")
     kernel_facts = late("amdjit.inspection.kernel_facts")
     notebook = late("amdjit.inspection.notebook")
+    performance = late("amdjit.advice.performance")
+    devices, residence = late("amdjit.devices"), late("amdjit.launching.residence")
+    printer = late("amdjit.tree.printer")
+    tree, walk = late("amdjit.tree.nodes"), late("amdjit.tree.walk")
     reading = late("amdjit.inspection.reading")
 
 __all__ = ["Argument", "CompiledKernel", "describe_argument"]
 
 Argument = Type | CompileTime
+_GRID_SIZES = frozenset({"global_size", "gridDim.x", "gridDim.y", "gridDim.z"})
 
 
 @dataclass(frozen=True)
@@ -47,8 +54,8 @@ class CompiledKernel:
     arguments: a type for each parameter, or the value of a `Const` one. llvm, optimized_llvm: the
     IR before and after the optimiser. code_object: the linked ELF that hipModuleLoadData takes.
     reads: what the code depends on outside the kernel. launch_uses: for each run-time parameter the
-    number that the launch computes from Python's numbers, None for an argument that is passed as it
-    is. findings: likely mistakes.
+    number that the launch computes from Python's numbers, or the array that it finds outside of the
+    kernel; None for an argument that is passed as it is. findings: likely mistakes.
     """
 
     name: str
@@ -59,7 +66,7 @@ class CompiledKernel:
     optimized_llvm: str = field(repr=False)
     code_object: bytes = field(repr=False)
     reads: tuple[Dependency, ...] = field(repr=False)
-    launch_uses: tuple[LaunchUse | None, ...] = field(repr=False)
+    launch_uses: tuple[LaunchUse | OutsideArray | None, ...] = field(repr=False)
     findings: tuple[Finding, ...] = field(repr=False)
 
     @property
@@ -87,21 +94,73 @@ class CompiledKernel:
         """What the kernel may report to the host; None if nothing: it then takes no record."""
         return self.program.reports
 
+    @property
+    def cooperative(self) -> bool:
+        """Whether the kernel waits for all workgroups, so that its launches are cooperative."""
+        return self.reports is not None and self.reports.meets
+
+    @property
+    def regs_per_thread(self) -> int:
+        """VGPRs of a work-item, as Numba names it."""
+        return self._metadata.vgpr_count
+
+    @property
+    def shared_mem_per_block(self) -> int:
+        """Bytes of static LDS of a workgroup, as Numba names it."""
+        return self._metadata.group_segment_bytes
+
+    @property
+    def local_mem_per_thread(self) -> int:
+        """Bytes of scratch memory of a work-item, as Numba names it."""
+        return self._metadata.private_segment_bytes
+
+    @property
+    def max_threads_per_block(self) -> int:
+        """The most work-items of a workgroup, as Numba names it."""
+        return self._metadata.max_flat_workgroup_size
+
+    @property
+    def const_mem_size(self) -> int:
+        """Bytes of constants in memory, as Numba names it."""
+        return self.linked.constant_bytes
+
+    def max_cooperative_grid_blocks(
+        self, block: int | tuple[int, ...], dynamic_lds: int = 0
+    ) -> int:
+        """Return the most workgroups of a cooperative launch on the current device, as Numba names
+        it. dynamic_lds: bytes."""
+        return residence.resident_workgroups(self, devices.current_device(), block, dynamic_lds)
+
+    @cached_property
+    def asks_for_grid(self) -> bool:
+        """Whether the kernel reads the size of the grid."""
+        calls = (node for function in self._functions for node in walk.walk(function.body))
+        return any(
+            isinstance(node, tree.CallIntrinsic) and node.intrinsic.name in _GRID_SIZES
+            for node in calls
+        )
+
     @cached_property
     def slow_parts(self) -> tuple[Finding, ...]:
         """The parts of the kernel that are slow by accident."""
-        return slow_parts(
+        return performance.slow_parts(
             self.program, self.linked.kernels[self.name].metadata, self.optimized_llvm
         )
 
     @cached_property
     def typed_tree(self) -> str:
         """The typed tree as text."""
-        return print_program(self.program)
+        return printer.print_program(self.program)
 
     @cached_property
     def asm(self) -> str:
         """The machine code as assembly text, with the Python source lines in it."""
+        return backend.list_assembly(self.asm_full)
+
+    @cached_property
+    def asm_full(self) -> str:
+        """The same with all directives, kernel descriptors and metadata: it assembles to the
+        code."""
         text = backend.emit_assembly(self.optimized_llvm, self.target, self.options)
         return backend.annotate_assembly(text, _source_lines(self.program))
 
@@ -136,15 +195,22 @@ class CompiledKernel:
         )
         return reading.inspect_kernel(self.linked, self.linked.kernels[self.name], companion)
 
+    @property
+    def _metadata(self) -> KernelMetadata:
+        return self.linked.kernels[self.name].metadata
+
+    @property
+    def _functions(self) -> tuple[tree.Function, ...]:
+        return self.program.kernel, *self.program.functions
+
     def _count_instructions(self) -> int:
         """Count machine instructions: decoded if the emulator has the processor, else as
         printed."""
         kernel = self.linked.kernels[self.name]
-        if self.target.is_emulated:
-            code = self.linked.code(kernel)
-            return sum(
-                1 for _ in decoder.decode_all(code, kernel.entry_address, self.options.wave_size)
-            )
+        sets = decoder.instruction_set_of(self.target.name)
+        if sets is not None:
+            code, size = self.linked.code(kernel), self.options.wave_size
+            return sum(1 for _ in decoder.decode_all(code, kernel.entry_address, size, sets))
         lines = (line.split(";")[0].strip() for line in self.asm.splitlines())
         return sum(
             bool(line) and not line.startswith(".") and not line.endswith(":") for line in lines
@@ -156,6 +222,6 @@ def describe_argument(argument: Argument) -> str:
     return repr(argument.value) if isinstance(argument, CompileTime) else str(argument)
 
 
-def _source_lines(program: tree.Program) -> Mapping[str, Any]:
-    files = {function.span.file for function in (program.kernel, *program.functions)}
-    return {file: linecache.getlines(file) for file in files}
+def _source_lines(program: tree.Program) -> Mapping[str, Sequence[str]]:
+    texts = (function.span.source for function in (program.kernel, *program.functions))
+    return {text.file: text.lines for text in texts}

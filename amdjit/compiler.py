@@ -20,6 +20,7 @@ from amdjit.frontend import definition_span, type_kernel
 from amdjit.garbage import collector_paused
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
+from amdjit.launching.array_facts import type_outside
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, Environment
 from amdjit.tree.verifier import verify
@@ -43,7 +44,11 @@ def compile_kernel(
     try:
         with collector_paused():
             typed = type_kernel(
-                function, tuple(map(_typed, arguments)), compilation, PYTHON_FUNCTIONS
+                function,
+                tuple(map(_typed, arguments)),
+                compilation,
+                PYTHON_FUNCTIONS,
+                type_outside,
             )
             verify(typed.program)
             llvm = lower(typed.program, options, _arrays(function, arguments))

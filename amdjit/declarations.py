@@ -14,14 +14,28 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, overload
 
+from amdjit.diagnostics.source_files import remember
+from amdjit.language.call_signatures import CallSignature
 from amdjit.language.declaration_checks import check_names, check_targets, check_wave_sizes
+from amdjit.language.declared_texts import (
+    coordinates_text,
+    form_text,
+    function_signature,
+    function_text,
+    intrinsic_signature,
+    intrinsic_text,
+    property_text,
+)
+from amdjit.language.documentation import documented, public_name
 from amdjit.language.emit_context import EmitContext
+from amdjit.language.pickling import PickledByName
+from amdjit.late_methods import dataclass
 from amdjit.target import Feature
 from amdjit.types import VOID, Choice, Immediate, Type
 
@@ -96,9 +110,11 @@ class InlineAsm:
 @dataclass(frozen=True, slots=True)
 class Emit:
     """Lower by a function `emit(context, *values) -> value`; immediates are passed as Python
-    values."""
+    values. is_atomic: whether it accesses memory through its pointers by LLVM's atomic instructions
+    alone."""
 
     function: Callable[..., Any]
+    is_atomic: bool = False
 
 
 Lowering = LlvmCall | InlineAsm | Emit
@@ -120,13 +136,15 @@ class Parameter:
         return self.default is not inspect.Parameter.empty
 
 
-@dataclass(frozen=True, eq=False)
-class Intrinsic:
+@documented(intrinsic_text, intrinsic_signature)
+@dataclass(frozen=True, eq=False, repr=False)
+class Intrinsic(PickledByName):
     """A typed operation with exactly one lowering. A call on the host runs its reference model.
 
     wave_sizes: those in which it exists. features: what the target must have. targets: the
     processors that have it, None for all. alternative: what to use on other processors, as a text
-    or a function of the target's name.
+    or a function of the target's name. meets: whether it belongs to the barrier of the whole grid,
+    so that launches of the kernel are cooperative.
     """
 
     name: str
@@ -140,6 +158,10 @@ class Intrinsic:
     targets: tuple[str, ...] | None = None
     alternative: str | Callable[[str], str] = ""
     documentation: str = field(default="", repr=False)
+    meets: bool = False
+
+    def __repr__(self) -> str:
+        return f"<intrinsic {public_name(self, self.name)}>"
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the reference model, which is the declaration's body; TypeError if the body is
@@ -150,12 +172,22 @@ class Intrinsic:
         return value
 
 
-@dataclass(frozen=True, eq=False)
-class DeviceFunction:
-    """A Python function that kernels call, typed anew for each combination of argument types."""
+@documented(function_text, function_signature)
+@dataclass(frozen=True, eq=False, repr=False)
+class DeviceFunction(PickledByName):
+    """A Python function that kernels call, typed anew for each combination of argument types.
+
+    signatures: the types that its arguments are converted to, and those of its results; any types
+    where there are none.
+    """
 
     function: Callable[..., Any]
     inline: bool = True
+    signatures: tuple[CallSignature, ...] = ()
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__qualname__", str(self.function))
+        return f"<device function {public_name(self, name)}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Run the Python function on the host."""
@@ -165,31 +197,44 @@ class DeviceFunction:
 @overload
 def device_function(function: Callable[..., Any], /) -> DeviceFunction: ...
 @overload
-def device_function(*, inline: bool = True) -> Callable[[Callable[..., Any]], DeviceFunction]: ...
+def device_function(
+    function: None = None, /, *, inline: bool = True
+) -> Callable[[Callable[..., Any]], DeviceFunction]: ...
+@overload
+def device_function(function: Callable[..., Any], /, *, inline: bool) -> DeviceFunction: ...
 def device_function(function: Callable[..., Any] | None = None, /, *, inline: bool = True) -> Any:
     """Mark a function that kernels call: `@device_function`, or `@device_function(inline=False)`.
 
     With `inline=False` it stays a function of its own in the machine code.
     """
     if function is None:
-        return partial(DeviceFunction, inline=inline)
+        return partial(device_function, inline=inline)
+    remember(function)
     return DeviceFunction(function, inline)
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+@documented(property_text)
+@dataclass(frozen=True, slots=True, repr=False)
+class Property(PickledByName):
     """A name that reads like a value and is a call: `threadIdx.x`, `wavefront_size`."""
 
     getter: Intrinsic | DeviceFunction
 
+    def __repr__(self) -> str:
+        return f"<{public_name(self, getattr(self.getter, 'name', 'property'))}>"
 
-@dataclass(frozen=True, slots=True)
-class Coordinates:
-    """Three properties, one per axis."""
 
-    x: Property
-    y: Property
-    z: Property
+@documented(coordinates_text)
+@dataclass(frozen=True, slots=True, repr=False)
+class Coordinates(PickledByName):
+    """Three properties, one per axis. Type checkers take them for any number."""
+
+    x: Any
+    y: Any
+    z: Any
+
+    def __repr__(self) -> str:
+        return f"<{public_name(self, 'coordinates')}>"
 
 
 class Form(Enum):
@@ -198,6 +243,7 @@ class Form(Enum):
     SHARED_ARRAY = "shared.array"
     SHARED_DYNAMIC = "shared.dynamic"
     LOCAL_ARRAY = "local.array"
+    CONST_ARRAY_LIKE = "const.array_like"
     ADDRESS_OF = "address_of"
     STATIC_RANGE = "static_range"
     UNROLL = "unroll"
@@ -205,12 +251,17 @@ class Form(Enum):
     SHUFFLE = "shuffle"
 
 
+@documented(form_text)
 @dataclass(frozen=True, slots=True)
 class SpecialForm:
     """The value that stands for a `Form` in a user's globals."""
 
     form: Form
     documentation: str = field(default="", repr=False)
+    example: str = field(default="", repr=False)
+
+    def __repr__(self) -> str:
+        return f"<amdjit.{self.form.value}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Raise TypeError: these forms have a meaning in kernels only."""
@@ -226,14 +277,16 @@ def intrinsic(
     targets: tuple[str, ...] | None = None,
     alternative: str | Callable[[str], str] = "",
     name: str | None = None,
+    meets: bool = False,
 ) -> Callable[[Callable[..., Any]], Intrinsic]:
     """Declare an intrinsic by a function: its annotations are the types, its body the reference
     model.
 
     A body of `...` means that there is no model. isa: the mnemonic that it becomes. targets: the
     processors that have it, None for all. alternative: what the error on another target says to
-    use, as a text or a function of the target's name. TypeError if a type is missing, or an operand
-    or processor does not exist.
+    use, as a text or a function of the target's name. meets: it works on the launch's record
+    (`EmitContext.record_word`) as part of a barrier of the whole grid. TypeError if a type is
+    missing, or an operand or processor does not exist.
     """
     if not isinstance(lowering, (LlvmCall, InlineAsm, Emit)):
         kinds = "LlvmCall(name), Emit(function) or InlineAsm(template, constraints)"
@@ -263,6 +316,7 @@ def intrinsic(
             alternative=alternative,
             reference=function,
             documentation=inspect.getdoc(function) or "",
+            meets=meets,
         )
 
     return declare

@@ -10,12 +10,19 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amdjit.late import late
+from amdjit.late_methods import dataclass
+
+if TYPE_CHECKING:
+    import tempfile
+else:
+    tempfile = late("tempfile")
 
 __all__ = ["DiskCache", "source_version"]
 

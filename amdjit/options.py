@@ -6,11 +6,18 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from amdjit.diagnostics.errors import AmdjitError
-from amdjit.target import DEFAULT_TARGET, TARGETS, Target, find_target
+from amdjit.late_methods import dataclass, field
+from amdjit.option_checks import (
+    FAST_MATH_FLAGS,
+    SANITIZER_CHECKS,
+    OptionError,
+    check_options,
+    checked_sanitize,
+    named_target,
+)
+from amdjit.target import DEFAULT_TARGET, Target
 
 __all__ = [
     "FAST_MATH_FLAGS",
@@ -24,88 +31,84 @@ __all__ = [
     "default_target",
     "named_target",
     "read_environment",
-    "spelled_out",
 ]
-
-# LLVM language reference, "Fast-Math Flags".
-FAST_MATH_FLAGS = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc")
-
-# What the emulator can check launches for: docs/sanitizer.md.
-SANITIZER_CHECKS = ("memory", "race", "init", "sync")
 
 # How the emulator computes matrix and dot products of floats: docs/emulator.md.
 MATRIX_ARITHMETICS = ("silicon", "fma")
 
-_MOST_UNROLLED = 1024
-_MOST_PRINTED = 2**30
 # KiB, MiB, GiB, TiB as powers of two.
 _BINARY = {"K": 10, "M": 20, "G": 30, "T": 40}
-
-
-class OptionError(AmdjitError, ValueError):
-    """An option or environment variable has a wrong value; the message says which values are
-    right."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
     """How one kernel is compiled. Part of the key of a compiled kernel: equal options, equal code.
 
-    fastmath: False, True (all flags) or some of FAST_MATH_FLAGS. block: the most work-items of a
-    workgroup (also spelled max_block), its exact shape of up to 3 extents, or None for 1024 at
-    most. waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None. wave_size: lanes of a
-    wave, 32 or 64 (0: the processor's usual one). opt_level: 0 to 3, as clang's -O. debug_info:
-    keep the Python source lines in the code object. debug_variables: describe Python's variables
-    there, too, with the registers that hold them, as far as the machine code does not change; the
-    compilation takes several times as long. asserts: compile `assert` and `raise`; False
-    leaves them out, so that they cost nothing. bounds_check: test every index against its array's
-    shape; None does so if AMDJIT_DEBUG is 1. denormals: "preserve", or "flush" to read and write 0
-    for f32 numbers that are too small to be normal. inline: True inlines all device functions,
-    False none of the user's, None as each of them says. unroll: how many rounds to unroll loops by
-    that do not say it themselves, 1 for no unrolling; None leaves it to LLVM. print_buffer: bytes
-    that one launch can print; a line takes 20 and those of its values. warnings: warn about what is
-    slow by accident (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0 turns all warnings off.
+    fastmath: False, True (all flags) or some of FAST_MATH_FLAGS.
+    block: the most work-items of a workgroup (also spelled max_block), its exact shape of up to 3
+    extents, or None for 1024 at most.
+    waves_per_eu: waves a SIMD should hold (bounds the VGPRs), or None.
+    max_registers: the most VGPRs of a work-item, 8 at least, or None; what does not fit is kept in
+    scratch memory.
+    wave_size: lanes of a wave, 32 or 64 (0: the processor's usual one).
+    opt_level: 0 to 3, as clang's -O.
+    debug_info: keep the Python source lines in the code object.
+    debug_variables: describe Python's variables there, too, with the registers that hold them, as
+    far as the machine code does not change; the compilation takes several times as long.
+    asserts: compile `assert` and `raise`; False leaves them out, so that they cost nothing.
+    bounds_check: test every index against its array's shape; None does so if AMDJIT_DEBUG is 1.
+    division_check: raise ZeroDivisionError where `/`, `//` or `%` divides by 0, floats too; else no
+    division raises. With Numba's typing, also raise UnboundLocalError where a name is read that no
+    path has assigned; else it is 0. It needs `asserts`.
+    wraparound: let indices that are negative at run time count from the end.
+    denormals: "preserve", or "flush" to read and write 0 for f32 numbers too small to be normal.
+    f64_math: whose functions of f64 are called: "own", amdjit's, or "ocml", those of ROCm's device
+    library, which must be installed (docs/reference/math.md).
+    inline: True inlines all device functions, False none of the user's, None as each of them says.
+    unroll: how many rounds to unroll loops by that do not say it themselves, 1 for no unrolling;
+    None leaves it to LLVM.
+    max_recursion: 1 to 256, how many calls of a recursion may be active within the first one; one
+    more is a RecursionError on the host. Every level is code of its own.
+    print_buffer: bytes that one launch can print; a line takes 20 and those of its values.
+    warnings: warn about what is slow by accident (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0
+    turns all warnings off.
     sanitize: the checks that the emulator makes in all launches of the kernel, some of
-    SANITIZER_CHECKS (docs/sanitizer.md). exact_lines: give each memory access its own line in the
-    code object. LLVM gives all accesses of a clause (`s_clause`) the line of the first, so no
-    clauses are made. Launches with checks turn this on.
+    SANITIZER_CHECKS (docs/sanitizer.md).
+    exact_lines: give each memory access its own line in the code object. LLVM gives all accesses of
+    a clause (`s_clause`) the line of the first, so no clauses are made. Launches with checks turn
+    this on.
+    typing: "amdjit" or "numba", by whose rules literals, Python's numbers and operators get their
+    types; Numba's are i64 and f64.
     """
 
     target: Target
     fastmath: bool | frozenset[str] = False
     block: int | tuple[int, ...] | None = None
     waves_per_eu: int | None = None
+    max_registers: int | None = None
     wave_size: int = 0
     opt_level: int = 3
     debug_info: bool = True
     debug_variables: bool = False
     asserts: bool = True
     bounds_check: bool | None = None
+    division_check: bool = False
+    wraparound: bool = False
     denormals: str = "preserve"
+    f64_math: str = "own"
     inline: bool | None = None
     unroll: int | None = None
+    max_recursion: int = 16
     print_buffer: int = 2**20
     warnings: bool = True
     sanitize: tuple[str, ...] = ()
     exact_lines: bool = False
+    typing: str = "amdjit"
 
     def __post_init__(self) -> None:
         if self.wave_size == 0:
             object.__setattr__(self, "wave_size", self.target.wave_size)
-        _check_fastmath(self.fastmath)
-        checked_sanitize(self.sanitize, "sanitize=")
-        _check_block(self.block, self.target)
-        if self.waves_per_eu is not None and not 1 <= self.waves_per_eu <= self.target.max_waves:
-            raise OptionError(
-                f"waves_per_eu={self.waves_per_eu}: give 1 to {self.target.max_waves}"
-            )
-        if self.wave_size not in self.target.wave_sizes:
-            raise OptionError(
-                f"wave_size={self.wave_size}: {self.target} has {_listed(self.target.wave_sizes)}"
-            )
-        if self.opt_level not in (0, 1, 2, 3):
-            raise OptionError(f"opt_level={self.opt_level}: give 0, 1, 2 or 3")
-        _check_language_options(self)
+        check_options(self)
 
     @property
     def fast_math_flags(self) -> tuple[str, ...]:
@@ -136,28 +139,29 @@ class Environment:
 
     device: AMDJIT_DEVICE, the device to use where the program chooses none, such as hip:0 or
     emulator:gfx1201. target: AMDJIT_TARGET, the processor to compile for, and to emulate, where
-    nothing else says: gfx1201 unless set. linker: AMDJIT_LINKER, the linker to use: a program, or
-    `zig` for the one of the ziglang package. cache_dir: AMDJIT_CACHE_DIR, where compiled code is
-    kept: the platform's place for caches unless set; empty: none. emulator_threads:
-    AMDJIT_EMULATOR_THREADS, threads of the CPU that the emulator uses: all unless set.
-    emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds that a launch may take on the emulator.
-    emulator_tier: AMDJIT_EMULATOR_TIER, quick or full: how the emulator translates kernels; as it
-    pays unless set. emulator_matrix: AMDJIT_EMULATOR_MATRIX, silicon or fma: round matrix and dot
-    products of floats as the hardware was
-        measured to, or as chains of f32 multiply-adds, which is quicker; silicon unless set.
-    emulator_memory: AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the host
-    has unless set. debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a
-    kernel does not say. warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off. compile_guard:
+    nothing else says: gfx1201 unless set. linker: AMDJIT_LINKER, the linker to use instead of
+    amdjit's own: a program, or `zig` for the one of the ziglang package. cache_dir:
+    AMDJIT_CACHE_DIR, where compiled code is kept: the platform's place for caches unless set;
+    empty: none. emulator_threads: AMDJIT_EMULATOR_THREADS, threads of the CPU that the emulator
+    uses: all unless set. emulator_time_limit: AMDJIT_EMULATOR_TIME_LIMIT, seconds that a launch may
+    take on the emulator. emulator_tier: AMDJIT_EMULATOR_TIER, quick or full: how the emulator
+    translates kernels; as it pays unless set. emulator_matrix: AMDJIT_EMULATOR_MATRIX, silicon or
+    fma: round matrix and dot products of floats as the hardware was measured to, or as chains of
+    f32 multiply-adds, which is quicker; silicon unless set. emulator_memory:
+    AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the host has unless set.
+    debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not
+    say. warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off. compile_guard:
     AMDJIT_COMPILE_GUARD, 0 to run LLVM in the program's own process, which its failures then end.
     compile_time_limit: AMDJIT_COMPILE_TIME_LIMIT, seconds that LLVM may take for a stage of a
     kernel: 600 unless set. sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all
     launches, such as `memory,race`. sanitize_json: AMDJIT_SANITIZE_JSON, a file that each report of
-    these checks is appended to, one object a line. rocm_path: ROCM_PATH, where ROCm is installed,
-    if it is; its linker and device library are used. device_libraries: AMDJIT_DEVICE_LIBS, the
-    folder of OCML, `ocml.bc`, for functions of f64: found unless set. search_path: PATH, where
+    these checks is appended to, one object a line. roctx: AMDJIT_ROCTX, 1 to name the range of each
+    launch for ROCm's profilers. rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker
+    and libraries are used. device_libraries: AMDJIT_DEVICE_LIBS, the
+    folder of OCML, `ocml.bc`, for `f64_math="ocml"`: found unless set. search_path: PATH, where
     programs are looked for. no_color: NO_COLOR, set to anything for plain text in the terminal
     (no-color.org). force_color: FORCE_COLOR, set to anything but 0 for colour in pipes, too.
-    terminal: TERM, the kind of terminal: `dumb` ones get plain text.
+    terminal: TERM, `dumb` for plain text.
     """
 
     device: str | None = None
@@ -172,6 +176,7 @@ class Environment:
     warnings: bool = True
     sanitize: tuple[str, ...] = ()
     sanitize_json: Path | None = None
+    roctx: bool = False
     emulator_memory: int | None = None
     emulator_tier: str | None = None
     emulator_matrix: str = "silicon"
@@ -205,13 +210,10 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         debug=_switch(variables, "AMDJIT_DEBUG", False),
         warnings=_switch(variables, "AMDJIT_WARNINGS", True),
         sanitize=_sanitize(variables),
-        sanitize_json=Path(variables["AMDJIT_SANITIZE_JSON"])
-        if variables.get("AMDJIT_SANITIZE_JSON")
-        else None,
-        device_libraries=Path(variables["AMDJIT_DEVICE_LIBS"])
-        if variables.get("AMDJIT_DEVICE_LIBS")
-        else None,
-        rocm_path=Path(variables["ROCM_PATH"]) if variables.get("ROCM_PATH") else None,
+        sanitize_json=_path(variables, "AMDJIT_SANITIZE_JSON"),
+        roctx=_switch(variables, "AMDJIT_ROCTX", False),
+        device_libraries=_path(variables, "AMDJIT_DEVICE_LIBS"),
+        rocm_path=_path(variables, "ROCM_PATH"),
         search_path=variables.get("PATH", ""),
         no_color=bool(variables.get("NO_COLOR")),
         force_color=variables.get("FORCE_COLOR", "0") not in ("", "0"),
@@ -219,94 +221,9 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
     )
 
 
-def named_target(name: str) -> Target:
-    """Return the target of this name; OptionError with the known names if there is none."""
-    target = find_target(name)
-    if target is None:
-        raise OptionError(f"unknown target {name!r}: amdjit has {_listed(TARGETS)}")
-    return target
-
-
 def default_target(environment: Environment) -> Target:
     """Return the target to compile for if neither the caller nor a device decides it."""
     return environment.target or named_target(DEFAULT_TARGET)
-
-
-def _check_fastmath(fastmath: bool | frozenset[str]) -> None:
-    if isinstance(fastmath, bool):
-        return
-    unknown = sorted(set(fastmath) - set(FAST_MATH_FLAGS))
-    if unknown:
-        raise OptionError(
-            f"fastmath: unknown {_listed(unknown)}; there are {_listed(FAST_MATH_FLAGS)}"
-        )
-
-
-def _check_block(block: int | tuple[int, ...] | None, target: Target) -> None:
-    if block is None:
-        return
-    extents = block if isinstance(block, tuple) else (block,)
-    sound = 1 <= len(extents) <= 3 and all(
-        type(extent) is int and extent >= 1 for extent in extents
-    )
-    if not sound or math.prod(extents) > target.max_workgroup_size:
-        raise OptionError(
-            f"block={block!r}: give 1 to {target.max_workgroup_size} work-items, or up to 3 "
-            "extents with that product"
-        )
-
-
-def _check_language_options(options: CompileOptions) -> None:
-    for name in ("asserts", "debug_variables", "warnings", "exact_lines"):
-        if type(getattr(options, name)) is not bool:
-            raise OptionError(f"{name}={getattr(options, name)!r}: give True or False")
-    if options.debug_variables and not options.debug_info:
-        raise OptionError("debug_variables=True: it needs debug_info=True")
-    for name in ("bounds_check", "inline"):
-        if getattr(options, name) not in (None, True, False):
-            raise OptionError(f"{name}={getattr(options, name)!r}: give True, False or None")
-    if options.denormals not in ("preserve", "flush"):
-        raise OptionError(f'denormals={options.denormals!r}: give "preserve" or "flush"')
-    if options.unroll is not None and not (
-        type(options.unroll) is int and 1 <= options.unroll <= _MOST_UNROLLED
-    ):
-        raise OptionError(f"unroll={options.unroll!r}: give 1 to {_MOST_UNROLLED} rounds, or None")
-    if type(options.print_buffer) is not int or not 64 <= options.print_buffer <= _MOST_PRINTED:
-        raise OptionError(
-            f"print_buffer={options.print_buffer!r}: give 64 to {_MOST_PRINTED} bytes"
-        )
-
-
-def checked_sanitize(checks: object, what: str) -> tuple[str, ...]:
-    """Return names of checks in the order of the table; OptionError for an unknown one."""
-    names = (
-        (checks,)
-        if isinstance(checks, str)
-        else tuple(checks)
-        if isinstance(checks, (tuple, list))
-        else None
-    )
-    if names is None or not set(names) <= set(SANITIZER_CHECKS):
-        unknown = next((name for name in names or () if name not in SANITIZER_CHECKS), checks)
-        raise OptionError(
-            f"{what}: there is no check {unknown!r}; there are {_listed(SANITIZER_CHECKS)}"
-        )
-    return tuple(name for name in SANITIZER_CHECKS if name in names)
-
-
-def spelled_out(options: Mapping[str, object]) -> dict[str, object]:
-    """Return a kernel's options with `block` in place of `max_block`."""
-    spelled = dict(options)
-    if "max_block" in spelled:
-        most = spelled.pop("max_block")
-        if "block" in spelled or type(most) is not int:
-            raise OptionError(
-                f"max_block={most!r}: give a number of work-items, and no block= with it"
-            )
-        spelled["block"] = most
-    if "sanitize" in spelled:
-        spelled["sanitize"] = checked_sanitize(spelled["sanitize"], "sanitize=")
-    return spelled
 
 
 def _target_variable(variables: Mapping[str, str]) -> Target | None:
@@ -317,6 +234,10 @@ def _target_variable(variables: Mapping[str, str]) -> Target | None:
         return named_target(name)
     except OptionError as error:
         raise OptionError(f"AMDJIT_TARGET: {error}") from None
+
+
+def _path(variables: Mapping[str, str], name: str) -> Path | None:
+    return Path(variables[name]) if variables.get(name) else None
 
 
 def _switch(variables: Mapping[str, str], name: str, default: bool) -> bool:
@@ -337,9 +258,7 @@ def _threads(variables: Mapping[str, str]) -> int | None:
 
 def _sanitize(variables: Mapping[str, str]) -> tuple[str, ...]:
     parts = variables.get("AMDJIT_SANITIZE", "").split(",")
-    return checked_sanitize(
-        tuple(part.strip() for part in parts if part.strip()), "AMDJIT_SANITIZE"
-    )
+    return checked_sanitize(tuple(filter(None, map(str.strip, parts))), "AMDJIT_SANITIZE")
 
 
 def _time_limit(variables: Mapping[str, str], name: str) -> float | None:
@@ -387,14 +306,6 @@ def _cache_dir(variables: Mapping[str, str]) -> Path | None:
         return Path(chosen) if chosen else None
     if variables.get("XDG_CACHE_HOME"):
         return Path(variables["XDG_CACHE_HOME"]) / "amdjit"
-    if os.name == "nt":
-        local = variables.get("LOCALAPPDATA")
-        return Path(local) / "amdjit" / "cache" if local else None
-    home = variables.get("HOME")
-    return Path(home) / ".cache" / "amdjit" if home else None
-
-
-def _listed(names: object) -> str:
-    return (
-        ", ".join(str(name) for name in names) if isinstance(names, (list, tuple)) else str(names)
-    )
+    windows = os.name == "nt"
+    home = variables.get("LOCALAPPDATA" if windows else "HOME")
+    return Path(home, "amdjit/cache" if windows else ".cache/amdjit") if home else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from amdjit.late_methods import dataclass
 
 TRIPLE = "amdgcn-amd-amdhsa"
 """LLVM's name of the platform: every processor here under HSA."""
@@ -33,7 +34,9 @@ class Target:
     wave slots of a SIMD. lds_per_workgroup, lds_per_workgroup_processor, lds_granule: bytes.
     simds_per_workgroup_processor: SIMDs that share one LDS, in workgroup-processor mode if the
     processor has it. has_workgroup_processors: whether a workgroup may span two compute units that
-    share their LDS. is_emulated: whether the emulator runs its machine code.
+    share their LDS. is_emulated: whether the emulator runs its machine code. multiprocessors:
+    workgroup processors of the largest product, or compute units where there are none; 0 where
+    only a GPU has to know.
     """
 
     name: str
@@ -52,6 +55,7 @@ class Target:
     max_workgroup_size: int = 1024
     has_workgroup_processors: bool = True
     is_emulated: bool = False
+    multiprocessors: int = 0
 
     @property
     def wave_size(self) -> int:
@@ -98,7 +102,7 @@ def _rdna(
     features: frozenset[Feature],
     vgpr_file: int,
     vgpr_granule: int,
-    is_emulated: bool = False,
+    multiprocessors: int = 0,
 ) -> Target:
     return Target(
         name=name,
@@ -114,7 +118,8 @@ def _rdna(
         lds_per_workgroup_processor=128 * 1024,
         lds_granule=1024,
         simds_per_workgroup_processor=4,
-        is_emulated=is_emulated,
+        is_emulated=multiprocessors > 0,
+        multiprocessors=multiprocessors,
     )
 
 
@@ -144,9 +149,11 @@ TARGETS: tuple[Target, ...] = (
     _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512),
     _cdna("gfx950", (9, 5, 0), 0x4F, 160 * 1024, 1280),
     _rdna("gfx1030", (10, 3, 0), 0x36, _RDNA, 1024, 16),
-    _rdna("gfx1100", (11, 0, 0), 0x41, _GFX11, 1536, 24),
-    _rdna("gfx1200", (12, 0, 0), 0x48, _GFX12, 1536, 24, is_emulated=True),
-    _rdna("gfx1201", (12, 0, 1), 0x4E, _GFX12, 1536, 24, is_emulated=True),
+    # AMD's product page of the RX 7900 XTX: 96 compute units.
+    _rdna("gfx1100", (11, 0, 0), 0x41, _GFX11, 1536, 24, multiprocessors=48),
+    # AMD's product pages of the RX 9060 XT and the RX 9070 XT: 32 and 64 compute units.
+    _rdna("gfx1200", (12, 0, 0), 0x48, _GFX12, 1536, 24, multiprocessors=16),
+    _rdna("gfx1201", (12, 0, 1), 0x4E, _GFX12, 1536, 24, multiprocessors=32),
     _GFX1250,
 )
 """Every processor that amdjit compiles for."""

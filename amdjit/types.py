@@ -6,18 +6,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from amdjit.language.call_signatures import CallSignature
+from amdjit.language.documentation import documented, type_text
+from amdjit.language.element_dtypes import dtype_of_element
 from amdjit.language.immediates import Choice, Immediate
 from amdjit.language.memories import AddressSpace, Layout
 from amdjit.language.tuple_types import VOID, Known, Structure, Tuple, Void
 from amdjit.language.type_base import Type
 from amdjit.language.type_patterns import Const, PointerPattern, TypeVariable
+from amdjit.late_methods import dataclass
 
 __all__ = [
     "MAX_VECTOR_LENGTH",
@@ -72,6 +76,7 @@ class ScalarKind(Enum):
     FLOAT = "float"
 
 
+@documented(type_text)
 @dataclass(frozen=True, slots=True)
 class Scalar(Type):
     """A number or a boolean. `storage_only` types convert but have no arithmetic."""
@@ -84,9 +89,20 @@ class Scalar(Type):
     def __str__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle as a name: there is one object for each scalar type."""
+        if globals().get(self.name) is self:
+            return str(self.name)
+        return Scalar, (self.name, self.kind, self.bits, self.storage_only)
+
     def __getitem__(self, axes: Any) -> Array:
-        """Return an array type: one `:` per axis; `::1` as the last one means C-contiguous only."""
+        """Return an array type: one `:` per axis; `::1` as the last one means C-contiguous only.
+
+        `f32[()]` has no axes: one element, `a[()]`.
+        """
         axes = axes if isinstance(axes, tuple) else (axes,)
+        if not axes:
+            return Array(self, 0, Layout.CONTIGUOUS)
         for axis in axes:
             if not isinstance(axis, slice) or axis.start is not None or axis.stop is not None:
                 raise TypeError(
@@ -97,9 +113,14 @@ class Scalar(Type):
         contiguous = axes[-1].step == 1
         return Array(self, len(axes), Layout.CONTIGUOUS if contiguous else Layout.ANY)
 
-    def __call__(self, value: Any = 0) -> Any:
-        """Convert a value: in a kernel to this type, on the host to the NumPy scalar of it."""
-        return self.dtype.type(value)
+    def __call__(self, value: Any = 0, *more: Any) -> Any:
+        """Convert a value: in a kernel to this type, on the host to the NumPy scalar of it.
+
+        With types it is the signature of a device function: `i32(i32, i32)`.
+        """
+        if isinstance(value, Type):
+            return CallSignature(self, (value, *more))
+        return self.dtype.type(value, *more)
 
     @property
     def is_float(self) -> bool:
@@ -182,6 +203,7 @@ def from_dtype(dtype: np.dtype[Any]) -> Scalar | None:
     return _BY_DTYPE.get(dtype)
 
 
+@documented(type_text)
 @dataclass(frozen=True, slots=True)
 class Vector(Type):
     """`length` elements of one scalar type, held in registers."""
@@ -263,6 +285,11 @@ class Record(Type):
         )
         return f"record({fields})"
 
+    def __getitem__(self, axes: Any) -> Array:
+        """Return an array type, with one `:` per axis as in `f32[:]`."""
+        named = Scalar(self.title or "record", ScalarKind.FLOAT, 8 * self.nbytes)
+        return replace(named[axes], element=self)
+
     def field(self, name: object) -> RecordField | None:
         """Return the field of this name, None if the record has no such field."""
         return next((field for field in self.fields if field.name == name), None)
@@ -298,7 +325,7 @@ class Array(Type):
 
     def __str__(self) -> str:
         if self.ndim == 0:
-            return str(self.element)
+            return f"{self.element}{'' if isinstance(self.element, Record) else '[()]'}"
         if self.shape is not None:
             strided = {Layout.STRIDED: "strided ", Layout.ROWS: "rows of "}.get(self.layout, "")
             return (
@@ -313,6 +340,11 @@ class Array(Type):
         return f"{self.element}[{axes}]{rows}{large}" + (
             " overlapping" if self.distinct is False else ""
         )
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy type of the elements."""
+        return dtype_of_element(self.element)
 
     @property
     def index_type(self) -> Scalar:

@@ -79,8 +79,11 @@ CLANG = (
 
 @dataclass(frozen=True)
 class Quality:
-    """The contents of one kernel's machine code. accesses: how often memory is accessed, by bits a
-    lane."""
+    """The contents of one kernel's machine code.
+
+    waits: instructions that wait for memory. invalidations: of caches, at barriers and fences.
+    accesses: how often memory is accessed, by bits a lane.
+    """
 
     instructions: int
     vgprs: int
@@ -88,6 +91,8 @@ class Quality:
     spills: int
     waves_per_simd: int
     wmma: int
+    waits: int
+    invalidations: int
     accesses: dict[str, int]
 
     def cells(self) -> tuple[object, ...]:
@@ -100,6 +105,8 @@ class Quality:
             self.spills,
             self.waves_per_simd,
             self.wmma,
+            self.waits,
+            self.invalidations,
             accesses,
         )
 
@@ -125,6 +132,8 @@ def quality(code_object: bytes) -> Quality:
         resources.vgpr_spills + resources.sgpr_spills,
         resources.waves_per_simd,
         sum(count for name, count in counted.items() if name.startswith("v_wmma")),
+        sum(count for name, count in counted.items() if re.match("s_wait_.*cnt", name)),
+        counted.get("global_inv", 0),
         dict(accesses),
     )
 
@@ -160,6 +169,8 @@ def main() -> None:
         "spills",
         "waves",
         "WMMA",
+        "waits",
+        "inv",
         "memory accesses by bits",
     )
     print(table(head, rows))

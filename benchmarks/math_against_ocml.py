@@ -1,5 +1,5 @@
-"""How many instructions functions of f32 take, and those of OCML, ROCm's device library: compiled,
-not run.
+"""How many instructions functions of f32 and f64 take, and those of OCML, ROCm's device library:
+compiled, not run.
 
 Counted is what a kernel of one call has more than one that copies, without the hints to the
 scheduler (`s_delay_alu`, waits). Both sides of branches count, whichever is taken.
@@ -8,14 +8,17 @@ scheduler (`s_delay_alu`, waits). Both sides of branches count, whichever is tak
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any
 
 import amdjit
-from amdjit import LlvmCall, f32
+from amdjit import LlvmCall, f32, f64
 from amdjit.backend import find_ocml
 from amdjit.declarations import DeviceFunction, Intrinsic
+from amdjit.diagnostics import BackendError
 from amdjit.intrinsics import math as real
 from amdjit.options import Environment
+from amdjit.types import Scalar
 
 NAMES = {"power": "pow"}
 """OCML's names where they are others."""
@@ -30,10 +33,25 @@ def instructions(name: str, arguments: int) -> dict[str, int]:
     return found
 
 
-def _counted(function: DeviceFunction | Intrinsic | None, arguments: int) -> tuple[int, int]:
+def instructions_of_f64(name: str, arguments: int) -> dict[str, int]:
+    """Return how many instructions a function of f64 takes, how many of them are of f64, and both
+    for OCML's where it is installed."""
+    empty = _counted(None, arguments, f64)[0]
+    ours = _counted(getattr(real, name), arguments, f64)
+    found = {"instructions": ours[0] - empty, "of_f64": ours[1]}
+    if find_ocml(Environment()) is not None:
+        with suppress(BackendError):  # which has some functions in f32 only
+            theirs = _counted(_of_ocml(name, arguments, f64), arguments, f64)
+            found |= {"instructions_of_ocml": theirs[0] - empty, "of_f64_in_ocml": theirs[1]}
+    return found
+
+
+def _counted(
+    function: DeviceFunction | Intrinsic | None, arguments: int, kind: Scalar = f32
+) -> tuple[int, int]:
     mnemonics = re.findall(
         r"^\s+((?:v|s|ds|global|scratch)_\w+)",
-        _kernel(function, arguments).compile(*[f32[:]] * 3).asm,
+        _kernel(function, arguments).compile(*[kind[:]] * 3).asm,
         re.MULTILINE,
     )
     real_ones = [
@@ -66,18 +84,15 @@ def _kernel(function: Any, arguments: int) -> amdjit.Kernel:
     return of_one if arguments == 1 else of_two
 
 
-def _of_ocml(name: str, arguments: int) -> Intrinsic:
-    lowering = LlvmCall(f"__ocml_{NAMES.get(name, name)}_f32", library="OCML")
-    if arguments == 1:
+def _of_ocml(name: str, arguments: int, kind: Scalar = f32) -> Intrinsic:
+    lowering = LlvmCall(f"__ocml_{NAMES.get(name, name)}_f{kind.bits}", library="OCML")
 
-        @amdjit.intrinsic(lowering)
-        def of_one(x: f32) -> f32:
-            """Return what OCML does."""
-
-        return of_one
-
-    @amdjit.intrinsic(lowering)
-    def of_two(x: f32, y: f32) -> f32:
+    def of_one(x):
         """Return what OCML does."""
 
-    return of_two
+    def of_two(x, y):
+        """Return what OCML does."""
+
+    function = of_one if arguments == 1 else of_two
+    function.__annotations__ = dict.fromkeys(("x", "y")[:arguments], kind) | {"return": kind}
+    return amdjit.intrinsic(lowering)(function)

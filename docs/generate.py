@@ -18,12 +18,18 @@ from generators import builtin_pages, cycle_page, json_page, matrix_pages, shown
 from generators.emulator_opcodes import introduction as opcode_introduction
 from generators.emulator_opcodes import tables as opcode_tables
 from generators.error_page import errors
-from generators.exactness import EXACTNESS, measured_errors
+from generators.exactness import (
+    EXACTNESS,
+    OF_DOUBLES,
+    measured_errors,
+    measured_errors_of_doubles,
+)
 from generators.intrinsics_page import intrinsics
 from generators.numba_checklist import page as checklist
 from generators.page_form import page, table
 
 import amdjit
+from amdjit.launching.option_spellings import SPELLINGS
 from amdjit.options import CompileOptions, Environment
 
 ROOT = Path(__file__).parents[1]
@@ -49,18 +55,26 @@ def options() -> str:
         "compilation, `kernel.compile(..., opt_level=0)`. Wrong values raise `OptionError`.\n\n"
         "`compile` also takes `target`, the name of a processor; for a launch it is the device's."
     )
+    spelled = [(f"`{each.name}`", each.meaning) for each in SPELLINGS]
     return page(
         "Options",
-        "amdjit/options.py",
+        "amdjit/options.py and amdjit/launching/option_spellings.py",
         introduction,
-        [table(("option", "default", "meaning"), rows)],
+        [
+            table(("option", "default", "meaning"), rows),
+            "## Other spellings\n\nMost are Numba's.",
+            table(("option", "meaning"), spelled),
+        ],
     )
 
 
 def accuracy() -> str:
     """Return the page on the accuracy of functions of real numbers."""
     return page(
-        "Exactness of functions", "docs/math_accuracy.json", EXACTNESS, [table(*measured_errors())]
+        "Exactness of functions",
+        "docs/math_accuracy.json and docs/math_accuracy_f64.json",
+        EXACTNESS,
+        [table(*measured_errors()), OF_DOUBLES, table(*measured_errors_of_doubles())],
     )
 
 
@@ -115,22 +129,13 @@ def described_fields(kind: type) -> dict[str, str]:
     return {name: meaning.strip() for name, meaning in zip(pieces[1::2], pieces[2::2], strict=True)}
 
 
-def machine_code(text: str) -> str:
-    """Return a kernel's instructions and source lines from its assembly: the lines between label
-    and end."""
-    body = re.search(r"^(\w+:.*?^\ts_endpgm)$", text, re.MULTILINE | re.DOTALL)
-    assert body is not None
-    kept = (line.expandtabs(4) for line in body[1].splitlines() if not line.startswith("; %bb"))
-    return "\n".join(re.sub(r"\s+; (%\w+|=>.*)$", "", line) for line in kept)
-
-
 def readme() -> str:
     """Return the README with the current machine code and views of its first kernel."""
     text = (ROOT / "README.md").read_text()
     source = shown_views.kernel_source(text).replace("from amdjit import f32\n", "", 1)
     f32 = amdjit.f32
     compiled = shown_views.compiled_from(source, "saxpy.py", f32, f32[:], f32[:], f32[:])
-    listing = machine_code(compiled.asm)
+    listing = compiled.asm.rstrip()
     pattern = r"(<!-- generated: saxpy -->\n```\n).*?(```\n<!-- end -->)"
     text = re.sub(pattern, lambda match: f"{match[1]}{listing}\n{match[2]}", text, flags=re.DOTALL)
     return shown_views.with_blocks(text, compiled)

@@ -131,7 +131,9 @@ def run_products() -> list[Report]:
     a, b = (random.integers(-3, 4, (16, 16)).astype(np.float16) for _ in range(2))
     c = np.full((16, 16), np.nan, np.float16)
     matmul[1, 32](a, b, c)
-    first = _compare("a 16x16x16 product of f16", c, a.astype(np.float32) @ b.astype(np.float32))
+    first = _compare_sums(
+        "a 16x16x16 product of f16", c, a.astype(np.float32) @ b.astype(np.float32)
+    )
     just_above = 1 + 2**-11 + 2**-20
     wide_a, wide_b = (
         (random.integers(-4, 5, (16, 16)) * just_above).astype(np.float32) for _ in range(2)
@@ -141,7 +143,7 @@ def run_products() -> list[Report]:
     left, right = (
         round_toward_zero_to_f16(values).astype(np.float64) for values in (wide_a, wide_b)
     )
-    return [first, _compare("one of f32, rounded toward zero", wide_c, left @ right)]
+    return [first, _compare_sums("one of f32, rounded toward zero", wide_c, left @ right)]
 
 
 def run_layers() -> list[Report]:
@@ -157,7 +159,7 @@ def run_layers() -> list[Report]:
         out = np.full((16, 16), np.nan, np.float32)
         two_layers[1, 32](weights, x, out, residual)
         text = "two layers and a residual connection" if residual else "two layers"
-        reports.append(_compare(text, out, w2 @ hidden + (hidden if residual else 0)))
+        reports.append(_compare_sums(text, out, w2 @ hidden + (hidden if residual else 0)))
     return reports
 
 
@@ -188,6 +190,14 @@ def run_transposes() -> list[Report]:
         _compare("the transpose of a 16x16 f16 matrix", out, source.T),
         _compare("the same by moves, of any bits", moved, any_bits.T),
     ]
+
+
+def _compare_sums(checked: str, result: Any, expected: Any) -> Report:
+    """Compare sums of floats, which RDNA 3 does not compute exactly even if they are small
+    integers."""
+    return compare(
+        "article_fragments", f"{checked}, through fragments, against NumPy", result, expected, 1e-4
+    )
 
 
 def _compare(checked: str, result: Any, expected: Any) -> Report:

@@ -1,8 +1,9 @@
 """The operations that kernels have beyond Python's own, one typed declaration each.
 
 The modules here are the namespaces that kernels import: `workitem` ids and extents; `sync` barriers
-and fences; `wave` lane exchange; `lds` arrays on the compute unit; `atomic`; `memory` bounds and
-caches; `convert`; `arithmetic`; `math`; `matrix` fragments; `asm` inline assembly; `amdgcn` the
+and fences; `wave` lane exchange; `block` reductions and scans over a workgroup; `lds` arrays on the
+compute unit; `atomic`; `memory` bounds and caches; `cache_hints` and `cooperative_groups`, CUDA's;
+`random`; `convert`; `arithmetic`; `math`; `matrix` fragments; `asm` inline assembly; `amdgcn` the
 machine's instructions under clang's builtin names. `python_builtins` says what Python's and NumPy's
 own functions become.
 
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
         arithmetic,
         asm,
         atomic,
+        block,
+        cache_hints,
         convert,
+        cooperative_groups,
         lds,
         math,
         memory,
+        random,
         sync,
         wave,
         workitem,
@@ -42,10 +47,14 @@ __all__ = [
     "arithmetic",
     "asm",
     "atomic",
+    "block",
+    "cache_hints",
     "convert",
+    "cooperative_groups",
     "lds",
     "math",
     "memory",
+    "random",
     "sync",
     "wave",
     "workitem",

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import cmath
 import math
+import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -12,13 +14,17 @@ import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.intrinsics import math as real
+from amdjit.intrinsics.arrays import python_functions, reductions
 from amdjit.intrinsics.maths import (
     complex_functions,
+    complex_math,
+    complex_power,
     elementwise,
     lengths,
     number_theory,
     power,
     rounding,
+    ufunc_overloads,
 )
 from amdjit.intrinsics.numbers.floats import fma
 
@@ -74,6 +80,9 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "gcd": number_theory.gcd,
     "lcm": number_theory.lcm,
     "isqrt": number_theory.isqrt,
+    "comb": number_theory.comb,
+    "perm": number_theory.perm,
+    "factorial": number_theory.factorial,
     "dist": lengths.dist,
     "sumprod": lengths.sumprod,
 }
@@ -133,14 +142,53 @@ def _of_numpy() -> dict[Callable[..., Any], Intrinsic | DeviceFunction]:
 _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
     round: rounding.python_round,
     divmod: elementwise.divmod,
+    int.__pow__: number_theory.power_of_integer,
+    int.bit_count: elementwise.bit_count,
+    int.bit_length: number_theory.bit_length,
     complex.__truediv__: DeviceFunction(complex_functions.divide),
     complex.__abs__: DeviceFunction(complex_functions.magnitude),
+    complex.__pow__: complex_power.power,
 }
 
-PYTHON_FUNCTIONS: Mapping[Callable[..., Any], Intrinsic | DeviceFunction] = MappingProxyType(
-    _OTHERS
+_OF_COMPLEX: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
+    getattr(cmath, name): getattr(complex_math, name) for name in complex_math.__all__
+}
+
+# Of arrays. The front end calls these in place of its own functions if they are given an array.
+_OF_ARRAYS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
+    np.sum: reductions.total,
+    np.prod: reductions.product,
+    np.mean: reductions.mean,
+    np.var: reductions.var,
+    np.std: reductions.std,
+    np.min: reductions.least,
+    np.max: reductions.greatest,
+    np.ptp: reductions.peak_to_peak,
+    np.argmin: reductions.argmin,
+    np.argmax: reductions.argmax,
+    np.all: reductions.all_true,
+    np.any: reductions.any_true,
+    np.count_nonzero: reductions.count_nonzero,
+    np.nansum: reductions.nansum,
+    np.nanprod: reductions.nanprod,
+    np.nanmean: reductions.nanmean,
+    np.nanmin: reductions.nanmin,
+    np.nanmax: reductions.nanmax,
+    sum: python_functions.python_sum,
+    min: python_functions.python_min,
+    max: python_functions.python_max,
+    any: python_functions.python_any,
+    all: python_functions.python_all,
+    operator.contains: reductions.contains,
+}
+
+PYTHON_FUNCTIONS: Mapping[Any, Intrinsic | DeviceFunction] = MappingProxyType(
+    dict[Any, Intrinsic | DeviceFunction](ufunc_overloads.OVERLOADS)
+    | _OTHERS
+    | _OF_COMPLEX
+    | _OF_ARRAYS
     | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}
     | _of_numpy()
 )
-"""The functions of Python, of its `math` and of NumPy that kernels may call, each with what it
-becomes."""
+"""The functions of Python, of its `math` and `cmath` and of NumPy that kernels may call, each with
+what it becomes; `OfKind` names versions for one kind of numbers."""

@@ -10,13 +10,22 @@ from typing import Annotated, Any
 
 import amdjit.intrinsics as modules
 from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.intrinsics.atomics.on_records import (
+    arrive,
+    begin_round,
+    end_wave,
+    has_failed,
+    round_of_grid,
+)
 from amdjit.intrinsics.atomics.orders import ORDERINGS, SYNC_SCOPES, Scope
 from amdjit.intrinsics.lds import address_of, shared
 from amdjit.intrinsics.numbers.integers import popcount
 from amdjit.intrinsics.workitem import (
     MAX_WORKGROUP_SIZE,
     blockDim,
+    gridDim,
     lane_id,
+    threadIdx,
     wave_id,
     wavefront_size,
 )
@@ -271,6 +280,39 @@ def threadfence_system():
     """Order this work-item's writes before it for host and other devices (CUDA's
     `__threadfence_system()`)."""
     fence("acq_rel", "system", "all")
+
+
+@device_function
+def _meet():
+    """Arrive at the grid's barrier for a workgroup, and wait for all others."""
+    round = round_of_grid()
+    if arrive() == gridDim.x * gridDim.y * gridDim.z - 1:
+        begin_round(round + 1)
+    else:
+        while round_of_grid() == round:
+            # A workgroup whose waves have ended at an assertion never arrives.
+            if has_failed():
+                end_wave()
+            sleep(2)
+
+
+@device_function
+def grid():
+    """Wait for all work-items of the grid; all then see what any of them wrote before.
+
+    CUDA's `this_grid().sync()`. All work-items of the grid must reach it equally often. It needs
+    all workgroups at the same time, so the kernel's launches are cooperative: grids of at most
+    `kernel.max_cooperative_grid(block)` workgroups.
+    """
+    fence("release", "agent", "all")
+    workgroup_barrier()
+    if threadIdx.x + threadIdx.y + threadIdx.z == 0:
+        _meet()
+        fence("acq_rel", "agent", "all")
+    workgroup_barrier()
+    if has_failed():
+        end_wave()
+    fence("acquire", "agent", "all")
 
 
 # Barriers for some waves of a workgroup. Hardware has such objects only from GFX12.5 on (LLVM,

@@ -148,7 +148,13 @@ def _check_dimensions(n: Annotated[int, Immediate(1, 3)]) -> VOID:
 @device_function
 def grid(n):
     """Return the work-item's index in the whole grid: an i32 for n = 1, a tuple of n i32 for n = 2
-    or 3."""
+    or 3.
+
+    Example, in a kernel:
+
+        i = amdjit.grid(1)
+        row, column = amdjit.grid(2)
+    """
     _check_dimensions(n)
     if n == 1:
         return global_id(0)
@@ -160,7 +166,12 @@ def grid(n):
 @device_function
 def gridsize(n):
     """Return the extents of the whole grid in work-items: an i32 for n = 1, a tuple of n i32 for n
-    = 2 or 3."""
+    = 2 or 3.
+
+    Example, in a kernel:
+
+        for i in range(amdjit.grid(1), x.shape[0], amdjit.gridsize(1)): x[i] += 1
+    """
     _check_dimensions(n)
     if n == 1:
         return global_size(0)

@@ -12,11 +12,11 @@ the order of `amdjit.abi.kernarg`; a boolean argument of a kernel is one byte.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
 
+from amdjit.late_methods import dataclass
 from amdjit.lowering.types import I1, I8, VOID, literal, llvm_type, pointer_to
 from amdjit.types import Array, Known, Layout, Tuple, Type, Void
 

@@ -64,7 +64,8 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
     """Builds one function.
 
     fast_math: the flags of every floating-point instruction. allocas: the builder of the entry
-    block, which contains nothing but allocas, so that SROA promotes them all.
+    block, which contains nothing but allocas and marks of their lives, so that SROA promotes them
+    all.
     """
 
     def __init__(self, function: Any, fast_math: tuple[str, ...]) -> None:
@@ -75,6 +76,7 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
 
     def finish(self) -> None:
         """Close the entry block once all allocas are known."""
+        self.allocas.position_at_end(self.entry)
         self.allocas.branch(self.function.blocks[1])
 
     def record(self, record: Any) -> None:

@@ -10,6 +10,9 @@ from llvmlite import ir
 from amdjit.diagnostics.errors import InternalError
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import bitcast, from_memory, to_memory
+from amdjit.lowering.global_memory import Ordered
+from amdjit.lowering.reports import word_of_record
+from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import (
     CONSTANT_SPACE,
     FLOAT,
@@ -30,7 +33,7 @@ from amdjit.lowering.types import (
 )
 from amdjit.options import CompileOptions
 from amdjit.target import Target
-from amdjit.types import Scalar, Type, Vector
+from amdjit.types import Scalar, Type, Vector, Void
 
 __all__ = ["LoweringContext", "implicit_argument"]
 
@@ -41,11 +44,10 @@ class LoweringContext:
     """The lowering's helpers for intrinsics; the methods are described in
     `declarations.EmitContext`."""
 
-    def __init__(
-        self, builder: Builder, options: CompileOptions, types: tuple[Type, ...], result_type: Type
-    ) -> None:
-        self.builder = builder
-        self._options = options
+    def __init__(self, state: FunctionState, types: tuple[Type, ...], result_type: Type) -> None:
+        self.builder = state.builder
+        self._state = state
+        self._options = state.module.options
         self._types = types
         self._result_type = result_type
 
@@ -191,6 +193,10 @@ class LoweringContext:
 
     def fence(self, ordering: str, scope: str, address_spaces: tuple[str, ...] = ()) -> None:
         """Order memory accesses; with address spaces given, only accesses to those."""
+        ordered = self._state.module.ordered
+        is_cheap = scope == "workgroup" and not address_spaces and self._is_alone
+        if is_cheap and ordered is not Ordered.ALL:
+            address_spaces = ("local",)
         instruction = self.builder.text(VOID, f"fence {_scope(scope)}{ordering}")
         if address_spaces:
             # LLVM AMDGPU guide, "Memory Model Relaxation Annotations": an LDS fence waits for no
@@ -201,10 +207,27 @@ class LoweringContext:
             ]
             node = tags[0] if len(tags) == 1 else self.builder.module.add_metadata(tags)
             instruction.set_metadata("mmra", node)
+        if is_cheap and ordered is Ordered.STORES and ordering not in ("acquire", "monotonic"):
+            self.call("llvm.amdgcn.s.wait.storecnt", VOID, [literal(I16, 0)])
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether this is one of the calls that `global_memory` takes for fences."""
+        return isinstance(self._result_type, Void) and not self._types
 
     def implicit_argument(self, offset: int, bits: int) -> Any:
         """Return one of the launch's implicit arguments as an integer."""
         return implicit_argument(self.builder, self._options, offset, bits)
+
+    def record_word(self, word: int) -> Any:
+        """Return the address of a word of the launch's record."""
+        return word_of_record(self._state, word)
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether the kernel may report a fault and stop."""
+        reports = self._state.module.reports
+        return reports is not None and bool(reports.faults)
 
 
 def implicit_argument(builder: Builder, options: CompileOptions, offset: int, bits: int) -> Any:

@@ -12,8 +12,10 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering import array_views
 from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.arithmetic import binary, compare, unary
+from amdjit.lowering.constant_arrays import constant_array
 from amdjit.lowering.conversions import bitcast, convert
 from amdjit.lowering.emit_context import implicit_argument
 from amdjit.lowering.indexing import split_constant
@@ -33,7 +35,9 @@ from amdjit.lowering.reports import calls_to_callee, check_index
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
 from amdjit.tree import nodes as tree
+from amdjit.tree.array_views import Reshaped, Transposed
 from amdjit.tree.bases import Based
+from amdjit.tree.constant_arrays import ConstantArray
 from amdjit.tree.record_views import RecordView
 from amdjit.types import AddressSpace, Array, Known, Layout, Scalar, Void
 
@@ -220,8 +224,22 @@ def _view(state: FunctionState, node: tree.View) -> Any:
         node.type,  # type: ignore[arg-type]
         [_index(state, start) for start in node.starts],
         [None if extent is None else evaluate(state, extent) for extent in node.extents],
-        node.steps,
+        [evaluate(state, s) if isinstance(s, tree.Expression) else s for s in node.steps],
     )
+
+
+def _reshaped(state: FunctionState, node: Reshaped) -> Any:
+    if not isinstance(node.type, Array):
+        raise InternalError(f"a shape of {node.type}")
+    extents = [evaluate(state, extent) for extent in node.extents]
+    return array_views.reshaped(evaluate(state, node.array), node.type, extents)
+
+
+def _transposed(state: FunctionState, node: Transposed) -> Any:
+    if not isinstance(node.type, Array):
+        raise InternalError(f"axes of {node.type}")
+    array = evaluate(state, node.array)
+    return array_views.transposed(state.builder, array, node.type, node.axes)
 
 
 def _allocate_array(state: FunctionState, node: tree.AllocateArray) -> Any:
@@ -236,7 +254,8 @@ def _allocate_array(state: FunctionState, node: tree.AllocateArray) -> Any:
         return allocate_dynamic(state.builder, node.type, nbytes, offset)
     made = state.module.lds if node.type.address_space is AddressSpace.LDS else state.private
     if id(node) not in made:
-        array = allocate(state.builder, f"{state.function.name}.{node.name}", node.type)
+        name = f"{state.function.name}.{node.name}"
+        array = allocate(state.builder, name, node.type, node.alignment)
         made[id(node)] = (node, array)
     return made[id(node)][1]
 
@@ -264,7 +283,7 @@ def _call_intrinsic(state: FunctionState, node: tree.CallIntrinsic) -> Any:
             arguments.append((None, argument))
         else:
             arguments.append((argument.type, evaluate(state, argument)))
-    return call_intrinsic(state.builder, state.module.options, node.intrinsic, arguments, node.type)
+    return call_intrinsic(state, node.intrinsic, arguments, node.type)
 
 
 def _call(state: FunctionState, node: tree.Call) -> Any:
@@ -306,6 +325,9 @@ _HANDLERS: Mapping[type, Callable[[FunctionState, Any], Any]] = MappingProxyType
         tree.AllocateArray: _allocate_array,
         tree.Load: _load,
         Based: _based,
+        ConstantArray: constant_array,
+        Reshaped: _reshaped,
+        Transposed: _transposed,
         RecordView: _record_view,
         tree.AddressOf: _address_of,
         tree.CallIntrinsic: _call_intrinsic,

@@ -16,15 +16,19 @@ from amdjit.abi.kernarg import kernarg_order
 from amdjit.lowering.abi import components, kernel_argument_types, result_type, unflatten
 from amdjit.lowering.builder import Builder, TextAttributes
 from amdjit.lowering.debug_variables import FunctionVariables
+from amdjit.lowering.global_memory import Ordered
 from amdjit.lowering.state import FunctionState, ModuleState
 from amdjit.lowering.statements import lower_block
-from amdjit.lowering.types import I1, I8, I64, VOID, literal, pointer_to
+from amdjit.lowering.synchronisation import synchronises
+from amdjit.lowering.types import I1, I8, I64, VOID, literal, mangled, pointer_to
 from amdjit.lowering.variables import variables_in_memory
 from amdjit.options import CompileOptions
 from amdjit.tree import nodes as tree
+from amdjit.tree.inlining import may_be_own_memory
+from amdjit.tree.parameter_uses import parameter_uses
 from amdjit.types import AddressSpace, Array, Void
 
-__all__ = ["declare_device_function", "declare_kernel", "lower_function"]
+__all__ = ["declare_device_function", "declare_kernel", "lower_function", "promise_arguments"]
 
 
 _NO_NAME = re.compile(r"[^\w.]+")
@@ -39,14 +43,8 @@ class _KernelFunction(ir.Function):  # type: ignore[misc]
         return " ".join(f"!{kind} {node.get_reference()}" for kind, node in self.metadata.items())
 
 
-def declare_kernel(
-    state: ModuleState,
-    kernel: tree.Function,
-    written: frozenset[str],
-    promises: Mapping[str, Array],
-) -> Any:
-    """Declare the kernel: its arguments are flattened as in abi.py, and promises of the launch
-    become attributes."""
+def declare_kernel(state: ModuleState, kernel: tree.Function) -> Any:
+    """Declare the kernel: its arguments are flattened as in abi.py."""
     options = state.options
     in_order = [
         llvm for parameter in kernel.parameters for llvm in kernel_argument_types(parameter.type)
@@ -63,22 +61,39 @@ def declare_kernel(
     function.attributes = TextAttributes(
         [*_common_attributes(options), *_launch_attributes(options)]
     )
-    arguments = iter(kernel_arguments(kernel, function.args))
-    for parameter in kernel.parameters:
-        for name, llvm in zip(_argument_names(parameter), components(parameter.type), strict=True):
-            argument = next(arguments)
-            argument.name = name
-            argument.attributes = TextAttributes(
-                _argument_attributes(parameter, llvm, written, promises)
-            )
+    names = [name for parameter in kernel.parameters for name in _argument_names(parameter)]
+    for argument, name in zip(kernel_arguments(kernel, function.args), names, strict=True):
+        argument.name = name
     if kernel.reports:
         function.args[-1].name = "amdjit.record"
-        function.args[-1].attributes = TextAttributes(["noundef", "noalias", "align 16"])
     shape = options.required_workgroup_size
     if shape is not None:
         sizes = [literal(ir.IntType(32), extent) for extent in shape]
         function.set_metadata("reqd_work_group_size", state.module.add_metadata(sizes))
     return function
+
+
+def promise_arguments(
+    state: ModuleState, program: tree.Program, function: Any, promises: Mapping[str, Array]
+) -> None:
+    """Let what the kernel does and every launch promises become attributes of its arguments. Its
+    body is lowered."""
+    if state.ordered is not Ordered.NONE and synchronises(state.module):
+        # While a wave waits at a barrier or a fence, others write to these: LLVM takes neither for
+        # a write to memory that has one name only, and reads a value that it knows. It knows none
+        # of an atomic instruction, which it leaves where it is.
+        changed = program.written & parameter_uses(program).plain
+        promises = {name: each for name, each in promises.items() if name not in changed}
+    arguments = iter(kernel_arguments(program.kernel, function.args))
+    for parameter in program.kernel.parameters:
+        for llvm in components(parameter.type):
+            next(arguments).attributes = TextAttributes(
+                _argument_attributes(parameter, llvm, program.written, promises)
+            )
+    if program.kernel.reports:
+        meets = state.reports is not None and state.reports.meets
+        alone = ["noalias"] * (not meets)
+        function.args[-1].attributes = TextAttributes(["noundef", *alone, "align 16"])
 
 
 def kernel_arguments(kernel: tree.Function, arguments: Sequence[Any]) -> list[Any]:
@@ -101,8 +116,9 @@ def declare_device_function(state: ModuleState, function: tree.Function) -> Any:
     function_type = ir.FunctionType(result_type(function.result), types)
     declared = ir.Function(state.module, function_type, state.module.get_unique_name(function.name))
     declared.linkage = "internal"
-    keeps = state.options.inline is None or function.transparent
-    inline = "alwaysinline" if (function.inline if keeps else state.options.inline) else "noinline"
+    keeps = state.options.inline is None or function.transparent or function.inline is None
+    wanted = function.inline if keeps else state.options.inline
+    inline = "alwaysinline" if wanted or may_be_own_memory(function.result) else "noinline"
     declared.attributes = TextAttributes([inline, *_common_attributes(state.options)])
     return declared
 
@@ -135,7 +151,22 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
         else:
             # The verifier has checked that the end cannot be reached.
             builder.unreachable()
+    if may_be_own_memory(function.result):
+        _outlive_the_function(state)
     builder.finish()
+
+
+def _outlive_the_function(state: FunctionState) -> None:
+    """Say where the lives of the private arrays begin, and never where they end.
+
+    The function becomes a part of its caller, which reads the array that is returned. LLVM's
+    inliner lets allocas whose lives nothing marks end with the function (`llvm.lifetime.end`), and
+    then drops the stores to them.
+    """
+    state.builder.position_at_end(state.builder.entry)
+    for _, array in state.private.values():
+        name = f"llvm.lifetime.start.{mangled(array.pointer.type)}"
+        state.builder.invoke_name(name, VOID, [array.pointer])
 
 
 def _bind_record(state: FunctionState, arguments: Sequence[Any], is_kernel: bool) -> None:
@@ -187,6 +218,8 @@ def _launch_attributes(options: CompileOptions) -> list[str]:
     ]
     if options.waves_per_eu is not None:
         attributes.append(f'"amdgpu-waves-per-eu"="{options.waves_per_eu}"')
+    if options.max_registers is not None:
+        attributes.append(f'"amdgpu-num-vgpr"="{options.max_registers}"')
     return attributes
 
 

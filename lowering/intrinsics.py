@@ -16,8 +16,8 @@ from amdjit.diagnostics.errors import InternalError
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.conversions import bitcast
 from amdjit.lowering.emit_context import LoweringContext
+from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, literal, llvm_type, mangled
-from amdjit.options import CompileOptions
 from amdjit.types import Pointer, Scalar, Type, Vector, Void
 
 __all__ = ["DECLARED_OUTSIDE", "Argument", "call_intrinsic"]
@@ -33,14 +33,10 @@ Argument = tuple[Type | None, Any]
 
 
 def call_intrinsic(
-    builder: Builder,
-    options: CompileOptions,
-    intrinsic: Intrinsic,
-    arguments: Sequence[Argument],
-    result: Type,
+    state: FunctionState, intrinsic: Intrinsic, arguments: Sequence[Argument], result: Type
 ) -> Any:
     """Lower one call; the arguments are in the order of the intrinsic's parameters."""
-    lowering = intrinsic.lowering
+    builder, lowering = state.builder, intrinsic.lowering
     # A function made by `exec` has no module.
     if not (getattr(intrinsic.reference, "__module__", None) or "").startswith(_OWN):
         _note_declared(builder, intrinsic)
@@ -51,7 +47,7 @@ def call_intrinsic(
         return _inline_asm(builder, lowering, intrinsic, arguments, result)
     if isinstance(lowering, Emit):
         types = tuple(type for type, _ in arguments if type is not None)
-        context = LoweringContext(builder, options, types, result)
+        context = LoweringContext(state, types, result)
         value = lowering.function(context, *(value for _, value in arguments))
         _check_emitted(intrinsic, value, result)
         return value

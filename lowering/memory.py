@@ -71,6 +71,8 @@ def element_address(
     finds constants in it, which become the instruction's offset. Strides may be negative except
     those of rows, so arrays without rows have signed offsets.
     """
+    if not indices:
+        return array.pointer
     kind = array.type
     short_pointer = kind.address_space in (AddressSpace.LDS, AddressSpace.PRIVATE)
     narrow = short_pointer or kind.offset_bits == 32
@@ -139,7 +141,7 @@ def view(
     type: Array,
     starts: Sequence[Index],
     extents: Sequence[Any | None],
-    steps: Sequence[int],
+    steps: Sequence[Any],
 ) -> ArrayValue:
     """Return a part of an array; axes without an extent are dropped.
 
@@ -153,7 +155,8 @@ def view(
     for axis, (extent, step) in enumerate(zip(extents, steps, strict=True)):
         if extent is not None:
             stride = stride_of(builder, array, axis)
-            strides.append(_combine(builder, "mul", stride, literal(stride.type, step), ()))
+            factor = literal(stride.type, step) if isinstance(step, int) else step
+            strides.append(_combine(builder, "mul", stride, factor, ()))
     return ArrayValue(type, pointer, kept, tuple(strides))
 
 
@@ -199,8 +202,9 @@ def record_view(
     return ArrayValue(type, address, array.extents, array.strides)
 
 
-def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
+def allocate(builder: Builder, name: str, type: Array, alignment: int = 0) -> ArrayValue:
     """Reserve an array of known shape: in the workgroup's LDS, or in the lane's private memory."""
+    alignment = max(alignment, _MAX_ALIGNMENT)
     if isinstance(type.element, Record):
         storage = ir.ArrayType(I8, type.size * type.element.nbytes)
     else:
@@ -209,7 +213,7 @@ def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
         # LLVM pads vectors of 3; the kernel language packs them.
         storage = ir.ArrayType(memory_type(type.element.element), type.size * type.element.length)
     if type.address_space is AddressSpace.PRIVATE:
-        return unflatten(type, [builder.allocate(storage, _MAX_ALIGNMENT)])  # type: ignore[no-any-return]
+        return unflatten(type, [builder.allocate(storage, alignment)])  # type: ignore[no-any-return]
     if type.address_space is not AddressSpace.LDS:
         raise InternalError(f"{type} cannot be allocated in a kernel")
     # The optimiser calls the elements of `name` name.0, name.1, ...: see `amdjit.backend.lds`.
@@ -217,7 +221,7 @@ def allocate(builder: Builder, name: str, type: Array) -> ArrayValue:
     unique_name = builder.module.get_unique_name(f"{name}.n{taken}" if taken else name)
     variable = ir.GlobalVariable(builder.module, storage, unique_name, AddressSpace.LDS.value)
     variable.linkage = "internal"
-    variable.align = _MAX_ALIGNMENT
+    variable.align = alignment
     return unflatten(type, [_address(variable)])  # type: ignore[no-any-return]
 
 
@@ -351,12 +355,12 @@ def _wide_type(element: Element, width: int) -> Vector:
 def _wide_alignment(type: Array, wide: Vector) -> int:
     """Return the alignment of a wide access.
 
-    In global memory, arrays and their parts begin at any element, and gfx12 reads 128 bits from
-    there. A larger alignment would let LLVM select a scalar load, which ignores the lowest bits of
-    the address (RDNA4 ISA, "Scalar Memory Instructions").
+    In global and constant memory, arrays and their parts begin at any element, and gfx12 reads 128
+    bits from there. A larger alignment would let LLVM select a scalar load, which ignores the
+    lowest bits of the address (RDNA4 ISA, "Scalar Memory Instructions").
     """
-    is_global = type.address_space is AddressSpace.GLOBAL
-    return _element_alignment(type) if is_global else _power_of_two(wide.nbytes)
+    from_any_element = type.address_space in (AddressSpace.GLOBAL, AddressSpace.CONSTANT)
+    return _element_alignment(type) if from_any_element else _power_of_two(wide.nbytes)
 
 
 def _element_alignment(type: Array) -> int:

@@ -13,7 +13,13 @@ from llvmlite import ir
 
 from amdjit.lowering.debug_info import DebugInfo
 from amdjit.lowering.debug_variables import DebugTypes
-from amdjit.lowering.function import declare_device_function, declare_kernel, lower_function
+from amdjit.lowering.function import (
+    declare_device_function,
+    declare_kernel,
+    lower_function,
+    promise_arguments,
+)
+from amdjit.lowering.global_memory import ordered_at_barriers
 from amdjit.lowering.lds import list_lds_arrays
 from amdjit.lowering.state import ModuleState
 from amdjit.options import CompileOptions
@@ -55,13 +61,15 @@ def lower(
     if options.debug_info:
         debug_info = DebugInfo(module, program.kernel.span.file, options.debug_variables)
         debug_types = DebugTypes(module) if options.debug_variables else None
-    state = ModuleState(module, options, debug_info, debug_types, program.reports)
-    kernel = declare_kernel(state, program.kernel, program.written, promises)
+    ordered = ordered_at_barriers(program, options, promises)
+    state = ModuleState(module, options, debug_info, debug_types, program.reports, ordered)
+    kernel = declare_kernel(state, program.kernel)
     for function in program.functions:
         state.functions[function] = declare_device_function(state, function)
     for function, declared in state.functions.items():
         lower_function(state, function, declared)
     lower_function(state, program.kernel, kernel)
+    promise_arguments(state, program, kernel, promises)
     if state.lds:
         list_lds_arrays(state, program)
     return str(module)

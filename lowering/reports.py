@@ -26,7 +26,7 @@ from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, VOID, constant_value, literal
 from amdjit.types import Scalar, Type, boolean, i64
 
-__all__ = ["calls_to_callee", "check_index", "fault", "print_line"]
+__all__ = ["calls_to_callee", "check_index", "fault", "print_line", "word_of_record"]
 
 # LLVM AMDGPU guide, "Memory Scopes": agent is the whole device.
 _ATOMIC = ' syncscope("agent") monotonic'
@@ -40,7 +40,7 @@ def fault(state: FunctionState, number: int, values: Sequence[tuple[Any, Type]])
     builder = state.builder
     if number >= 0:
         old = builder.text(
-            I32, "atomicrmw xchg", (_field(state, Word.CLAIMED), literal(I32, 1)), _ATOMIC
+            I32, "atomicrmw xchg", (word_of_record(state, Word.CLAIMED), literal(I32, 1)), _ATOMIC
         )
         claim, end = builder.append_basic_block("claim"), builder.append_basic_block("end")
         builder.cbranch(builder.is_zero(old), claim, end)
@@ -106,7 +106,7 @@ def print_line(state: FunctionState, number: int, values: Sequence[tuple[Any, Ty
     rank, lanes = _lanes(state)
     nbytes = builder.zext(builder.mul(lanes, literal(I32, size)), I64)
     base = _take(state, rank, nbytes)
-    capacity = builder.read(I64, _field(state, Word.CAPACITY), 8)
+    capacity = builder.read(I64, word_of_record(state, Word.CAPACITY), 8)
     capacity.set_metadata("invariant.load", builder.module.add_metadata([]))
     fits = builder.icmp_unsigned("<=", builder.add(base, nbytes), capacity)
     write, lost, after = (builder.append_basic_block(name) for name in ("write", "lost", "printed"))
@@ -117,8 +117,8 @@ def print_line(state: FunctionState, number: int, values: Sequence[tuple[Any, Ty
     _write_at(state, line, [literal(I32, number), *_block(state), _packed_thread(state), *words])
     builder.branch(after)
     builder.position_at_end(lost)
-    builder.text(I64, "atomicrmw umin", (_field(state, Word.END), base), _ATOMIC)
-    builder.text(I32, "atomicrmw add", (_field(state, Word.LOST), literal(I32, 1)), _ATOMIC)
+    builder.text(I64, "atomicrmw umin", (word_of_record(state, Word.END), base), _ATOMIC)
+    builder.text(I32, "atomicrmw add", (word_of_record(state, Word.LOST), literal(I32, 1)), _ATOMIC)
     builder.branch(after)
     builder.position_at_end(after)
 
@@ -147,7 +147,7 @@ def _take(state: FunctionState, rank: Any, nbytes: Any) -> Any:
     )
     builder.cbranch(builder.is_zero(rank), first, after)
     builder.position_at_end(first)
-    old = builder.text(I64, "atomicrmw add", (_field(state, Word.CURSOR), nbytes), _ATOMIC)
+    old = builder.text(I64, "atomicrmw add", (word_of_record(state, Word.CURSOR), nbytes), _ATOMIC)
     builder.branch(after)
     builder.position_at_end(after)
     phi = builder.phi(I64)
@@ -166,7 +166,8 @@ def calls_to_callee(state: FunctionState, site: int) -> Any:
     return state.builder.add(shifted, literal(I64, site))
 
 
-def _field(state: FunctionState, word: int) -> Any:
+def word_of_record(state: FunctionState, word: int) -> Any:
+    """Return the address of a word of the launch's record."""
     if state.record is None:
         raise InternalError(f"{state.function.name} reports, but has no record")
     return state.builder.offset(state.record, literal(I64, 4 * word)) if word else state.record
@@ -174,7 +175,7 @@ def _field(state: FunctionState, word: int) -> Any:
 
 def _write(state: FunctionState, first: int, words: Sequence[Any]) -> None:
     if words:
-        _write_at(state, _field(state, first), words)
+        _write_at(state, word_of_record(state, first), words)
 
 
 def _write_at(state: FunctionState, pointer: Any, words: Sequence[Any]) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from amdjit.abi.reports import ReportTable
 from amdjit.diagnostics.errors import InternalError
 from amdjit.diagnostics.span import Span
+from amdjit.late_methods import dataclass
 from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.debug_info import DebugInfo, FunctionLocations
 from amdjit.lowering.debug_variables import DebugTypes, FunctionVariables
+from amdjit.lowering.global_memory import Ordered
 from amdjit.options import CompileOptions
 from amdjit.tree.nodes import AllocateArray, Function, Variable
 
@@ -21,15 +23,18 @@ __all__ = ["FunctionState", "Loop", "ModuleState"]
 @dataclass(slots=True)
 class ModuleState:
     """One module. functions: the LLVM function of each lowered function. lds: the LDS array of each
-    allocation, by its identity."""
+    allocation, by its identity. constants: the address of each array in constant memory, by its
+    content. ordered: what barriers of the workgroup order in global memory."""
 
     module: Any
     options: CompileOptions
     debug_info: DebugInfo | None
     debug_types: DebugTypes | None = None
     reports: ReportTable | None = None
+    ordered: Ordered = Ordered.ALL
     functions: dict[Function, Any] = field(default_factory=dict)
     lds: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
+    constants: dict[bytes, Any] = field(default_factory=dict)
 
     @property
     def fast_math(self) -> tuple[str, ...]:

@@ -3,17 +3,20 @@ oracles in CI."""
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import re
 import shutil
 import tempfile
 import zlib
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
+from lld_oracle import all_links_compared
 
 # Reasons that stay reasons on a machine that has every tool: no GPU, no material beside the
 # project, another platform.
@@ -22,6 +25,13 @@ _ALLOWED = re.compile(r"\bGPU|\.\./shared|\bWindows\b|\bPython 3\.|exhaustive", 
 settings.register_profile("amdjit", deadline=None)
 settings.load_profile("amdjit")
 _OWN_CACHE = pytest.StashKey[str]()
+_LINKS = pytest.StashKey[list[int]]()
+# Where a worker writes its stacks if it is killed, and what was found there.
+_STACKS = pytest.StashKey[int]()
+_LAST_WORDS = pytest.StashKey[list[str]]()
+_STACKS_FOLDER = "AMDJIT_TESTS_STACKS"
+# pytest-timeout ends the whole worker after 300 seconds.
+_SECONDS_BEFORE_STACKS = 280
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,14 +51,71 @@ def pytest_configure(config: pytest.Config) -> None:
     if "AMDJIT_CACHE_DIR" not in os.environ:
         config.stash[_OWN_CACHE] = tempfile.mkdtemp(prefix="amdjit-tests-")
         os.environ["AMDJIT_CACHE_DIR"] = config.stash[_OWN_CACHE]
+    if not hasattr(config, "workerinput"):
+        config.stash[_LAST_WORDS] = []
+        os.environ[_STACKS_FOLDER] = tempfile.mkdtemp(prefix="amdjit-stacks-")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let a worker that a signal ends leave its stacks in a file: its standard error is lost."""
+    worker = getattr(session.config, "workerinput", {}).get("workerid")
+    if worker is not None:
+        stacks = os.open(Path(os.environ[_STACKS_FOLDER], worker), os.O_WRONLY | os.O_CREAT)
+        session.config.stash[_STACKS] = stacks
+        faulthandler.enable(stacks)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Leave the stacks of a test, too, that is about to be ended for the time it takes."""
+    stacks = item.config.stash.get(_STACKS, None)
+    if stacks is not None and "exhaustive" not in item.keywords:
+        faulthandler.dump_traceback_later(_SECONDS_BEFORE_STACKS, file=stacks)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the cache that these tests made."""
+    if _LAST_WORDS in config.stash:
+        shutil.rmtree(os.environ.pop(_STACKS_FOLDER), ignore_errors=True)
     folder = config.stash.get(_OWN_CACHE, None)
     if folder is not None:
         os.environ.pop("AMDJIT_CACHE_DIR", None)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def links_compared_with_lld(request: pytest.FixtureRequest) -> Generator[None]:
+    """Compare objects that amdjit links in any test with what lld makes of them."""
+    count = request.config.stash.setdefault(_LINKS, [0])
+    with all_links_compared(count):
+        yield
+    if hasattr(request.config, "workeroutput"):
+        request.config.workeroutput["links"] = count[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Add what a worker of pytest-xdist compared, and keep the stacks of one that was killed."""
+    node.config.stash.setdefault(_LINKS, [0])[0] += getattr(node, "workeroutput", {}).get(
+        "links", 0
+    )
+    stacks = Path(os.environ[_STACKS_FOLDER], node.gateway.id)
+    if error and stacks.exists():
+        node.config.stash[_LAST_WORDS].append(f"{node.gateway.id}: {error}\n{stacks.read_text()}")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say how many links were compared, and what workers that were killed were doing."""
+    for words in config.stash.get(_LAST_WORDS, []):
+        terminalreporter.section("a worker's last words")
+        terminalreporter.write_line(words)
+    count = config.stash.get(_LINKS, [0])[0]
+    if count:
+        terminalreporter.write_line(f"{count} links compared with lld's")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

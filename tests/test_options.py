@@ -74,6 +74,7 @@ def test_fast_math_is_all_none_or_some_flags() -> None:
         ({"bounds_check": "yes"}, "bounds_check='yes': give True, False or None"),
         ({"inline": 2}, "inline=2"),
         ({"denormals": "zero"}, 'denormals=.zero.: give "preserve" or "flush"'),
+        ({"f64_math": "rocm"}, 'f64_math=.rocm.: give "own" or "ocml"'),
         ({"unroll": 0}, "unroll=0: give 1 to 1024"),
         ({"unroll": True}, "unroll=True"),
         ({"print_buffer": 3}, "print_buffer=3: give 64 to"),
@@ -107,6 +108,7 @@ def test_every_variable_is_read() -> None:
         "PATH": "/bin",
         "AMDJIT_DEBUG": "1",
         "AMDJIT_WARNINGS": "0",
+        "AMDJIT_ROCTX": "1",
     }
     target = named_target("gfx1200")
     assert read_environment(variables) == Environment(
@@ -124,6 +126,7 @@ def test_every_variable_is_read() -> None:
         emulator_memory=3 << 30,
         emulator_tier="quick",
         emulator_matrix="fma",
+        roctx=True,
     )
     assert default_target(read_environment(variables)) == target
 

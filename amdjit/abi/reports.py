@@ -1,4 +1,5 @@
-"""What kernels tell the host while they run: failed assertions, exceptions, bad indices, output.
+"""What kernels tell the host while they run: failed assertions, exceptions, bad indices, output;
+and where the workgroups of a cooperative launch meet.
 
 A kernel that does any of this gets one more argument after its own: the address of a record in
 global memory. This module holds the layout of the record, and the tables that turn its numbers into
@@ -8,13 +9,13 @@ text again.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
+from amdjit.late_methods import dataclass
 from amdjit.types import Scalar, boolean
 
 
@@ -32,10 +33,12 @@ class Word(IntEnum):
     END = 14
     LOST = 16  # lines that did not fit
     VALUES = 18  # of the fault's text, MAX_VALUE_WORDS at most
+    ARRIVED = 62  # workgroups that have come to the grid's barrier since it last let all go on
+    ROUND = 63  # how often it has
 
 
-MAX_VALUE_WORDS = 46
-HEAD_BYTES = 4 * (Word.VALUES + MAX_VALUE_WORDS)
+MAX_VALUE_WORDS = Word.ARRIVED - Word.VALUES
+HEAD_BYTES = 4 * 64
 # Of each printed line: the site, block x, y, z, and the thread as x | y << 10 | z << 20.
 LINE_HEAD_WORDS = 5
 
@@ -114,11 +117,60 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """An argument of an exception that `make` puts together from others: a tuple, a record, a
+    complex number."""
+
+    make: Callable[..., Any]
+    items: tuple[ExceptionArgument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownArgument:
+    """An argument of an exception that was known when compiling."""
+
+    value: Any
+
+
+ExceptionArgument = Field | Text | Group | KnownArgument
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The exception that the host raises for a fault: its class and how its arguments are made.
+
+    positional, keywords: in the order in which their values stand in the record.
+    """
+
+    kind: type[BaseException]
+    positional: tuple[ExceptionArgument, ...] = ()
+    keywords: tuple[tuple[str, ExceptionArgument], ...] = ()
+
+    def arguments(self, words: Sequence[int]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments for a record with these words of values."""
+        remaining = list(words)
+        positional = [_argument(each, remaining) for each in self.positional]
+        return positional, {name: _argument(each, remaining) for name, each in self.keywords}
+
+
+def _argument(argument: ExceptionArgument, remaining: list[int]) -> Any:
+    """Return one argument, and take its words away from those that remain."""
+    if isinstance(argument, KnownArgument):
+        return argument.value
+    if isinstance(argument, Group):
+        return argument.make(*(_argument(item, remaining) for item in argument.items))
+    words = remaining[: argument.words]
+    del remaining[: argument.words]
+    return argument.value(words) if isinstance(argument, Field) else argument.fill(words)
+
+
+@dataclass(frozen=True, slots=True)
 class FaultSite:
     """A statement that may stop the kernel. kind: "assert", "raise" or "index".
 
     array: the name of the array that is indexed; the text's values are then `indices` indices and
-    as many extents. is_library: whether it is in amdjit itself.
+    as many extents. is_library: whether it is in amdjit itself. is_wrapped: whether negative
+    indices have been counted from the end. raised: the exception, for "raise".
     """
 
     kind: str
@@ -128,6 +180,8 @@ class FaultSite:
     array: str = ""
     is_library: bool = False
     indices: int = 0
+    is_wrapped: bool = False
+    raised: Raised | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +200,15 @@ class ReportTable:
     """What the numbers in a kernel's records mean.
 
     faults, prints: numbered from 0. calls: numbered from 1. depth: functions on the longest way
-    from the kernel to a report, including both ends.
+    from the kernel to a report, including both ends. meets: whether the kernel has a barrier of the
+    whole grid.
     """
 
     faults: tuple[FaultSite, ...]
     prints: tuple[Text, ...]
     calls: tuple[CallSite, ...]
     depth: int
+    meets: bool = False
 
     @property
     def base(self) -> int:

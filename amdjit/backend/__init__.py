@@ -17,10 +17,10 @@ import llvmlite
 
 from amdjit.backend.link import link
 from amdjit.backend.ocml import find_ocml, read_library
-from amdjit.backend.tools import Linker, find_linker
+from amdjit.backend.tools import Linker, OwnLinker, find_linker
 
 if TYPE_CHECKING:
-    from amdjit.backend.assembly import annotate_assembly
+    from amdjit.backend.assembly import annotate_assembly, list_assembly
     from amdjit.backend.emit import emit_object
     from amdjit.backend.guarded import emit_assembly, optimise
     from amdjit.backend.variables import link_with_variables, without_records
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LLVM_VERSION",
     "Linker",
+    "OwnLinker",
     "annotate_assembly",
     "emit_assembly",
     "emit_object",
@@ -35,6 +36,7 @@ __all__ = [
     "find_ocml",
     "link",
     "link_with_variables",
+    "list_assembly",
     "optimise",
     "read_library",
     "without_records",
@@ -45,6 +47,7 @@ LLVM_VERSION = f"llvmlite {llvmlite.__version__}"
 
 _MODULES = {
     "annotate_assembly": "amdjit.backend.assembly",
+    "list_assembly": "amdjit.backend.assembly",
     "emit_assembly": "amdjit.backend.guarded",
     "emit_object": "amdjit.backend.emit",
     "link_with_variables": "amdjit.backend.variables",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["annotate_assembly"]
+from amdjit.diagnostics.notebooks import shown_file
+
+__all__ = ["annotate_assembly", "list_assembly"]
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"((?:[^"\\]|\\.)*)"\s+)?"((?:[^"\\]|\\.)*)"')
 _LOCATION = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
@@ -35,6 +37,28 @@ def annotate_assembly(text: str, source_lines: Mapping[str, Sequence[str]]) -> s
     CFI and temporary labels are left out.
     """
     return "\n".join(_annotated(_wanted_sections(text.splitlines()), source_lines)) + "\n"
+
+
+_LABEL = re.compile(r"[.\w$]+:")
+_SOURCE_LINE = re.compile(r"; [^;]*:\d+(?:  |$)")
+_ABOUT_BLOCKS = re.compile(r"\s+; (?:%\S|=>|in Loop:).*$")
+
+
+def list_assembly(annotated: str) -> str:
+    """Return only the code of an annotated assembly: labels, instructions and source lines."""
+    kept: list[str] = []
+    is_code, in_metadata = False, False
+    for line in annotated.splitlines():
+        text = line.strip()
+        section = _SECTION.match(line)
+        if section:
+            is_code = (section.group(1) or section.group(2)).startswith(".text")
+        if text in (".amdgpu_metadata", ".end_amdgpu_metadata"):
+            in_metadata = text == ".amdgpu_metadata"
+        is_shown = _LABEL.match(line) or _SOURCE_LINE.match(line) or _is_instruction(line)
+        if is_code and not in_metadata and is_shown:
+            kept.append(_ABOUT_BLOCKS.sub("", line).expandtabs(4))
+    return "\n".join(kept) + "\n"
 
 
 def _wanted_sections(lines: Iterable[str]) -> Iterator[str]:
@@ -86,7 +110,7 @@ def _comment(path: str, number: int, source_lines: Mapping[str, Sequence[str]]) 
     if number == 0:
         return ""
     lines = source_lines.get(path, ())
-    name = path.replace("\\", "/").rsplit("/", 1)[-1]
+    name = shown_file(path).replace("\\", "/").rsplit("/", 1)[-1]
     text = lines[number - 1].strip() if number <= len(lines) else ""
     return f"; {name}:{number}  {text}".rstrip()
 

@@ -7,10 +7,16 @@ import types
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from amdjit.backend.process import NoProcess, compiler_process
 from amdjit.disk_cache import DiskCache, source_version
+from amdjit.late import late
 from amdjit.options import CompileOptions, Environment
+
+if TYPE_CHECKING:
+    from amdjit.backend import process
+else:
+    process = late("amdjit.backend.process")
 
 __all__ = ["code_cache", "sign_of", "start"]
 
@@ -30,8 +36,8 @@ def start(
         environment.compile_guard
         and cache.get(sign_of(cache, function, arguments, options)) is None
     ):
-        with suppress(NoProcess):
-            compiler_process().start()
+        with suppress(process.NoProcess):
+            process.compiler_process().start()
 
 
 def code_cache(environment: Environment) -> DiskCache:

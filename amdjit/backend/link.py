@@ -1,21 +1,46 @@
-"""Objects to code objects: lld, called as clang calls it for amdhsa."""
+"""Objects to code objects: by amdjit's own linker, and by lld for what that does not know."""
 
 from __future__ import annotations
 
-from amdjit.backend.tools import Linker, find_linker, run_tool
-from amdjit.code_object.elf import read_elf
+from typing import TYPE_CHECKING
+
+from amdjit.backend.linking.objects import NotPlain
+from amdjit.backend.linking.plain import link_plain
+from amdjit.backend.tools import Linker, OwnLinker, find_lld, run_tool
 from amdjit.diagnostics.errors import BackendError
+from amdjit.late import late
 
-__all__ = ["Linker", "find_linker", "link"]
+if TYPE_CHECKING:
+    from amdjit.code_object import elf
+else:
+    elf = late("amdjit.code_object.elf")
+
+__all__ = ["link"]
 
 
-def link(relocatable: bytes, linker: Linker) -> bytes:
-    """Return the shared ELF that devices load; BackendError if a symbol is undefined or the linker
-    fails."""
+def link(relocatable: bytes, linker: Linker | OwnLinker) -> bytes:
+    """Return the shared ELF that devices load; BackendError if a symbol is undefined, the linker
+    fails, or there is none for an object that needs lld."""
+    if isinstance(linker, Linker):
+        return _linked_by(linker, relocatable)
+    try:
+        return link_plain(relocatable)
+    except NotPlain as reason:
+        try:
+            lld = find_lld(linker.environment)
+        except BackendError as error:
+            raise BackendError(
+                f"amdjit cannot link the object by itself, since {reason}, and there is {error}"
+            ) from None
+    return _linked_by(lld, relocatable)
+
+
+def _linked_by(linker: Linker, relocatable: bytes) -> bytes:
+    """Call lld as clang calls it for amdhsa."""
     linked = run_tool([*linker.command, "-shared", "--no-undefined"], "linking", relocatable, ".o")
     undefined = [
         symbol.name
-        for symbol in read_elf(linked).dynamic_symbols()
+        for symbol in elf.read_elf(linked).dynamic_symbols()
         if symbol.name and not symbol.section
     ]
     if undefined:

@@ -7,7 +7,6 @@ context: a module must not be emitted twice, and contexts keep calls from severa
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -17,19 +16,24 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from amdjit.backend.blocks import cut_long_blocks
 from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inline_assembly
+from amdjit.backend.halves_of_ones import keep_halves_of_ones
 from amdjit.backend.lds import place_lds_arrays
 from amdjit.backend.libraries import with_libraries
 from amdjit.backend.meeting_values import keep_meeting_values
 from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.diagnostics.errors import BackendError
+from amdjit.forking import Lock, wait_before_fork
 from amdjit.options import CompileOptions
 from amdjit.target import TRIPLE, Target
 
 __all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 
+# llvmlite has no other way to know that no thread is inside of LLVM.
+wait_before_fork(llvm.ffi.lib._lock)
+
 # Target machines are shared between calls and LLVM does not lock them.
-_LOCK = threading.RLock()
+_LOCK = Lock()
 
 
 def optimise(
@@ -53,9 +57,8 @@ def optimise(
             tuning.slp_vectorization = options.opt_level >= 2
             _run_pipeline(module, llvm.create_pass_builder(machine, tuning))
             text = place_lds_arrays(str(module), module, machine.target_data)
-            return cut_long_blocks(
-                keep_meeting_values(keep_signs_of_zeros(keep_narrow_loads(text, target), target))
-            )
+            text = keep_signs_of_zeros(keep_narrow_loads(text, target), target)
+            return cut_long_blocks(keep_meeting_values(keep_halves_of_ones(text)))
 
 
 def _run_pipeline(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:

@@ -84,6 +84,9 @@ class CompilerProcess:
                 self._errors = _error_file()
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", "-c", _start_text()],
+                    # A thread that waits for an answer would hold the lock of a buffer, and a
+                    # process that is forked meanwhile could not even drop it.
+                    bufsize=0,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._errors or subprocess.DEVNULL,
@@ -143,8 +146,7 @@ class CompilerProcess:
             if not self._is_ready:
                 self._await_ready(process.stdout, expired)
             try:
-                process.stdin.write(message(request))
-                process.stdin.flush()
+                _send(process.stdin, message(request))
                 answer = _received(process.stdout)
             except OSError:
                 answer = None
@@ -190,9 +192,7 @@ class CompilerProcess:
             return
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                # The other process writes what is still in the buffer.
-                os.close(pipe.fileno())
-                pipe.detach()  # type: ignore[attr-defined]
+                pipe.close()
         # It is not a child of this process, which cannot wait for it.
         process.returncode = 0
         if errors is not None:
@@ -231,13 +231,31 @@ def _error_file() -> BinaryIO | None:
         return None
 
 
-def _received(source: Any) -> tuple[Any, ...] | None:
-    head = source.read(LENGTH.size)
-    if len(head) < LENGTH.size:
+def _send(target: IO[bytes], content: bytes) -> None:
+    remaining = memoryview(content)
+    while remaining:
+        remaining = remaining[target.write(remaining) :]
+
+
+def _received(source: IO[bytes]) -> tuple[Any, ...] | None:
+    head = _read(source, LENGTH.size)
+    if head is None:
         return None
     (length,) = LENGTH.unpack(head)
-    content = source.read(length)
-    return marshal.loads(content) if len(content) == length else None
+    content = _read(source, length)
+    return None if content is None else marshal.loads(content)
+
+
+def _read(source: IO[bytes], length: int) -> bytes | None:
+    """Return that many bytes, None if the other end is closed before."""
+    parts = []
+    while length:
+        part = source.read(length)
+        if not part:
+            return None
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
 
 
 def _ending(status: int) -> str:

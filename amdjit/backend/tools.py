@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amdjit.diagnostics.errors import BackendError
+from amdjit.late import late
+from amdjit.late_methods import dataclass
 from amdjit.options import Environment
 
-__all__ = ["Assembler", "Linker", "find_assembler", "find_linker", "run_tool"]
+if TYPE_CHECKING:
+    import shutil
+    import subprocess
+    import tempfile
+else:
+    # Most kernels need no program.
+    shutil, subprocess, tempfile = late("shutil"), late("subprocess"), late("tempfile")
+
+__all__ = [
+    "Assembler",
+    "Linker",
+    "OwnLinker",
+    "find_assembler",
+    "find_linker",
+    "find_lld",
+    "run_tool",
+]
 
 _TIME_LIMIT = 120.0
 _EXECUTABLE_SUFFIX = ".exe" if os.name == "nt" else ""
 _LINKER_NAMES = ("ld.lld", "ld.lld-22")
+# The extra holds the package ziglang, which contains lld and clang's assembler.
+_INSTALL = '`pip install "amdjit[lld]"`'
 _DEFAULT_ROCM = Path("/opt/rocm")
 
 
@@ -33,6 +51,17 @@ class Linker:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnLinker:
+    """The linker in `amdjit.backend.linking`. What it does not know, it hands to the lld that the
+    environment leads to."""
+
+    environment: Environment = field(default_factory=Environment)
+
+    def __str__(self) -> str:
+        return "amdjit"
+
+
+@dataclass(frozen=True, slots=True)
 class Assembler:
     """clang's integrated assembler. `command` is the program and the arguments up to `-triple`."""
 
@@ -42,15 +71,19 @@ class Assembler:
         return " ".join(self.command)
 
 
-def find_linker(environment: Environment, choice: str | None = None) -> Linker:
-    """Return the linker to use; BackendError with the remedy if none is found.
+def find_linker(environment: Environment, choice: str | None = None) -> Linker | OwnLinker:
+    """Return the linker to use: amdjit's own, unless `choice` or AMDJIT_LINKER names another.
 
-    Looked for in this order: `choice`, AMDJIT_LINKER (each a program, or `zig` for the one in the
-    ziglang package), ROCm's ld.lld, the ziglang package's, ld.lld on PATH.
+    Each is a program, or `zig` for the one in the ziglang package. BackendError if what is named is
+    not there.
     """
     chosen = choice or environment.linker
-    if chosen:
-        return _chosen_linker(chosen, environment)
+    return _chosen_linker(chosen, environment) if chosen else OwnLinker(environment)
+
+
+def find_lld(environment: Environment) -> Linker:
+    """Return an lld: ROCm's, the ziglang package's, or that on PATH; BackendError with the remedy
+    if there is none."""
     for directory in _rocm_directories(environment):
         program = directory / f"ld.lld{_EXECUTABLE_SUFFIX}"
         if program.is_file():
@@ -63,8 +96,7 @@ def find_linker(environment: Environment, choice: str | None = None) -> Linker:
         if found:
             return Linker((found,))
     raise BackendError(
-        "no linker for AMDGPU: install the Python package ziglang (`pip install ziglang`), "
-        "or ROCm, or lld, or set AMDJIT_LINKER to the path of an ld.lld"
+        f"no lld: {_INSTALL}, or install ROCm or lld, or set AMDJIT_LINKER to the path of an ld.lld"
     )
 
 
@@ -87,7 +119,7 @@ def find_assembler(environment: Environment) -> Assembler:
             return Assembler((found, "-cc1as"))
     raise BackendError(
         "the kernel holds inline assembly and there is no assembler for AMDGPU: "
-        "install the Python package ziglang (`pip install ziglang`), or ROCm, or clang"
+        f"{_INSTALL}, or install ROCm or clang"
     )
 
 
@@ -146,7 +178,8 @@ def _chosen_linker(chosen: str, environment: Environment) -> Linker:
         zig = _zig()
         if zig is None:
             raise BackendError(
-                "the linker `zig` was asked for, but the Python package ziglang is not installed"
+                "the linker `zig` was asked for, but the Python package ziglang is not installed: "
+                f"{_INSTALL}"
             )
         return Linker((zig, "ld.lld"))
     found = shutil.which(chosen, path=environment.search_path)

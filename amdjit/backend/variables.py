@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from amdjit.backend.emit import emit_object
 from amdjit.backend.link import link
-from amdjit.backend.tools import Linker
+from amdjit.backend.tools import Linker, OwnLinker
 from amdjit.code_object.elf import read_elf
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions, Environment
@@ -36,7 +36,11 @@ def without_records(llvm_text: str) -> str:
 
 
 def link_with_variables(
-    plain: str, described: str, options: CompileOptions, linker: Linker, environment: Environment
+    plain: str,
+    described: str,
+    options: CompileOptions,
+    linker: Linker | OwnLinker,
+    environment: Environment,
 ) -> tuple[str, bytes]:
     """Return optimised IR with the debug records that change nothing, and its code object.
 

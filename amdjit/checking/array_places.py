@@ -55,6 +55,15 @@ class Place(NamedTuple):
         return all(0 <= i < extent for i, extent in zip(self.indices, self.shape, strict=True))
 
 
+def negative_index_note(indices: Sequence[int] | None, shape: Sequence[int] | None) -> str:
+    """Return the option that lets negative indices count from the end, if an index would then be
+    inside."""
+    axes = zip(indices or (), shape or (), strict=False)
+    if not any(-extent <= index < 0 for index, extent in axes):
+        return ""
+    return "\n  negative indices count from the end with `wraparound=True`"
+
+
 def place_of(arguments: Iterable[ArrayArgument], address: int, base: int = 0) -> Place | None:
     """Return the element at an address, by an index out of bounds if it is outside the array.
 

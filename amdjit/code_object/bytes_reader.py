@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.late_methods import dataclass
 
 __all__ = ["BytesReader", "slice_exactly", "string_at", "unpack_at"]
 

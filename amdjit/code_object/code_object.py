@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
 
@@ -22,10 +22,12 @@ from amdjit.code_object.elf import (
 from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.code_object.line_table import LineTable, read_line_table
 from amdjit.code_object.metadata import KernelMetadata, read_metadata
+from amdjit.late_methods import dataclass
 from amdjit.target import TARGETS, Target
 
 __all__ = ["CodeObject", "Kernel"]
 
+_DESCRIPTOR_BYTES = 64
 _MACHINE_MASK = 0xFF  # EF_AMDGPU_MACH
 
 
@@ -99,6 +101,12 @@ class CodeObject:
     def code(self, kernel: Kernel) -> bytes:
         """Return the machine code of one kernel."""
         return self.text(kernel.entry_address, kernel.code_size)
+
+    @property
+    def constant_bytes(self) -> int:
+        """Bytes of constants that kernels read from memory; descriptors are not counted."""
+        section = self.elf.section(".rodata")
+        return 0 if section is None else section.size - _DESCRIPTOR_BYTES * len(self.kernels)
 
     @property
     def has_symbol_table(self) -> bool:

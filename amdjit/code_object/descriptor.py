@@ -6,10 +6,10 @@ Bit positions are those of the LLVM AMDGPU guide, "Kernel Descriptor", columns G
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from amdjit.code_object.bytes_reader import unpack_at
 from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.late_methods import dataclass
 
 __all__ = ["DESCRIPTOR_SIZE", "KernelDescriptor", "UserSgpr", "read_descriptor"]
 

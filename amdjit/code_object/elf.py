@@ -8,11 +8,12 @@ guide, "Code Object" > "ELF Header".
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from amdjit.code_object.bytes_reader import slice_exactly, string_at, unpack_at
 from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.late_methods import dataclass
 
 __all__ = ["ElfFile", "Note", "Relocation", "Section", "Segment", "Symbol", "read_elf"]
 

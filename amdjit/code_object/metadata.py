@@ -6,12 +6,12 @@ Keys are those of the LLVM AMDGPU guide, "Code Object V3 Metadata" with the addi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import msgpack
 
 from amdjit.code_object.elf import ElfFile
 from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.late_methods import dataclass
 
 __all__ = ["KernelArgument", "KernelMetadata", "read_metadata"]
 

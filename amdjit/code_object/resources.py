@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.code_object.code_object import CodeObject, Kernel
+from amdjit.late_methods import dataclass
 from amdjit.target import Target
 
 __all__ = [
     "Demand",
     "Resources",
+    "demand_of_launch",
     "lds_for_workgroups",
     "read_demand",
     "read_resources",
+    "resident_workgroups",
     "vgprs_for_waves",
     "waves_by_lds",
     "waves_by_vgprs",
@@ -153,6 +154,31 @@ def workgroups_by_limit(demand: Demand, target: Target) -> dict[str, int]:
         "vgprs": by_vgprs,
         "lds": by_lds,
     }
+
+
+def resident_workgroups(
+    kernel: Kernel, target: Target, work_items: int, dynamic_lds: int = 0
+) -> int:
+    """Return how many workgroups of a kernel a workgroup processor holds at a time, or a compute
+    unit where there are no workgroup processors.
+
+    work_items: of a workgroup. dynamic_lds: bytes.
+    """
+    demand = demand_of_launch(kernel, work_items, dynamic_lds)
+    halves = 1 if demand.wgp_mode or not target.has_workgroup_processors else 2
+    return min(workgroups_by_limit(demand, target).values()) * halves
+
+
+def demand_of_launch(kernel: Kernel, work_items: int, dynamic_lds: int) -> Demand:
+    """Return what a workgroup with that many work-items and bytes of dynamic LDS takes."""
+    metadata = kernel.metadata
+    return Demand(
+        vgprs=metadata.vgpr_count,
+        lds_bytes=metadata.group_segment_bytes + dynamic_lds,
+        waves=-(-work_items // metadata.wave_size),
+        wave_size=metadata.wave_size,
+        wgp_mode=kernel.descriptor.wgp_mode,
+    )
 
 
 def waves_of_workgroups(workgroups: int, demand: Demand, target: Target) -> int:

@@ -23,12 +23,17 @@ def add(commands: Commands) -> None:
     layout.add_argument(
         "--operand", choices=OPERANDS, default="a", help="of D = A B + C, or index (default: a)"
     )
+    layout.add_argument(
+        "--target", help="the processor, such as gfx1100 (default: gfx12's instruction)"
+    )
     layout.set_defaults(run=_layout)
 
 
 def _layout(options: argparse.Namespace) -> int:
     try:
-        print(matrix.layout_map(matrix.layout(options.instruction, options.operand)))
+        print(
+            matrix.layout_map(matrix.layout(options.instruction, options.operand, options.target))
+        )
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1

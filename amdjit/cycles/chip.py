@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.cycles.errors import NoEstimate
-from amdjit.target import Target
+from amdjit.target import Target, find_target
 
 __all__ = ["CHIPS", "Chip", "chip_of"]
 
@@ -15,14 +15,12 @@ __all__ = ["CHIPS", "Chip", "chip_of"]
 class Chip:
     """A graphics processor as a whole.
 
-    target: LLVM's name. workgroup_processors: of the largest product. clock: of the boost, in Hz.
-    l2_bytes, infinity_bytes: of the L2 and of the Infinity Cache. l2_bandwidth,
-    infinity_bandwidth, dram_bandwidth: bytes a second.
+    target: LLVM's name. clock: of the boost, in Hz. l2_bytes, infinity_bytes: of the L2 and of the
+    Infinity Cache. l2_bandwidth, infinity_bandwidth, dram_bandwidth: bytes a second.
     """
 
     target: str
     product: str
-    workgroup_processors: int
     clock: float
     l2_bytes: int
     infinity_bytes: int
@@ -30,17 +28,24 @@ class Chip:
     infinity_bandwidth: float
     dram_bandwidth: float
 
+    @property
+    def workgroup_processors(self) -> int:
+        """Those of the largest product."""
+        found = find_target(self.target)
+        assert found is not None
+        return found.multiprocessors
+
     def bytes_a_cycle(self, bandwidth: float, active: int) -> float:
         """Return the share of a bandwidth that each of the active workgroup processors has."""
         return bandwidth / self.clock / active
 
 
-# AMD's product pages of the RX 9070 XT and the RX 9060 XT: compute units (two a workgroup
-# processor), boost clock, L2, Infinity Cache. Bandwidths: AMD's model Origami (rocm-libraries,
-# shared/origami), which gives them at its own reference clock; they are taken as they stand.
+# AMD's product pages of the RX 9070 XT and the RX 9060 XT: boost clock, L2, Infinity Cache.
+# Bandwidths: AMD's model Origami (rocm-libraries, shared/origami), which gives them at its own
+# reference clock; they are taken as they stand.
 CHIPS = (
-    Chip("gfx1201", "RX 9070 XT", 32, 2.97e9, 8 << 20, 64 << 20, 5.74e12, 2.94e12, 0.464e12),
-    Chip("gfx1200", "RX 9060 XT", 16, 3.13e9, 4 << 20, 32 << 20, 3.28e12, 1.77e12, 0.28e12),
+    Chip("gfx1201", "RX 9070 XT", 2.97e9, 8 << 20, 64 << 20, 5.74e12, 2.94e12, 0.464e12),
+    Chip("gfx1200", "RX 9060 XT", 3.13e9, 4 << 20, 32 << 20, 3.28e12, 1.77e12, 0.28e12),
 )
 
 

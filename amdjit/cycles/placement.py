@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.code_object import Kernel
-from amdjit.code_object.resources import Demand, workgroups_by_limit
+from amdjit.code_object.resources import demand_of_launch, resident_workgroups
 from amdjit.cycles.errors import NoEstimate
 from amdjit.target import Target
 
@@ -43,19 +43,11 @@ def place(kernel: Kernel, target: Target, workgroup_size: int, dynamic_lds: int)
 
     workgroup_size: work-items. dynamic_lds: bytes.
     """
-    metadata = kernel.metadata
-    demand = Demand(
-        vgprs=metadata.vgpr_count,
-        lds_bytes=metadata.group_segment_bytes + dynamic_lds,
-        waves=-(-workgroup_size // metadata.wave_size),
-        wave_size=metadata.wave_size,
-        wgp_mode=kernel.descriptor.wgp_mode,
-    )
-    halves = 1 if demand.wgp_mode else 2
-    resident = min(workgroups_by_limit(demand, target).values()) * halves
+    demand = demand_of_launch(kernel, workgroup_size, dynamic_lds)
+    resident = resident_workgroups(kernel, target, workgroup_size, dynamic_lds)
     if resident == 0:
         raise NoEstimate(
-            f"no workgroup of {workgroup_size} work-items with {metadata.vgpr_count} VGPRs and "
+            f"no workgroup of {workgroup_size} work-items with {demand.vgprs} VGPRs and "
             f"{demand.lds_bytes} bytes of LDS fits a workgroup processor of {target}"
         )
     simds = target.simds_per_workgroup_processor

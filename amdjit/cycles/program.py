@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.decoder.traits import (
-    Barrier,
     Flag,
     Flow,
     Idle,
@@ -244,7 +243,7 @@ _KINDS = {
 def kind_of(instruction: Instruction) -> Kind:
     """Return how an instruction leaves its wave."""
     traits = instruction.traits
-    if traits.barrier is Barrier.WAIT:
+    if traits.waits_at_barrier:
         # Barrier 0 is none (RDNA 4 ISA, 5.5).
         return Kind.BARRIER_WAIT if instruction.immediates["simm16"] else Kind.IMMEDIATE
     if traits.immediate is Immediate.DELAYS:

@@ -2,7 +2,8 @@
 
 `codes` is the table of errors in kernels, `diagnostic` one of them at a place, rendered as text;
 `errors` the exceptions that users catch; `sanitizer` and `performance` what checks and advice
-report. This room imports nothing of amdjit. Start reading at `codes`.
+report; `notebooks` is how IPython shows errors. `source_files` keeps the texts that functions were
+compiled from. This room imports nothing of amdjit. Start reading at `codes`.
 """
 
 from amdjit.diagnostics.diagnostic import Diagnostic, ErrorKind, in_source_order, raise_all
@@ -17,7 +18,12 @@ from amdjit.diagnostics.errors import (
     TypeCheckError,
     UnsupportedSyntaxError,
 )
-from amdjit.diagnostics.performance import CompileWarning, Finding, PerformanceWarning
+from amdjit.diagnostics.performance import (
+    CompileWarning,
+    DeviceWarning,
+    Finding,
+    PerformanceWarning,
+)
 from amdjit.diagnostics.span import SourceText, Span
 
 __all__ = [
@@ -25,6 +31,7 @@ __all__ = [
     "BackendError",
     "CompileError",
     "CompileWarning",
+    "DeviceWarning",
     "Diagnostic",
     "ErrorKind",
     "Finding",

@@ -34,13 +34,6 @@ NO_SOURCE = ErrorKind(
     "kernels are compiled from their source text: put the function in a file (or a notebook cell) "
     "and import it again",
 )
-LAMBDA = ErrorKind(
-    "AJ0104",
-    UnsupportedSyntaxError,
-    "this lambda cannot be distinguished from others on its line",
-    "a lambda",
-    "write one lambda per line, or a `def` with a name",
-)
 UNSUPPORTED_PARAMETER = ErrorKind(
     "AJ0105",
     UnsupportedSyntaxError,
@@ -57,9 +50,9 @@ UNSUPPORTED_TARGET = ErrorKind(
 RECURSION = ErrorKind(
     "AJ0108",
     UnsupportedSyntaxError,
-    "`{function}` calls itself",
+    "`{function}` calls itself {reason}",
     "recursive call",
-    "a GPU has no call stack for recursion: write a loop",
+    "{remedy}",
 )
 LOOP_OVER = ErrorKind(
     "AJ0109",
@@ -95,6 +88,13 @@ TOO_DEEP = ErrorKind(
     "`{function}` is nested too deeply to be compiled",
     "too deep",
     "split long expressions and deeply nested blocks into several statements or functions",
+)
+CHANGED_SOURCE = ErrorKind(
+    "AJ0114",
+    UnsupportedSyntaxError,
+    "line {line} of {file} is not the text that Python compiled `{function}` from",
+    "",
+    "{remedy}",
 )
 
 OPERAND_TYPES = ErrorKind(
@@ -191,8 +191,7 @@ JOIN_TYPES = ErrorKind(
     TypeCheckError,
     "{name} would be {left} on one path here and {right} on another",
     "{left} meets {right}",
-    "give it one type on both paths, for example by a conversion such as `f32(...)`; use a number "
-    "in place of None or a string",
+    "{remedy}",
 )
 CONDITION_TYPE = ErrorKind(
     "AJ0216",
@@ -248,7 +247,6 @@ UNPACK = ErrorKind(
     TypeCheckError,
     "{values} cannot be assigned to {names}",
     "takes {names}, but the value is {type}",
-    "write as many names as there are values",
 )
 WIDE_ACCESS = ErrorKind(
     "AJ0224",
@@ -271,6 +269,13 @@ PART_ASSIGNMENT = ErrorKind(
     "{reason}",
 )
 
+NO_SIGNATURE = ErrorKind(
+    "AJ0260",
+    TypeCheckError,
+    "no signature of `{function}` takes ({found}); it has {signatures}",
+    "({found})",
+    "convert the arguments, or add a signature to the decorator of `{function}`",
+)
 UNKNOWN_NAME = ErrorKind(
     "AJ0301",
     CompileError,
@@ -290,8 +295,6 @@ UNSUPPORTED_GLOBAL = ErrorKind(
     CompileError,
     "`{name}` is {what}, which a kernel cannot read from outside",
     "{what}",
-    "pass it as an argument; numbers, tuples, strings, types and functions can be read as "
-    "constants",
 )
 NOT_CONSTANT = ErrorKind(
     "AJ0304",
@@ -312,7 +315,8 @@ BAD_SHAPE = ErrorKind(
     CompileError,
     "the shape of an array must consist of positive constants, but this one is {found}",
     "not a shape",
-    "write positive integers that are known when compiling, such as `shared.array((16, 16), f32)`",
+    "write positive integers that are known when compiling, such as `shared.array((16, 16), f32)`; "
+    "`shared.dynamic(dtype)` is the LDS that the launch adds, Numba's `shared.array(0, dtype)`",
 )
 NO_OPERATION = ErrorKind(
     "AJ0307",
@@ -334,6 +338,12 @@ REFUSED = ErrorKind(
     "refused",
 )
 
+CONSTANT_ARRAY = ErrorKind(
+    "AJ0330",
+    CompileError,
+    "`const.array_like` takes a NumPy array from outside of the kernel, not {what}",
+    "not an array of constants",
+)
 TARGET_LACKS = ErrorKind(
     "AJ0401",
     TargetError,

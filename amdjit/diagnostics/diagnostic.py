@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from amdjit.diagnostics.errors import CompileError
 from amdjit.diagnostics.span import Span
+from amdjit.late_methods import dataclass
 
 _LIBRARY = Path(__file__).parent.parent / "intrinsics"
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from amdjit.diagnostics.notebooks import render_traceback
+from amdjit.late_methods import dataclass
 
 if TYPE_CHECKING:
     from amdjit.diagnostics.diagnostic import Diagnostic
@@ -11,6 +15,10 @@ if TYPE_CHECKING:
 
 class AmdjitError(Exception):
     """The base of all exceptions that amdjit raises on purpose."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and notebooks show: no frames of amdjit's own."""
+        return render_traceback(self)
 
 
 _MOST_SHOWN = 20
@@ -49,6 +57,10 @@ class TargetError(CompileError):
 class BackendError(AmdjitError):
     """LLVM, the linker or the driver refused; the message quotes them."""
 
+    def with_detail(self, detail: str) -> BackendError:
+        """Return this error with one more sentence."""
+        return BackendError(f"{str(self).removesuffix('.')}. {detail}")
+
 
 class LaunchError(AmdjitError):
     """A launch that cannot be made: arguments, grid, block, LDS or device. Nothing has run."""
@@ -78,6 +90,9 @@ class KernelFault(AmdjitError):
     "raise" and "index", the message alone, as the kernel wrote it. array, index, shape: for
     "index", and for "out-of-bounds" if the array is known: its name, the indices and its shape.
     offset_base: the address to which the instruction adds an unsigned 32-bit offset, or 0.
+
+    The fault of a `raise` is also an exception of the class that the kernel names, with its
+    arguments as `args`; that of an `assert` is an AssertionError, that of an index an IndexError.
     """
 
     def __init__(
@@ -103,6 +118,7 @@ class KernelFault(AmdjitError):
         super().__init__(message)
         self.kind = kind
         self.message = message
+        self.text = message
         self.kernel = kernel
         self.source_file = source_file
         self.source_line = source_line
@@ -117,3 +133,55 @@ class KernelFault(AmdjitError):
         self.index = index
         self.shape = shape
         self.offset_base = offset_base
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the class that the kernel named."""
+        return _rebuilt, (self.raised_class, self.args, vars(self))
+
+    raised_class: type[BaseException] | None = None
+
+    def raised(
+        self, kind: type[BaseException], positional: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> KernelFault:
+        """Return this fault as an exception of another class, too, made with these arguments.
+
+        Attributes that the class gives itself stand before those of faults.
+        """
+        try:
+            # Python itself may choose a subclass: OSError(2) is a FileNotFoundError.
+            chosen: Any = type(kind(*positional, **keywords))
+            python = _fault_class(chosen)
+            fault = python.__new__(python, *positional, **keywords)
+            chosen.__init__(fault, *positional, **keywords)
+        except Exception as problem:
+            self.text += f"\n  the host could not make the {kind.__name__}: {problem}"
+            return self
+        fault.__dict__.update({**vars(self), **vars(fault)})
+        return fault
+
+
+@lru_cache(maxsize=256)
+def _fault_class(kind: type[BaseException]) -> type[KernelFault]:
+    """Return the class of faults that are exceptions of this kind, too."""
+    names = {
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "__doc__": kind.__doc__,
+        "raised_class": kind,
+    }
+    return (
+        KernelFault
+        if issubclass(kind, KernelFault)
+        else type(kind.__name__, (KernelFault, kind), names)
+    )
+
+
+def _rebuilt(kind: Any, arguments: tuple[Any, ...], attributes: dict[str, Any]) -> KernelFault:
+    python = KernelFault if kind is None else _fault_class(kind)
+    fault = python.__new__(python)
+    fault.args = arguments
+    fault.__dict__.update(attributes)
+    return fault

@@ -1,12 +1,13 @@
-"""Warnings about kernels that compile: slow by accident, or likely to be a mistake."""
+"""Warnings: about kernels that compile but are slow by accident, or likely to be a mistake; about
+the device that they run on."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 from amdjit.diagnostics.diagnostic import excerpt
 from amdjit.diagnostics.span import Span
+from amdjit.late_methods import dataclass
 
 
 class PerformanceWarning(UserWarning):
@@ -18,6 +19,11 @@ class CompileWarning(UserWarning):
     """A kernel compiles, but a line of it is unlikely to do what was meant.
 
     See docs/language.md, "Warnings"."""
+
+
+class DeviceWarning(UserWarning):
+    """Kernels run on the emulator, although this machine has ROCm or an AMD GPU: see docs/rocm.md,
+    "What goes wrong"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from amdjit.diagnostics.notebooks import shown_file
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +38,4 @@ class Span:
         return self.source.file
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column + 1}"
+        return f"{shown_file(self.file)}:{self.line}:{self.column + 1}"

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amdjit.checking.profiling import PROFILES
-from amdjit.checking.sanitizing import is_on
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.disk_cache import DiskCache, source_version
+from amdjit.emulator.captures import Captures, KernelCall
 from amdjit.emulator.checks.init.written_memory import WrittenMemory
-from amdjit.emulator.checks.memory.quarantine import WIDE_GAP, Quarantine
+from amdjit.emulator.checks.memory.quarantine import Quarantine
+from amdjit.emulator.device_memory import EmulatedMemory
+from amdjit.emulator.device_streams import EmulatedStreams
 from amdjit.emulator.host.jit import HostCompiler
 from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedModule
+from amdjit.emulator.launch.slots import EmulatedSlot
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.native_sources import ROOMS
+from amdjit.emulator.queues import StreamState
 from amdjit.emulator.tiers.compilation import Host
 from amdjit.emulator.tiers.operation_library import OperationLibrary
+from amdjit.forking import Lock
 from amdjit.late import late
 from amdjit.options import Environment, read_environment
 from amdjit.target import Target
@@ -45,19 +47,6 @@ else:
 
 
 @dataclass
-class EmulatedEvent:
-    """A point in time. Launches are done when they return: an event is reached when it is
-    recorded."""
-
-    seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EmulatedStream:
-    """A stream. It has no state: all work is done in the order of the calls."""
-
-
-@dataclass
 class _Machine:
     """What the first launch needs. It is made late because LLVM takes time to start."""
 
@@ -67,12 +56,12 @@ class _Machine:
 
 @dataclass
 class _Lazy:
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: Lock = field(default_factory=Lock)
     machine: _Machine | None = None
     counters: counting.Counters | None = None
 
 
-class EmulatorDevice:
+class EmulatorDevice(EmulatedMemory, EmulatedStreams):
     """A processor emulated on the CPU. Calls are synchronous: `launch` returns when the kernel has
     ended.
 
@@ -103,7 +92,13 @@ class EmulatorDevice:
         self._environment = settings
         self._tracks_memory = "memory" in settings.sanitize
         self._lazy = _Lazy()
+        self.idle_records: dict[int, list[Any]] = {}
+        self._streams = StreamState()
+        self._captures = Captures()
         self._compiler = compiler
+
+    def __repr__(self) -> str:
+        return f"<EmulatorDevice {self.name}>"
 
     @property
     def name(self) -> str:
@@ -114,6 +109,11 @@ class EmulatorDevice:
     def target(self) -> Target:
         """The processor that code objects must be compiled for."""
         return self._target
+
+    @property
+    def multiprocessor_count(self) -> int:
+        """Workgroup processors of the largest product with this processor."""
+        return self._target.multiprocessors
 
     @property
     def environment(self) -> Environment:
@@ -173,37 +173,6 @@ class EmulatorDevice:
                 self._lazy.counters = counting.Counters(machine.dispatcher)
             return self._lazy.counters
 
-    def allocate(self, nbytes: int) -> int:
-        """Allocate memory, 256-byte aligned; BackendError when out of memory."""
-        if not (self._tracks_memory or is_on("memory")):
-            return self._memory.allocate(nbytes)
-        address = self._memory.allocate(nbytes, gap=WIDE_GAP)
-        leaks.watch(self._memory, address, self._environment)
-        return address
-
-    def share(self, address: int) -> None:
-        """Count the allocation that holds `address` as written: others may write it unobserved
-        from now on."""
-        self._memory.share(address)
-
-    def free(self, address: int) -> None:
-        """Free an allocation. BackendError if none starts at that address."""
-        self._memory.free(address)
-
-    def copy_to_device(self, address: int, source: memoryview, stream: Any = None) -> None:
-        """Copy contiguous host bytes to the device."""
-        self._memory.write(address, source)
-
-    def copy_to_host(self, destination: memoryview, address: int, stream: Any = None) -> None:
-        """Copy device bytes to contiguous, writable host memory."""
-        self._memory.read(destination, address)
-
-    def copy_on_device(
-        self, destination: int, source: int, nbytes: int, stream: Any = None
-    ) -> None:
-        """Copy bytes between two places of this device."""
-        self._memory.copy(destination, source, nbytes)
-
     def load(self, code_object: bytes) -> EmulatedModule:
         """Load a linked code object; BackendError if it is broken or for another processor."""
         return EmulatedModule(self._machine().host, self._memory, code_object, self._target.name)
@@ -216,20 +185,53 @@ class EmulatorDevice:
         dynamic_lds: int,
         kernarg: bytearray,
         stream: Any = None,
+        cooperative: bool = False,
     ) -> None:
         """Run a kernel to its end. `grid` counts workgroups; `kernarg` holds the explicit
         arguments.
 
         Inside `amdjit.profile` it counts what it does. LaunchError if it cannot start, KernelFault
-        for what it does wrong, which leaves other memory intact.
+        for what it does wrong, which leaves other memory intact. In a captured stream the launch is
+        recorded.
         """
-        geometry = Geometry(grid, block, dynamic_lds)
+        if cooperative:
+            self._captures.refuse_waits(stream, f"launch {function.name} cooperatively")
+        capture = self._captures.recording(stream, f"launch {function.name}")
+        if capture is None:
+            self._run(function, grid, block, dynamic_lds, kernarg, cooperative)
+            return
+        shape = grid, block, dynamic_lds
+        work = KernelCall(self._run, function, *shape, bytes(kernarg), cooperative)
+        capture.add(stream, "kernel", work, function.name)
+
+    def _run(
+        self,
+        function: Any,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        cooperative: bool,
+    ) -> None:
+        geometry = Geometry(grid, block, dynamic_lds, cooperative)
         blocks = PROFILES.get()
         if blocks:
             counters = self._counters()
             counters.launch(function, geometry, bytes(kernarg), self.time_limit, blocks)
             return
         self._machine().dispatcher.launch(function, geometry, bytes(kernarg), self.time_limit)
+
+    def slot(
+        self,
+        function: Any,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        nbytes: int,
+        stream: Any = None,
+    ) -> EmulatedSlot:
+        """Make a launch that waits for its arguments."""
+        return EmulatedSlot(self, (function, grid, block, dynamic_lds), nbytes, stream)
 
     def launch_sanitized(
         self,
@@ -240,6 +242,7 @@ class EmulatorDevice:
         kernarg: bytearray,
         request: Request,
         stream: Any = None,
+        cooperative: bool = False,
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
         """Run a kernel as `launch` does, with checks.
 
@@ -253,42 +256,12 @@ class EmulatorDevice:
                 "(amdjit.profile) at the same time: launch it twice, once without `sanitize` and "
                 "AMDJIT_SANITIZE"
             )
+        self._captures.refuse_waits(stream, f"check a launch of {function.name}")
         dispatcher = self._machine().dispatcher
-        geometry = Geometry(grid, block, dynamic_lds)
+        geometry = Geometry(grid, block, dynamic_lds, cooperative)
         return session.run_checked(
             dispatcher, function, geometry, bytes(kernarg), self.time_limit, request
         )
-
-    def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
-        """Call `tell` immediately: all work is done."""
-        tell()
-
-    def synchronize(self) -> None:
-        """Return immediately: all work is done."""
-
-    def create_stream(self) -> EmulatedStream:
-        """Make a stream."""
-        return EmulatedStream()
-
-    def synchronize_stream(self, stream: Any) -> None:
-        """Return immediately: all work is done."""
-
-    def create_event(self) -> EmulatedEvent:
-        """Make an event."""
-        return EmulatedEvent()
-
-    def record_event(self, event: EmulatedEvent, stream: Any = None) -> None:
-        """Record the time."""
-        event.seconds = time.perf_counter()
-
-    def synchronize_event(self, event: EmulatedEvent) -> None:
-        """Return immediately: a recorded event is reached."""
-
-    def elapsed_milliseconds(self, start: EmulatedEvent, end: EmulatedEvent) -> float:
-        """Return the time between two recorded events; ValueError if one is not recorded."""
-        if start.seconds is None or end.seconds is None:
-            raise ValueError("an event has not been recorded")
-        return (end.seconds - start.seconds) * 1e3
 
 
 def _physical_memory() -> int | None:

@@ -41,6 +41,10 @@ MODE_SLOT = 128
 # has signalled since they last completed; the site where it ended.
 WAITED_SLOT, SIGNALLED_SLOT = 129, 130
 NAMED_COMPLETE_SLOT, JOINED_SLOT, NAMED_SIGNALLED_SLOT, END_SITE_SLOT = 131, 132, 133, 134
+# Where the wave's last shared jump goes, two dwords, and its site (`tiers/shared_jump.py`).
+JUMP_TARGET_SLOT, JUMP_SITE_SLOT = 136, 138
+# Receives what a kernel does not ask for.
+UNUSED_SLOT = 139
 SCALAR_BYTES = SCALAR_SLOTS * 4
 # A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them
 # (RDNA 4 ISA, 2.1). Each has a vector of 32 dwords for every VGPR; those of the upper half come
@@ -122,8 +126,8 @@ BARRIER_ROW = int(Barrier.FIELDS)
 
 
 class SlotField(Field):
-    """The workgroup that is resident in a slot of a host thread. GROUP_X is negative in a vacant
-    slot."""
+    """The workgroup that is resident in a slot of a host thread. In a vacant slot GROUP_X is
+    inverted, and so negative."""
 
     GROUP_X = 0
     GROUP_Y = 1
@@ -157,7 +161,21 @@ class Launch(Field):
     # another one than at the start.
     PROGRAM = 14, "ptr"
     CHANGED = 15
-    FIELDS = 16
+    # Not 0 for a cooperative launch, of which the rest is: how many threads take workgroups; how
+    # often some thread saw a change; and how many have seen none since, and have confirmed that,
+    # with the number of changes for which that holds; how long they look (`scheduling/standstill`).
+    COOPERATIVE = 16
+    LIVE_THREADS = 17, "i64", "threads"
+    CHANGES = 18
+    VOTES = 19
+    CONFIRMATIONS = 20
+    SWEEPS = 21, "i64", "sweeps"
+    LOOKS = 22
+    # The slots of a wave's state that receive the place of its workgroup.
+    X_SLOT = 23, "i64", "slots"
+    Y_SLOT = 24, "i64", "slots"
+    Z_SLOT = 25, "i64", "slots"
+    FIELDS = 26
 
 
 class Fault(Field):
@@ -200,6 +218,8 @@ class FaultKind(IntEnum):
     DEADLOCK = 14
     # An instruction that needs all lanes of its wave, of which some are inactive.
     PARTIAL_WAVE = 15
+    # The workgroups of a cooperative launch wait for each other, and none can go on.
+    STANDSTILL = 16
 
 
 class BufferRefusal(IntEnum):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import struct
-import threading
+import sys
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import Allocation, BackendError
 from amdjit.emulator.layout import TABLE_ROW
+from amdjit.forking import Lock
 
 ALIGNMENT = 256
 GAP = 4096
@@ -59,6 +60,16 @@ class MemoryObserver:
 
     def wrote(self, allocation: Range, first: int, nbytes: int) -> None:
         """Note that the host has written bytes of an allocation, from byte `first` on."""
+
+    def wrote_rows(
+        self,
+        allocation: Range,
+        first: int,
+        strides: tuple[int, ...],
+        shape: tuple[int, ...],
+        nbytes: int,
+    ) -> None:
+        """Note that the host has written rows of bytes, the first one from byte `first` on."""
 
     def shared(self, allocation: Range) -> None:
         """Note that others may write an allocation unobserved from now on."""
@@ -109,7 +120,7 @@ class DeviceMemory:
         self._change = object()  # replaced after each change of `_ranges`
         self._table: tuple[object, Table] | None = None  # with its `_change`
         self._observers: tuple[MemoryObserver, ...] = ()
-        self._attaching = threading.Lock()  # no finalizer attaches an observer
+        self._attaching = Lock()  # no finalizer attaches an observer
 
     def observer(self, kind: type[_Observer]) -> _Observer:
         """Return the observer of a kind; the first call attaches it, and it knows nothing of what
@@ -128,12 +139,13 @@ class DeviceMemory:
         label: str = "",
         pieces: tuple[Piece, ...] | None = None,
         gap: int = GAP,
+        zeroed: bool = False,
     ) -> int:
         """Reserve memory, at least one byte, and return its address. BackendError if the host has
         none left.
 
         pieces: what kernels may access; by default all of it, writable. gap: bytes after it that
-        belong to no allocation.
+        belong to no allocation. zeroed: whether it holds zeros, and counts as written.
         """
         if nbytes < 0:
             raise BackendError(f"cannot allocate {nbytes} bytes")
@@ -141,7 +153,8 @@ class DeviceMemory:
         if self.limit is not None and size > self.limit - self.used:
             self._make_room(size)
         try:
-            storage: NDArray[np.uint8] = np.empty(size + ALIGNMENT + gap, np.uint8)
+            make = np.zeros if zeroed else np.empty  # new pages are zeros anyway
+            storage: NDArray[np.uint8] = make(size + ALIGNMENT + gap, np.uint8)
         except (MemoryError, ValueError) as error:
             raise BackendError(f"out of memory: {nbytes} bytes asked for") from error
         base = storage.ctypes.data
@@ -153,6 +166,8 @@ class DeviceMemory:
         self._ranges[start] = allocation
         for observer in self._observers:
             observer.allocated(allocation)
+        if zeroed:
+            self._wrote(allocation, 0, size)
         self._change = object()
         return start
 
@@ -268,6 +283,45 @@ class DeviceMemory:
         if nbytes:
             ctypes.memmove(destination, source, nbytes)
             self._wrote(allocation, destination - allocation.start, nbytes)
+
+    def copy_rows(
+        self,
+        destination: tuple[int, tuple[int, ...]],
+        source: tuple[int, tuple[int, ...]],
+        shape: tuple[int, ...],
+        nbytes: int,
+    ) -> None:
+        """Copy rows of bytes, `shape` of them along each axis: (address, strides in bytes) each."""
+        into, first = self._rows_at(*destination, shape, nbytes)
+        source_rows, source_first = self._rows_at(*source, shape, nbytes)
+        row = np.dtype((np.void, nbytes))
+        rows = np.ndarray(shape, row, source_rows.content, source_first, source[1])
+        np.ndarray(shape, row, into.content, first, destination[1])[...] = rows
+        for observer in self._observers:
+            observer.wrote_rows(into, first, destination[1], shape, nbytes)
+
+    def _rows_at(
+        self, address: int, strides: tuple[int, ...], shape: tuple[int, ...], nbytes: int
+    ) -> tuple[Range, int]:
+        """Return the allocation that holds rows of bytes, and where in it the first one is."""
+        steps = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
+        low = address + sum(step for step in steps if step < 0)
+        high = address + sum(step for step in steps if step > 0) + nbytes
+        allocation = self._holding_all(low, high - low)
+        return allocation, address - allocation.start
+
+    def fill(self, address: int, pattern: bytes, count: int) -> None:
+        """Write a pattern `count` times, one after another."""
+        nbytes = len(pattern) * count
+        allocation = self._holding_all(address, nbytes)
+        if nbytes:
+            first = address - allocation.start
+            content = allocation.content[first : first + nbytes]
+            if len(pattern) in (1, 2, 4, 8):  # NumPy fills with numbers faster than with rows
+                content.view(f"u{len(pattern)}").fill(int.from_bytes(pattern, sys.byteorder))
+            else:
+                content.reshape(count, -1)[...] = np.frombuffer(pattern, np.uint8)
+            self._wrote(allocation, first, nbytes)
 
     def _wrote(self, allocation: Range, first: int, nbytes: int) -> None:
         for observer in self._observers:

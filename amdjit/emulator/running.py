@@ -35,15 +35,16 @@ def run(
     device: EmulatorDevice | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
+    cooperative: bool = False,
 ) -> None:
     """Run a kernel on the emulator.
 
     grid: workgroups; block: work-items of a workgroup; up to 3 extents each. args: one for each
     argument in the code object's metadata: a C-contiguous array, which is passed as a pointer and
     updated in place; None (or 0) for a null pointer; or a NumPy scalar, of a structured type for a
-    structure by value. LaunchError for arguments that do not fit, KernelFault for what the kernel
-    does wrong, SanitizerError for what checks find if `amdjit.sanitize` or AMDJIT_SANITIZE asks for
-    them.
+    structure by value. cooperative: all workgroups are under way at the same time. LaunchError for
+    arguments that do not fit, KernelFault for what the kernel does wrong, SanitizerError for what
+    checks find if `amdjit.sanitize` or AMDJIT_SANITIZE asks for them.
     """
     target = find_target(CodeObject.read(code_object).target_name)
     assert target is not None
@@ -52,7 +53,8 @@ def run(
     places: list[_Place] = []
     try:
         kernarg = _pack(device, function.kernel, args, places)
-        _launch(device, (function, _extent(grid), _extent(block), dynamic_lds, kernarg), places)
+        call = (function, _extent(grid), _extent(block), dynamic_lds, kernarg)
+        _launch(device, call, places, cooperative)
         for address, array, _ in places:
             if array.flags.writeable:
                 device.copy_to_host(_bytes_of(array), address)
@@ -61,9 +63,11 @@ def run(
             device.free(address)
 
 
-def _launch(device: EmulatorDevice, call: _Call, places: Sequence[_Place]) -> None:
+def _launch(
+    device: EmulatorDevice, call: _Call, places: Sequence[_Place], cooperative: bool
+) -> None:
     if not (ACTIVE.get() or device.environment.sanitize):
-        device.launch(*call)
+        device.launch(*call, cooperative=cooperative)
         return
     arrays = [
         ArrayArgument(
@@ -78,7 +82,9 @@ def _launch(device: EmulatorDevice, call: _Call, places: Sequence[_Place]) -> No
         for address, array, name in places
     ]
     launch_checked(
-        lambda request: device.launch_sanitized(*call, request._replace(promises_alignment=False)),
+        lambda request: device.launch_sanitized(
+            *call, request._replace(promises_alignment=False), cooperative=cooperative
+        ),
         (),
         device.environment,
         arrays,

@@ -144,7 +144,7 @@ def _totals(segments: Iterable[Segment]) -> Mapping[str, int]:
 
 
 def merged(segments: Sequence[Segment], most: int) -> list[Segment]:
-    """Return at most so many segments that cover the same time. Where there are more, time is cut
+    """Return at most `most` segments that cover the same time. Where there are more, time is cut
     into equal parts, and each becomes one segment of what takes most of it."""
     if len(segments) <= most:
         return list(segments)

@@ -16,20 +16,27 @@ The way of a function through the rooms:
 7. A statement that is refused leaves its error in the builder, and typing goes on after it; all
    errors are raised together at the end.
 8. The finished statements become the `tree.Program` that `tree.verifier` checks and the lowering
-   takes; `narrow_products` adds warnings, and `names.dependencies` what the code depends on.
+   takes; `narrow_products` adds warnings, and `values.dependencies` what the code depends on.
 """
 
-from amdjit.frontend.names.annotation_places import at_annotation
-from amdjit.frontend.names.dependencies import Dependency
-from amdjit.frontend.names.parameters import array_matches
-from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel
-from amdjit.frontend.source.reading import definition_span
-from amdjit.frontend.values.kinds import CompileTime
-from amdjit.frontend.values.structures import element_of_dtype, field_types, structure_of
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from amdjit.frontend.values.known import CompileTime
+
+if TYPE_CHECKING:
+    from amdjit.frontend.names.annotation_places import at_annotation
+    from amdjit.frontend.names.parameters import array_matches
+    from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel
+    from amdjit.frontend.source.reading import definition_span
+    from amdjit.frontend.values.dependencies import Content, Dependency, OutsideArray
+    from amdjit.frontend.values.structures import element_of_dtype, field_types, structure_of
 
 __all__ = [
     "CompileTime",
+    "Content",
     "Dependency",
+    "OutsideArray",
     "TypedKernel",
     "array_matches",
     "at_annotation",
@@ -40,3 +47,25 @@ __all__ = [
     "structure_of",
     "type_kernel",
 ]
+
+_MODULES = {
+    "Content": "values.dependencies",
+    "Dependency": "values.dependencies",
+    "OutsideArray": "values.dependencies",
+    "TypedKernel": "program",
+    "array_matches": "names.parameters",
+    "at_annotation": "names.annotation_places",
+    "definition_span": "source.reading",
+    "element_of_dtype": "values.structures",
+    "field_types": "values.structures",
+    "kernel_annotations": "program",
+    "structure_of": "values.structures",
+    "type_kernel": "program",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # The front end is loaded when a kernel is first compiled.
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -4,41 +4,37 @@ and attributes."""
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Mapping
 
-from amdjit.declarations import Coordinates, Property
+from amdjit.declarations import Coordinates, DeviceFunction, Property
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder
+from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.remedies import similar_names
 from amdjit.frontend.calls.closures import lambda_value, refreshed
 from amdjit.frontend.calls.dispatch import call, call_declared
+from amdjit.frontend.expressions.array_attributes import array_attribute
 from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import both, chosen, either, tested
 from amdjit.frontend.expressions.fields import field, is_element
 from amdjit.frontend.expressions.formatted_text import constant_text
+from amdjit.frontend.expressions.membership import container
 from amdjit.frontend.expressions.operators import binary, unary
 from amdjit.frontend.expressions.records import Getter, record_attribute
 from amdjit.frontend.expressions.subscripts import subscript
 from amdjit.frontend.expressions.views import slice_value
 from amdjit.frontend.iteration.comprehensions import comprehension
-from amdjit.frontend.names.scope import bind, read_name, value_of_object
+from amdjit.frontend.names.scope import bind, read_name, value_of_object, value_outside
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.frontend.values.structures import is_own_value
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Scalar, Type, Vector
+from amdjit.types import Array, Scalar, Type, Vector, boolean
 
 
 def constant(builder: FunctionBuilder, node: ast.Constant) -> Value:
     """A literal."""
-    if isinstance(node.value, bytes):
-        raise builder.error(
-            codes.UNSUPPORTED_EXPRESSION,
-            node,
-            expression="a bytes literal",
-            remedy="use numbers",
-        )
     return CompileTime(node.value)
 
 
@@ -93,7 +89,7 @@ def comparison(builder: FunctionBuilder, node: ast.Compare) -> Value:
 def _compare_rest(
     builder: FunctionBuilder, left: Value, rest: list[tuple[ast.cmpop, ast.expr]], node: ast.Compare
 ) -> Value:
-    operator, comparator = rest[0]
+    operator, comparator = rest[0][0], container(*rest[0])
     (left,), right = builder.evaluate_after((left,), comparator)
     if len(rest) == 1:
         return compare(builder, type(operator), left, right, node)
@@ -133,14 +129,14 @@ def attribute(builder: FunctionBuilder, node: ast.Attribute) -> Value:
     if is_element(owner) and isinstance(owner, tree.Expression):
         return field(builder, owner, node.attr, node)
     if isinstance(owner, tree.Expression) and isinstance(owner.type, Array):
-        return _array_attribute(builder, owner, owner.type, node)
-    if (
-        isinstance(owner, tree.Expression)
-        and isinstance(owner.type, (Scalar, Vector))
-        and node.attr == "dtype"
-    ):
-        builder.discard(owner, node)
-        return CompileTime(owner.type.element if isinstance(owner.type, Vector) else owner.type)
+        return array_attribute(builder, owner, owner.type, node)
+    if isinstance(owner, tree.Expression):
+        known = _attribute_of_number(builder, owner, node)
+        if known is not None:
+            return known
+    method = method_of_number(builder, owner, node.attr)
+    if method is not None:
+        return method
     if isinstance(owner, TupleValue) and owner.structure is not None:
         found = record_attribute(builder, owner, owner.structure, node)
         if isinstance(found, Getter):
@@ -160,37 +156,29 @@ def attribute(builder: FunctionBuilder, node: ast.Attribute) -> Value:
     )
 
 
-_ARRAY_ATTRIBUTES = (
-    "arrays have shape, ndim, size, dtype, load(index, width) and store(index, vector)"
-)
+def _attribute_of_number(
+    builder: FunctionBuilder, owner: tree.Expression, node: ast.Attribute
+) -> Value | None:
+    """Type `x.dtype`, and `x.real` and `x.imag` of a real number; None for other attributes."""
+    type, name = owner.type, node.attr
+    if isinstance(type, (Scalar, Vector)) and name == "dtype":
+        builder.discard(owner, node)
+        return CompileTime(type.element if isinstance(type, Vector) else type)
+    if not isinstance(type, Scalar) or type is boolean or name not in ("real", "imag"):
+        return None
+    if name == "real":
+        return owner
+    builder.discard(owner, node)
+    return convert(builder, CompileTime(0), type, node)
 
 
-def _array_attribute(
-    builder: FunctionBuilder, array: tree.Expression, type: Array, node: ast.Attribute
-) -> Value:
-    if node.attr == "shape":
-        return TupleValue(tuple(extent(builder, array, axis, node) for axis in range(type.ndim)))
-    if node.attr == "size":
-        size: Value = CompileTime(1)
-        for axis in range(type.ndim):
-            size = binary(builder, ast.Mult, size, extent(builder, array, axis, node), node)
-        return size
-    if node.attr in ("ndim", "dtype"):
-        builder.discard(array, node)
-        return CompileTime(type.ndim if node.attr == "ndim" else type.element)
-    if node.attr in ("load", "store"):
-        return Method(array, node.attr)
-    raise builder.error(
-        codes.NO_ATTRIBUTE, node, type=type, attribute=node.attr, remedy=_ARRAY_ATTRIBUTES
-    )
-
-
-def extent(builder: FunctionBuilder, array: tree.Expression, axis: int, node: ast.AST) -> Value:
-    """Return an array's extent along an axis."""
-    assert isinstance(array.type, Array)
-    if array.type.shape is not None:
-        return CompileTime(array.type.shape[axis])
-    return tree.Extent(builder.span(node), array.type.index_type, array, axis)
+def method_of_number(builder: FunctionBuilder, owner: Value, name: str) -> Method | None:
+    """Return a method that Python's `int` has, of an integer that is computed at run time."""
+    kind = owner.type if isinstance(owner, tree.Expression) else None
+    if not isinstance(kind, Scalar) or not kind.is_integer:
+        return None
+    function = builder.session.builtins.get(vars(int).get(name))
+    return Method(owner, name, function) if isinstance(function, DeviceFunction) else None
 
 
 def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribute) -> Value:
@@ -202,25 +190,15 @@ def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribu
             node,
             type=describe(CompileTime(owner)),
             attribute=node.attr,
-            remedy=_similar(owner, node.attr),
+            remedy=similar_names(owner, node.attr),
         ) from None
     except Exception as problem:
         raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
     if not isinstance(owner, (Type, Coordinates)) and not is_own_value(owner):
-        builder.session.note_read(owner, node.attr, value)
-    return _read_property(builder, value_of_object(builder, value, node.attr, node), node)
-
-
-def _similar(owner: object, name: str) -> str:
-    names = [known for known in dir(owner) if not known.startswith("_")]
-    close = difflib.get_close_matches(name, names, n=1) or [
-        known for known in names if name in known
-    ]
-    return (
-        f"did you mean {' or '.join(f'`{known}`' for known in close[:3])}?"
-        if close
-        else "check the name's spelling"
-    )
+        found = value_outside(builder, owner, node.attr, value, node)
+    else:
+        found = value_of_object(builder, value, node.attr, node)
+    return _read_property(builder, found, node)
 
 
 def _refuse(expression: str, remedy: str) -> ExpressionHandler:

@@ -9,7 +9,7 @@ from amdjit.diagnostics.performance import CompileWarning, Finding
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.tree.walk import walk
-from amdjit.types import Scalar, i64, u64
+from amdjit.types import Scalar, Type, i64, u64
 
 _GROWING = {BinaryOperator.MULTIPLY: "product", BinaryOperator.SHIFT_LEFT: "shift"}
 
@@ -39,19 +39,44 @@ def _operands(node: tree.Node) -> tuple[object, ...]:
 
 
 def _finding(consumer: tree.Node, operand: object) -> Finding | None:
-    if not isinstance(operand, tree.Convert) or operand.type not in (i64, u64):
+    if not isinstance(operand, tree.Convert):
         return None
     made = operand.operand
+    if _is_cut_shift(made, operand.type):
+        assert isinstance(made, tree.Convert)
+        return _found(made.operand, made.type, operand.type)
+    if operand.type not in (i64, u64):
+        return None
     if not isinstance(made, tree.Binary) or made.operator not in _GROWING or not _is_narrow(made):
         return None
     if operand.span not in (made.span, consumer.span):
         return None  # an explicit conversion, `i64(a * b)`, has its own span
-    what, to = _GROWING[made.operator], operand.type
+    return _found(made, made.type, operand.type)
+
+
+def _is_cut_shift(made: tree.Node, to: Type) -> bool:
+    """Whether the bits of `x << n`, with a count that is wider than x, are cut to x's type and then
+    converted to a wider one."""
+    return (
+        isinstance(made, tree.Convert)
+        and isinstance(made.operand, tree.Binary)
+        and made.operand.operator is BinaryOperator.SHIFT_LEFT
+        and made.span == made.operand.span
+        and isinstance(made.type, Scalar)
+        and isinstance(to, Scalar)
+        and to.is_integer
+        and to.bits > made.type.bits
+    )
+
+
+def _found(made: tree.Node, narrow: Type, to: Type) -> Finding:
+    assert isinstance(made, tree.Binary)
+    what = _GROWING[made.operator]
     return Finding(
         "narrow",
         made.span,
-        f"this {what} is computed in {made.type} and then converted to {to}",
-        f"wraps around beyond {made.type}",
+        f"this {what} is computed in {narrow} and then converted to {to}",
+        f"wraps around beyond {narrow}",
         f"convert an operand, `{to}(a) {made.operator.value} b`, or write `{to}(a "
         f"{made.operator.value} b)` "
         "if this is intended",

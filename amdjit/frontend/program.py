@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +13,26 @@ from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.freeze import freeze
-from amdjit.frontend.names.annotations import annotated_type, annotation_value, is_const
-from amdjit.frontend.names.dependencies import Dependency
+from amdjit.frontend.divergent_locks import divergent_locks
+from amdjit.frontend.names.annotations import annotated_type, is_const, written_annotation
 from amdjit.frontend.names.kernel_parameters import kernel_parameters, with_launch_parameters
+from amdjit.frontend.names.marked import type_body
 from amdjit.frontend.names.parameters import arguments_of, parameter_names
 from amdjit.frontend.narrow_products import narrow_products
-from amdjit.frontend.session import TypingSession, new_builder
+from amdjit.frontend.session import TypingSession, new_builder, no_type
 from amdjit.frontend.source.reading import FunctionSource, read_source
+from amdjit.frontend.values.dependencies import Dependency, OutsideArray
 from amdjit.frontend.values.kinds import CompileTime
 from amdjit.frontend.values.launch_parameters import used_parameters
 from amdjit.frontend.values.structures import record_class
 from amdjit.frontend.values.weak_types import Origin, WeakTypes
 from amdjit.language.compile_time import Compilation
 from amdjit.language.launch_numbers import LaunchUse
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.tree.lds_arrays import lds_arrays
+from amdjit.tree.parameter_uses import parameter_uses
 from amdjit.tree.walk import called_functions
-from amdjit.tree.written_parameters import written_parameters
 from amdjit.types import VOID, Type
 
 
@@ -43,7 +45,7 @@ class TypedKernel:
     reads: tuple[Dependency, ...]
     source: FunctionSource
     libraries: tuple[Path, ...] = ()
-    launch_uses: tuple[LaunchUse | None, ...] = ()
+    launch_uses: tuple[LaunchUse | OutsideArray | None, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -52,9 +54,13 @@ def type_kernel(
     arguments: tuple[Type | CompileTime, ...],
     compilation: Compilation,
     builtins: Mapping[Any, Intrinsic | DeviceFunction],
+    type_of: Callable[[object], Type | None] = no_type,
 ) -> TypedKernel:
     """Type a kernel for its arguments: one type each, or a compile-time value for a `Const`
     parameter.
+
+    type_of: returns the type of an object outside of the kernel that is an array of a device, and
+    None for other objects.
 
     A variable that began as a literal may meet a wider type after it was typed. The whole program
     is then typed again with a wider variable.
@@ -62,7 +68,7 @@ def type_kernel(
     source = read_source(function)
     widened: frozenset[Origin] = frozenset()
     while True:
-        session = TypingSession(compilation, builtins, weak_types=WeakTypes(widened))
+        session = TypingSession(compilation, builtins, type_of, weak_types=WeakTypes(widened))
         typed = _type_once(source, session, function, arguments)
         if session.requests <= widened:
             return typed
@@ -79,7 +85,7 @@ def _type_once(
     names = parameter_names(builder)
     parameters = kernel_parameters(builder, names, arguments)
     session.active.append(function)
-    builder.run(source.node.body)
+    type_body(builder)
     raise_all(in_source_order(builder.failures))
     body = freeze(builder.statements)
     session.requests.update(builder.launch_parameters.requests)
@@ -98,15 +104,16 @@ def _type_once(
     functions = called_functions(kernel)
     program = tree.Program(kernel, functions)
     _check_lds(builder, program)
-    written = written_parameters(program)
-    program = tree.Program(kernel, functions, written, session.reports.table(kernel.reports))
+    uses = parameter_uses(program)
+    reports = session.reports.table(kernel.reports)
+    program = tree.Program(kernel, functions, uses.written, reports, uses.read)
     return TypedKernel(
         program,
         tuple(session.reads.values()),
         source,
         tuple(session.libraries),
         tuple(passed_on.values()),
-        (*session.findings.values(), *narrow_products(program)),
+        (*session.findings.values(), *narrow_products(program), *divergent_locks(program)),
     )
 
 
@@ -130,9 +137,18 @@ def kernel_annotations(
 
 
 def _annotation(builder: FunctionBuilder, argument: ast.arg) -> Type | CompileTime | None:
-    if argument.annotation is None:
+    try:
+        return _annotated(builder, argument)
+    except CompileError:
+        if builder.rules.has_annotations:
+            raise
         return None
-    value = annotation_value(builder, argument.annotation)
+
+
+def _annotated(builder: FunctionBuilder, argument: ast.arg) -> Type | CompileTime | None:
+    value = written_annotation(builder, argument.annotation, of_kernel=True)
+    if argument.annotation is None or value is None:
+        return None
     if is_const(value) or record_class(value) is not None:
         assert isinstance(value, CompileTime)
         return value

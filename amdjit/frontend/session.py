@@ -9,12 +9,11 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from amdjit.abi.reports import CallSite
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes
 from amdjit.diagnostics.performance import Finding
@@ -22,12 +21,22 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.freeze import freeze
 from amdjit.frontend.building.report_sites import ReportSites
+from amdjit.frontend.calls import recursion
+from amdjit.frontend.calls.call_sites import site_of_call
 from amdjit.frontend.calls.closures import LocalFunction, local_signature, refreshed, split
+from amdjit.frontend.calls.instances import Instance
+from amdjit.frontend.calls.refused_functions import (
+    Refused,
+    RefusedError,
+    errors_of,
+    unknown_result,
+    with_call,
+)
 from amdjit.frontend.expression_typing import EXPRESSIONS
-from amdjit.frontend.names.dependencies import Dependency
+from amdjit.frontend.names.local_names import local_names
+from amdjit.frontend.names.marked import type_body
 from amdjit.frontend.names.parameters import (
     argument_key,
-    arguments_of,
     bind_arguments,
     bind_captured,
     bind_parameters,
@@ -36,49 +45,51 @@ from amdjit.frontend.names.parameters import (
     run_time_parts,
     typed_like_others,
 )
-from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
 from amdjit.frontend.statement_typing import STATEMENTS
-from amdjit.frontend.statements.returns import finish_returns, static_result
+from amdjit.frontend.statements.returns import (
+    finish_returns,
+    result_in_spite_of_errors,
+    static_result,
+)
+from amdjit.frontend.values.dependencies import Dependency, OutsideArray
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Value
 from amdjit.frontend.values.launch_parameters import used_parameters
 from amdjit.frontend.values.weak_types import Origin, WeakTypes
 from amdjit.language.compile_time import Compilation
 from amdjit.language.launch_numbers import LaunchUse
+from amdjit.late import late
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
+from amdjit.tree.inlining import copies_of, may_be_own_memory
 from amdjit.tree.lds_arrays import has_own_lds_arrays
-from amdjit.types import Array, Tuple
+from amdjit.types import Array, Tuple, Type
+
+if TYPE_CHECKING:
+    from amdjit.frontend.names import declared_signatures
+else:
+    declared_signatures = late("amdjit.frontend.names.declared_signatures")
 
 
-@dataclass(frozen=True, slots=True)
-class _Instance:
-    """A device function typed for some arguments; only `value` is set if it just returns a
-    compile-time value.
-
-    uses: the launch's numbers that it takes after its parameters. is_shared: whether all calls with
-    the same arguments use it; a function with LDS arrays is typed once for each call, since each
-    call has its own arrays.
-    """
-
-    function: tree.Function | None
-    value: Value | None = None
-    uses: tuple[LaunchUse, ...] = ()
-    is_shared: bool = True
+# What is called, its arguments, and the level of a recursion.
+_Key = tuple[object, tuple[object, ...]] | tuple[object, tuple[object, ...], int]
 
 
-_Key = tuple[object, tuple[object, ...]]
+def no_type(value: object) -> None:
+    """Say that an object is no array of a device."""
 
 
 @dataclass
 class TypingSession:
-    """Types a kernel and, once for each combination of argument types, the functions that it
-    calls."""
+    """Types a kernel and, once for each combination of argument types, what it calls."""
 
     compilation: Compilation
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
+    type_of: Callable[[object], Type | None] = no_type
     functions: list[tree.Function] = field(default_factory=list)
     reads: dict[tuple[int, str], Dependency] = field(default_factory=dict)
-    instances: dict[_Key, _Instance | CompileError] = field(default_factory=dict)
+    instances: dict[_Key, Instance | Refused] = field(default_factory=dict)
+    explored: dict[types.FunctionType, CompileError] = field(default_factory=dict)
     sources: dict[types.FunctionType, FunctionSource] = field(default_factory=dict)
     active: list[object] = field(default_factory=list)
     reports: ReportSites = field(default_factory=ReportSites)
@@ -86,14 +97,31 @@ class TypingSession:
     weak_types: WeakTypes = field(default_factory=WeakTypes)
     requests: set[Origin] = field(default_factory=set)
     findings: dict[tuple[str, str, int], Finding] = field(default_factory=dict)
+    # Of functions that return local arrays, in a recursion: how many become parts of a caller.
+    copies: dict[tree.Function, int] = field(default_factory=dict)
+    level: int = 0  # how many calls of a recursion are active around the function being typed
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""
         self.libraries[file] = None
 
-    def note_read(self, scope: Any, name: str, value: object) -> None:
+    def note_read(
+        self, scope: Any, name: str, value: object, kind: type[Dependency] = Dependency
+    ) -> None:
         """Remember that the code depends on this variable."""
-        self.reads[(id(scope), name)] = Dependency(scope, name, value)
+        self.reads.setdefault((id(scope), name), kind(scope, name, value))
+
+    def outside_array(self, scope: Any, name: str, array: object) -> OutsideArray | None:
+        """Remember that the code uses the array of this variable, which launches pass; None for
+        what is no array of a device. scope: None for an array that cannot be another one."""
+        type = self.type_of(array)
+        if type is None:
+            return None
+        key = (id(array), "") if scope is None else (id(scope), name)
+        place = {name: array} if scope is None else scope
+        found = self.reads.setdefault(key, OutsideArray(place, name, type, self.type_of))
+        assert isinstance(found, OutsideArray)
+        return found
 
     def call(
         self,
@@ -107,12 +135,17 @@ class TypingSession:
         python = function.function
         if not isinstance(python, types.FunctionType):
             raise builder.error(codes.NOT_CALLABLE, node, what=describe(CompileTime(python)))
-        if python in self.active:
-            raise builder.error(codes.RECURSION, node, function=python.__name__)
         if not (python.__module__ or "").startswith("amdjit."):
             self.note_read(python, "__code__", python.__code__)
         arguments = bind_arguments(builder, python, positional, keywords, node)
         arguments = {name: refreshed(builder, value) for name, value in arguments.items()}
+        if python in self.active:
+            arguments = recursion.run_time_arguments(builder, python, arguments, node)
+        declared = None
+        if function.signatures:
+            declared, arguments = declared_signatures.as_declared(
+                builder, function, arguments, node
+            )
         if (
             any(map(self.weak_types.number, arguments.values()))
             and function in self.builtins.values()
@@ -122,10 +155,34 @@ class TypingSession:
             argument_key(builder, value, node, is_library(python)) for value in arguments.values()
         )
         key: _Key = (python, tuple(keys))
-        instance = self._instance(
-            builder, key, node, lambda: self._instantiate(function, python, arguments)
-        )
-        return self._result(builder, instance, arguments, node)
+
+        def typed_at(level: int) -> Instance | Refused:
+            make = partial(self._instantiate, function, python, arguments, level)
+            return self._instance(builder, (*key, level) if level else key, node, make)
+
+        found = self._at_its_level(builder, python, node, typed_at)
+        result = self._result(builder, found, arguments, node)
+        if declared is None:
+            return result
+        return declared_signatures.result_of(builder, declared, result, node)
+
+    def _at_its_level(
+        self,
+        builder: FunctionBuilder,
+        python: types.FunctionType,
+        node: ast.expr,
+        typed_at: Callable[[int], Instance | Refused],
+    ) -> Instance | Refused:
+        """Return the instance of a function for a call from the function being typed."""
+        if python not in self.active:  # within a recursion it may lead back there
+            return typed_at(0 if is_library(python) else self.level)
+        instance = recursion.next_level(builder, python.__name__, node, self.level, typed_at)
+        if isinstance(instance, Instance):
+            recursion.check_instance(builder, instance, python.__name__, node)
+            if instance.function is not None and not self.level:
+                copies = self.copies.get(instance.function, 1)
+                recursion.check_copies(builder, copies, python.__name__, node)
+        return instance
 
     def call_local(
         self,
@@ -141,7 +198,7 @@ class TypingSession:
         local = function.function
         assert isinstance(local, LocalFunction)
         if local.source.node in self.active:
-            raise builder.error(codes.RECURSION, node, function=local.name)
+            raise recursion.is_local(builder, local.name, node)
         inner = new_builder(local.source, self, is_kernel=False)
         defaults, captured = split(function)
         if local.name in local.free - captured.keys():
@@ -158,33 +215,70 @@ class TypingSession:
             tuple((n, argument_key(builder, value, node)) for n, value in whole.items()),
         )
 
-        def make() -> _Instance:
+        def make() -> Instance:
             parameters = (*bind_parameters(inner, arguments), *bind_captured(inner, captured))
             return self._type_body(inner, local.source.node, parameters)
 
         return self._result(builder, self._instance(builder, key, node, make), whole, node)
 
     def _instance(
-        self, builder: FunctionBuilder, key: _Key, node: ast.expr, make: Callable[[], _Instance]
-    ) -> _Instance:
-        """Type a function for these arguments: once, or once per call if it has LDS arrays."""
+        self, builder: FunctionBuilder, key: _Key, node: ast.expr, make: Callable[[], Instance]
+    ) -> Instance | Refused:
+        """Type a function for these arguments: once, or once per call if it has LDS arrays.
+
+        The errors of a function whose result they do not hide are noted, and typing goes on.
+        """
         found = self.instances.get(key)
-        if found is None or (isinstance(found, _Instance) and not found.is_shared):
+        if found is None or (isinstance(found, Instance) and not found.is_shared):
             try:
                 found = self.instances[key] = make()
+            except RefusedError as failure:
+                found = self.instances[key] = failure.refused
             except CompileError as failure:
-                found = self.instances[key] = failure
-        if isinstance(found, CompileError):
-            raise _with_call(found, builder, node, is_library(key[0]))
+                found = self.instances[key] = Refused(failure)
+        if isinstance(found, Refused):
+            error = with_call(found.failure, builder, node, is_library(key[0]))
+            if found.result is None or is_library(key[0]):
+                raise error
+            builder.refuse(error)
         return found
+
+    def explore(
+        self,
+        builder: FunctionBuilder,
+        function: DeviceFunction,
+        arguments: Mapping[str, Value | None],
+        node: ast.expr,
+    ) -> CompileError:
+        """Return the errors of a function that do not depend on the arguments that are unknown
+        (None); none if it is typed for other arguments."""
+        python = function.function
+        assert isinstance(python, types.FunctionType)
+        if python not in self.explored:
+            is_typed = python in self.active or any(key[0] is python for key in self.instances)
+            self.explored[python] = (
+                CompileError() if is_typed else self._errors_of(python, arguments)
+            )
+        return with_call(self.explored[python], builder, node, False)
+
+    def _errors_of(
+        self, python: types.FunctionType, arguments: Mapping[str, Value | None]
+    ) -> CompileError:
+        self.active.append(python)
+        try:
+            return errors_of(new_builder(read_source(python), self, is_kernel=False), arguments)
+        finally:
+            self.active.pop()
 
     def _result(
         self,
         builder: FunctionBuilder,
-        instance: _Instance,
+        instance: Instance | Refused,
         arguments: dict[str, Value],
         node: ast.expr,
     ) -> Value:
+        if isinstance(instance, Refused):
+            return unknown_result(builder, instance, node)
         if instance.function is None:
             assert instance.value is not None
             for argument in arguments.values():
@@ -195,61 +289,57 @@ class TypingSession:
                 if number is None
                 else builder.launch_parameters.weak(number, builder.span(node))
             )
-        return self._call_instance(builder, instance.function, instance.uses, arguments, node)
-
-    def _call_instance(
-        self,
-        builder: FunctionBuilder,
-        function: tree.Function,
-        uses: tuple[LaunchUse, ...],
-        arguments: dict[str, Value],
-        node: ast.expr,
-    ) -> Value:
-        flat = [part for value in arguments.values() for part in run_time_parts(builder, value)]
-        flat += [builder.launch_parameters.read(use.number, use.type, use.span) for use in uses]
-        pairs = zip(flat, function.parameters, strict=True)
-        operands = tuple(passed(builder, value, parameter.type, node) for value, parameter in pairs)
-        call = tree.Call(
-            builder.span(node),
-            function.result,
-            function,
-            operands,
-            self._site(builder, function, node),
-        )
-        origins = self.weak_types.results.get(function, ())
-        if isinstance(function.result, (Array, Tuple)):
-            held = builder.hold(call, function.name, node)
+        call = self._call_instance(builder, instance.function, instance.uses, arguments, node)
+        if instance.is_endless:
+            raise recursion.endless(builder, call, node)
+        origins = self.weak_types.results.get(call.function, ())
+        if isinstance(call.type, (Array, Tuple)):
+            held = builder.hold(call, call.function.name, node)
             self.weak_types.returned(origins, held)
             return held
         if origins:
             self.weak_types.expressions.add(call)
         return call
 
-    def _site(self, builder: FunctionBuilder, function: tree.Function, node: ast.expr) -> int:
-        if not function.reports:
-            return 0
-        builder.reports = max(builder.reports, function.reports + 1)
-        source = builder.source
-        text = source.text.line(node.lineno).strip()
-        return self.reports.add_call(
-            CallSite(source.node.name, source.text.file, node.lineno, text, source.is_library)
-        )
+    def _call_instance(
+        self,
+        builder: FunctionBuilder,
+        function: tree.Function,
+        uses: tuple[LaunchUse | OutsideArray, ...],
+        arguments: dict[str, Value],
+        node: ast.expr,
+    ) -> tree.Call:
+        flat = [part for value in arguments.values() for part in run_time_parts(builder, value)]
+        flat += [builder.launch_parameters.passed_on(use, builder.span(node)) for use in uses]
+        pairs = zip(flat, function.parameters, strict=True)
+        operands = tuple(passed(builder, value, parameter.type, node) for value, parameter in pairs)
+        site = site_of_call(builder, self.reports, function, node)
+        return tree.Call(builder.span(node), function.result, function, operands, site)
 
     def _instantiate(
-        self, function: DeviceFunction, python: types.FunctionType, arguments: dict[str, Value]
-    ) -> _Instance:
+        self,
+        function: DeviceFunction,
+        python: types.FunctionType,
+        arguments: dict[str, Value],
+        level: int,
+    ) -> Instance:
         source = self.sources.get(python) or self.sources.setdefault(python, read_source(python))
         builder = new_builder(source, self, is_kernel=False)
         parameters = bind_parameters(builder, arguments)
-        return self._type_body(builder, python, parameters, function.inline)
+        inline = None if level and python in self.active else function.inline
+        outer, self.level = self.level, level
+        try:
+            return self._type_body(builder, python, parameters, inline)
+        finally:
+            self.level = outer
 
     def _type_body(
         self,
         builder: FunctionBuilder,
         identity: object,
         parameters: tuple[tree.Variable, ...],
-        inline: bool = True,
-    ) -> _Instance:
+        inline: bool | None = True,
+    ) -> Instance:
         self.active.append(identity)
         try:
             return self._finish(builder, inline, parameters)
@@ -257,14 +347,19 @@ class TypingSession:
             self.active.pop()
 
     def _finish(
-        self, builder: FunctionBuilder, inline: bool, parameters: tuple[tree.Variable, ...]
-    ) -> _Instance:
+        self, builder: FunctionBuilder, inline: bool | None, parameters: tuple[tree.Variable, ...]
+    ) -> Instance:
         source, node = builder.source, builder.source.node
-        builder.run(node.body)
-        builder.raise_failures()
-        static = None if node.returns else static_result(builder)
+        type_body(builder)
+        if not self.level:
+            recursion.check_end(builder)
+        if builder.refused:
+            known = result_in_spite_of_errors(builder)
+            raise RefusedError(Refused(CompileError(*builder.failures), *known))
+        is_declared = node.returns is not None and builder.rules.has_annotations
+        static = None if is_declared else static_result(builder)
         if static is not None:
-            return _Instance(None, static)
+            return Instance(None, static)
         result, origins = finish_returns(builder)
         name = f"{node.name}.{len(self.functions)}" if self.functions else node.name
         body = freeze(builder.statements)
@@ -276,41 +371,25 @@ class TypingSession:
             body,
             source.name_span,
             inline,
-            transparent=inline and source.is_library,
+            transparent=bool(inline) and source.is_library,
             reports=builder.reports,
         )
         if any(origins):
             self.weak_types.results[typed] = origins
         self.requests.update(builder.launch_parameters.requests)
         self.functions.append(typed)
-        return _Instance(
-            typed, uses=tuple(use for use, _ in launched), is_shared=not has_own_lds_arrays(typed)
+        if self.level and may_be_own_memory(result):
+            self.copies[typed] = copies_of(typed, self.copies)
+        return Instance(
+            typed,
+            uses=tuple(use for use, _ in launched),
+            is_shared=not has_own_lds_arrays(typed),
+            is_endless=recursion.is_endless(builder),
         )
 
 
 def new_builder(source: FunctionSource, session: TypingSession, is_kernel: bool) -> FunctionBuilder:
     """Make the builder of one function."""
     return FunctionBuilder(
-        source, session, EXPRESSIONS, STATEMENTS, is_kernel, local_names=_local_names(source.node)
+        source, session, EXPRESSIONS, STATEMENTS, is_kernel, local_names=local_names(source.node)
     )
-
-
-@lru_cache(maxsize=64)
-def _local_names(node: ast.FunctionDef) -> frozenset[str]:
-    return assigned_names(node.body) | {argument.arg for argument in arguments_of(node)}
-
-
-def _with_call(
-    failure: CompileError, builder: FunctionBuilder, node: ast.expr, is_own: bool
-) -> CompileError:
-    """Add the call to the errors of a function. Errors raised by amdjit's own functions are
-    reported at the call."""
-    span = builder.span(node)
-    site = (builder.source.node.name, span)
-    from_here = tuple(
-        replace(d, span=span)
-        if is_own and d.kind is codes.REFUSED
-        else replace(d, calls=(site, *d.calls))
-        for d in failure.diagnostics
-    )
-    return type(failure)(*from_here)

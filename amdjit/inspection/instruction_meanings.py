@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amdjit.code_object import CodeObject
+from amdjit.emulator.analysis.kernel_code import instruction_set_in
 from amdjit.emulator.decoder import UndecodableInstruction, decode
 from amdjit.inspection.kernel_facts import KernelFacts
 from amdjit.inspection.meanings import meaning
@@ -17,10 +18,11 @@ def meanings_of(facts: KernelFacts) -> dict[int, str]:
         return {}
     whole = CodeObject.read(facts.code_object)
     found = {}
+    sets = instruction_set_in(whole)
     for each in facts.instructions:
         code = whole.text(each.address, each.size)
         try:
-            instruction = decode(code, 0, each.address, facts.wave_size)
+            instruction = decode(code, 0, each.address, facts.wave_size, sets)
         except UndecodableInstruction:
             continue
         found[each.address] = meaning(instruction)

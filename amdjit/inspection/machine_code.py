@@ -9,7 +9,7 @@ from math import prod
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.emulator.analysis.control_flow import Block, Graph, Text, WildBranch, build_graph
 from amdjit.emulator.analysis.dataflow import Ones, ones_at_entries
-from amdjit.emulator.analysis.kernel_code import kernel_text
+from amdjit.emulator.analysis.kernel_code import instruction_set_in, kernel_text
 from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Flow
@@ -51,7 +51,9 @@ class MachineCode:
         """Return the text of what stands at an address: its first dword if it is no instruction."""
         code = self.whole.text(address, 4)
         try:
-            return disassemble(decode(code, 0, address, self.wave_size))
+            return disassemble(
+                decode(code, 0, address, self.wave_size, instruction_set_in(self.whole))
+            )
         except UndecodableInstruction:
             return f".long 0x{int.from_bytes(code, 'little'):08x}"
 

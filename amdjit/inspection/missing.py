@@ -44,6 +44,11 @@ def _missing_code(target: Target, code: MachineCode | None) -> list[str]:
         f"What happens at {address:#x} and after it: {reason}. All values count as live there."
         for address, reason in sorted(code.unknown.items())
     ]
+    if target.isa[0] != 12:
+        found.append(
+            f"Issue cycles and register banks of {target.name}: those that are shown were measured "
+            "on gfx12."
+        )
     if code.wave_size > HALF_LANES:
         found.append("Issue cycles of a wave of 64 lanes: those that are shown are of 32 lanes.")
     if code.hides_functions:

@@ -71,7 +71,11 @@ class Named:
 
 def named(instruction: Instruction) -> Named:
     """Return an instruction with its operands as the assembler writes them."""
-    row = row_of(_table(instruction.opcode), instruction.opcode.code)
+    row = row_of(
+        _table(instruction.opcode),
+        instruction.opcode.code,
+        instruction_set=instruction.opcode.instruction_set,
+    )
     assert row is not None
     texts = [
         "" if value is None else _operand(row, operand, value, instruction)
@@ -188,7 +192,7 @@ def _immediate(instruction: Instruction) -> str:
     """Return the constant of a scalar or LDS instruction, as the assembler writes it."""
     immediates, kind = instruction.immediates, instruction.traits.immediate
     if "message" in immediates:
-        return message_text(immediates["message"])
+        return message_text(immediates["message"], instruction.opcode.instruction_set.messages)
     if kind is Immediate.SWIZZLE:
         return swizzle_text(immediates["offset"]).strip().removeprefix("offset:") or "0"
     if kind is Immediate.ATTRIBUTE:
@@ -198,13 +202,14 @@ def _immediate(instruction: Instruction) -> str:
 
 
 def _short_constant(instruction: Instruction, value: int) -> str:
-    kind = instruction.traits.immediate
+    kind, sets = instruction.traits.immediate, instruction.opcode.instruction_set
     if instruction.traits.barrier is not None and value & 0xFFFF == 0xFFFF:
         return _WORKGROUP
     if kind is Immediate.HARDWARE_REGISTER:
-        return hardware_register_text(value & 0xFFFF)
+        return hardware_register_text(value & 0xFFFF, sets.hardware_registers)
     if kind is Immediate.VERSION:
         return version_text(value & 0xFFFF)
     if kind is Immediate.SIGNED:
         return str((value & 0xFFFF ^ 0x8000) - 0x8000)
-    return short_text(value) if kind is Immediate.BITS else program_text(kind, value)
+    is_plain = kind is Immediate.BITS
+    return short_text(value) if is_plain else program_text(kind, value, sets.messages)

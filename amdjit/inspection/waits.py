@@ -27,7 +27,6 @@ from amdjit.emulator.checks.waits.places import (
     uses_of,
 )
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Barrier
 from amdjit.emulator.decoder.wait_counters import WaitCounter
 
 __all__ = ["Waits", "find_waits"]
@@ -163,7 +162,7 @@ class _Search:
     def _pass(self, step: _Step, state: _State) -> None:
         """Change a state to the one after an instruction, and note its facts. The last visit of a
         block has the state of all ways to it, and so the facts that remain."""
-        if step.waits or step.instruction.traits.barrier is Barrier.WAIT:
+        if step.waits or step.instruction.traits.waits_at_barrier:
             ended = self._ended(step, state)
             self.waits_for[step.instruction.pc] = tuple(sorted(ended))
         touched = step.uses | step.writes
@@ -191,7 +190,7 @@ class _Search:
             if left and not counter.in_order:
                 continue
             ended |= _land(state, counter, left, wait, list(state.in_flight.get(counter, ())))
-        if step.instruction.traits.barrier is Barrier.WAIT:
+        if step.instruction.traits.waits_at_barrier:
             for counter, flights in state.in_flight.items():
                 signals = [pc for pc in flights if lands_scc(step.instruction, self._by_pc[pc])]
                 ended |= _land(state, counter, 0, wait, signals)

@@ -10,10 +10,11 @@ def tiles(compilation, extent):
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amdjit.language.pickling import PickledByName
+from amdjit.late_methods import dataclass
 from amdjit.options import CompileOptions
 from amdjit.target import Target
 
@@ -54,9 +55,34 @@ class Compilation:
         return bool(self.options.bounds_check)
 
     @property
+    def division_check(self) -> bool:
+        """Whether every divisor is tested for 0."""
+        return self.options.division_check
+
+    @property
+    def typing(self) -> str:
+        """Whose rules for the types of literals and operators hold."""
+        return self.options.typing
+
+    @property
+    def wraparound(self) -> bool:
+        """Whether indices that are negative at run time count from the end."""
+        return self.options.wraparound
+
+    @property
+    def max_recursion(self) -> int:
+        """How often functions that call themselves do so at most, one call within another."""
+        return self.options.max_recursion
+
+    @property
     def flushes_denormals(self) -> bool:
         """Whether f32 subnormals are read and written as 0."""
         return self.options.denormals == "flush"
+
+    @property
+    def calls_device_library(self) -> bool:
+        """Whether functions of f64 are those of OCML."""
+        return self.options.f64_math == "ocml"
 
     @property
     def approximates_functions(self) -> bool:
@@ -76,7 +102,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class CompileTimeFunction:
+class CompileTimeFunction(PickledByName):
     """A Python function that runs when a kernel that calls it is compiled.
 
     It gets the `Compilation` and the arguments: values if they are known, else types. Its result is

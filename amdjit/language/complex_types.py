@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from amdjit.types import Array, Record, RecordField, Scalar, ScalarKind, Structure, Tuple, f32, f64
+from amdjit.language.call_signatures import CallSignature
+from amdjit.types import Record, RecordField, Scalar, Structure, Tuple, Type, f32, f64
 
 
 class ComplexElement(Record):
@@ -15,14 +15,14 @@ class ComplexElement(Record):
 
     __slots__ = ()
 
-    def __getitem__(self, axes: Any) -> Array:
-        """Return an array type: `complex64[:]`, with one `:` per axis as in `f32[:]`."""
-        named = Scalar(self.title, ScalarKind.FLOAT, 8 * self.nbytes)
-        return replace(named[axes], element=self)
+    def __call__(self, value: Any = 0, *more: Any) -> Any:
+        """On the host: convert to the NumPy scalar of this type. In a kernel: convert.
 
-    def __call__(self, value: Any = 0) -> Any:
-        """On the host: convert to the NumPy scalar of this type. In a kernel: convert."""
-        return self.dtype.type(value)
+        With types it is the signature of a device function: `complex64(complex64, f32)`.
+        """
+        if isinstance(value, Type):
+            return CallSignature(self, (value, *more))
+        return self.dtype.type(value, *more)
 
     @property
     def part(self) -> Scalar:
@@ -30,6 +30,11 @@ class ComplexElement(Record):
         part = self.fields[0].type
         assert isinstance(part, Scalar)
         return part
+
+    @property
+    def underlying_float(self) -> Scalar:
+        """The type of the parts, as Numba calls it."""
+        return self.part
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -120,6 +120,18 @@ class EmitContext(Protocol):
         """
         ...
 
+    def record_word(self, word: int) -> Any:
+        """Return the address of a 32-bit word of the launch's record (`amdjit.abi.reports.Word`).
+
+        Only intrinsics that are declared with `meets=True` may ask for it.
+        """
+        ...
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether the kernel may report a fault, after which its waves should end."""
+        ...
+
     @property
     def types(self) -> tuple[Type, ...]:
         """The kernel-language types of the arguments (immediates excluded)."""

@@ -10,20 +10,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics import LaunchError
 from amdjit.diagnostics.span import Span
-from amdjit.types import Scalar, Type, boolean, f32, f64, i32
+from amdjit.late_methods import dataclass
+from amdjit.types import Scalar, Type, boolean, f32, f64, i32, i64
 
 __all__ = [
+    "NO_WIDTHS",
+    "NUMBA_WIDTHS",
     "PYTHON_FLOAT",
     "PYTHON_INT",
     "LaunchNumber",
     "LaunchUse",
     "PythonNumber",
     "TooWideError",
+    "least_overflow",
     "python_number",
 ]
 
@@ -39,6 +44,9 @@ class PythonNumber(Type):
 
 
 PYTHON_INT, PYTHON_FLOAT = PythonNumber(int), PythonNumber(float)
+NO_WIDTHS: Mapping[Type, Scalar] = MappingProxyType({})
+# With Numba's typing each has a type of its own.
+NUMBA_WIDTHS: Mapping[Type, Scalar] = MappingProxyType({PYTHON_INT: i64, PYTHON_FLOAT: f64})
 
 
 def python_number(kind: object) -> PythonNumber | None:
@@ -112,9 +120,8 @@ class LaunchUse:
             return value
         try:
             number = float(value)
-            fits = (
-                self.type == f64 or not math.isfinite(number) or abs(number) < _ends_of(self.type)
-            )
+            fits = self.type == f64 or not math.isfinite(number)
+            fits = fits or abs(number) < least_overflow(self.type)
         except OverflowError:
             number, fits = 0.0, False
         if not fits:
@@ -145,7 +152,7 @@ def _largest(type: Scalar) -> float:
     return 448.0 if type.name == "fp8" else math.ldexp(2 - 2.0 ** (1 - precision), exponent)
 
 
-def _ends_of(type: Scalar) -> float:
+def least_overflow(type: Scalar) -> float:
     """Return the least number that rounds to infinity (for fp8 to NaN): half a unit above the
     largest."""
     precision, _ = _FLOATS[type.name]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
+from amdjit.language.call_signatures import CallSignature
 from amdjit.language.type_base import Type
+from amdjit.late_methods import dataclass
 
 __all__ = ["VOID", "Known", "Structure", "Tuple", "Void"]
 
@@ -36,6 +38,10 @@ class Tuple(Type):
         pairs = zip(self.structure.fields, self.elements, strict=True)
         return f"{self.structure.name}({', '.join(f'{name}: {type}' for name, type in pairs)})"
 
+    def __call__(self, *parameters: Any) -> CallSignature:
+        """Return the signature of a device function that returns such a tuple."""
+        return CallSignature(self, parameters)
+
 
 @dataclass(frozen=True, slots=True)
 class Known(Type):
@@ -53,6 +59,10 @@ class Void(Type):
 
     def __str__(self) -> str:
         return "None"
+
+    def __call__(self, *parameters: Any) -> CallSignature:
+        """Return the signature of a kernel: `void(f32[:], i32)`."""
+        return CallSignature(self, parameters)
 
 
 VOID = Void()

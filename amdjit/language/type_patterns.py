@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from amdjit.language.memories import AddressSpace
 from amdjit.language.type_base import Type
+from amdjit.late_methods import dataclass
 
 __all__ = ["Const", "PointerPattern", "TypeVariable"]
 

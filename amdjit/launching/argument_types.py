@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
+from amdjit import frontend
 from amdjit.compiled_kernel import Argument
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
-from amdjit.frontend import CompileTime, array_matches, element_of_dtype
-from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT, PythonNumber, python_number
+from amdjit.frontend import CompileTime
+from amdjit.language.launch_numbers import (
+    NO_WIDTHS,
+    PYTHON_FLOAT,
+    PYTHON_INT,
+    PythonNumber,
+    python_number,
+)
+from amdjit.launching.array_facts import distinct_type, sharing
 from amdjit.launching.record_arguments import (
     Annotation,
     Leaves,
@@ -29,7 +36,6 @@ from amdjit.types import (
     AddressSpace,
     Array,
     Known,
-    Layout,
     Scalar,
     Tuple,
     Type,
@@ -41,18 +47,20 @@ from amdjit.types import (
     u64,
 )
 
-# Byte offsets into an array up to here fit the signed 32-bit arithmetic of indices.
-_SMALL_ARRAY_BYTES = 2**31
 
-
-def argument_types(kernel: str, leaves: Leaves, values: Sequence[Any]) -> tuple[Argument, ...]:
+def argument_types(
+    kernel: str,
+    leaves: Leaves,
+    values: Sequence[Any],
+    widths: Mapping[Type, Scalar] = NO_WIDTHS,
+) -> tuple[Argument, ...]:
     """Return the type of each single value of a launch, or the value if it is compiled in.
 
     Compiled in are `Const` arguments, None and members of enums. values: scalars, vectors as
     sequences, and DeviceArrays. TypeCheckError where an annotation does not fit, LaunchError for a
-    value that no kernel can take.
+    value that no kernel can take. widths: the types of Python's numbers, if they have one.
     """
-    shared = _sharing(values)
+    shared = sharing(values)
     types = []
     parts = zip(leaves.names, leaves.annotations, values, leaves.inside, strict=True)
     for name, annotation, value, inside in parts:
@@ -64,27 +72,8 @@ def argument_types(kernel: str, leaves: Leaves, values: Sequence[Any]) -> tuple[
                 type = replace(type, distinct=True)
             if isinstance(annotation, Array) and annotation.distinct and not type.distinct:
                 raise _mismatch(kernel, name, annotation, str(type))
-        types.append(type)
+        types.append(widths.get(type, type) if isinstance(type, Type) else type)
     return tuple(types)
-
-
-def _sharing(values: Sequence[Any]) -> set[int]:
-    """Return the ids of the arrays that share memory with another argument, or are given twice."""
-    spans = []
-    for value in values:
-        if isinstance(value, DeviceArray):
-            low, high = value.byte_span
-            if low < high:
-                spans.append((value.address + low, value.address + high, id(value)))
-    spans.sort()
-    sharing: set[int] = set()
-    farthest, owner = 0, 0
-    for low, high, array in spans:
-        if low < farthest:
-            sharing.update((array, owner))
-        if high > farthest:
-            farthest, owner = high, array
-    return sharing
 
 
 # Values of these types are compiled in if they are items of a record.
@@ -116,12 +105,7 @@ def _argument_type(
                 "change: "
                 "write @dataclass(frozen=True)"
             )
-        raise LaunchError(
-            f"argument {name} of {kernel} is a {type(value).__name__}: pass numbers, NumPy "
-            "scalars, NumPy arrays or "
-            f"DeviceArrays, or annotate the parameter `{name}: amdjit.Const` to compile the value "
-            "in"
-        )
+        raise LaunchError(_not_passed(kernel, name, value))
     if annotation is not None:
         expected = (
             getattr(annotation.value, "__name__", "")
@@ -130,6 +114,22 @@ def _argument_type(
         )
         raise _mismatch(kernel, name, expected, str(found))
     return found
+
+
+def _not_passed(kernel: str, name: str, value: object) -> str:
+    what = f"argument {name} of {kernel} is a {type(value).__name__}"
+    if isinstance(value, list):
+        return (
+            f"{what}: pass an array, `np.array({name})`, or a tuple, `tuple({name})`, which is "
+            "passed item by item"
+        )
+    if isinstance(value, (dict, set, frozenset)):
+        return f"{what}: pass its values as an array, a tuple or a frozen dataclass"
+    return (
+        f"{what}: pass numbers, NumPy scalars, NumPy arrays or DeviceArrays, tuples or frozen "
+        f"dataclasses of them, or annotate the parameter `{name}: amdjit.Const` to compile the "
+        "value in"
+    )
 
 
 def _scalar_type(value: Any) -> Scalar | PythonNumber | None:
@@ -159,37 +159,24 @@ def _annotated_scalar(kernel: str, name: str, annotation: Scalar, value: Any) ->
 
 
 def _array_type(kernel: str, name: str, annotation: Annotation, value: DeviceArray) -> Array:
-    element = element_of_dtype(value.dtype)
-    if element is None:
+    if frontend.element_of_dtype(value.dtype) is None:
         raise LaunchError(
             f"argument {name} of {kernel} is an array of {value.dtype}, for which the kernel "
-            "language has no type. Convert it, for example with .astype(numpy.float32)."
+            f"language has no type. Convert it {_conversion(value.dtype)}."
         )
-    if value.ndim == 0:
-        raise LaunchError(
-            f"argument {name} of {kernel} is an array without dimensions; pass {name}.reshape(1)"
-        )
-    found = _distinct_array(element, value.ndim, _layout(value))
-    low, high = value.byte_span
-    if high - low >= _SMALL_ARRAY_BYTES:
-        found = replace(found, offset_bits=64)
+    found = distinct_type(value)
+    assert found is not None, "its element type and its axes were checked"
     if annotation is not None and not (
-        isinstance(annotation, Array) and array_matches(found, annotation)
+        isinstance(annotation, Array) and frontend.array_matches(found, annotation)
     ):
         raise _mismatch(kernel, name, annotation, str(found))
     return found
 
 
-@functools.cache
-def _distinct_array(element: Scalar, ndim: int, layout: Layout) -> Array:
-    # Most arrays are distinct. Making their types anew would take a third of a launch.
-    return Array(element, ndim, layout, distinct=True)
-
-
-def _layout(value: DeviceArray) -> Layout:
-    if value.is_contiguous:
-        return Layout.CONTIGUOUS
-    return Layout.ROWS if value.has_rows else Layout.STRIDED
+def _conversion(dtype: np.dtype[Any]) -> str:
+    if dtype.isnative:
+        return "first, for example with .astype(numpy.float32)"
+    return f"to this machine's byte order, .astype({dtype.newbyteorder('=').str[1:]!r})"
 
 
 def widened(kinds: Sequence[Argument]) -> tuple[Argument, ...] | None:
@@ -244,7 +231,7 @@ def _check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> 
             "arrays"
         )
     if isinstance(annotation, Array) and isinstance(given, Array):
-        fits = array_matches(given.resolved(), annotation)
+        fits = frontend.array_matches(given.resolved(), annotation)
     else:
         fits = annotation is None or given == annotation
     if not fits:

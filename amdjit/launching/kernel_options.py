@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from amdjit.checking.sanitizing import ACTIVE
+from amdjit.language.launch_numbers import NO_WIDTHS, NUMBA_WIDTHS
+from amdjit.late import late
+from amdjit.late_methods import dataclass
+from amdjit.launching.option_spellings import spelled_out, with_waves
 from amdjit.options import (
     CompileOptions,
     Environment,
+    OptionError,
     default_target,
     named_target,
-    spelled_out,
 )
 from amdjit.target import Target
+from amdjit.types import Scalar, Type
 
-__all__ = ["KernelOptions", "checked_options"]
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = late("difflib")
+
+__all__ = ["KernelOptions", "UnknownOptionError", "checked_options"]
+
+
+class UnknownOptionError(OptionError, TypeError):
+    """There is no option of this name: a TypeError, too, as for any unknown keyword."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +48,12 @@ class KernelOptions:
         chosen = {**self.given, **checked_options(overrides)}
         if chosen.get("bounds_check") is None:
             chosen["bounds_check"] = self.environment.debug
-        return CompileOptions(target, **chosen)
+        return CompileOptions(target, **with_waves(chosen, target))
+
+    @property
+    def number_widths(self) -> Mapping[Type, Scalar]:
+        """The types of Python's numbers, which else take that of what they meet in the kernel."""
+        return NUMBA_WIDTHS if self.given.get("typing") == "numba" else NO_WIDTHS
 
     @property
     def launches_are_checked(self) -> bool:
@@ -43,15 +62,16 @@ class KernelOptions:
 
 
 def checked_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return a kernel's options as `CompileOptions` takes them; TypeError for unknown ones."""
+    """Return a kernel's options as `CompileOptions` takes them; UnknownOptionError for
+    unknown ones."""
     options = spelled_out(options)
-    known = set(CompileOptions.__dataclass_fields__) - {"target"}
+    known = {"min_blocks", *CompileOptions.__dataclass_fields__} - {"target"}
     unknown = sorted(set(options) - known)
     if unknown:
-        raise TypeError(
-            f"a kernel has no option {unknown[0]!r}; its options are {', '.join(sorted(known))}"
+        near = difflib.get_close_matches(unknown[0], known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise UnknownOptionError(
+            f"a kernel has no option {unknown[0]!r}; its options are {', '.join(sorted(known))}."
+            f"{hint}"
         )
-    fastmath = options.get("fastmath")
-    if isinstance(fastmath, (set, list, tuple)):
-        return {**options, "fastmath": frozenset(fastmath)}
     return options

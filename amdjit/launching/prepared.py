@@ -3,6 +3,7 @@
     call             arguments as the user wrote them
     bound arguments  one value for each parameter                 Signature.bind
     leaves           records taken apart into single values       leaves_of
+    own arrays       in place of those of other libraries         adopted
     staged values    arrays on the device in place of NumPy's     Staging
     types            what the kernel is compiled for              argument_types
     specialisation   the code for these types, on the device      Specialisations.load
@@ -17,34 +18,49 @@ runs.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amdjit.abi.reports import ReportTable
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.compiled_kernel import Argument, CompiledKernel
-from amdjit.devices import current_device
 from amdjit.diagnostics import KernelFault, TypeCheckError
 from amdjit.frontend import CompileTime
 from amdjit.language.launch_numbers import PythonNumber, TooWideError
 from amdjit.late import late
+from amdjit.late_methods import dataclass
 from amdjit.launching.argument_types import argument_types, widened
+from amdjit.launching.captured import refuse_host_arrays, refuse_reports
+from amdjit.launching.foreign import Order, adopted, own_stream
+from amdjit.launching.outside_arrays import (
+    NO_ARRAYS,
+    OutsideArrays,
+    found_arrays,
+    sharing_memory,
+)
+from amdjit.launching.quick_calls import QuickCalls
 from amdjit.launching.record_arguments import Leaves, assembled, leaves_of
+from amdjit.launching.residence import check_cooperative, waits_for_grid
 from amdjit.launching.signature import Signature
 from amdjit.launching.specialisations import Loaded, Specialisations
 from amdjit.options import Environment
 from amdjit.runtime.device import Device
+from amdjit.runtime.device_graphs import CapturedLaunch
 from amdjit.runtime.host_copies import HostCopies
-from amdjit.runtime.launch import LaunchShape, check_launch
+from amdjit.runtime.launch import LaunchShape, Work
+from amdjit.runtime.place import PLACE, Place, is_captured
 from amdjit.runtime.reports import make_record, with_record
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
 
 if TYPE_CHECKING:
     from amdjit.checking.array_places import ArrayArgument
-    from amdjit.runtime import sanitized
+    from amdjit.launching.explicit_signatures import ExplicitSignatures
+    from amdjit.runtime import ranges, sanitized
 else:
+    ranges = late("amdjit.runtime.ranges")
     # Loaded where launches are checked, or one has failed.
     sanitized = late("amdjit.runtime.sanitized")
 
@@ -58,6 +74,8 @@ class LaunchableKernel:
     signature: Signature
     specialisations: Specialisations
     host_copies: HostCopies
+    quick_calls: QuickCalls
+    explicit: ExplicitSignatures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,70 +88,111 @@ class PreparedLaunch:
     staging: Staging
     values: tuple[Any, ...]
     environment: Environment
+    kernel: LaunchableKernel
+    order: Order | None
+    leaves: Leaves
+    kinds: tuple[Argument, ...]
+    outside: OutsideArrays = NO_ARRAYS
 
-    def launch(self, grid: Any, block: Any, dynamic_lds: int) -> None:
-        """Check the grid, copy arrays to the device, run the kernel, copy what it wrote back."""
+    def launch(self, shape: LaunchShape, dynamic_lds: int = 0, cooperative: bool = False) -> None:
+        """Copy arrays to the device, run the kernel, copy what it wrote back.
+
+        shape: as `Loaded.check` returns it."""
         loaded = self.loaded
-        shape = check_launch(
-            grid,
-            block,
-            dynamic_lds,
-            self.device.target,
-            loaded.max_workgroup_size,
-            loaded.static_lds,
-            loaded.compiled.options.required_workgroup_size,
-        )
-        kernarg = loaded.packer.pack(self.values)
-        self.staging.upload(self.stream)
-        handle = handle_of(self.stream, self.device)
-        if loaded.compiled.reports is None:
-            self._start(shape, dynamic_lds, kernarg, handle)
+        if cooperative or waits_for_grid(loaded.compiled):
+            cooperative = True
+            check_cooperative(loaded.compiled, self.device, shape, dynamic_lds)
+        if self.environment.roctx:
+            ranges.announce_missing()
+            with ranges.named_range(self.kernel.signature.kernel):
+                self._launch(shape, dynamic_lds, cooperative)
         else:
-            self._start_reporting(loaded.compiled.reports, shape, dynamic_lds, kernarg, handle)
+            self._launch(shape, dynamic_lds, cooperative)
+
+    def _launch(self, shape: LaunchShape, dynamic_lds: int, cooperative: bool) -> None:
+        loaded = self.loaded
+        kernarg = loaded.packer.pack(self.values)
+        handle = handle_of(self.stream, self.device)
+        work = Work(loaded.function, *shape, dynamic_lds, handle, cooperative)
+        if is_captured(handle):
+            self._record(work, kernarg)
+            return
+        if self.order is not None:
+            self.order.wait(handle)
+        self.staging.upload(self.stream)
+        if loaded.compiled.reports is None:
+            self._start(work, kernarg)
+        else:
+            self._start_reporting(loaded.compiled.reports, work, kernarg)
+        if self.order is not None:
+            self.order.release(handle)
         if self.staging.has_host_arrays:
             self._bring_back(handle)
 
-    def _start(self, shape: LaunchShape, dynamic_lds: int, kernarg: bytearray, handle: Any) -> None:
+    def _record(self, work: Work, kernarg: bytearray) -> None:
+        """Record the launch in a captured stream."""
+        launch = self._captured(work, kernarg)
+        work.start(self.device, kernarg)
+        work.stream.capture.note(work.stream, launch)
+
+    def _captured(self, work: Work, kernarg: bytearray) -> CapturedLaunch:
+        refuse_reports(self.loaded.compiled, self.environment)
+        arguments = dict(zip(self.staging.names, self.staging.arguments, strict=True))
+        return CapturedLaunch(work, kernarg, arguments, partial(self._again, work), self._explain)
+
+    def _again(self, work: Work, arguments: Sequence[Any]) -> CapturedLaunch:
+        """Return the launch with other arguments, compiled for their types if need be."""
+        token = PLACE.set(Place(self.device))
+        try:
+            prepared = prepare(self.kernel, tuple(arguments), {}, None, for_graph=True)
+        finally:
+            PLACE.reset(token)
+        loaded = prepared.loaded
+        loaded.check(work.grid, work.block, work.dynamic_lds, self.device.target)
+        changed = dataclasses.replace(work, function=loaded.function)
+        return prepared._captured(changed, loaded.packer.pack(prepared.values))
+
+    def _explain(self, fault: KernelFault) -> None:
+        sanitized.locate(fault, self.arrays())
+
+    def _start(self, work: Work, kernarg: bytearray) -> None:
         """Start the kernel, with the checks that are on."""
-        function = self.loaded.function
         option = self.loaded.compiled.options.sanitize
         try:
-            if not (option or self.environment.sanitize or ACTIVE.get()):
-                self.device.launch(function, shape.grid, shape.block, dynamic_lds, kernarg, handle)
-                return
-            call = (function, shape.grid, shape.block, dynamic_lds, kernarg)
-            sanitized.launch(self.device, call, option, self.environment, self._arrays(), handle)
+            if option or self.environment.sanitize or ACTIVE.get():
+                arrays = self.arrays()
+                sanitized.launch(self.device, work, kernarg, option, self.environment, arrays)
+            else:
+                work.start(self.device, kernarg)
         except KernelFault as fault:
-            sanitized.locate(fault, self._arrays())
+            sanitized.locate(fault, self.arrays())
             raise
 
-    def _arrays(self) -> list[ArrayArgument]:
+    def arrays(self) -> list[ArrayArgument]:
+        """Return the arrays that the kernel gets, for reports."""
         staging = self.staging
         arguments = sanitized.array_arguments(staging.names, staging.arguments, self.loaded.written)
+        outside = self.outside
+        arguments += sanitized.array_arguments(outside.names, outside.arrays, outside.written)
         return arguments + self.loaded.shared_arrays
 
-    def _start_reporting(
-        self,
-        table: ReportTable,
-        shape: LaunchShape,
-        dynamic_lds: int,
-        kernarg: bytearray,
-        handle: Any,
-    ) -> None:
+    def _start_reporting(self, table: ReportTable, work: Work, kernarg: bytearray) -> None:
         """Start a kernel that prints or asserts: it gets a record, which is read afterwards."""
         compiled, device = self.loaded.compiled, self.device
-        options = compiled.options
+        options, handle = compiled.options, work.stream
         record = make_record(
             compiled.name,
             table,
             device,
-            shape.block,
+            work.block,
             options.wave_size,
             options.print_buffer,
             handle,
+            # Checks follow allocations, and would report one that stays.
+            is_kept=not (options.sanitize or self.environment.sanitize or ACTIVE.get()),
         )
         try:
-            self._start(shape, dynamic_lds, with_record(kernarg, record), handle)
+            self._start(work, with_record(kernarg, record))
         except KernelFault:
             # What was printed before the fault; an assertion that failed as well says more.
             record.tell(handle)
@@ -154,29 +213,56 @@ def prepare(
     arguments: tuple[Any, ...],
     keywords: dict[str, Any],
     stream: Stream | None,
+    for_graph: bool = False,
 ) -> PreparedLaunch:
     """Choose the device and the specialisation for a call, and place its arrays; nothing runs yet.
 
-    A warning about copied arrays names the line of the caller's caller.
+    for_graph: the call is to be made by a graph, as all in a captured stream are. A warning about
+    copied arrays names the line three calls above.
     """
     signature, specialisations = kernel.signature, kernel.specialisations
+    options = specialisations.options
     bound = signature.bind(arguments, keywords)
-    device = stream.device if isinstance(stream, Stream) else current_device()
+    stream, device = own_stream(stream)
     annotations = signature.known_annotations
-    if annotations is None:
-        annotations = signature.annotations(specialisations.options.complete(device.target))
+    if kernel.explicit is not None:
+        annotations, bound = kernel.explicit.choose(bound)
+    elif annotations is None:
+        annotations = signature.annotations(options.complete(device.target))
     try:
         leaves = leaves_of(signature.kernel, signature.names, annotations, bound)
-        staging = Staging(device, leaves.names, leaves.values, leaves.by_value)
-        types = argument_types(signature.kernel, leaves, staging.arguments)
+        for_graph = for_graph or is_captured(handle_of(stream, device))
+        device, order = adopted(signature.kernel, leaves, device, stream, for_graph)
+        if for_graph:
+            refuse_host_arrays(leaves.names, leaves.values, leaves.by_value)
+        staging = Staging(device, leaves.names, leaves.values, leaves.by_value, stream)
+        types = argument_types(signature.kernel, leaves, staging.arguments, options.number_widths)
     except TypeCheckError as failure:
         raise signature.at_annotation(failure) from None
-    loaded, values = _specialised(specialisations, device, leaves, types, staging.arguments)
+    staged = staging.arguments
+    loaded, values = _specialised(specialisations, device, leaves, types, staged)
+    outside = found_arrays(loaded.compiled, device)
+    overlapping = sharing_memory(types, staged, outside)
+    if overlapping is not None:
+        types = overlapping
+        loaded, values = _specialised(specialisations, device, leaves, types, staged)
+        outside = found_arrays(loaded.compiled, device)
     if staging.has_host_arrays and specialisations.warns(loaded.compiled.options):
-        kernel.host_copies.note(staging.host_places, callers=3)
+        kernel.host_copies.note(staging.host_places, callers=4)
     staging.check_writable(loaded.written)
-    environment = specialisations.options.environment
-    return PreparedLaunch(device, stream, loaded, staging, values, environment)
+    return PreparedLaunch(
+        device,
+        stream,
+        loaded,
+        staging,
+        values,
+        options.environment,
+        kernel,
+        order,
+        leaves,
+        types,
+        outside,
+    )
 
 
 def _specialised(

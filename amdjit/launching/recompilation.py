@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from amdjit.compiled_kernel import CompiledKernel, describe_argument
+from amdjit.late_methods import dataclass
 from amdjit.options import CompileOptions
 
 

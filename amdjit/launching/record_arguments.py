@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from amdjit import frontend
 from amdjit.diagnostics import LaunchError, codes
 from amdjit.diagnostics.errors import TypeCheckError
-from amdjit.frontend import CompileTime, field_types, structure_of
+from amdjit.frontend import CompileTime
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.language.launch_numbers import python_number
-from amdjit.types import Array, Const, Known, Structure, Tuple, Type, Vector
+from amdjit.late import late
+from amdjit.late_methods import dataclass
+from amdjit.types import Array, Const, Known, Record, Structure, Tuple, Type, Vector
 
+if TYPE_CHECKING:
+    from amdjit.language import times
+else:
+    times = late("amdjit.language.times")
+
+_TIMES = (np.datetime64, np.timedelta64)
 Annotation = Type | CompileTime | None
 Argument = Type | CompileTime
 
@@ -69,8 +79,8 @@ def leaves_of(
 
 def _is_record(value: Any) -> bool:
     return (
-        isinstance(value, (tuple, np.void, complex, np.complexfloating))
-        or structure_of(type(value)) is not None
+        isinstance(value, (tuple, np.void, complex, np.complexfloating, *_TIMES))
+        or frontend.structure_of(type(value)) is not None
     )
 
 
@@ -90,6 +100,8 @@ def _take_apart(
     is_single = isinstance(annotation, (Vector, CompileTime)) and not is_record_annotation(
         annotation
     )
+    if isinstance(value, np.void):
+        value, is_single = _numpy_record(kernel, name, value), True
     if is_single or not _is_record(value):
         leaves.names.append(name)
         leaves.annotations.append(annotation)
@@ -99,7 +111,7 @@ def _take_apart(
     structure, items = _items(value, annotation)
     _check_class(kernel, name, annotation, structure, value)
     known = (
-        field_types(structure.python)
+        frontend.field_types(structure.python)
         if structure is not None and structure.python is not None
         else {}
     )
@@ -145,7 +157,14 @@ def _items(value: Any, annotation: Annotation = None) -> tuple[Structure | None,
 
     Python's complex numbers take the annotated width.
     """
-    structure = structure_of(type(value))
+    structure = frontend.structure_of(type(value))
+    if isinstance(value, _TIMES):
+        unit = times.time_unit(value.dtype)
+        if unit is None:
+            raise LaunchError(
+                f"{value!r} has no unit: give it that of the arrays, such as np.datetime64(x, 'D')"
+            )
+        return times.time_structure(value.dtype), (value.view(np.int64), unit)
     if isinstance(value, (complex, np.complexfloating)):
         if isinstance(value, complex) and not isinstance(value, np.generic) and annotation is None:
             # Python's floats take the width of the other operand; alone they make a complex64.
@@ -158,21 +177,25 @@ def _items(value: Any, annotation: Annotation = None) -> tuple[Structure | None,
             part(value.real),
             part(value.imag),
         )
-    if isinstance(value, np.void):
-        if value.dtype.names is None:
-            raise LaunchError(
-                f"a NumPy {value.dtype} scalar without fields cannot be passed to a kernel"
-            )
-        structure = Structure("record", value.dtype.names)
-        return structure, [_plain(value[name]) for name in value.dtype.names]
     if structure is None or isinstance(value, tuple):
         return structure, value
     return structure, [getattr(value, name) for name in structure.fields]
 
 
-def _plain(value: Any) -> Any:
-    """Return a field that is an array as a tuple of its elements."""
-    return tuple(map(_plain, value)) if isinstance(value, np.ndarray) else value
+def _numpy_record(kernel: str, name: str, value: np.void) -> NDArray[Any]:
+    """Return a NumPy record as an array without dimensions in the record's own memory.
+
+    The kernel then writes to the record, as it writes to an array.
+    """
+    if value.dtype.names is None:
+        raise LaunchError(
+            f"argument {name} of {kernel} is a NumPy {value.dtype} scalar without fields, which "
+            "cannot be passed to a kernel"
+        )
+    array = np.asarray(value)
+    if not value.flags.writeable:
+        array.flags.writeable = False
+    return array
 
 
 def assembled(shapes: Sequence[Shape | None], kinds: Sequence[Argument]) -> tuple[Argument, ...]:
@@ -205,15 +228,18 @@ def single_kinds(arguments: Sequence[Argument]) -> Iterator[Argument]:
 def type_of_record(value: Any) -> Type | None:
     """Return the type that `Kernel.compile` means by a record of types; None for other values.
 
-    value: a tuple, named tuple or frozen dataclass whose items are types, or a class whose fields
-    are all annotated.
+    value: a tuple, named tuple or frozen dataclass whose items are types, a class whose fields are
+    all annotated, or a structured NumPy type.
     """
     if isinstance(value, type):
-        structure = structure_of(value)
-        known = field_types(value) if structure is not None else {}
+        structure = frontend.structure_of(value)
+        known = frontend.field_types(value) if structure is not None else {}
         if structure is None or any(name not in known for name in structure.fields):
             return None
         return Tuple(tuple(_resolved(known[name]) for name in structure.fields), structure)
+    if isinstance(value, np.dtype):
+        element = frontend.element_of_dtype(value)
+        return Array(element, 0).resolved() if isinstance(element, Record) else None
     if not _is_record(value) or isinstance(value, np.void):
         return None
     structure, items = _items(value)

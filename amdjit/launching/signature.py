@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import inspect
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amdjit.diagnostics import CompileError, LaunchError
-from amdjit.frontend import at_annotation, kernel_annotations
-from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
-from amdjit.language.compile_time import Compilation
+from amdjit.late import late
 from amdjit.launching.record_arguments import Annotation
 from amdjit.options import CompileOptions
+
+if TYPE_CHECKING:
+    from amdjit import frontend
+    from amdjit.intrinsics import python_builtins
+    from amdjit.language import compile_time
+else:
+    compile_time = late("amdjit.language.compile_time")
+    frontend = late("amdjit.frontend")
+    python_builtins = late("amdjit.intrinsics.python_builtins")
 
 __all__ = ["Signature"]
 
@@ -19,9 +26,10 @@ __all__ = ["Signature"]
 class Signature:
     """The parameters of a kernel: their names, default values and annotations."""
 
-    def __init__(self, kernel: str, function: types.FunctionType) -> None:
+    def __init__(self, kernel: str, function: types.FunctionType, has_types: bool = True) -> None:
+        """has_types: whether annotations other than `Const` count."""
         self.kernel = kernel
-        self._function = function
+        self._function, self._has_types = function, has_types
         self._signature = inspect.signature(function, follow_wrapped=False)
         self.names = tuple(self._signature.parameters)
         self.known_annotations: tuple[Annotation, ...] | None = None
@@ -33,9 +41,13 @@ class Signature:
         the kernel.
         """
         if self.known_annotations is None:
-            compilation = Compilation(options)
-            self.known_annotations = kernel_annotations(
-                self._function, compilation, PYTHON_FUNCTIONS
+            compilation = compile_time.Compilation(options)
+            written = frontend.kernel_annotations(
+                self._function, compilation, python_builtins.PYTHON_FUNCTIONS
+            )
+            self.known_annotations = tuple(
+                each if self._has_types or isinstance(each, frontend.CompileTime) else None
+                for each in written
             )
         return self.known_annotations
 
@@ -66,4 +78,4 @@ class Signature:
 
     def at_annotation(self, failure: CompileError) -> CompileError:
         """Return an error about an argument with the place of its parameter's annotation."""
-        return at_annotation(failure, self._function)
+        return frontend.at_annotation(failure, self._function)

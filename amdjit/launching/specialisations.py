@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-import threading
 import types
 import weakref
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amdjit.compiled_kernel import Argument, CompiledKernel
+from amdjit.forking import Lock
 from amdjit.frontend import CompileTime
 from amdjit.language.launch_numbers import PythonNumber
 from amdjit.late import late
+from amdjit.late_methods import dataclass
 from amdjit.launching.kernel_options import KernelOptions
 from amdjit.launching.recompilation import Change, changes
 from amdjit.launching.record_arguments import single_kinds
@@ -20,6 +20,8 @@ from amdjit.launching.signature import Signature
 from amdjit.options import CompileOptions
 from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device, Function, Module
+from amdjit.runtime.launch import LaunchShape, check_launch
+from amdjit.target import Target
 
 if TYPE_CHECKING:
     from amdjit import compiler
@@ -46,6 +48,19 @@ class Loaded:
     static_lds: int
     max_workgroup_size: int
 
+    def check(self, grid: Any, block: Any, dynamic_lds: Any, target: Target) -> LaunchShape:
+        """Return the grid and block of a launch with three axes each; LaunchError if they cannot
+        be."""
+        return check_launch(
+            grid,
+            block,
+            dynamic_lds,
+            target,
+            self.max_workgroup_size,
+            self.static_lds,
+            self.compiled.options.required_workgroup_size,
+        )
+
     @functools.cached_property
     def shared_arrays(self) -> list[ArrayArgument]:
         """The static LDS arrays, for reports: found by a walk over the whole program, so once."""
@@ -66,7 +81,7 @@ class Specialisations:
         self._loaded: weakref.WeakKeyDictionary[
             Device, dict[tuple[tuple[Argument, ...], bool], Loaded]
         ] = weakref.WeakKeyDictionary()
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     @property
     def compiled(self) -> tuple[CompiledKernel, ...]:

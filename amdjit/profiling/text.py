@@ -117,9 +117,14 @@ def _roofline(roofline: Roofline | None) -> str:
     if roofline is None:
         return ""
     cold = " if no cache holds any of them before" if roofline.bound == "memory" else ""
-    return (
+    counted = (
         f"{roofline.operations:,} operations of {roofline.type}, {_bytes(roofline.bytes)}: "
-        f"{roofline.intensity:.3g} a byte, bound by {roofline.bound}, at least "
+        f"{roofline.intensity:.3g} a byte"
+        if roofline.operations
+        else f"no operations that count, {_bytes(roofline.bytes)}"
+    )
+    return (
+        f"{counted}, bound by {roofline.bound}, at least "
         f"{roofline.seconds * 1e6:.3g} us{cold} ({roofline.source})"
     )
 

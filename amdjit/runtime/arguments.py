@@ -13,13 +13,13 @@ from __future__ import annotations
 import itertools
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from amdjit.abi.kernarg import kernarg_order
 from amdjit.diagnostics.errors import InternalError, LaunchError
+from amdjit.late_methods import dataclass
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.types import Array, Scalar, Type, Vector, bf8, bf16, fp8
 
@@ -90,18 +90,20 @@ class ArgumentPacker:
     """Packs the arguments of one specialisation of a kernel.
 
     nbytes: size of the explicit part of the kernarg segment. fields: the machine values of each
-    argument.
+    argument. order: these values in the order of the segment, each by its number. pack_words:
+    writes the values in that order to a buffer from an offset on.
     """
 
     def __init__(self, names: Sequence[str], types: Sequence[Type]) -> None:
         self.names = tuple(names)
         self.types = tuple(types)
         self.fields = kernarg_fields(types)
-        self._order = kernarg_order(types)
+        self.order = kernarg_order(types)
         in_arguments = [field for fields in self.fields for field in fields]
-        flat = [in_arguments[position] for position in self._order]
+        flat = [in_arguments[position] for position in self.order]
         self._struct = struct.Struct(_struct_format(flat))
-        self._flatten = tuple(_flatten_of(type) for type in types)
+        self.pack_words = self._struct.pack_into
+        self._flatten = tuple(flatten_of(type) for type in types)
         self.nbytes = self._struct.size
 
     def pack(self, values: Sequence[Any]) -> bytearray:
@@ -122,7 +124,7 @@ class ArgumentPacker:
         try:
             for flatten, value in zip(self._flatten, values, strict=True):
                 flat += flatten(value)
-            self._struct.pack_into(kernarg, 0, *[flat[position] for position in self._order])
+            self._struct.pack_into(kernarg, 0, *[flat[position] for position in self.order])
         except _PACK_ERRORS as error:
             self._blame(values)
             raise InternalError(f"arguments could not be packed: {error}") from error
@@ -146,7 +148,8 @@ def _struct_format(fields: Sequence[KernargField]) -> str:
     return "".join(text)
 
 
-def _flatten_of(type: Type) -> Flatten:
+def flatten_of(type: Type) -> Flatten:
+    """Return the function that takes an argument of a type apart into its machine values."""
     if isinstance(type, Array):
         return _flatten_strided if type.layout.has_strides else _flatten_contiguous
     if isinstance(type, Vector):

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-import logging
 import math
-import operator
-import weakref
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from amdjit.diagnostics.errors import AmdjitError
-from amdjit.runtime import dlpack
+from amdjit.diagnostics.errors import LaunchError
+from amdjit.runtime import exports
 from amdjit.runtime.device import Device
+from amdjit.runtime.elements import (
+    bytes_of,
+    element_bytes,
+    element_type,
+    extents_of,
+    refuse_masked,
+)
+from amdjit.runtime.host_memory import is_pinned
+from amdjit.runtime.memory import Memory, PooledMemory, ZeroedMemory
+from amdjit.runtime.place import keep_for_graph
+from amdjit.runtime.pool import current_pool
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.runtime.strides import (
     Shape,
@@ -26,27 +32,8 @@ from amdjit.runtime.strides import (
     is_c_contiguous,
 )
 
-_LOGGER = logging.getLogger("amdjit")
-
-
-class Memory:
-    """A device allocation, which is freed with the last array over it."""
-
-    def __init__(self, device: Device, nbytes: int) -> None:
-        self.device = device
-        self.nbytes = nbytes
-        self.address = device.allocate(max(nbytes, 1))
-        finalizer = weakref.finalize(self, _release, device, self.address)
-        # The end of the process frees its device memory, and the driver may end before Python does.
-        finalizer.atexit = False
-
-
-def _release(device: Device, address: int) -> None:
-    # Nobody can catch what a finalizer raises. Waiting for work that failed raises its error again.
-    try:
-        device.free(address)
-    except AmdjitError as error:
-        _LOGGER.warning("memory of %s could not be freed: %s", device.name, error)
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class DeviceArray:
@@ -54,8 +41,12 @@ class DeviceArray:
 
     Indexing with integers, slices, None and ... returns views of the same memory; an integer for
     every axis returns a view without axes. `strides` are in bytes. `address` is the device address
-    of the first element.
+    of the first element; it is gone when the memory is freed, and asking for it is a LaunchError.
+    `launch_key` is for launches, which keep there what they know of the array.
     """
+
+    __slots__ = ("__weakref__", "_is_contiguous", "_owner", "_span", "address", "device", "dtype",
+                 "launch_key", "shape", "strides")  # fmt: skip
 
     def __init__(
         self,
@@ -72,6 +63,20 @@ class DeviceArray:
         self.dtype = dtype
         self.strides = strides
         self._owner = owner
+        self._span: tuple[int, int] | None = None
+        self._is_contiguous: bool | None = None
+        self.launch_key: Any = None
+        if isinstance(owner, Memory):
+            owner.adopt(self)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        # Python comes here for what an array does not have: also the address, once it is freed.
+        if name == "address":
+            raise LaunchError(
+                f"the memory of this {self._described()} was freed, by free() or at the end of a "
+                "`with` block: free arrays after their last use"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def ndim(self) -> int:
@@ -93,16 +98,27 @@ class DeviceArray:
         """Bytes of all elements, without gaps between them."""
         return self.size * self.dtype.itemsize
 
-    @functools.cached_property
+    @property
     def byte_span(self) -> tuple[int, int]:
         """The bytes that the elements cover, as (low, high) from `address`; (0, 0) if there are
         none."""
-        return byte_span(self.shape, self.strides, self.dtype.itemsize)
+        if self._span is None:
+            self._span = byte_span(self.shape, self.strides, self.dtype.itemsize)
+        return self._span
 
-    @functools.cached_property
+    @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie one after another in C order."""
-        return is_c_contiguous(self.shape, self.strides, self.dtype.itemsize)
+        if self._is_contiguous is None:
+            self._is_contiguous = is_c_contiguous(self.shape, self.strides, self.dtype.itemsize)
+        return self._is_contiguous
+
+    @property
+    def is_in_fortran_order(self) -> bool:
+        """Whether the elements lie one after another with the first index fastest, and not in C
+        order."""
+        strides = self.strides[::-1]
+        return not self.is_contiguous and is_c_contiguous(self.shape[::-1], strides, self.itemsize)
 
     @property
     def has_rows(self) -> bool:
@@ -110,7 +126,7 @@ class DeviceArray:
         return has_rows(self.shape, self.strides, self.dtype.itemsize)
 
     @property
-    def T(self) -> DeviceArray:
+    def T(self) -> Self:
         """A view with the axes reversed."""
         return self._view(0, self.shape[::-1], self.strides[::-1])
 
@@ -119,11 +135,11 @@ class DeviceArray:
             raise TypeError("an array of no axes has no length")
         return self.shape[0]
 
-    def __getitem__(self, key: object) -> DeviceArray:
+    def __getitem__(self, key: object) -> Self:
         view = basic_view(key, self.shape, self.strides)
         return self._view(view.offset, view.shape, view.strides)
 
-    def reshape(self, *shape: int | Shape) -> DeviceArray:
+    def reshape(self, *shape: int | Shape) -> Self:
         """Return a view of another shape with as many elements; one extent may be -1.
 
         The array must be C-contiguous."""
@@ -142,9 +158,14 @@ class DeviceArray:
     ) -> NDArray[Any]:
         """Copy to a NumPy array, a new one or `out` of the same shape and type, and return it.
 
-        First waits for the work of `stream`, None for the default stream.
+        First waits for the work of `stream`, None for the default stream. With a stream and an
+        `out` of pinned memory (`amdjit.pinned_empty`), both contiguous, it returns at once: `out`
+        has the data when the stream has done its work.
         """
         refuse_masked(out, "out")
+        if self.is_in_fortran_order and (out is None or out.flags.f_contiguous):
+            across = self.T.copy_to_host(None if out is None else out.T, stream)
+            return across.T if out is None else out
         if out is None:
             out = np.empty(self.shape, self.dtype)
         self._check_same(out, "out")
@@ -154,7 +175,9 @@ class DeviceArray:
             return out
         handle = handle_of(stream, self.device)
         if self.is_contiguous and out.flags.c_contiguous:
-            self.device.copy_to_host(bytes_of(out), self.address, handle)
+            wait = handle is None or not is_pinned(self.device, out)
+            keep_for_graph(handle, self, out)
+            self.device.copy_to_host(bytes_of(out), self.address, handle, wait)
             return out
         low, host = self._download_span(handle)
         out[...] = np.ndarray(self.shape, self.dtype, host, -low, self.strides)
@@ -163,44 +186,47 @@ class DeviceArray:
     def copy_from_host(self, source: ArrayLike, stream: Stream | None = None) -> None:
         """Copy a host array of the same shape and type into this one.
 
+        Returns when the source may change. With a stream and a source in pinned memory
+        (`amdjit.pinned_empty`), both contiguous, it returns at once, and the source must stay as it
+        is until the stream has done its work.
+
         The memory that a strided view spans is read and written back: meanwhile nothing else may
         change the elements between.
         """
         refuse_masked(source, "the source")
+        if self.is_read_only:
+            raise ValueError("this array is read-only: its memory is another library's")
         array = np.asarray(source, self.dtype if not isinstance(source, np.ndarray) else None)
         self._check_same(array, "the source")
         if self.size == 0:
             return
+        if self.is_in_fortran_order:
+            self.T.copy_from_host(array.T, stream)
+            return
         handle = handle_of(stream, self.device)
         if self.is_contiguous:
-            self.device.copy_to_device(self.address, bytes_of(np.ascontiguousarray(array)), handle)
+            whole = np.ascontiguousarray(array)
+            wait = handle is None or not is_pinned(self.device, whole)
+            keep_for_graph(handle, self, whole)
+            self.device.copy_to_device(self.address, bytes_of(whole), handle, wait)
             return
         low, host = self._download_span(handle)
         np.ndarray(self.shape, self.dtype, host, -low, self.strides)[...] = array
         self.device.copy_to_device(self.address + low, bytes_of(host), handle)
 
     @property
+    def is_read_only(self) -> bool:
+        """Whether the library that the memory comes from forbids to write to it."""
+        return getattr(self._owner, "is_read_only", False)
+
+    @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """The CUDA array interface, version 3, which ROCm builds of CuPy and PyTorch read too.
 
-        AttributeError for memory that is not a GPU's, and for types that the interface cannot name.
+        It tells consumers to wait for the default stream. AttributeError for memory that is not a
+        GPU's, and for types that the interface cannot name.
         """
-        if self.device.dlpack_device[0] == dlpack.CPU:
-            raise AttributeError(
-                f"the memory of {self.device.name} is the host's: use numpy.from_dlpack or "
-                "copy_to_host()"
-            )
-        if self.dtype.kind == "V":
-            raise AttributeError(
-                f"the CUDA array interface has no name for {self.dtype}: use DLPack"
-            )
-        return {
-            "shape": self.shape,
-            "typestr": self.dtype.str,
-            "data": (self.address, False),
-            "strides": None if self.is_contiguous else self.strides,
-            "version": 3,
-        }
+        return exports.cuda_array_interface(self)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device.dlpack_device
@@ -213,29 +239,27 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> object:
-        """Return a DLPack capsule over this memory.
+        """Return a DLPack capsule over this memory, or over a copy.
 
-        Waits for the device first, so that a consumer may read it on any stream."""
-        if copy:
-            raise BufferError(
-                "a DeviceArray is exported without a copy; copy it on the consumer's side"
-            )
-        if dl_device is not None and tuple(dl_device) != self.device.dlpack_device:
-            raise BufferError(
-                f"the memory is on DLPack device {self.device.dlpack_device}, not on {dl_device}"
-            )
-        self.device.synchronize()
-        self.device.share(self.address)
-        return dlpack.export(
-            dlpack.Tensor(
-                self.address,
-                self.device.dlpack_device,
-                self.dtype,
-                self.shape,
-                self.strides,
-                self._owner,
-            )
-        )
+        stream: the consumer's, whose later work comes after that of the current stream and of the
+        default stream; 0 and None are the default stream, -1 leaves out the wait. Work of other
+        streams with non_blocking=True must be waited for before. max_version: from (1, 0) on the
+        capsule is a versioned one.
+        dl_device: where the consumer wants the memory; for the host, (1, 0), it is copied.
+        BufferError where that cannot be done, or not without a copy and copy=False.
+        """
+        return exports.capsule(self, exports.Wish(stream, max_version, dl_device, copy))
+
+    def lender(self) -> object:
+        """Return what keeps this memory alive for another library."""
+        owner = self._owner
+        return owner.lease() if isinstance(owner, Memory) else owner
+
+    def copy(self, stream: Stream | None = None) -> DeviceArray:
+        """Return a C-contiguous copy on the same device."""
+        duplicate = empty(self.device, self.shape, self.dtype)
+        duplicate.copy_from_host(self.copy_to_host(stream=stream), stream)
+        return duplicate
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
@@ -247,10 +271,13 @@ class DeviceArray:
         return host if dtype is None else host.astype(dtype, copy=False)
 
     def __repr__(self) -> str:
+        return self._described()
+
+    def _described(self) -> str:
         return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self.device.name})"
 
-    def _view(self, offset: int, shape: Shape, strides: Shape) -> DeviceArray:
-        return DeviceArray(
+    def _view(self, offset: int, shape: Shape, strides: Shape) -> Self:
+        return type(self)(
             self.device, self.address + offset, shape, self.dtype, strides, self._owner
         )
 
@@ -270,43 +297,24 @@ class DeviceArray:
         return low, host
 
 
-def bytes_of(array: NDArray[Any]) -> memoryview:
-    """Return the memory of a C-contiguous, non-empty array of any type as bytes."""
-    # Through uint8, because ml_dtypes' types are unknown to the buffer protocol.
-    return array.reshape(-1).view(np.uint8).data
-
-
 def empty(device: Device, shape: int | Shape, dtype: DTypeLike = np.float32) -> DeviceArray:
     """Return a new C-contiguous array of arbitrary contents."""
-    extents = _extents(shape)
-    if any(extent < 0 for extent in extents):
-        raise ValueError(f"a shape has no negative extents: {extents}")
-    kind = np.dtype(dtype)
-    if kind.hasobject:
-        raise TypeError(f"device memory cannot hold Python objects ({kind})")
-    memory = Memory(device, math.prod(extents) * kind.itemsize)
-    return DeviceArray(
-        device, memory.address, extents, kind, contiguous_strides(extents, kind.itemsize), memory
-    )
+    extents, kind = extents_of(shape), element_type(dtype)
+    nbytes = math.prod(extents) * kind.itemsize
+    pool = current_pool(device)
+    memory = Memory(device, nbytes) if pool is None else PooledMemory(device, pool, nbytes)
+    return _over(memory, extents, kind)
 
 
-def _extents(shape: object) -> Shape:
-    """Return a shape, which is an integer or a sequence of integers, as a tuple."""
-    is_several = isinstance(shape, Sequence) or (isinstance(shape, np.ndarray) and shape.ndim > 0)
-    try:
-        return tuple(map(operator.index, shape)) if is_several else (operator.index(shape),)  # type: ignore[call-overload,arg-type]
-    except TypeError:
-        raise TypeError(f"a shape is an integer or a tuple of integers, not {shape!r}") from None
-
-
-def refuse_masked(array: object, what: str) -> None:
-    """Refuse a masked array: its mask would be lost."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError(
-            f"{what} is a masked array, and a device has no masks: fill it, "
-            "`array.filled(value)`, or pass "
-            "`array.data` and `array.mask`"
-        )
+def zeros(
+    device: Device, shape: int | Shape, dtype: DTypeLike = np.float32, stream: Stream | None = None
+) -> DeviceArray:
+    """Return a new array of zeros, which the device writes in the order of the stream."""
+    handle = handle_of(stream, device)
+    if current_pool(device) is not None:
+        return full(device, shape, 0, dtype, stream)
+    extents, kind = extents_of(shape), element_type(dtype)
+    return _over(ZeroedMemory(device, math.prod(extents) * kind.itemsize, handle), extents, kind)
 
 
 def full(
@@ -316,58 +324,38 @@ def full(
     dtype: DTypeLike | None = None,
     stream: Stream | None = None,
 ) -> DeviceArray:
-    """Return a new array with `value` in every element; by default of NumPy's type for it."""
-    array = empty(device, shape, np.asarray(value).dtype if dtype is None else dtype)
-    array.copy_from_host(np.full(array.shape, value, array.dtype), stream)
+    """Return a new array with `value` in every element; by default of NumPy's type for it.
+
+    A value of several elements is broadcast."""
+    handle = handle_of(stream, device)
+    kind = element_type(np.asarray(value).dtype if dtype is None else dtype)
+    if kind.names is None and np.ndim(value):
+        host = np.full(extents_of(shape), value, kind)
+        return to_device(device, host, stream)
+    pattern = element_bytes(value, kind)
+    array = empty(device, shape, kind)
+    device.fill(array.address, pattern, array.size, handle)
     return array
 
 
-def zeros(
-    device: Device, shape: int | Shape, dtype: DTypeLike = np.float32, stream: Stream | None = None
-) -> DeviceArray:
-    """Return a new array of zeros."""
-    return full(device, shape, 0, dtype, stream)
+def _over(memory: Memory, shape: Shape, dtype: np.dtype[Any]) -> DeviceArray:
+    strides = contiguous_strides(shape, dtype.itemsize)
+    return DeviceArray(memory.device, memory.address, shape, dtype, strides, memory)
 
 
 def to_device(device: Device, array: ArrayLike, stream: Stream | None = None) -> DeviceArray:
-    """Return a C-contiguous copy of a host array, or a DeviceArray of the same device as it is."""
+    """Return a copy of a host array, or a DeviceArray of the same device as it is.
+
+    The copy is C-contiguous, and in Fortran order if the array is.
+    """
     if isinstance(array, DeviceArray):
         if array.device is device:
             return array
         array = array.copy_to_host()
     refuse_masked(array, "the source")
     host = np.asarray(array)
+    if host.flags.fnc:
+        return to_device(device, host.T, stream).T
     result = empty(device, host.shape, host.dtype)
     result.copy_from_host(host, stream)
     return result
-
-
-def from_dlpack(device: Device, tensor: Any, copy: bool | None = None) -> DeviceArray:
-    """Return a DeviceArray over another library's tensor, or with its contents.
-
-    Memory of the same GPU is shared. Host memory is copied to the device, also to the emulator,
-    which runs only on its own allocations. BufferError if `copy=False` and a copy is needed, and
-    for memory of another device.
-    """
-    refuse_masked(tensor, "the tensor")
-    if isinstance(tensor, DeviceArray) and tensor.device is device and not copy:
-        return tensor[...]
-    place = tuple(tensor.__dlpack_device__())
-    if place[0] == dlpack.CPU:
-        if copy is False:
-            raise BufferError(f"host memory must be copied to {device.name}: leave out copy=False")
-        return to_device(device, np.from_dlpack(tensor))
-    if place != device.dlpack_device:
-        raise BufferError(
-            f"the tensor is on DLPack device {place}, {device.name} is {device.dlpack_device}"
-        )
-    # -1: the producer need not wait for a stream of ours; this waits for the producer below.
-    shared = dlpack.consume(tensor.__dlpack__(stream=-1))
-    device.synchronize()
-    strides = shared.strides or contiguous_strides(shared.shape, shared.dtype.itemsize)
-    array = DeviceArray(device, shared.address, shared.shape, shared.dtype, strides, shared.owner)
-    if not copy:
-        return array
-    duplicate = empty(device, array.shape, array.dtype)
-    duplicate.copy_from_host(array.copy_to_host())
-    return duplicate

@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+from amdjit.diagnostics.capture_refusals import CAPTURE_REFUSALS
 from amdjit.diagnostics.errors import BackendError
 
 _RESTART = "The GPU's state is lost for this process: start it anew."
@@ -41,7 +42,9 @@ _REMEDIES: dict[int, str] = {
     709: "The device was reset. " + _RESTART,
     710: "An assert in the kernel failed. " + _RESTART,
     719: "The kernel failed while it ran. " + _RUN_EMULATED + " " + _RESTART,
+    720: "HIP counts fewer workgroups that fit the GPU at the same time: launch a smaller grid.",
     801: "This HIP version or GPU does not support it.",
+    **{code: refusal.remedy for code, refusal in CAPTURE_REFUSALS.items()},
 }
 
 
@@ -52,12 +55,21 @@ class HipError(BackendError):
     was about to do. remedy: what can be done, empty if amdjit knows nothing.
     """
 
-    def __init__(self, doing: str, code: int, name: str, text: str, detail: str = "") -> None:
+    def __init__(
+        self,
+        doing: str,
+        code: int,
+        name: str,
+        text: str,
+        detail: str = "",
+        remedy: str | None = None,
+    ) -> None:
         self.doing = doing
         self.code = code
         self.name = name
         self.text = text
-        self.remedy = _REMEDIES.get(code, "")
+        self.detail = detail
+        self.remedy = _REMEDIES.get(code, "") if remedy is None else remedy
         parts = [
             f"HIP could not {doing}: {name} ({code}), {text or 'no further words'}.",
             detail,
@@ -65,9 +77,10 @@ class HipError(BackendError):
         ]
         super().__init__(" ".join(part for part in parts if part))
 
-    def with_detail(self, detail: str) -> HipError:
-        """Return this error with one more sentence before the remedy."""
-        return HipError(self.doing, self.code, self.name, self.text, detail)
+    def with_detail(self, detail: str, remedy: str | None = None) -> HipError:
+        """Return this error with one more sentence before the remedy, or before another remedy."""
+        details = f"{self.detail} {detail}" if self.detail else detail
+        return HipError(self.doing, self.code, self.name, self.text, details, remedy)
 
 
 class HipUnavailableError(BackendError):

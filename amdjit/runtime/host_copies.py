@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from amdjit.diagnostics.performance import PerformanceWarning
+from amdjit.late_methods import dataclass
 
 # This many launches in a row with the same memory are a loop, and copying this many bytes costs
 # more than a launch.

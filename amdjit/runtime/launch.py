@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.runtime.device import Extent
+from amdjit.late_methods import dataclass
+from amdjit.runtime.device import Device, Extent, Function
 from amdjit.target import Target
+
+if TYPE_CHECKING:
+    from amdjit.checking.settings import Request
+    from amdjit.diagnostics.errors import KernelFault
+    from amdjit.diagnostics.sanitizer import SanitizerReport
 
 AXES = "xyz"
 # HIP's hipDeviceProp_t::maxGridSize on AMD devices, in workgroups.
@@ -24,6 +30,49 @@ class LaunchShape(NamedTuple):
 
     grid: Extent
     block: Extent
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A kernel with all that its launch needs besides the arguments.
+
+    dynamic_lds: bytes. stream: the device's handle. cooperative: whether all workgroups run at the
+    same time.
+    """
+
+    function: Function
+    grid: Extent
+    block: Extent
+    dynamic_lds: int
+    stream: Any
+    cooperative: bool = False
+
+    def start(self, device: Device, kernarg: bytearray) -> None:
+        """Start the kernel with these explicit arguments."""
+        device.launch(
+            self.function,
+            self.grid,
+            self.block,
+            self.dynamic_lds,
+            kernarg,
+            self.stream,
+            self.cooperative,
+        )
+
+    def start_sanitized(
+        self, device: Device, kernarg: bytearray, request: Request
+    ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
+        """Run the kernel to its end with checks; return what they found, and what stopped it."""
+        return device.launch_sanitized(
+            self.function,
+            self.grid,
+            self.block,
+            self.dynamic_lds,
+            kernarg,
+            request,
+            self.stream,
+            self.cooperative,
+        )
 
 
 def check_launch(

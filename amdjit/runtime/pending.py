@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from struct import unpack_from
 from typing import Any
 
@@ -16,16 +15,22 @@ from amdjit.abi.reports import (
     Word,
     fresh_head,
 )
+from amdjit.checking.array_places import negative_index_note
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.runtime.arrays import Memory
+from amdjit.diagnostics.notebooks import shown_file
+from amdjit.late_methods import dataclass
 from amdjit.runtime.device import Device, Extent
+from amdjit.runtime.memory import Memory, temporary
 
-_EXCEPTIONS = {"assert": "AssertionError", "index": "IndexError"}
+_EXCEPTIONS: dict[str, type[Exception]] = {"assert": AssertionError, "index": IndexError}
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchRecord:
-    """The record of one launch in device memory."""
+    """The record of one launch in device memory.
+
+    is_kept: whether its memory is for later launches when this one has been told.
+    """
 
     kernel: str
     table: ReportTable
@@ -33,6 +38,7 @@ class LaunchRecord:
     memory: Memory
     block: Extent
     wave_size: int
+    is_kept: bool = False
 
     @property
     def argument(self) -> bytes:
@@ -42,15 +48,26 @@ class LaunchRecord:
     def tell(self, stream: Any = None) -> None:
         """Print the lines of a launch that has ended to sys.stdout; raise its fault as
         KernelFault."""
+        if not (self.table.faults or self.table.prints):
+            return
         head = self._read(0, HEAD_BYTES, stream)
         cursor, _, end = unpack_from("<QQQ", head, 4 * Word.CURSOR)
+        lines = self._read(HEAD_BYTES, min(cursor, end), stream) if cursor else bytearray()
+        if self.is_kept:
+            self._give_back(head, stream)
         if cursor:
-            lines = self._read(HEAD_BYTES, min(cursor, end), stream)
             sys.stdout.write(
                 _printed(self, lines) + _lost(self, unpack_from("<I", head, 4 * Word.LOST)[0])
             )
         if unpack_from("<I", head)[0]:
             raise _fault(self, head)
+
+    def _give_back(self, head: bytearray, stream: Any) -> None:
+        """Keep the memory for a later launch, as new: most launches report nothing."""
+        fresh = fresh_head(self.memory.nbytes - HEAD_BYTES)
+        if head != fresh:
+            self.device.copy_to_device(self.memory.address, memoryview(fresh), stream)
+        self.device.idle_records.setdefault(self.memory.nbytes, []).append(self.memory)
 
     def _read(self, offset: int, nbytes: int, stream: Any) -> bytearray:
         data = bytearray(nbytes)
@@ -66,12 +83,29 @@ def make_record(
     wave_size: int,
     print_buffer: int,
     stream: Any,
+    is_kept: bool = False,
 ) -> LaunchRecord:
-    """Make the record of a launch. print_buffer: bytes for printed lines, if the kernel prints."""
+    """Make the record of a launch. print_buffer: bytes for printed lines, if the kernel prints.
+
+    is_kept: whether it may be a record that an earlier launch has used, and be used again. Then a
+    launch that reports nothing needs no allocation, and copies nothing before it starts.
+    """
     capacity = print_buffer if table.prints else 0
-    memory = Memory(device, HEAD_BYTES + capacity)
-    device.copy_to_device(memory.address, memoryview(fresh_head(capacity)), stream)
-    return LaunchRecord(kernel, table, device, memory, block, wave_size)
+    nbytes = HEAD_BYTES + capacity
+    memory = _idle(device, nbytes) if is_kept else None
+    if memory is None:
+        memory = Memory(device, nbytes) if is_kept else temporary(device, nbytes, stream)
+        device.copy_to_device(memory.address, memoryview(fresh_head(capacity)), stream)
+    return LaunchRecord(kernel, table, device, memory, block, wave_size, is_kept)
+
+
+def _idle(device: Device, nbytes: int) -> Memory | None:
+    """Return a fresh record that an earlier launch has left, None if there is none."""
+    try:
+        found: Memory = device.idle_records[nbytes].pop()
+    except (KeyError, IndexError):
+        return None
+    return found
 
 
 def with_record(kernarg: bytearray, record: LaunchRecord) -> bytearray:
@@ -121,12 +155,14 @@ def _fault(record: LaunchRecord, head: bytearray) -> KernelFault:
     index, shape = _index(site, words)
     text = (
         f"{record.kernel}: {_headline(site, detail)} (block {block}, thread {thread})\n  at "
-        f"{source.file}:{source.line}"
+        f"{shown_file(source.file)}:{source.line}"
     )
+    if not site.is_wrapped:
+        text += negative_index_note(index, shape)
     for call in frames[1:]:
         assert isinstance(call, CallSite)
-        text += f"\n  called from {call.caller} at {call.file}:{call.line}: {call.text}"
-    return KernelFault(
+        text += f"\n  called from {call.caller} at {shown_file(call.file)}:{call.line}: {call.text}"
+    fault = KernelFault(
         site.kind,
         text,
         kernel=record.kernel,
@@ -140,10 +176,20 @@ def _fault(record: LaunchRecord, head: bytearray) -> KernelFault:
         index=index,
         shape=shape,
     )
+    return _as_exception(fault, site, words)
+
+
+def _as_exception(fault: KernelFault, site: FaultSite, words: tuple[int, ...]) -> KernelFault:
+    """Return a fault as the exception that the kernel raised."""
+    if site.raised is not None:
+        return fault.raised(site.raised.kind, *site.raised.arguments(words))
+    kind = _EXCEPTIONS.get(site.kind)
+    return fault if kind is None else fault.raised(kind, [fault.detail] if fault.detail else [], {})
 
 
 def _headline(site: FaultSite, detail: str) -> str:
-    parts = [_EXCEPTIONS.get(site.kind, ""), detail]
+    kind = _EXCEPTIONS.get(site.kind)
+    parts = [kind.__name__ if kind is not None else "", detail]
     return ": ".join(part for part in parts if part)
 
 

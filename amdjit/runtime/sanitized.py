@@ -7,31 +7,38 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from amdjit.checking.array_places import ArrayArgument, place_in_lds, place_of, signed_offset
+from amdjit.checking.array_places import (
+    ArrayArgument,
+    negative_index_note,
+    place_in_lds,
+    place_of,
+    signed_offset,
+)
 from amdjit.checking.settings import launch_checked
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.options import Environment
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.runtime.device import Device, Extent, Function
+from amdjit.runtime.device import Device
+from amdjit.runtime.launch import Work
 from amdjit.tree.lds_arrays import lds_arrays
 from amdjit.tree.nodes import Program
-
-# Function, grid, block, bytes of dynamic LDS, kernarg.
-Call = tuple[Function, Extent, Extent, int, bytearray]
 
 
 def launch(
     device: Device,
-    call: Call,
+    work: Work,
+    kernarg: bytearray,
     option: Sequence[str],
     environment: Environment,
     arrays: list[ArrayArgument],
-    handle: Any,
 ) -> None:
     """Run a kernel with checks. SanitizerError if they find errors, KernelFault if it was
     stopped."""
     launch_checked(
-        lambda request: device.launch_sanitized(*call, request, handle), option, environment, arrays
+        lambda request: work.start_sanitized(device, kernarg, request),
+        option,
+        environment,
+        arrays,
     )
 
 
@@ -79,5 +86,8 @@ def locate(fault: KernelFault, arrays: Sequence[ArrayArgument]) -> None:
         place = place_in_lds(arrays, signed_offset(fault.address)) if in_lds else None
     if place is not None:
         fault.array, fault.index, fault.shape = place
-        fault.message += f"\n  it is {place.text} of shape {place.shape}"
+        note = f"\n  it is {place.text} of shape {place.shape}"
+        note += negative_index_note(place.indices, place.shape)
+        fault.message += note
+        fault.text += note
         fault.args = (fault.message,)

@@ -3,24 +3,28 @@
 An array that shares no memory with another argument arrives C-contiguous, whatever its strides
 were. Arrays that do share memory, or that overlap themselves (zero strides, sliding windows),
 arrive as views of one copy of the memory that they span, so that a kernel sees the same aliasing as
-NumPy would.
+NumPy would. Arrays in mapped and managed memory are used where they are.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.late_methods import dataclass
 from amdjit.runtime import dlpack
-from amdjit.runtime.arrays import DeviceArray, Memory, bytes_of, refuse_masked
+from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
+from amdjit.runtime.elements import bytes_of, refuse_masked
 from amdjit.runtime.host_copies import HostPlace
+from amdjit.runtime.host_memory import place_on
+from amdjit.runtime.memory import Memory, temporary
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.runtime.strides import byte_span, contiguous_strides, may_overlap_itself
 
@@ -45,7 +49,8 @@ class Staging:
 
     `arguments` has the final addresses, shapes and strides from the start; `upload` copies the
     contents. names: one for each value. by_value: the positions of NumPy arrays that stay as they
-    are: vectors and compile-time values. LaunchError for a DeviceArray of another device.
+    are: vectors and compile-time values. stream: of the launch. LaunchError for a DeviceArray or a
+    stream of another device.
     """
 
     def __init__(
@@ -54,27 +59,42 @@ class Staging:
         names: Sequence[str],
         values: Sequence[Any],
         by_value: Collection[int] = (),
+        stream: Stream | None = None,
     ) -> None:
         self.arguments: list[Any] = list(values)
         self._device = device
+        self._handle = handle_of(stream, device)
         self.names = names
         self._hosts: dict[int, NDArray[Any]] = {}
+        self._in_place: dict[int, NDArray[Any]] = {}
         for position, value in enumerate(values):
             if isinstance(value, DeviceArray):
                 self._check_place(position, value)
             elif isinstance(value, np.ndarray):
                 self._refuse_masked(position, value)
                 if position not in by_value:
-                    self._hosts[position] = value
+                    self._take(position, value)
         self._groups = _group(self._hosts) if self._hosts else []
         if self._groups and device.dlpack_device[0] == dlpack.CPU:
             self._refuse_shared_device_memory()
         for group in self._groups:
             self._place(group)
 
+    def _take(self, position: int, value: NDArray[Any]) -> None:
+        """Let the kernel use mapped and managed memory in place; other arrays are copied."""
+        address = place_on(self._device, value)
+        if address is None or not value.flags.aligned:
+            self._hosts[position] = value
+            return
+        self._in_place[position] = value
+        self.arguments[position] = DeviceArray(
+            self._device, address, value.shape, value.dtype, value.strides, value
+        )
+
     @property
     def has_host_arrays(self) -> bool:
-        """Whether any argument is a NumPy array: the launch must then wait for its results."""
+        """Whether any argument is a NumPy array that is copied: the launch must then wait for its
+        results."""
         return bool(self._hosts)
 
     @property
@@ -85,14 +105,18 @@ class Staging:
         ]
 
     def check_writable(self, written: Sequence[bool]) -> None:
-        """Raise LaunchError if the kernel writes a read-only NumPy array.
+        """Raise LaunchError if the kernel writes a read-only array, NumPy's or another library's.
 
         written: a flag for each argument."""
-        for position, host in self._hosts.items():
-            if written[position] and not host.flags.writeable:
+        for position, array in enumerate(self.arguments):
+            if not (written[position] and isinstance(array, DeviceArray)):
+                continue
+            host = self._hosts.get(position, self._in_place.get(position))
+            if array.is_read_only or (host is not None and not host.flags.writeable):
                 name = self.names[position]
+                kind = "array" if host is None else "NumPy array"
                 raise LaunchError(
-                    f"the kernel writes argument {name}, a read-only NumPy array. "
+                    f"the kernel writes argument {name}, a read-only {kind}. "
                     f"Pass a writable array, such as {name}.copy()."
                 )
 
@@ -171,12 +195,12 @@ class Staging:
         if not group.as_it_lies:
             position = group.positions[0]
             host = self._hosts[position]
-            memory = Memory(self._device, host.nbytes)
+            memory = temporary(self._device, host.nbytes, self._handle)
             strides = contiguous_strides(host.shape, host.itemsize)
             self._set(position, memory.address, strides, memory)
             return
         padding = group.low % _ALIGNMENT
-        memory = Memory(self._device, padding + group.high - group.low)
+        memory = temporary(self._device, padding + group.high - group.low, self._handle)
         group.start = memory.address + padding
         for position in group.positions:
             host = self._hosts[position]

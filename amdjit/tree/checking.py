@@ -43,6 +43,10 @@ def check_view(node: tree.View, array: Array) -> None:
     kept = [extent for extent in node.extents if extent is not None]
     for extent in kept:
         same(node, array.index_type, extent.type)
+    steps = [step for step in node.steps if isinstance(step, tree.Expression)]
+    for step in steps:
+        same(node, array.index_type, step.type)
+    check(not steps or node.type.layout is Layout.STRIDED, node, "steps at run time in rows")
     check(node.type.layout is not Layout.ANY, node, "a view without a layout")
     ordered = node.type.layout is Layout.STRIDED or array.layout is not Layout.STRIDED
     check(ordered, node, "a view in rows of an array without")

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.tree import bases
+from amdjit.tree import array_views, bases, constant_arrays
 from amdjit.tree import nodes as tree
 from amdjit.tree.checking import check, check_view, fail, same
 from amdjit.tree.operators import BinaryOperator
@@ -188,9 +188,9 @@ class ExpressionChecker:
 
     def _view(self, node: tree.View) -> None:
         check_view(node, self._indexed(node, node.array, node.starts))
-        for extent in node.extents:
-            if extent is not None:
-                self.type_of(extent)
+        for part in (*node.extents, *node.steps):
+            if isinstance(part, tree.Expression):
+                self.type_of(part)
 
     def _allocate(self, node: tree.AllocateArray) -> None:
         if not isinstance(node.type, Array):
@@ -297,6 +297,15 @@ class ExpressionChecker:
             tree.Load: _load,
             bases.Based: lambda self, node: check(
                 bases.fits(node, self.type_of), node, "no place in the array"
+            ),
+            constant_arrays.ConstantArray: lambda self, node: check(
+                constant_arrays.fits(node), node, "not the content of such an array"
+            ),
+            array_views.Reshaped: lambda self, node: check(
+                array_views.reshape_fits(node, self.type_of), node, "no contiguous array"
+            ),
+            array_views.Transposed: lambda self, node: check(
+                array_views.transpose_fits(node, self.type_of), node, "not the array's axes"
             ),
             RecordView: lambda self, node: check(
                 fits(node, self.type_of), node, "not a part of the array"

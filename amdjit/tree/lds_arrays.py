@@ -4,8 +4,8 @@ source."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
 from amdjit.types import AddressSpace, Array, Type
@@ -44,8 +44,10 @@ def lds_arrays(program: tree.Program) -> tuple[LdsArray, ...]:
         names = _names(nodes) if allocations else {}
         for node in allocations:
             if isinstance(node.type, Array) and _is_lds(node.type):
-                found.append(LdsArray(node, node.type, end, names.get(id(node), node.name)))
-                end += found[-1].nbytes
+                alignment = max(node.alignment, _ALIGNMENT)
+                start = -(-end // alignment) * alignment
+                found.append(LdsArray(node, node.type, start, names.get(id(node), node.name)))
+                end = start + found[-1].nbytes
     return tuple(found)
 
 
@@ -53,15 +55,20 @@ def has_own_lds_arrays(function: tree.Function) -> bool:
     """Whether each call of a function has its own static LDS arrays, in it or in functions that it
     calls.
 
-    Calls of a library function share its arrays: it ends with a barrier and keeps nothing in them.
+    Calls of a library function share its arrays: it ends with a barrier and keeps nothing in them,
+    unless it returns one.
     """
-    if function.transparent:
-        return False
-    for node in walk(function.body):
-        if isinstance(node, tree.AllocateArray) and not node.dynamic and _is_lds(node.type):
-            return True
-        if isinstance(node, tree.Call) and has_own_lds_arrays(node.function):
-            return True
+    pending, seen = [function], {function}
+    while pending:
+        caller = pending.pop()
+        if caller.transparent and not _is_lds(caller.result):
+            continue
+        for node in walk(caller.body):
+            if isinstance(node, tree.AllocateArray) and not node.dynamic and _is_lds(node.type):
+                return True
+            if isinstance(node, tree.Call) and node.function not in seen:
+                seen.add(node.function)
+                pending.append(node.function)
     return False
 
 

@@ -1,19 +1,18 @@
 """The nodes of the typed tree.
 
-Every expression has a type, and every node has the span of the Python code that it comes from.
-Control flow is structured, as in Python. The operands of arithmetic already have one type: the
-lowering never infers types.
+Every expression has a type, and every node the span of the Python code that it comes from. Control
+flow is structured, as in Python. The operands of arithmetic have one type: none is inferred later.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from amdjit.abi.reports import ReportTable
 from amdjit.declarations import Intrinsic
 from amdjit.diagnostics.span import Span
+from amdjit.late_methods import dataclass, field
 from amdjit.tree.operators import BinaryOperator as BinaryOperator
 from amdjit.tree.operators import Comparison as Comparison
 from amdjit.tree.operators import UnaryOperator as UnaryOperator
@@ -201,15 +200,14 @@ class View(Expression):
     """A part of an array in the same memory, with a start, an extent and a step for each axis of
     `array`.
 
-    Axes whose extent is None are dropped; their start is the index. Starts, extents and steps are
-    integers of the array's index_type. Steps may be negative, extents may not; no element of an
-    empty part is ever accessed.
+    Axes whose extent is None are dropped; their start is the index. Starts, extents and steps have
+    the array's index_type. Only steps may be negative. Elements of empty parts are never accessed.
     """
 
     array: Expression
     starts: tuple[Expression, ...]
     extents: tuple[Expression | None, ...]
-    steps: tuple[int, ...]
+    steps: tuple[int | Expression, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -217,12 +215,14 @@ class AllocateArray(Expression):
     """A new array of known shape: in LDS, one for the workgroup, or private, one for each lane.
 
     dynamic: the array starts `offset` bytes (an i32, a multiple of 16; None: 0) after all static
-    LDS. Without a shape it extends to the end of the LDS that the launch adds.
+    LDS; without a shape, up to the end of the LDS that the launch adds. alignment: bytes that its
+    address is a multiple of, if more than 16.
     """
 
     name: str
     dynamic: bool = False
     offset: Expression | None = None
+    alignment: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -310,9 +310,8 @@ class If(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class While(Statement):
-    """`condition` is evaluated before each iteration. otherwise: the loop's `else`, which runs if
-    the loop ends without a break. unroll: 0 leaves unrolling to LLVM, 1 forbids it, n > 1 asks for
-    n iterations, -1 for all of them."""
+    """`condition` is evaluated before each iteration. otherwise: the loop's `else`, which runs
+    unless a break ends it. unroll: 0: as LLVM does, 1: not, n > 1: n rounds, -1: all of them."""
 
     condition: Expression
     body: Sequence[Statement]
@@ -375,26 +374,27 @@ class Print(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Function:
-    """One typed function. inline: whether it is inlined. transparent: whether its instructions
-    carry the source line of the call instead of their own. reports: 0, or the number of functions
-    on the longest chain of calls from this one, inclusive, to one that reports to the host."""
+    """One typed function. inline: None forbids it. transparent: whether its instructions carry the
+    source line of the call. reports: 0, or the number of functions on the longest chain of calls
+    from this one, inclusive, to one that reports to the host."""
 
     name: str
     parameters: tuple[Variable, ...]
     result: Type
     body: Sequence[Statement]
     span: Span
-    inline: bool = True
+    inline: bool | None = True
     transparent: bool = False
     reports: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
-    """A kernel and the functions that it calls, callees first. written: the kernel's array
-    parameters that the program may write to."""
+    """A kernel and the functions that it calls, callees first. read, written: array parameters that
+    the program may read (None: not known) or write to."""
 
     kernel: Function
     functions: tuple[Function, ...]
     written: frozenset[str] = field(default_factory=frozenset)
     reports: ReportTable | None = None
+    read: frozenset[str] | None = None

@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.tree import nodes as tree
+from amdjit.tree.array_views import Reshaped, Transposed
 from amdjit.tree.bases import Based
+from amdjit.tree.constant_arrays import ConstantArray
 from amdjit.tree.record_views import RecordView
 
 __all__ = ["print_expression", "print_function", "print_program"]
@@ -166,7 +168,8 @@ def _conditional(node: tree.Conditional) -> str:
 
 def _allocate(node: tree.AllocateArray) -> str:
     start = f" at {print_expression(node.offset)}" if node.offset is not None else ""
-    return f"{'dynamic' if node.dynamic else 'new'} {node.name}: {node.type}{start}"
+    aligned = f" aligned to {node.alignment}" if node.alignment else ""
+    return f"{'dynamic' if node.dynamic else 'new'} {node.name}: {node.type}{start}{aligned}"
 
 
 def _axis_of(node: tree.Extent | tree.Stride) -> str:
@@ -178,8 +181,9 @@ def _view(node: tree.View) -> str:
     parts = []
     for start, extent, step in zip(node.starts, node.extents, node.steps, strict=True):
         text = print_expression(start)
+        each = print_expression(step) if isinstance(step, tree.Expression) else step
         parts.append(
-            text if extent is None else f"{text} + {step} * [0:{print_expression(extent)}]"
+            text if extent is None else f"{text} + {each} * [0:{print_expression(extent)}]"
         )
     return f"{print_expression(node.array)}.view[{', '.join(parts)}]"
 
@@ -222,9 +226,14 @@ _EXPRESSIONS: Mapping[type, Callable[[Any], str]] = MappingProxyType(
         tree.Logical: _logical,
         tree.Conditional: _conditional,
         Based: lambda node: f"{print_expression(node.array)} from [{_list(node.starts)}]",
+        ConstantArray: lambda node: f"constant {node.name}: {node.type}",
         RecordView: lambda node: (
             _element(node.array, node.indices, 0, 0) + f" at byte {node.offset}: {node.type}"
         ),
+        Reshaped: lambda node: (
+            f"{print_expression(node.array)}.reshape({_list(node.extents)}): {node.type}"
+        ),
+        Transposed: lambda node: f"{print_expression(node.array)}.transpose{node.axes}",
         tree.Convert: lambda node: f"{node.type}({print_expression(node.operand)})",
         tree.Bitcast: lambda node: f"bitcast({print_expression(node.operand)}, {node.type})",
         tree.MakeVector: lambda node: f"{node.type}({_list(node.elements)})",

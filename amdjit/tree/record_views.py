@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from amdjit.late_methods import dataclass
 from amdjit.tree.nodes import Expression
 from amdjit.types import Array, Record, Type
 

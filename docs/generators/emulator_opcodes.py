@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from amdjit.emulator.decoder.instruction import Opcode
+from amdjit.emulator.decoder.instruction_set import GFX11
 from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.decoder.traits import Access, Traits
 from amdjit.emulator.instructions.refused import refusal
@@ -48,11 +49,42 @@ def introduction() -> str:
 
 
 def tables(table: Table) -> list[str]:
-    """Return a section for each encoding."""
+    """Return a section for each encoding of gfx12, and one for what only gfx11 has."""
     return [
-        f"## {encoding}\n\n" + table(HEAD, map(_line, rows))
-        for encoding, rows in groupby(opcodes(), _format_name)
+        *(
+            f"## {encoding}\n\n" + table(HEAD, map(_line, rows))
+            for encoding, rows in groupby(opcodes(), _format_name)
+        ),
+        _older(table),
     ]
+
+
+def _older(table: Table) -> str:
+    """Return the section of gfx11: its own opcodes, and those that are refused there only."""
+    every = list(opcodes(GFX11))
+    done = sum(executes(opcode) for opcode in every)
+    newer = {opcode.traits.operation for opcode in opcodes() if executes(opcode)}
+    own = {
+        opcode.mnemonic: opcode
+        for opcode in every
+        if opcode.traits.operation not in newer or not executes(opcode)
+    }
+    text = (
+        f"The processors of gfx11 have {len(every)} opcodes, of which {done} are executed and "
+        f"{len(every) - done} are not. Most are those above, at times under another name. These "
+        "are gfx11's own, or are not executed there. `test_emulator_gfx11.py` checks them, and "
+        "that the others do what the C programs of the tests mean."
+    )
+    rows = [
+        (
+            f"`{opcode.mnemonic}`",
+            opcode_meaning(opcode),
+            "executed" if executes(opcode) else "decoded only",
+            refusal(opcode.traits.operation, "gfx11") or "",
+        )
+        for opcode in own.values()
+    ]
+    return f"## gfx11\n\n{text}\n\n" + table(("opcode", "does", "state", "why not"), rows)
 
 
 def _format_name(opcode: Opcode) -> str:

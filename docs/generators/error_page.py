@@ -47,7 +47,7 @@ def _several_errors() -> str:
         "statements after it are skipped. The exception is that of the first error; its text "
         "shows the first 20, and `error.diagnostics` holds all."
     )
-    (example,) = examples("several", "helpers")
+    (example,) = examples("several", "helpers_and_loops")
     return f"## Several errors\n\n{text}\n\n{example.markdown()}"
 
 

@@ -39,8 +39,25 @@ computed in f64, in a branch, because graphics GPUs execute f64 at a fraction of
   `fast_cos`, `fast_tan`, `fast_exp`, `fast_exp2`, `fast_exp10`, `fast_log`, `fast_log2`,
   `fast_log10`, `fast_power`, `fast_sqrt`, `rcp` and `rsq`; their errors are in
   [intrinsics.md](intrinsics.md).
-- Functions of f64 come from OCML; AMDJIT_DEVICE_LIBS in [environment.md](environment.md) says where
-  it is looked for.
+
+## f32
+"""
+
+OF_DOUBLES = """\
+## f64
+
+Functions of f64 are computed in f64 arithmetic, likewise. The reference is libquadmath, in 113
+bits; mpmath confirms the largest error. *Inputs* are random: of all signs and exponents alike, of
+those near 0, and of the intervals in which the function changes most; with them are numbers beside
+which something changes, for functions of two numbers pairs of these. *Instructions* are again those
+of both sides of branches, with those of f64 in parentheses: they are what counts, because graphics
+GPUs execute f64 at a fraction of the rate of f32. `python benchmarks/double_accuracy.py` measures
+again.
+
+`v_rcp_f64` and `v_rsq_f64` are guesses; how good they are does not matter to the bounds. `fastmath`
+and `denormals` leave functions of f64 as they are. `@amdjit.kernel(f64_math="ocml")` calls OCML's
+functions instead, for which the last column is; AMDJIT_DEVICE_LIBS in
+[environment.md](environment.md) says where it is looked for.
 """
 
 
@@ -54,12 +71,22 @@ HEAD = (
     "instructions",
     "of OCML",
 )
+HEAD_OF_DOUBLES = ("function", "largest error", "at", "inputs", "misrounded", *HEAD[-2:])
 
 
 def measured_errors() -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of the table, from what benchmarks/math_accuracy.py wrote."""
-    measured = json.loads((Path(__file__).parents[1] / "math_accuracy.json").read_text())
-    return HEAD, [_row(name, row) for name, row in measured.items()]
+    return HEAD, [_row(name, row) for name, row in _measured("math_accuracy.json")]
+
+
+def measured_errors_of_doubles() -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the same for f64, from what benchmarks/double_accuracy.py wrote."""
+    rows = _measured("math_accuracy_f64.json")
+    return HEAD_OF_DOUBLES, [_row_of_doubles(name, row) for name, row in rows]
+
+
+def _measured(file: str) -> list[tuple[str, dict[str, Any]]]:
+    return list(json.loads((Path(__file__).parents[1] / file).read_text()).items())
 
 
 def _row(name: str, row: dict[str, Any]) -> tuple[str, ...]:
@@ -71,6 +98,24 @@ def _row(name: str, row: dict[str, Any]) -> tuple[str, ...]:
         "all" if is_all else f"{row['inputs']:,}",
         f"{row['misrounded'] / row['inputs']:.2%}",
         f"{row['seconds']} s" if is_all else "",
-        str(row["instructions"]) + (f" ({row['of_f64']})" if row["of_f64"] else ""),
+        _counts(row["instructions"], row["of_f64"]),
         str(row.get("instructions_of_ocml", "")),
     )
+
+
+def _row_of_doubles(name: str, row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        f"`{name}`",
+        f"{row['ulp']:.4f}",
+        f"`{row['at']}`",
+        f"{row['inputs']:,}",
+        f"{row['misrounded'] / row['inputs']:.2%}",
+        _counts(row["instructions"], row["of_f64"]),
+        _counts(row["instructions_of_ocml"], row["of_f64_in_ocml"])
+        if "of_f64_in_ocml" in row
+        else "",
+    )
+
+
+def _counts(all_of_them: int, of_doubles: int) -> str:
+    return f"{all_of_them} ({of_doubles})" if of_doubles else str(all_of_them)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from amdjit.intrinsics import atomic, convert, lds, memory, sync, wave, workitem
+from amdjit.intrinsics import (
+    atomic,
+    block,
+    cache_hints,
+    convert,
+    cooperative_groups,
+    lds,
+    memory,
+    random,
+    sync,
+    wave,
+    workitem,
+)
 from amdjit.intrinsics.builtins import integer, real, wmma, wmma_gfx11
 from amdjit.intrinsics.builtins import wave as amdgcn_wave
 from amdjit.intrinsics.lanes import dpp, reduce
@@ -37,8 +49,11 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (wave, "amdjit.intrinsics.wave"),
     (reduce, "amdjit.intrinsics.wave"),
     (dpp, "amdjit.intrinsics.wave"),
+    (block, "amdjit.block"),
+    (cooperative_groups, "amdjit.cooperative_groups"),
     (atomic, "amdjit.atomic"),
     (memory, "amdjit.intrinsics.memory"),
+    (cache_hints, "amdjit.intrinsics.cache_hints"),
     (integers, "amdjit.intrinsics.arithmetic"),
     (floats, "amdjit.intrinsics.arithmetic"),
     (dots, "amdjit.intrinsics.arithmetic"),
@@ -55,6 +70,7 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (number_theory, "amdjit.intrinsics.math"),
     (power, "amdjit.intrinsics.math"),
     (device_library, "amdjit.intrinsics.maths.device_library"),
+    (random, "amdjit.random"),
     (convert, "amdjit.intrinsics.convert"),
     (amdgcn_wave, "amdjit.intrinsics.amdgcn"),
     (real, "amdjit.intrinsics.amdgcn"),

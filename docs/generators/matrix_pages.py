@@ -4,15 +4,26 @@ pictures of layouts."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.builtins.table import row_of
-from amdjit.intrinsics.matrix.multiply.certainty import KNOWN, MEANING, certainty
+from amdjit.intrinsics.matrix.multiply.certainty import (
+    GFX11_KNOWN,
+    KNOWN,
+    MEANING,
+    Known,
+    certainty,
+)
 from amdjit.intrinsics.matrix.multiply.instructions import operand_types
-from amdjit.intrinsics.models.matrix_layouts import OPERANDS, Layout, MatrixInstruction
+from amdjit.intrinsics.models.matrix_layouts import (
+    GFX11_INSTRUCTIONS,
+    OPERANDS,
+    Layout,
+    MatrixInstruction,
+)
 from generators.layout_pictures import FOLDER, file_name, picture
 
 EMULATOR = Path(__file__).parents[1] / "emulator.md"
@@ -43,13 +54,22 @@ KNOWN_INTRODUCTION = (
     "the models on the host compute alike; `matrix.certainty(name)` returns the first column. "
     "[Matrix cores](../matrix.md#how-a-sum-is-rounded) explains how a sum is made."
 )
+GFX11_INTRODUCTION = (
+    "The WMMA instructions of gfx11, by the same functions: A and B are held by each group of 16 "
+    "lanes, and a C of 16-bit elements has a register for each, of which the lower half counts. "
+    "`amdjit layout NAME --operand a --target gfx1100` prints a layout; `matrix.layout`, "
+    '`matrix.reference` and `matrix.certainty` take `target="gfx1100"`. The second table says what '
+    "is known about sums."
+)
 KNOWN_HEAD = ("sums", "instructions", "source", "not known")
 _MARKED = re.compile(r"(<!-- generated: certainty -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def instruction_rows() -> Iterator[tuple[str, ...]]:
+def instruction_rows(
+    instructions: Mapping[str, MatrixInstruction], target: str | None
+) -> Iterator[tuple[str, ...]]:
     """Yield the cells of each instruction; a function's instructions are adjacent."""
-    for instruction in matrix.INSTRUCTIONS.values():
+    for instruction in instructions.values():
         a, b, c = (instruction.layout(operand) for operand in "abc")
         yield (
             f"`{function_name(instruction)}`",
@@ -60,7 +80,7 @@ def instruction_rows() -> Iterator[tuple[str, ...]]:
             _types(b),
             _types(c),
             _index(instruction),
-            certainty(instruction.mnemonic),
+            certainty(instruction.mnemonic, target),
             ", ".join(row_of(instruction.name).targets),
         )
 
@@ -70,19 +90,19 @@ def meanings() -> str:
     return "\n".join(f"- *{name}*: {meaning}." for name, meaning in MEANING.items())
 
 
-def known_rows() -> Iterator[tuple[str, ...]]:
+def known_rows(rows: Mapping[str, Known]) -> Iterator[tuple[str, ...]]:
     """Yield what is known about sums, with a row for all instructions of which the same is
     known."""
     for known in sorted(
-        dict.fromkeys(KNOWN.values()), key=lambda known: list(MEANING).index(known.certainty)
+        dict.fromkeys(rows.values()), key=lambda known: list(MEANING).index(known.certainty)
     ):
-        names = (f"`v_{name}`" for name, other in KNOWN.items() if other == known)
+        names = (f"`v_{name}`" for name, other in rows.items() if other == known)
         yield known.certainty, ", ".join(names), known.source, known.open
 
 
 def with_certainty(file: Path, table: Callable[..., str]) -> str:
     """Return a file's text with the table about sums put where the text marks its place."""
-    rows = table(KNOWN_HEAD, list(known_rows()))
+    rows = table(KNOWN_HEAD, list(known_rows(KNOWN)))
     return _MARKED.sub(lambda match: f"{match[1]}{rows}\n{match[2]}", file.read_text())
 
 
@@ -153,10 +173,13 @@ def _kind(layout: Layout) -> str:
 
 
 def _instruction_parts(table: Callable[..., str]) -> Iterator[str]:
-    yield table(INSTRUCTIONS_HEAD, list(instruction_rows()))
+    yield table(INSTRUCTIONS_HEAD, list(instruction_rows(matrix.INSTRUCTIONS, None)))
     yield f"## Sums\n\n{KNOWN_INTRODUCTION}"
     yield meanings()
-    yield table(KNOWN_HEAD, list(known_rows()))
+    yield table(KNOWN_HEAD, list(known_rows(KNOWN)))
+    yield f"## gfx11\n\n{GFX11_INTRODUCTION}"
+    yield table(INSTRUCTIONS_HEAD, list(instruction_rows(GFX11_INSTRUCTIONS, "gfx1100")))
+    yield table(KNOWN_HEAD, list(known_rows(GFX11_KNOWN)))
 
 
 def pages(page: Callable[..., str], table: Callable[..., str]) -> dict[Path, Callable[[], str]]:

@@ -118,12 +118,14 @@ def kernel_of(body: str, names: dict[str, Any]) -> FunctionType:
 def refusals(function: FunctionType) -> tuple[str, ...]:
     """Return the codes of the errors of a row's kernel."""
     try:
-        # Typing does not read the library: the page is the same without one.
-        compilation = Compilation(CompileOptions(named_target("gfx1201")), Path("ocml.bc"))
+        compilation = Compilation(CompileOptions(named_target("gfx1201")))
         type_kernel(function, (f32[:], f32[:], i32[:], i32), compilation, PYTHON_FUNCTIONS)
     except CompileError as error:
         return tuple(diagnostic.code for diagnostic in error.diagnostics)
     return ()
+
+
+_REAL_OF_COMPLEX = re.compile(r"is\w+|phase|polar")
 
 
 def call_of(module: str, name: str) -> str:
@@ -142,9 +144,10 @@ def call_of(module: str, name: str) -> str:
     elif name == "acosh":
         operands = "x[4]"
     elif module == "cmath":
-        operands = "complex(x[2], x[2])"
-    call = f"{module}.{name}({operands})" + ("[0]" if name in ("frexp", "modf") else "")
-    return f"abs({call})" if module == "cmath" else call
+        operands = "x[2], x[2]" if name == "rect" else "complex(x[2], x[2])"
+    call = f"{module}.{name}({operands})" + ("[0]" if name in ("frexp", "modf", "polar") else "")
+    is_complex = module == "cmath" and not _REAL_OF_COMPLEX.fullmatch(name)
+    return f"abs({call})" if is_complex else call
 
 
 def supported(module: str, names: str) -> tuple[list[str], list[str]]:
@@ -159,7 +162,6 @@ def supported(module: str, names: str) -> tuple[list[str], list[str]]:
 
 _REMEDIES = {
     "math": "a device library's function: `@amdjit.intrinsic(LlvmCall(...))`",
-    "cmath": "write it over the real parts: `z.real`, `z.imag`, `abs(z)`",
     "operator": "write the operator",
     "np": "Python's operators and `math`'s functions",
 }

@@ -39,6 +39,8 @@ from amdjit.types import (
     vector,
 )
 
+_atomic = partial(Emit, is_atomic=True)
+
 # These instructions belong to gfx12; LLVM makes loops for other processors.
 _GFX12 = ("gfx1200", "gfx1201")
 
@@ -99,7 +101,10 @@ def _emit_update(
 
 
 def _update(signed: str, unsigned: str = "", float: str = "") -> Emit:
-    return Emit(partial(_emit_update, signed=signed, unsigned=unsigned or signed, float=float))
+    return Emit(
+        partial(_emit_update, signed=signed, unsigned=unsigned or signed, float=float),
+        is_atomic=True,
+    )
 
 
 def _emit_compare_exchange(
@@ -127,12 +132,12 @@ def _emit_store(context: EmitContext, pointer: Any, value: Any, order: str, scop
     context.atomic_store(context.types[1], pointer, value, ORDERINGS[order], SYNC_SCOPES[scope])
 
 
-@intrinsic(Emit(_emit_load), isa="global_load", name="atomic.load")
+@intrinsic(_atomic(_emit_load), isa="global_load", name="atomic.load")
 def load(pointer: ELEMENT_POINTER, order: LoadOrder, scope: Scope) -> ELEMENT:
     """Read an element in one piece, as other waves wrote it (LLVM `load atomic`)."""
 
 
-@intrinsic(Emit(_emit_store), isa="global_store", name="atomic.store")
+@intrinsic(_atomic(_emit_store), isa="global_store", name="atomic.store")
 def store(pointer: ELEMENT_POINTER, value: ELEMENT, order: StoreOrder, scope: Scope) -> VOID:
     """Write an element in one piece, for other waves to read (LLVM `store atomic`)."""
 
@@ -146,12 +151,12 @@ def _emit_pair(context: EmitContext, pointer: Any, value: Any, order: str, scope
     return context.atomic_update("fadd", pointer, value, ORDERINGS[order], SYNC_SCOPES[scope])
 
 
-@intrinsic(Emit(_emit_pair), isa="global_atomic_pk_add_f16", name="atomic.add_pair")
+@intrinsic(_atomic(_emit_pair), isa="global_atomic_pk_add_f16", name="atomic.add_pair")
 def add_f16_pair(pointer: F16_POINTER, value: F16_PAIR, order: Order, scope: Scope) -> F16_PAIR:
     """Add to two neighbouring f16; return the old values (LLVM `atomicrmw fadd`)."""
 
 
-@intrinsic(Emit(_emit_pair), isa="global_atomic_pk_add_bf16", name="atomic.add_pair")
+@intrinsic(_atomic(_emit_pair), isa="global_atomic_pk_add_bf16", name="atomic.add_pair")
 def add_bf16_pair(pointer: BF16_POINTER, value: BF16_PAIR, order: Order, scope: Scope) -> BF16_PAIR:
     """Add to two neighbouring bf16; return the old values (LLVM `atomicrmw fadd`)."""
 
@@ -226,7 +231,7 @@ def dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope) 
     `atomicrmw`)."""
 
 
-@intrinsic(Emit(_emit_compare_exchange), isa="global_atomic_cmpswap", name="atomic.cas")
+@intrinsic(_atomic(_emit_compare_exchange), isa="global_atomic_cmpswap", name="atomic.cas")
 def cas(
     pointer: NUMBER_POINTER, expected: NUMBER, desired: NUMBER, order: Order, scope: Scope
 ) -> NUMBER:

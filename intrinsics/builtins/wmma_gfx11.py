@@ -4,6 +4,8 @@
 A and B are held twice: lanes 16..31 repeat lanes 0..15. `upper` chooses the half of each register
 that a 16-bit result is written to; the `_tied` forms keep the other half of C.
 
+The reference models take whole-wave operands, as those of gfx12 do.
+
 Sources: clang's AMDGPU builtins; RDNA3 ISA, 7.9 "Wave Matrix Multiply Accumulate".
 """
 
@@ -13,6 +15,7 @@ from typing import Annotated
 
 from amdjit.declarations import As, LlvmCall
 from amdjit.intrinsics.builtins.table import builtin
+from amdjit.intrinsics.models.matrix_arithmetic import wave_product
 from amdjit.types import Immediate, TypeVariable, bf16, f16, f32, i16, i32, vector
 
 Flag = Annotated[bool, Immediate(0, 1)]
@@ -28,6 +31,7 @@ BF16_ACCUMULATOR = TypeVariable("C", (bf16x16, i16x16))
 )
 def wmma_f32_16x16x16_f16_w32(a: f16x16, b: f16x16, c: f32x8) -> f32x8:
     """Multiply f16 matrices, add in f32 (`v_wmma_f32_16x16x16_f16`)."""
+    return wave_product("wmma_f32_16x16x16_f16_w32", a, b, c)
 
 
 @builtin(
@@ -37,6 +41,7 @@ def wmma_f32_16x16x16_f16_w32(a: f16x16, b: f16x16, c: f32x8) -> f32x8:
 )
 def wmma_f32_16x16x16_bf16_w32(a: BF16_INPUT, b: BF16_INPUT, c: f32x8) -> f32x8:
     """Multiply bf16 matrices, add in f32 (`v_wmma_f32_16x16x16_bf16`)."""
+    return wave_product("wmma_f32_16x16x16_bf16_w32", a, b, c)
 
 
 @builtin(
@@ -44,6 +49,7 @@ def wmma_f32_16x16x16_bf16_w32(a: BF16_INPUT, b: BF16_INPUT, c: f32x8) -> f32x8:
 )
 def wmma_f16_16x16x16_f16_w32(a: f16x16, b: f16x16, c: f16x16, upper: Flag) -> f16x16:
     """Multiply f16 matrices, add in f16 (`v_wmma_f16_16x16x16_f16`)."""
+    return wave_product("wmma_f16_16x16x16_f16_w32", a, b, c, upper)
 
 
 @builtin(
@@ -57,6 +63,7 @@ def wmma_bf16_16x16x16_bf16_w32(
     a: BF16_INPUT, b: BF16_INPUT, c: BF16_ACCUMULATOR, upper: Flag
 ) -> BF16_ACCUMULATOR:
     """Multiply bf16 matrices, add in bf16 (`v_wmma_bf16_16x16x16_bf16`)."""
+    return wave_product("wmma_bf16_16x16x16_bf16_w32", a, b, c, upper)
 
 
 @builtin(
@@ -64,6 +71,7 @@ def wmma_bf16_16x16x16_bf16_w32(
 )
 def wmma_f16_16x16x16_f16_tied_w32(a: f16x16, b: f16x16, c: f16x16, upper: Flag) -> f16x16:
     """Multiply f16 matrices, add in f16, keep the other halves of C (`v_wmma_f16_16x16x16_f16`)."""
+    return wave_product("wmma_f16_16x16x16_f16_tied_w32", a, b, c, upper)
 
 
 @builtin(
@@ -78,6 +86,7 @@ def wmma_bf16_16x16x16_bf16_tied_w32(
 ) -> BF16_ACCUMULATOR:
     """Multiply bf16 matrices, add in bf16, keep the other halves of C
     (`v_wmma_bf16_16x16x16_bf16`)."""
+    return wave_product("wmma_bf16_16x16x16_bf16_tied_w32", a, b, c, upper)
 
 
 @builtin(
@@ -87,6 +96,7 @@ def wmma_i32_16x16x16_iu8_w32(
     a_signed: Flag, a: i32x4, b_signed: Flag, b: i32x4, c: i32x8, clamp: Flag
 ) -> i32x8:
     """Multiply 8-bit integer matrices, add in i32 (`v_wmma_i32_16x16x16_iu8`)."""
+    return wave_product("wmma_i32_16x16x16_iu8_w32", a_signed, a, b_signed, b, c, clamp)
 
 
 @builtin(
@@ -96,3 +106,4 @@ def wmma_i32_16x16x16_iu4_w32(
     a_signed: Flag, a: i32x2, b_signed: Flag, b: i32x2, c: i32x8, clamp: Flag
 ) -> i32x8:
     """Multiply 4-bit integer matrices, add in i32 (`v_wmma_i32_16x16x16_iu4`)."""
+    return wave_product("wmma_i32_16x16x16_iu4_w32", a_signed, a, b_signed, b, c, clamp)

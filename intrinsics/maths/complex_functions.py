@@ -24,10 +24,4 @@ def divide(a, b, c, d):
 def magnitude(a, b):
     """Return sqrt(a * a + b * b) without intermediate overflow; infinite if either part is, even if
     the other is NaN."""
-    high, low = max(abs(a), abs(b)), min(abs(a), abs(b))
-    if math.isinf(a) or math.isinf(b):
-        return abs(a) if math.isinf(a) else abs(b)
-    if high == 0:
-        return high
-    ratio = low / high
-    return high * math.sqrt(1 + ratio * ratio)
+    return math.hypot(a, b)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
-from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, single
+from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, prefers_library, single
 from amdjit.intrinsics.maths.native_math import copysign, fast_exp2, ldexp, rcp
 from amdjit.intrinsics.maths.single_evaluation import (
     LN2_HIGH,
@@ -16,7 +18,13 @@ from amdjit.intrinsics.maths.single_evaluation import (
     nearest_multiple,
 )
 from amdjit.intrinsics.numbers.floats import fma
+from amdjit.late import late
 from amdjit.types import f32, f64
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.maths.doubles import error_functions as doubles
+else:
+    doubles = late("amdjit.intrinsics.maths.doubles.error_functions")
 
 __all__ = ["erf", "erfc"]
 
@@ -51,7 +59,7 @@ _LARGEST = 10.1  # beyond it erfc is 0
 def erf(x):
     """Return the error function."""
     if isinstance(x, DOUBLES):
-        return library.erf(f64(x))
+        return library.erf(f64(x)) if prefers_library() else doubles.erf(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_erf(f32(x)), x, double.erf)
     return _erf(single(x))
@@ -61,7 +69,7 @@ def erf(x):
 def erfc(x):
     """Return 1 minus the error function."""
     if isinstance(x, DOUBLES):
-        return library.erfc(f64(x))
+        return library.erfc(f64(x)) if prefers_library() else doubles.erfc(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_erfc(f32(x)), x, double.erfc)
     return _erfc(single(x))

@@ -1,4 +1,4 @@
-"""Exponentials and logarithms of f32 and 16-bit floats; f64 by OCML.
+"""Exponentials and logarithms of f32 and 16-bit floats; those of f64 are in `doubles`.
 
 `exp` and `exp10` are f32 arithmetic, within 1 unit of the last place. `exp2` and the logarithms are
 `v_exp_f32` and `v_log_f32`; these read and write denormals as 0 (RDNA4 ISA), so numbers are scaled
@@ -6,6 +6,8 @@ to where argument and result are normal.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
@@ -15,6 +17,7 @@ from amdjit.intrinsics.maths.float_evaluation import (
     SMALL_FLOATS,
     approximates,
     flushes,
+    prefers_library,
     single,
 )
 from amdjit.intrinsics.maths.native_math import fast_exp2, fast_log, fast_log2, fast_log10, ldexp
@@ -25,7 +28,15 @@ from amdjit.intrinsics.maths.single_evaluation import (
     nearest_multiple,
 )
 from amdjit.intrinsics.numbers.floats import fma
+from amdjit.late import late
 from amdjit.types import f32, f64
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.maths.doubles import exponentials as doubles
+    from amdjit.intrinsics.maths.doubles import logarithms
+else:
+    doubles = late("amdjit.intrinsics.maths.doubles.exponentials")
+    logarithms = late("amdjit.intrinsics.maths.doubles.logarithms")
 
 __all__ = ["exp", "exp2", "exp10", "log", "log2", "log10"]
 
@@ -46,7 +57,7 @@ _POWER_OF_10 = (
 def exp(x):
     """Return e to the power x."""
     if isinstance(x, DOUBLES):
-        return library.exp(f64(x))
+        return library.exp(f64(x)) if prefers_library() else doubles.exp(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_exp(f32(x)), x, double.exp)
     return _exp(single(x))
@@ -56,7 +67,7 @@ def exp(x):
 def exp2(x):
     """Return 2 to the power x."""
     if isinstance(x, DOUBLES):
-        return library.exp2(f64(x))
+        return library.exp2(f64(x)) if prefers_library() else doubles.exp2(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_exp2(f32(x)), x, double.exp2)
     return _exp2(single(x))
@@ -66,7 +77,7 @@ def exp2(x):
 def exp10(x):
     """Return 10 to the power x."""
     if isinstance(x, DOUBLES):
-        return library.exp10(f64(x))
+        return library.exp10(f64(x)) if prefers_library() else doubles.exp10(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_exp10(f32(x)), x, double.exp10)
     return _exp10(single(x))
@@ -86,7 +97,7 @@ def _to_base(x, base, kind):
 @device_function
 def _natural(x):
     if isinstance(x, DOUBLES):
-        return library.log(f64(x))
+        return library.log(f64(x)) if prefers_library() else logarithms.log(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_log(f32(x)), x, double.log)
     return _log(single(x))
@@ -96,7 +107,7 @@ def _natural(x):
 def log2(x):
     """Return the logarithm to base 2."""
     if isinstance(x, DOUBLES):
-        return library.log2(f64(x))
+        return library.log2(f64(x)) if prefers_library() else logarithms.log2(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_log2(f32(x)), x, double.log2)
     return _log2(single(x))
@@ -106,7 +117,7 @@ def log2(x):
 def log10(x):
     """Return the logarithm to base 10."""
     if isinstance(x, DOUBLES):
-        return library.log10(f64(x))
+        return library.log10(f64(x)) if prefers_library() else logarithms.log10(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_log10(f32(x)), x, double.log10)
     return _log10(single(x))

@@ -16,17 +16,21 @@ import numpy as np
 from amdjit.declarations import Form, LlvmCall, SpecialForm, device_function, intrinsic
 from amdjit.intrinsics.maths.native_math import rint
 from amdjit.intrinsics.numbers.floats import fma
+from amdjit.intrinsics.type_variables import SINGLE_OR_DOUBLE
 from amdjit.language.compile_time import Compilation, compile_time
 from amdjit.types import bf16, f16, f32, f64, i32, i64, u64
 
 __all__ = [
     "approximates",
     "double_sqrt",
+    "exponent_of",
     "exponential",
     "exponential_less_1",
     "flushes",
     "logarithm_of_1_plus",
+    "mantissa_of",
     "polynomial",
+    "prefers_library",
     "rounded",
     "single",
 ]
@@ -54,6 +58,18 @@ def double_sqrt(x: f64) -> f64:
     return np.sqrt(x)
 
 
+@intrinsic(LlvmCall("llvm.amdgcn.frexp.mant.{x}"), isa="v_frexp_mant", name="mantissa")
+def mantissa_of(x: SINGLE_OR_DOUBLE) -> SINGLE_OR_DOUBLE:
+    """Return the mantissa in [0.5, 1) (`llvm.amdgcn.frexp.mant`)."""
+    return np.frexp(x)[0]
+
+
+@intrinsic(LlvmCall("llvm.amdgcn.frexp.exp.i32.{x}"), isa="v_frexp_exp")
+def exponent_of(x: SINGLE_OR_DOUBLE) -> i32:
+    """Return the exponent that goes with the mantissa (`llvm.amdgcn.frexp.exp`)."""
+    return np.frexp(x)[1]
+
+
 @compile_time
 def flushes(compilation: Compilation) -> bool:
     """Return whether f32 denormals are read and written as 0 (`denormals="flush"`)."""
@@ -64,6 +80,12 @@ def flushes(compilation: Compilation) -> bool:
 def approximates(compilation: Compilation) -> bool:
     """Return whether functions may be approximate (`fastmath`, its flag `afn`)."""
     return compilation.approximates_functions
+
+
+@compile_time
+def prefers_library(compilation: Compilation) -> bool:
+    """Return whether functions of f64 are OCML's (`f64_math="ocml"`)."""
+    return compilation.calls_device_library
 
 
 @device_function

@@ -8,12 +8,19 @@ f64: it has a zero between any two of its poles, where every term would have to 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_gamma as double
 from amdjit.intrinsics.maths.exponentials import log
-from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, rounded, single
+from amdjit.intrinsics.maths.float_evaluation import (
+    DOUBLES,
+    SMALL_FLOATS,
+    prefers_library,
+    rounded,
+    single,
+)
 from amdjit.intrinsics.maths.native_math import copysign, isinf, ldexp, rcp, rint
 from amdjit.intrinsics.maths.power import POWER_OF_2, logarithm_pair
 from amdjit.intrinsics.maths.single_evaluation import (
@@ -23,7 +30,13 @@ from amdjit.intrinsics.maths.single_evaluation import (
     sum_of_ordered,
 )
 from amdjit.intrinsics.numbers.floats import fma
+from amdjit.late import late
 from amdjit.types import f32, f64
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.maths.doubles import gamma_functions as doubles
+else:
+    doubles = late("amdjit.intrinsics.maths.doubles.gamma_functions")
 
 __all__ = ["lgamma", "tgamma"]
 
@@ -51,7 +64,7 @@ _BETWEEN = (
 def tgamma(x):
     """Return the gamma function: infinite at 0, NaN at negative whole numbers."""
     if isinstance(x, DOUBLES):
-        return library.tgamma(f64(x))
+        return library.tgamma(f64(x)) if prefers_library() else doubles.tgamma(f64(x))
     result = _tgamma(single(x))
     if isinstance(x, SMALL_FLOATS):
         return type(x)(result) if settled(result, x, _MARGIN) else rounded(double.tgamma(f64(x)), x)
@@ -63,7 +76,7 @@ def lgamma(x):
     """Return the natural logarithm of the gamma function's magnitude: infinite at 0 and negative
     whole numbers."""
     if isinstance(x, DOUBLES):
-        return library.lgamma(f64(x))
+        return library.lgamma(f64(x)) if prefers_library() else doubles.lgamma(f64(x))
     result = _lgamma(single(x))
     if isinstance(x, SMALL_FLOATS):
         return type(x)(result) if settled(result, x, _MARGIN) else rounded(double.lgamma(f64(x)), x)

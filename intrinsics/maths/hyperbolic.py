@@ -8,11 +8,17 @@ nearest. Special cases: C23, F.10.2 and F.10.3.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
-from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, single
+from amdjit.intrinsics.maths.float_evaluation import (
+    DOUBLES,
+    SMALL_FLOATS,
+    prefers_library,
+    single,
+)
 from amdjit.intrinsics.maths.native_math import copysign, ldexp, rcp
 from amdjit.intrinsics.maths.single_evaluation import (
     LN2_HIGH,
@@ -28,7 +34,16 @@ from amdjit.intrinsics.maths.single_evaluation import (
     sum_of_ordered,
 )
 from amdjit.intrinsics.numbers.floats import fma
+from amdjit.late import late
 from amdjit.types import f32, f64
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.maths.doubles import exponentials, logarithms
+    from amdjit.intrinsics.maths.doubles import hyperbolic as doubles
+else:
+    exponentials = late("amdjit.intrinsics.maths.doubles.exponentials")
+    doubles = late("amdjit.intrinsics.maths.doubles.hyperbolic")
+    logarithms = late("amdjit.intrinsics.maths.doubles.logarithms")
 
 __all__ = ["acosh", "asinh", "atanh", "cosh", "expm1", "log1p", "sinh", "tanh"]
 
@@ -47,7 +62,7 @@ _LARGE = 4096.0  # from here on, 1 is negligible beside the square
 def expm1(x):
     """Return e to the power x, minus 1."""
     if isinstance(x, DOUBLES):
-        return library.expm1(f64(x))
+        return library.expm1(f64(x)) if prefers_library() else exponentials.expm1(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_expm1(f32(x)), x, double.expm1)
     return _expm1(single(x))
@@ -57,7 +72,7 @@ def expm1(x):
 def log1p(x):
     """Return the natural logarithm of 1 + x: -infinity at -1, NaN below."""
     if isinstance(x, DOUBLES):
-        return library.log1p(f64(x))
+        return library.log1p(f64(x)) if prefers_library() else logarithms.log1p(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_log1p(f32(x)), x, double.log1p)
     return _log1p(single(x))
@@ -67,7 +82,7 @@ def log1p(x):
 def sinh(x):
     """Return the hyperbolic sine."""
     if isinstance(x, DOUBLES):
-        return library.sinh(f64(x))
+        return library.sinh(f64(x)) if prefers_library() else doubles.sinh(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_sinh(f32(x)), x, double.sinh)
     return _sinh(single(x))
@@ -77,7 +92,7 @@ def sinh(x):
 def cosh(x):
     """Return the hyperbolic cosine."""
     if isinstance(x, DOUBLES):
-        return library.cosh(f64(x))
+        return library.cosh(f64(x)) if prefers_library() else doubles.cosh(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_cosh(f32(x)), x, double.cosh)
     return _cosh(single(x))
@@ -87,7 +102,7 @@ def cosh(x):
 def tanh(x):
     """Return the hyperbolic tangent."""
     if isinstance(x, DOUBLES):
-        return library.tanh(f64(x))
+        return library.tanh(f64(x)) if prefers_library() else doubles.tanh(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_tanh(f32(x)), x, double.tanh)
     return _tanh(single(x))
@@ -97,7 +112,7 @@ def tanh(x):
 def asinh(x):
     """Return the number whose hyperbolic sine is x."""
     if isinstance(x, DOUBLES):
-        return library.asinh(f64(x))
+        return library.asinh(f64(x)) if prefers_library() else doubles.asinh(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_asinh(f32(x)), x, double.asinh)
     return _asinh(single(x))
@@ -107,7 +122,7 @@ def asinh(x):
 def acosh(x):
     """Return the nonnegative number whose hyperbolic cosine is x; NaN below 1."""
     if isinstance(x, DOUBLES):
-        return library.acosh(f64(x))
+        return library.acosh(f64(x)) if prefers_library() else doubles.acosh(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_acosh(f32(x)), x, double.acosh)
     return _acosh(single(x))
@@ -117,7 +132,7 @@ def acosh(x):
 def atanh(x):
     """Return the number whose hyperbolic tangent is x: infinite at -1 and 1, NaN beyond."""
     if isinstance(x, DOUBLES):
-        return library.atanh(f64(x))
+        return library.atanh(f64(x)) if prefers_library() else doubles.atanh(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_atanh(f32(x)), x, double.atanh)
     return _atanh(single(x))

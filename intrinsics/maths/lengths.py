@@ -4,6 +4,7 @@ component is, even if another is NaN."""
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
@@ -11,22 +12,28 @@ from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import (
     DOUBLES,
     SMALL_FLOATS,
-    double_sqrt,
+    exponent_of,
+    prefers_library,
     rounded,
     single,
 )
 from amdjit.intrinsics.maths.native_math import isinf, ldexp
-from amdjit.intrinsics.maths.roots_and_remainders import exponent_of
 from amdjit.intrinsics.maths.single_evaluation import root_of_normal, settled
 from amdjit.intrinsics.numbers.floats import fma
+from amdjit.late import late
 from amdjit.types import f32, f64
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.maths.doubles import roots as doubles
+else:
+    doubles = late("amdjit.intrinsics.maths.doubles.roots")
 
 __all__ = ["dist", "hypot", "sumprod"]
 
 
 @device_function
 def hypot(x, y=None, z=None, w=None):
-    """Return sqrt(x * x + y * y), for one to four numbers; for two f64, OCML's."""
+    """Return sqrt(x * x + y * y), for one to four numbers."""
     if y is None:
         return abs(x)
     if z is None:
@@ -52,7 +59,9 @@ def sumprod(p, q):
 @device_function
 def _hypot_of_two(x, y):
     if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
-        return library.hypot(f64(x), f64(y))
+        if prefers_library():
+            return library.hypot(f64(x), f64(y))
+        return doubles.hypot(f64(x), f64(y))
     length = _length_of_singles((single(x), single(y)))
     if isinstance(x + y, SMALL_FLOATS):
         both = x + y
@@ -68,7 +77,7 @@ def _hypot_of_two(x, y):
 def _length(parts):
     total = sum(parts)
     if isinstance(total, DOUBLES):
-        return _length_of_doubles(tuple(f64(part) for part in parts))
+        return doubles.length(tuple(f64(part) for part in parts))
     length = _length_of_singles(tuple(single(part) for part in parts))
     return type(total)(length) if isinstance(total, SMALL_FLOATS) else length
 
@@ -78,13 +87,6 @@ def _length_of_singles(parts):
     square, exponent = _square(parts)
     root, _ = root_of_normal(square)
     return f32(math.inf) if any(isinf(part) for part in parts) else ldexp(root, exponent)
-
-
-@device_function
-def _length_of_doubles(parts):
-    square, exponent = _square(parts)
-    root = double_sqrt(square)
-    return f64(math.inf) if any(isinf(part) for part in parts) else ldexp(root, exponent)
 
 
 @device_function

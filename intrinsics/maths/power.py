@@ -8,11 +8,19 @@ those of C (C23, F.10.4.5).
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
-from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, rounded, single
+from amdjit.intrinsics.maths.float_evaluation import (
+    DOUBLES,
+    SMALL_FLOATS,
+    bitcast,
+    prefers_library,
+    rounded,
+    single,
+)
 from amdjit.intrinsics.maths.native_math import copysign, ldexp, rcp, rint
 from amdjit.intrinsics.maths.single_evaluation import (
     SQRT_HALF,
@@ -22,7 +30,13 @@ from amdjit.intrinsics.maths.single_evaluation import (
     sum_of_ordered,
 )
 from amdjit.intrinsics.numbers.floats import fma
+from amdjit.late import late
 from amdjit.types import f32, f64, i32, u32
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.maths.doubles import power as doubles
+else:
+    doubles = late("amdjit.intrinsics.maths.doubles.power")
 
 __all__ = ["POWER_OF_2", "logarithm_pair", "power"]
 
@@ -43,9 +57,11 @@ POWER_OF_2 = (
 
 @device_function
 def power(x, y):
-    """Return x to the power y, f64 by OCML; special cases as in C."""
+    """Return x to the power y; special cases as in C."""
     if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
-        return library.pow(f64(x), f64(y))
+        if prefers_library():
+            return library.pow(f64(x), f64(y))
+        return doubles.power(f64(x), f64(y))
     result = _power(single(x), single(y))
     if isinstance(x + y, SMALL_FLOATS):
         both = x + y

@@ -1,16 +1,15 @@
 """Roots, remainders and parts of real numbers, special cases as in C.
 
-Sources: C23, F.10.4 and F.10.7; LLVM language reference, "frem"; LLVM AMDGPU guide,
-`llvm.amdgcn.frexp`.
+Sources: C23, F.10.4 and F.10.7; LLVM AMDGPU guide, `llvm.amdgcn.frexp`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.declarations import LlvmCall, device_function, intrinsic
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import (
@@ -19,7 +18,12 @@ from amdjit.intrinsics.maths.float_evaluation import (
     approximates,
     bitcast,
     double_sqrt,
+    exponent_of,
+    prefers_library,
     single,
+)
+from amdjit.intrinsics.maths.float_evaluation import (
+    mantissa_of as _mantissa,
 )
 from amdjit.intrinsics.maths.native_math import (
     copysign,
@@ -34,12 +38,18 @@ from amdjit.intrinsics.maths.native_math import (
 from amdjit.intrinsics.maths.single_evaluation import nearest
 from amdjit.intrinsics.numbers.floats import fma
 from amdjit.intrinsics.numbers.integers import mul24
-from amdjit.intrinsics.type_variables import SINGLE_OR_DOUBLE
+from amdjit.late import late
 from amdjit.types import boolean, f16, f32, f64, i16, i32, i64, u32
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.maths.doubles import remainders as double_remainders
+    from amdjit.intrinsics.maths.doubles import roots as doubles
+else:
+    double_remainders = late("amdjit.intrinsics.maths.doubles.remainders")
+    doubles = late("amdjit.intrinsics.maths.doubles.roots")
 
 __all__ = [
     "cbrt",
-    "exponent_of",
     "fmod",
     "frexp",
     "modf",
@@ -59,32 +69,10 @@ _STEP = 20  # bits of a quotient that one step of a division finds
 _ZERO_OR_INFINITY = 0x260
 
 
-def _emit_remainder(context: EmitContext, x: Any, y: Any) -> Any:
-    return context.builder.frem(x, y)
-
-
-@intrinsic(Emit(_emit_remainder))
-def _double_fmod(x: f64, y: f64) -> f64:
-    """Return `fmod` of f64 (LLVM's `frem`)."""
-    return np.fmod(x, y)
-
-
 @intrinsic(LlvmCall("llvm.is.fpclass.{x}", ("x", _ZERO_OR_INFINITY)), isa="v_cmp_class_f32")
 def _is_own_root(x: f32) -> boolean:
     """Return whether x is a zero or plus infinity (`llvm.is.fpclass`)."""
     return np.isinf(x) or x == 0
-
-
-@intrinsic(LlvmCall("llvm.amdgcn.frexp.mant.{x}"), isa="v_frexp_mant")
-def _mantissa(x: SINGLE_OR_DOUBLE) -> SINGLE_OR_DOUBLE:
-    """Return the mantissa in [0.5, 1) (`llvm.amdgcn.frexp.mant`)."""
-    return np.frexp(x)[0]
-
-
-@intrinsic(LlvmCall("llvm.amdgcn.frexp.exp.i32.{x}"), isa="v_frexp_exp")
-def exponent_of(x: SINGLE_OR_DOUBLE) -> i32:
-    """Return the exponent that goes with the mantissa (`llvm.amdgcn.frexp.exp`)."""
-    return np.frexp(x)[1]
 
 
 @device_function
@@ -104,7 +92,7 @@ def fmod(x, y):
     """Return x - n * y exactly, where n is the quotient rounded toward zero; the result has the
     sign of x."""
     if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
-        return _double_fmod(f64(x), f64(y))
+        return double_remainders.fmod(f64(x), f64(y))
     return _of_type(_fmod(single(x), single(y)), x + y)
 
 
@@ -112,7 +100,7 @@ def fmod(x, y):
 def rsqrt(x):
     """Return 1 / sqrt(x): the instruction `rsq`, corrected for denormals."""
     if isinstance(x, DOUBLES):
-        return library.rsqrt(f64(x))
+        return library.rsqrt(f64(x)) if prefers_library() else doubles.rsqrt(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_rsqrt(f32(x)), x, double.rsqrt)
     return _rsqrt(single(x))
@@ -122,7 +110,7 @@ def rsqrt(x):
 def cbrt(x):
     """Return the cube root, also of negative numbers."""
     if isinstance(x, DOUBLES):
-        return library.cbrt(f64(x))
+        return library.cbrt(f64(x)) if prefers_library() else doubles.cbrt(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_cbrt(f32(x)), x, double.cbrt)
     return _cbrt(single(x))
@@ -203,7 +191,8 @@ def remainder(x, y):
     """Return x - n * y exactly, where n is the whole number nearest to the quotient, ties to
     even."""
     if isinstance(x, DOUBLES) or isinstance(y, DOUBLES):
-        return library.remainder(f64(x), f64(y))
+        both = f64(x), f64(y)
+        return library.remainder(*both) if prefers_library() else double_remainders.remainder(*both)
     a, b = single(x), abs(single(y))
     # The remainder by 2 * b, so that even multiples of b drop out. Where b + b is infinite, a is
     # less than that.

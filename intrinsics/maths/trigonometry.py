@@ -10,11 +10,19 @@ trigonometric functions", SIGNUM Newsletter 18, 1983). Special cases: C23, F.10.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
 from amdjit.intrinsics.maths import double_trigonometry as double
-from amdjit.intrinsics.maths.float_evaluation import DOUBLES, SMALL_FLOATS, bitcast, rounded, single
+from amdjit.intrinsics.maths.float_evaluation import (
+    DOUBLES,
+    SMALL_FLOATS,
+    bitcast,
+    prefers_library,
+    rounded,
+    single,
+)
 from amdjit.intrinsics.maths.native_math import copysign, isinf, ldexp, rcp
 from amdjit.intrinsics.maths.single_evaluation import (
     horner,
@@ -25,7 +33,13 @@ from amdjit.intrinsics.maths.single_evaluation import (
 )
 from amdjit.intrinsics.numbers.floats import fma
 from amdjit.intrinsics.numbers.integers import clz, funnel_shift_right
+from amdjit.late import late
 from amdjit.types import f32, f64, i32, i64, u32, u64
+
+if TYPE_CHECKING:
+    from amdjit.intrinsics.maths.doubles import trigonometry as doubles
+else:
+    doubles = late("amdjit.intrinsics.maths.doubles.trigonometry")
 
 __all__ = ["acos", "asin", "atan", "atan2", "cos", "sin", "sincos", "tan"]
 
@@ -60,7 +74,7 @@ _ARCTANGENT = (
 def sin(x):
     """Return the sine of x radians."""
     if isinstance(x, DOUBLES):
-        return library.sin(f64(x))
+        return library.sin(f64(x)) if prefers_library() else doubles.sin(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_sine_and_cosine(f32(x))[0], x, double.sin)
     return _sine_and_cosine(single(x))[0]
@@ -70,7 +84,7 @@ def sin(x):
 def cos(x):
     """Return the cosine of x radians."""
     if isinstance(x, DOUBLES):
-        return library.cos(f64(x))
+        return library.cos(f64(x)) if prefers_library() else doubles.cos(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_sine_and_cosine(f32(x))[1], x, double.cos)
     return _sine_and_cosine(single(x))[1]
@@ -80,7 +94,9 @@ def cos(x):
 def sincos(x):
     """Return the sine and the cosine of x radians."""
     if isinstance(x, DOUBLES):
-        return library.sin(f64(x)), library.cos(f64(x))
+        if prefers_library():
+            return library.sin(f64(x)), library.cos(f64(x))
+        return doubles.sincos(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return sin(x), cos(x)
     return _sine_and_cosine(single(x))
@@ -90,7 +106,7 @@ def sincos(x):
 def tan(x):
     """Return the tangent of x radians."""
     if isinstance(x, DOUBLES):
-        return library.tan(f64(x))
+        return library.tan(f64(x)) if prefers_library() else doubles.tan(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_tan(f32(x)), x, double.tan)
     return _tan(single(x))
@@ -100,7 +116,7 @@ def tan(x):
 def asin(x):
     """Return the angle in [-pi/2, pi/2] whose sine is x, NaN beyond -1 and 1."""
     if isinstance(x, DOUBLES):
-        return library.asin(f64(x))
+        return library.asin(f64(x)) if prefers_library() else doubles.asin(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_asin(f32(x)), x, double.asin)
     return _asin(single(x))
@@ -110,7 +126,7 @@ def asin(x):
 def acos(x):
     """Return the angle in [0, pi] whose cosine is x, NaN beyond -1 and 1."""
     if isinstance(x, DOUBLES):
-        return library.acos(f64(x))
+        return library.acos(f64(x)) if prefers_library() else doubles.acos(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_acos(f32(x)), x, double.acos)
     return _acos(single(x))
@@ -120,7 +136,7 @@ def acos(x):
 def atan(x):
     """Return the angle in [-pi/2, pi/2] whose tangent is x."""
     if isinstance(x, DOUBLES):
-        return library.atan(f64(x))
+        return library.atan(f64(x)) if prefers_library() else doubles.atan(f64(x))
     if isinstance(x, SMALL_FLOATS):
         return nearest(_atan(f32(x)), x, double.atan)
     return _atan(single(x))
@@ -130,7 +146,8 @@ def atan(x):
 def atan2(y, x):
     """Return the angle in [-pi, pi] of the point (x, y), special cases as in C."""
     if isinstance(y, DOUBLES) or isinstance(x, DOUBLES):
-        return library.atan2(f64(y), f64(x))
+        both = f64(y), f64(x)
+        return library.atan2(*both) if prefers_library() else doubles.atan2(*both)
     angle = _atan2(single(y), single(x))
     if isinstance(y + x, SMALL_FLOATS):
         return (

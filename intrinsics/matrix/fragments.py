@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from amdjit.declarations import device_function
+from amdjit.declarations import Form, SpecialForm, device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.multiply.mma import product_of
 from amdjit.intrinsics.matrix.operands.kinds import fragment_kind
@@ -30,7 +30,7 @@ from amdjit.intrinsics.matrix.transfers.blocks import fill_blocks, load_blocks, 
 from amdjit.intrinsics.matrix.transfers.memory import access_of, bitcast
 from amdjit.intrinsics.matrix.transfers.memory import static_range as _static_range
 from amdjit.intrinsics.sync import syncthreads
-from amdjit.types import i32, u8, u32
+from amdjit.types import i32, u8, u32, vector
 
 matrix_a, matrix_b, accumulator, sparse_a = (
     Use.MATRIX_A,
@@ -40,6 +40,7 @@ matrix_a, matrix_b, accumulator, sparse_a = (
 )
 row_major, col_major = DataLayout.ROW_MAJOR, DataLayout.COL_MAJOR
 i4, u4 = Nibble.I4, Nibble.U4
+_shuffle = SpecialForm(Form.SHUFFLE, "Elements of two vectors, picked by number.")
 synchronize_workgroup = syncthreads
 
 
@@ -218,7 +219,8 @@ def mma_sync(d, a, b, c):
     )
     for i in _static_range(product.rows):
         for j in _static_range(product.columns):
-            total = bitcast(c.x.load(c_items * (j * product.rows + i), c_items), product.c_type)
+            held = c.x.load(c_items * (j * product.rows + i), c_items)
+            total = bitcast(_spread(held) if product.is_spread else held, product.c_type)
             for step in _static_range(product.steps):
                 n, m = i * product.steps + step, j * product.steps + step
                 left = bitcast(
@@ -237,9 +239,33 @@ def mma_sync(d, a, b, c):
                     total = product.builtin(
                         product.a_signed, left, product.b_signed, right, total, False
                     )
+                elif product.is_spread:
+                    total = product.builtin(left, right, total, False)
                 else:
                     total = product.builtin(left, right, total)
-            d.x.store(c_items * (j * product.rows + i), bitcast(total, d.kind.blocks.held_type))
+            result = _gathered(d.kind, total) if product.is_spread else total
+            d.x.store(c_items * (j * product.rows + i), bitcast(result, d.kind.blocks.held_type))
+
+
+@device_function
+def _spread(held):
+    """Return elements of 16 bits with a register for each, its lower half."""
+    return (
+        _shuffle(held, held, (0, 0, 1, 1, 2, 2, 3, 3))
+        if len(held) == 4
+        else _shuffle(held, held, (0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7))
+    )
+
+
+@device_function
+def _gathered(kind, total):
+    """Return the lower halves of registers."""
+    words = bitcast(total, vector(kind.blocks.item, len(total)))
+    return (
+        _shuffle(words, words, (0, 2, 4, 6))
+        if len(words) == 8
+        else _shuffle(words, words, (0, 2, 4, 6, 8, 10, 12, 14))
+    )
 
 
 @device_function

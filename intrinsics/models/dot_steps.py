@@ -27,7 +27,7 @@ Sources: ROCm/rocm-systems, issue 12056 and pull request 12120: measured on a Ra
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -35,7 +35,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-__all__ = ["dot", "multiply_accumulate", "smallest_normal"]
+__all__ = ["decided_by_specials", "dot", "multiply_accumulate", "narrowed", "smallest_normal"]
 
 Array = np.ndarray[Any, Any]
 _ALL = slice(None)
@@ -190,7 +190,9 @@ class _Dots:
         for each in work.sums:
             np.add(work.floored, each, out=work.floored)
         np.multiply(work.floored, work.unit, out=work.floored)
-        decided = _decided(left, right, total, self.result) if has_special else None
+        decided = (
+            decided_by_specials(left.raw, right.raw, total, self.result) if has_special else None
+        )
         self._round(work.floored, total)
         if decided is not None:
             where, bits = decided
@@ -278,13 +280,18 @@ def _floor_each(left: _Factors, right: _Factors, work: _Work) -> None:
     work.unit[...], work.inverse[...] = kept
 
 
-def _decided(
-    left: _Factors, right: _Factors, total: Array, result: np.dtype[Any]
+def decided_by_specials(
+    left: Iterable[Array], right: Iterable[Array], total: Array, result: np.dtype[Any]
 ) -> tuple[Array, Array]:
     """Return where NaN and infinities decide a step's results, and the bits of these results as
-    f32."""
+    f32.
+
+    left, right: groups of A [..., rows, width] and B [..., width, columns]; total: C as f32.
+    """
     factor_nan, invalid, plus, minus = (np.zeros(total.shape, bool) for _ in range(4))
-    for a, b in zip(left.raw, right.raw, strict=True):
+    is_byte = False
+    for a, b in zip(left, right, strict=True):
+        is_byte = a.dtype.itemsize == 1
         for member in range(a.shape[-1]):
             x, y = (
                 a[..., member, None].astype(np.float32),
@@ -301,7 +308,7 @@ def _decided(
     plus |= np.isposinf(total)
     minus |= np.isneginf(total)
     nan = _FACTOR_NAN[result]
-    invalid_bits = nan if left.raw.shape[-1] == 4 else _INVALID
+    invalid_bits = nan if is_byte else _INVALID
     bits = np.where(minus, np.uint32(_NEGATIVE_INFINITY), np.uint32(_INFINITY))
     bits[plus & minus] = invalid_bits
     bits = np.where(added_nan, total.view(np.uint32) | np.uint32(_QUIET), bits)
@@ -329,7 +336,7 @@ def multiply_accumulate(
                     part = np.ascontiguousarray(total[..., rows, columns])
                     dots.run(rows, columns, part)
                     total[..., rows, columns] = part
-        return _narrowed(total, c.dtype)
+        return narrowed(total, c.dtype)
 
 
 def _dots(a: Array, b: Array, result: np.dtype[Any], step: int, fp16_ovfl: bool) -> _Dots:
@@ -366,7 +373,7 @@ def _grouped(factors: Array, axis: int, width: int) -> Array:
     return np.moveaxis(split, place, 0)
 
 
-def _narrowed(total: Array, result: np.dtype[Any]) -> Array:
+def narrowed(total: Array, result: np.dtype[Any]) -> Array:
     """Convert f32 values to a type that represents them; NaN keep their payload."""
     if result == _BF16:
         return (total.view(np.uint32) >> 16).astype(np.uint16).view(_BF16)

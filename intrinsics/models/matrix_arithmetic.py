@@ -1,10 +1,11 @@
-"""Products of matrices as WMMA and SWMMAC of gfx12 compute them: of whole matrices, and of a wave's
-registers.
+"""Products of matrices as WMMA and SWMMAC of gfx12 and WMMA of gfx11 compute them: of whole
+matrices, and of a wave's registers.
 
-Floats: see `dot_steps`. A sparse product multiplies the kept elements of A with the elements of B
-that its index picks; a step takes neighbours among the kept ones. Integers are exact and wrap. With
-`clamp`, the sum saturates twice per instruction: after the products of the lower half of its k
-(which lanes 0 to 15 of a wave32 hold) and after the rest.
+Floats: see `dot_steps` for gfx12 and `complement_steps` for gfx11. A sparse product multiplies the
+kept elements of A with the elements of B that its index picks; a step takes neighbours among the
+kept ones. Integers are exact and wrap. With `clamp`, the sum saturates twice per instruction: after
+the products of the lower half of its k (which lanes 0 to 15 of a wave32 hold) and after the rest.
+On gfx11 it saturates once, at the end.
 
 Sources: `dot_steps`; bjacob/goc's captures for integers and sparse products. `certainty` says what
 of this is measured.
@@ -16,11 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.intrinsics.models import complement_steps
 from amdjit.intrinsics.models.dot_steps import multiply_accumulate
 from amdjit.intrinsics.models.matrix_layouts import (
     DTYPES,
+    GFX11_INSTRUCTIONS,
     INSTRUCTIONS,
     Array,
+    Generation,
     Layout,
     MatrixInstruction,
     unpack_nibbles,
@@ -48,6 +52,8 @@ def product(
     if places is None:
         if instruction.is_integer:
             return _integers(instruction, a, b, c, clamp)
+        if instruction.generation is Generation.GFX11:
+            return complement_steps.multiply_accumulate(a, b, c, fp16_ovfl=fp16_ovfl)
         return multiply_accumulate(a, b, c, fp16_ovfl=fp16_ovfl)
     total = np.empty(c.shape, DTYPES[instruction.result])
     for row in range(0, len(c), _ROWS):
@@ -79,7 +85,8 @@ def _sparse(
 def _integers(instruction: MatrixInstruction, a: Array, b: Array, c: Array, clamp: bool) -> Array:
     """Return c + a b as i32. The sums of products are taken in f64, where NumPy is fast."""
     a, b, total = a.astype(np.float64), b.astype(np.float64), c.astype(np.int64)
-    step = instruction.held_k // 2 if clamp else a.shape[-1]
+    parts = 2 if instruction.generation is Generation.GFX12 else 1
+    step = instruction.held_k // parts if clamp else a.shape[-1]
     for first in range(0, a.shape[-1], step):
         k = slice(first, first + step)
         total = total + (a[..., k] @ b[..., k, :]).astype(np.int64)
@@ -100,15 +107,14 @@ def wave_product(name: str, *arguments: Any) -> Array | None:
     per lane.
 
     The arguments come in clang's order: a, b, c and, for sparse products, index; for integers
-    a_signed, a, b_signed, b, c, index, clamp. Returns None for builtins of processors other than
-    gfx12.
+    a_signed, a, b_signed, b, c, index, clamp; for 16-bit results of gfx11 a, b, c, upper. Returns
+    None for builtins of processors other than gfx12 and gfx11.
     """
     instruction = INSTRUCTIONS.get(name)
     if instruction is None:
-        return None
-    signs, clamp, operands = (True, True), False, list(arguments)
-    if instruction.is_integer:
-        signs, clamp = (bool(operands.pop(0)), bool(operands.pop(1))), bool(operands.pop())
+        repeated = GFX11_INSTRUCTIONS.get(name.replace("_tied", ""))
+        return None if repeated is None else _repeated_product(repeated, list(arguments))
+    signs, clamp, operands = _flags(instruction, list(arguments))
     a, b, c = operands[:3]
     places = None
     if instruction.is_sparse:
@@ -122,9 +128,42 @@ def wave_product(name: str, *arguments: Any) -> Array | None:
     return np.ascontiguousarray(layout.scatter(total)).view(np.asarray(c).dtype)
 
 
+def _flags(
+    instruction: MatrixInstruction, arguments: list[Any]
+) -> tuple[tuple[bool, bool], bool, list[Any]]:
+    """Return whether A and B are signed, whether the result saturates, and the other arguments."""
+    if not instruction.is_integer:
+        return (True, True), False, arguments
+    signs = bool(arguments.pop(0)), bool(arguments.pop(1))
+    return signs, bool(arguments.pop()), arguments
+
+
+def _repeated_product(instruction: MatrixInstruction, arguments: list[Any]) -> Array:
+    """Return what a builtin of gfx11 computes. Each group of 16 lanes makes its own rows of D, of
+    its own A and B; the half of a register that a 16-bit result leaves is C's."""
+    signs, clamp, (a, b, c, *upper) = _flags(instruction, arguments)
+    layout, groups = instruction.layout("d"), instruction.wave_size // 16
+    held = np.ascontiguousarray(c)
+    words = held.reshape(instruction.wave_size, -1).view(DTYPES[layout.kind]).copy()
+    stride = words.shape[1] // layout.elements
+    mine = words[:, int(bool(upper and upper[0])) :: stride]
+    added = layout.gather(mine)
+    added = added.astype(np.int64) if layout.kind == "i32" else added
+    total = np.empty((16, 16), DTYPES[layout.kind])
+    for group in range(groups):
+        lanes, rows = slice(16 * group, 16 * group + 16), slice(group, None, groups)
+        left, right = (
+            _held(instruction.layout(operand), np.asarray(given)[lanes], signed)
+            for operand, given, signed in (("a", a, signs[0]), ("b", b, signs[1]))
+        )
+        total[rows] = product(instruction, left[rows], right, added[rows], clamp=clamp)
+    mine[...] = layout.scatter(total)
+    return words.view(held.dtype).reshape(held.shape)
+
+
 def _held(layout: Layout, registers: Any, signed: bool) -> Array:
     """Return the matrix in a wave's registers, floats in their own type, integers as i64."""
-    words = np.ascontiguousarray(registers).reshape(layout.wave_size, -1)
+    words = np.ascontiguousarray(registers).reshape(len(registers), -1)
     if layout.kind in DTYPES:
         found = layout.gather(words.view(DTYPES[layout.kind]))
         return found.astype(np.int64) if layout.kind == "i32" else found

@@ -1,26 +1,34 @@
 """Where a matrix element lies in the registers of a wave, for each WMMA and SWMMAC instruction of
-gfx12.
+gfx12 and of gfx11.
 
 An instruction's name says everything: `wmma_f32_16x16x16_f16_w32_gfx12`,
 `swmmac_i32_16x16x64_iu4_w64`. A sparse A is described as it is stored: 16 rows of K / 2 kept
 elements. The operand `index` says where they stand in each group of four k.
 
-Sources: RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate"; AMD's matrix instruction calculator
-1.3.2, which lists the same places for dense A, B, C, D and for sparse A, B and the index.
+gfx11 has dense products only. Each group of 16 lanes holds all of A and B; the groups take turns at
+the rows of C and D. An element of a 16-bit C or D has a register of its own: its lower half, or
+with `op_sel` the upper one.
+
+Sources: RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate"; RDNA3 ISA, 7.9; AMD's matrix instruction
+calculator 1.3.2, which lists the same places for dense A, B, C, D and for sparse A, B and the
+index.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from enum import Enum
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+
+from amdjit.target import TARGETS, Feature, find_target
 
 Array = np.ndarray[Any, Any]
 
@@ -52,6 +60,14 @@ DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
     }
 )
 
+
+class Generation(Enum):
+    """Processors with the same matrix instructions."""
+
+    GFX11 = "gfx11"
+    GFX12 = "gfx12"
+
+
 # result, A, B and K of the dense instructions; a sparse one has twice the K.
 _DENSE = (
     ("f32", "f16", "f16", 16),
@@ -66,6 +82,8 @@ _DENSE = (
     ("f32", "bf8", "fp8", 16),
     ("f32", "bf8", "bf8", 16),
 )
+# Those of gfx11, which has no sparse ones.
+_DENSE_GFX11 = _DENSE[:6]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +100,13 @@ class MatrixInstruction:
     k: int
     is_sparse: bool
     wave_size: int
+    generation: Generation = Generation.GFX12
 
     @property
     def name(self) -> str:
         """clang's name of the builtin, without `__builtin_amdgcn_`."""
-        return f"{self.mnemonic}_w{self.wave_size}{'' if self.is_sparse else '_gfx12'}"
+        is_marked = self.generation is Generation.GFX12 and not self.is_sparse
+        return f"{self.mnemonic}_w{self.wave_size}{'_gfx12' if is_marked else ''}"
 
     @property
     def mnemonic(self) -> str:
@@ -110,6 +130,8 @@ class MatrixInstruction:
         known = OPERANDS if self.is_sparse else OPERANDS[:-1]
         if operand not in known:
             raise ValueError(f"{self.name} has no operand {operand!r}: it has {', '.join(known)}")
+        if self.generation is Generation.GFX11:
+            return self._repeated(operand)
         if operand in ("c", "d"):
             elements = 256 // self.wave_size
             return Layout(
@@ -130,6 +152,19 @@ class MatrixInstruction:
         steps = _steps(kind, elements, self.wave_size, lanes)
         shown = "position" if operand == "index" else kind
         return Layout(self.name, operand, shown, rows, columns, lanes, elements, steps)
+
+    def _repeated(self, operand: str) -> Layout:
+        """Return how an operand lies in a wave of gfx11."""
+        if operand in ("c", "d"):
+            groups = self.wave_size // 16
+            return Layout(
+                self.name, operand, self.result, 16, 16, self.wave_size, 16 // groups,
+                (1, groups, 1, 2), slot_bits=32,
+            )  # fmt: skip
+        kind = self.b if operand == "b" else self.a
+        return Layout(
+            self.name, operand, kind, 16, 16, 16, 16, (16, 0, 0, 0), copies=self.wave_size // 16
+        )
 
 
 def _steps(kind: str, elements: int, wave_size: int, lanes: int) -> tuple[int, int, int, int]:
@@ -157,7 +192,9 @@ class Layout:
     lanes: how many hold elements, from lane 0 on. elements: how many each holds, the first in the
     lowest bits. steps: (run, next run, odd 16 lanes, upper 32 lanes): how many elements of a lane
     are neighbours, and by how much the row of B, C and D, or the column of A, grows from one run to
-    the next, in lanes 16..31 of every 32, and in lanes 32..63.
+    the next, in lanes 16..31 of every 32, and in lanes 32..63. copies: how often the wave holds all
+    of it; lane n beyond the first `lanes` holds what lane n - `lanes` does. slot_bits: bits of a
+    register that an element takes, 0 for its own width.
     """
 
     instruction: str
@@ -168,6 +205,8 @@ class Layout:
     lanes: int
     elements: int
     steps: tuple[int, int, int, int]
+    copies: int = 1
+    slot_bits: int = 0
 
     @property
     def bits(self) -> int:
@@ -178,17 +217,27 @@ class Layout:
     def sets(self) -> int:
         """How many of these operands a lane's 32-bit register holds; an `index` has fewer than 32
         bits."""
-        return max(1, 32 // (self.bits * self.elements))
+        return max(1, 32 // self.set_bits)
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether each element has a register of which it takes a part."""
+        return self.slot_bits > self.bits
+
+    @property
+    def set_bits(self) -> int:
+        """How far one of several `sets` is from the next in a register."""
+        return self.bits if self.is_spread else self.bits * self.elements
 
     @property
     def registers(self) -> int:
         """32-bit registers of a lane."""
-        return max(1, self.bits * self.elements // 32)
+        return max(1, (self.slot_bits or self.bits) * self.elements // 32)
 
     @property
     def wave_size(self) -> int:
         """Lanes of the wave, including those that hold nothing."""
-        return matrix_instruction(self.instruction).wave_size
+        return 64 if "_w64" in self.instruction else 32
 
     def position(self, lane: Any, element: Any) -> tuple[Any, Any]:
         """Return (row, column) of a lane's element, for integers or arrays of integers, without
@@ -201,9 +250,10 @@ class Layout:
     def element(self, lane: int, i: int) -> tuple[int, int]:
         """Return (row, column) of element i of a lane. Raises IndexError if the lane holds no such
         element."""
-        if not 0 <= lane < self.lanes:
+        holders = self.lanes * self.copies
+        if not 0 <= lane < holders:
             raise IndexError(
-                f"lane {lane} holds nothing of {self.operand}: lanes 0 to {self.lanes - 1} do"
+                f"lane {lane} holds nothing of {self.operand}: lanes 0 to {holders - 1} do"
             )
         if not 0 <= i < self.elements:
             raise IndexError(
@@ -213,7 +263,8 @@ class Layout:
         return int(row), int(column)
 
     def place(self, row: int, column: int) -> tuple[int, int]:
-        """Return (lane, i) of an element of the matrix. Raises IndexError outside the matrix."""
+        """Return (lane, i) of an element of the matrix, of the first lane that holds it. Raises
+        IndexError outside the matrix."""
         if not (0 <= row < self.rows and 0 <= column < self.columns):
             raise IndexError(
                 f"({row}, {column}) is outside of {self.operand}, {self.rows} by {self.columns}"
@@ -240,18 +291,45 @@ class Layout:
         return held
 
 
-def _instructions() -> dict[str, MatrixInstruction]:
-    dense = [
-        MatrixInstruction(*types, False, wave_size) for types in _DENSE for wave_size in (32, 64)
+def _instructions(
+    dense: tuple[tuple[str, str, str, int], ...], generation: Generation
+) -> Mapping[str, MatrixInstruction]:
+    found = [
+        MatrixInstruction(*types, False, wave_size, generation)
+        for types in dense
+        for wave_size in (32, 64)
     ]
-    sparse = [
-        MatrixInstruction(each.result, each.a, each.b, 2 * each.k, True, each.wave_size)
-        for each in dense
-    ]
-    return {instruction.name: instruction for instruction in (*dense, *sparse)}
+    if generation is Generation.GFX12:
+        found += [replace(each, k=2 * each.k, is_sparse=True) for each in found]
+    return MappingProxyType({instruction.name: instruction for instruction in found})
 
 
-INSTRUCTIONS: Mapping[str, MatrixInstruction] = MappingProxyType(_instructions())
+INSTRUCTIONS = _instructions(_DENSE, Generation.GFX12)
+GFX11_INSTRUCTIONS = _instructions(_DENSE_GFX11, Generation.GFX11)
+_BY_FEATURE = MappingProxyType(
+    {Feature.WMMA_GFX12: INSTRUCTIONS, Feature.WMMA_GFX11: GFX11_INSTRUCTIONS}
+)
+
+
+def instructions_with(features: frozenset[Feature]) -> Mapping[str, MatrixInstruction]:
+    """Return the instructions of a processor with these features by clang's names; nothing if it
+    has none of those here."""
+    return next((_BY_FEATURE[each] for each in _BY_FEATURE if each in features), {})
+
+
+@cache
+def instructions_of(target: str | None) -> Mapping[str, MatrixInstruction]:
+    """Return the instructions of a processor; None stands for gfx12. Raises ValueError for one that
+    has none of those here."""
+    if target is None:
+        return INSTRUCTIONS
+    processor = find_target(target)
+    found = instructions_with(processor.features) if processor is not None else {}
+    if not found:
+        having = ", ".join(each.name for each in TARGETS if instructions_with(each.features))
+        raise ValueError(f"no WMMA instructions of {target!r} are known: give one of {having}")
+    return found
+
 
 # Instructions that share a layout with others of the same sizes.
 WMMA_16_BIT = INSTRUCTIONS["wmma_f32_16x16x16_f16_w32_gfx12"]
@@ -265,24 +343,29 @@ def _without_wave(name: str) -> str:
 
 
 @cache
-def matrix_instruction(name: str) -> MatrixInstruction:
-    """Return the instruction with clang's name; `_gfx12` and then `_w32` may be left out. Raises
-    ValueError for other names."""
+def matrix_instruction(name: str, target: str | None = None) -> MatrixInstruction:
+    """Return the instruction with clang's name; `_gfx12` and then `_w32` may be left out.
+
+    target: a processor, such as gfx1100; without one, the name is of gfx12. Raises ValueError for
+    other names.
+    """
+    known = instructions_of(target)
     for suffix in ("", "_gfx12", "_w32", "_w32_gfx12"):
-        if f"{name}{suffix}" in INSTRUCTIONS:
-            return INSTRUCTIONS[f"{name}{suffix}"]
-    short = {_without_wave(known): None for known in INSTRUCTIONS}
+        if f"{name}{suffix}" in known:
+            return known[f"{name}{suffix}"]
+    short = {_without_wave(each): None for each in known}
     alike = get_close_matches(_without_wave(name), short, 3)
-    remedy = (
-        f"did you mean {', '.join(alike)}?" if alike else "such as wmma_f32_16x16x16_f16_w32_gfx12"
-    )
-    raise ValueError(f"{name!r} is no WMMA or SWMMAC instruction of gfx12: {remedy}")
+    usual = next(iter(known))
+    remedy = f"did you mean {', '.join(alike)}?" if alike else f"such as {usual}"
+    kinds = "WMMA or SWMMAC" if known is INSTRUCTIONS else "WMMA"
+    where = next(iter(known.values())).generation.value
+    raise ValueError(f"{name!r} is no {kinds} instruction of {where}: {remedy}")
 
 
-def layout(name: str, operand: str) -> Layout:
+def layout(name: str, operand: str, target: str | None = None) -> Layout:
     """Return how an operand (a, b, c, d, and index of sparse products) of an instruction lies in
-    the wave."""
-    return matrix_instruction(name).layout(operand)
+    the wave. target: see `matrix_instruction`."""
+    return matrix_instruction(name, target).layout(operand)
 
 
 def unpack_nibbles(words: Array, signed: bool) -> Array:

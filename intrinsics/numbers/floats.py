@@ -10,19 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.declarations import Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.declarations import (
+    Emit,
+    EmitContext,
+    Form,
+    LlvmCall,
+    SpecialForm,
+    device_function,
+    intrinsic,
+)
 from amdjit.intrinsics.type_variables import FLOAT_OR_VECTOR
 from amdjit.types import (
     Scalar,
     TypeVariable,
+    bf16,
     f16,
     f32,
+    f64,
     i16,
     i32,
     u16,
     u32,
 )
 
+_bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 MEDIAN = TypeVariable("M", (f16, f32, i16, u16, i32, u32))
 
 
@@ -61,7 +72,7 @@ def _fused(x: Any, y: Any, z: Any, kind: Any) -> Any:
 
 @intrinsic(LlvmCall("llvm.fma.{x}"), isa="v_fma")
 def fma(x: FLOAT_OR_VECTOR, y: FLOAT_OR_VECTOR, z: FLOAT_OR_VECTOR) -> FLOAT_OR_VECTOR:
-    """Return x * y + z, rounded once (`llvm.fma`)."""
+    """Return x * y + z, rounded once (`llvm.fma`); bf16 is rounded to f32 before."""
     kind: Any = np.asarray(x).dtype.type
     rows: Any = zip(np.ravel(x), np.ravel(y), np.ravel(z), strict=True)
     return np.array([_fused(a, b, c, kind) for a, b, c in rows], kind).reshape(np.shape(x))[()]
@@ -78,3 +89,24 @@ def fma_mix(x, y, z):
     """Return f32(x) * f32(y) + f32(z), rounded once, for f16 and f32 in any mix: one
     `v_fma_mix_f32`."""
     return fma(f32(x), f32(y), f32(z))
+
+
+@device_function
+def fma_bf16(x, y, z):
+    """Return x * y + z of bf16, rounded once.
+
+    The f32 nearest to the exact result rounds to the same bf16, unless it lies midway between two
+    of them: there the exact result's side decides.
+    """
+    nearest = fma(f32(x), f32(y), f32(z))
+    bits = _bitcast(nearest, u32)
+    if bits & u32(0xFFFF) == u32(0x8000):
+        product, addend = f64(x) * f64(y), f64(z)  # exact
+        total = product + addend
+        back = total - product
+        rest = (product - (total - back)) + (addend - back)  # total + rest is exact (D. Knuth)
+        beyond = (total - f64(nearest)) + rest
+        if beyond != 0.0:
+            is_outward = (beyond > 0.0) == (nearest > 0.0)
+            nearest = _bitcast(bits + u32(1) if is_outward else bits - u32(1), f32)
+    return bf16(nearest)

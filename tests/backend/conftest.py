@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amdjit.backend import Linker, find_linker
+from amdjit.backend import Linker, OwnLinker, find_linker
 from amdjit.options import CompileOptions, Environment, named_target
 from amdjit.target import Target
 
@@ -30,5 +30,14 @@ def options(target: Target) -> CompileOptions:
 
 
 @pytest.fixture(scope="session")
-def linker() -> Linker:
-    return find_linker(Environment())
+def linker() -> OwnLinker:
+    """Return amdjit's own linker, as kernels are linked."""
+    return OwnLinker()
+
+
+@pytest.fixture(scope="session")
+def lld() -> Linker:
+    """Return the lld of the ziglang package."""
+    found = find_linker(Environment(), "zig")
+    assert isinstance(found, Linker)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from amdjit.backend import annotate_assembly, emit_assembly, optimise
+import amdjit
+from amdjit import f32
+from amdjit.backend import annotate_assembly, emit_assembly, list_assembly, optimise
 from amdjit.code_object.elf import read_elf
 from amdjit.options import CompileOptions
 from amdjit.target import Target
@@ -75,6 +78,45 @@ def test_debug_tables_and_temporary_labels_are_gone(raw: str) -> None:
         "s_endpgm",
     ):
         assert wanted in text
+
+
+@pytest.mark.parametrize("name", ["saxpy", "everything", "loops"])
+def test_the_listing_is_all_code_and_nothing_else(
+    ir: Callable[[str], str], target: Target, options: CompileOptions, name: str
+) -> None:
+    full = annotate_assembly(
+        emit_assembly(optimise(ir(name), target, options), target, options), LINES
+    )
+    lines = list_assembly(full).splitlines()
+    # What begins with a letter and is not in a table is an instruction of LLVM's text.
+    code = [line.split()[0] for line in full.splitlines() if re.match(r"\t[a-z]\w+", line)]
+    shown = [line.split()[0] for line in lines if line.startswith("    ")]
+    assert shown == code
+    assert len(code) > 10
+    others = [line for line in lines if not line.startswith("    ")]
+    assert f"{name}:" in others or name == "everything"
+    for line in others:
+        assert re.fullmatch(r"[.\w]+:|; saxpy\.py:\d+(  .*)?", line) or name != "saxpy", line
+    for noise in (".amdhsa", ".section", "Occupancy", "%bb", "\t", "p2align", "@function"):
+        assert noise not in "\n".join(lines)
+
+
+def test_a_kernels_listing_has_as_many_instructions_as_its_code() -> None:
+    @amdjit.device_function(inline=False)
+    def cubed(x: f32) -> f32:
+        return x * x * x
+
+    @amdjit.kernel
+    def cubes(x: f32[:]) -> None:
+        for i in range(amdjit.grid(1), x.shape[0], amdjit.gridsize(1)):
+            x[i] = cubed(x[i]) + x[i]
+
+    compiled = cubes.compile(target="gfx1201")
+    own = compiled.asm[compiled.asm.index("\ncubes:") + 1 :]
+    code = [line for line in own.splitlines() if line.startswith("    ")]
+    assert len(code) == compiled.resources.instructions
+    assert ".amdhsa_kernel cubes" in compiled.asm_full
+    assert cubes.inspect_asm() == {compiled.signature: compiled.asm}
 
 
 def test_a_file_that_is_not_given_is_named_without_its_text(raw: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amdjit.backend import Linker, emit_assembly, emit_object, link, optimise
+from amdjit.backend import OwnLinker, emit_assembly, emit_object, link, optimise
 from amdjit.backend.checks import has_inline_assembly
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import BackendError
@@ -23,7 +23,7 @@ V_MOV_B32_V1_42 = bytes.fromhex("aa02027e")
 
 
 @pytest.mark.parametrize("wave_size", [32, 64])
-def test_the_instruction_is_in_the_code(target: Target, linker: Linker, wave_size: int) -> None:
+def test_the_instruction_is_in_the_code(target: Target, linker: OwnLinker, wave_size: int) -> None:
     options = CompileOptions(target, wave_size=wave_size)
     optimised = optimise(KERNEL.format(text="v_mov_b32 $0, 42"), target, options)
     code_object = CodeObject.read(link(emit_object(optimised, target, options), linker))
@@ -35,7 +35,7 @@ def test_the_instruction_is_in_the_code(target: Target, linker: Linker, wave_siz
 
 
 def test_the_same_code_comes_out_of_the_assembler_as_of_llvm(
-    target: Target, options: CompileOptions, linker: Linker
+    target: Target, options: CompileOptions, linker: OwnLinker
 ) -> None:
     plain = (
         "define protected amdgpu_kernel void @kernel(ptr addrspace(1) %p) {\n  {body}\n  ret "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import shutil
 import stat
@@ -12,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from amdjit.backend import Linker, emit_object, find_linker, link, optimise, tools
-from amdjit.backend.tools import find_assembler
+from amdjit.backend import Linker, OwnLinker, emit_object, find_linker, link, optimise, tools
+from amdjit.backend.tools import find_assembler, find_lld
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions, Environment
@@ -54,24 +55,31 @@ def test_all_linkers_make_the_same_code_object(relocatable: bytes) -> None:
     debian = shutil.which("ld.lld-22")
     if debian is None:
         pytest.skip("ld.lld-22 is not installed")
-    ours = CodeObject.read(link(relocatable, find_linker(Environment(), "zig")))
-    theirs = CodeObject.read(link(relocatable, Linker((debian,))))
-    # The ELF header says where the sections are, and one of them is the linker's name.
-    loaded = [b"".join(segment.data for segment in each.segments)[64:] for each in (ours, theirs)]
-    assert loaded[0] == loaded[1]
-    assert [s.address for s in ours.segments] == [s.address for s in theirs.segments]
+    linkers = (OwnLinker(), find_linker(Environment(), "zig"), Linker((debian,)))
+    linked = [CodeObject.read(link(relocatable, linker)) for linker in linkers]
+    for ours, theirs in itertools.pairwise(linked):
+        # The ELF header says where the sections are, and one of them is the linker's name.
+        loaded = [b"".join(s.data for s in each.segments)[64:] for each in (ours, theirs)]
+        assert loaded[0] == loaded[1]
+        assert [s.address for s in ours.segments] == [s.address for s in theirs.segments]
+
+
+def test_no_program_is_looked_for_unless_one_is_chosen() -> None:
+    nowhere = Environment(rocm_path=Path("/nowhere"), search_path="")
+    assert find_linker(nowhere) == OwnLinker(nowhere)
+    assert str(find_linker(nowhere)) == "amdjit"
 
 
 @posix_only
 def test_rocm_comes_before_ziglang(tmp_path: Path) -> None:
     lld = program(tmp_path / "rocm" / "llvm" / "bin" / "ld.lld")
-    assert find_linker(Environment(rocm_path=tmp_path / "rocm")) == Linker((str(lld),))
+    assert find_lld(Environment(rocm_path=tmp_path / "rocm")) == Linker((str(lld),))
 
 
 @posix_only
 def test_the_path_comes_last(tmp_path: Path, without_ziglang: None, without_rocm: None) -> None:
     lld = program(tmp_path / "bin" / "ld.lld")
-    assert find_linker(Environment(search_path=str(lld.parent))) == Linker((str(lld),))
+    assert find_lld(Environment(search_path=str(lld.parent))) == Linker((str(lld),))
 
 
 @posix_only
@@ -94,11 +102,12 @@ def test_a_choice_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 
 def test_no_linker_at_all_says_what_to_install(without_ziglang: None, without_rocm: None) -> None:
-    with pytest.raises(BackendError, match=r"pip install ziglang.*AMDJIT_LINKER"):
-        find_linker(Environment())
-    with pytest.raises(BackendError, match="pip install ziglang"):
+    install = r"pip install \"amdjit\[lld\]\""
+    with pytest.raises(BackendError, match=rf"{install}.*AMDJIT_LINKER"):
+        find_lld(Environment())
+    with pytest.raises(BackendError, match=install):
         find_assembler(Environment())
-    with pytest.raises(BackendError, match="ziglang is not installed"):
+    with pytest.raises(BackendError, match=f"ziglang is not installed.*{install}"):
         find_linker(Environment(), "zig")
 
 
@@ -125,7 +134,7 @@ def test_a_linker_that_hangs_is_stopped(
 
 
 def test_no_place_for_temporary_files_is_an_error_with_a_remedy(
-    relocatable: bytes, linker: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    relocatable: bytes, lld: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("TMPDIR", "TEMP", "TMP"):
         monkeypatch.setenv(name, str(tmp_path / "nowhere"))
@@ -134,27 +143,28 @@ def test_no_place_for_temporary_files_is_an_error_with_a_remedy(
     with pytest.raises(
         BackendError, match=r"No usable temporary directory.*set TMPDIR to a directory"
     ):
-        link(relocatable, linker)
+        link(relocatable, lld)
 
 
 def test_a_full_disk_is_an_error_with_a_remedy(
-    relocatable: bytes, linker: Linker, monkeypatch: pytest.MonkeyPatch
+    relocatable: bytes, lld: Linker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_room(path: Path, content: bytes) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_bytes", no_room)
     with pytest.raises(BackendError, match=r"No space left on device; make room, or set TMPDIR"):
-        link(relocatable, linker)
+        link(relocatable, lld)
 
 
-def test_bytes_that_are_no_object_are_refused(linker: Linker) -> None:
-    with pytest.raises(BackendError, match="linking failed"):
-        link(b"not an object", linker)
+def test_bytes_that_are_no_object_are_refused(lld: Linker) -> None:
+    for linker in (lld, OwnLinker()):
+        with pytest.raises(BackendError, match="linking failed"):
+            link(b"not an object", linker)
 
 
 def test_an_undefined_symbol_is_refused(
-    target: Target, options: CompileOptions, linker: Linker
+    target: Target, options: CompileOptions, lld: Linker
 ) -> None:
     text = """
 target triple = "amdgcn-amd-amdhsa"
@@ -164,13 +174,15 @@ define protected amdgpu_kernel void @kernel() {
   ret void
 }
 """
-    with pytest.raises(BackendError, match="elsewhere"):
-        link(emit_object(text, target, options), linker)
+    for linker in (lld, OwnLinker()):
+        with pytest.raises(BackendError, match="elsewhere"):
+            link(emit_object(text, target, options), linker)
 
 
 def test_nothing_is_left_behind(
-    relocatable: bytes, linker: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    relocatable: bytes, lld: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    link(relocatable, linker)
+    link(relocatable, lld)
+    link(relocatable, OwnLinker())
     assert list(tmp_path.iterdir()) == []

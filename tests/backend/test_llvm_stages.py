@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from amdjit.backend import Linker, emit_assembly, emit_object, link, optimise
+from amdjit.backend import OwnLinker, emit_assembly, emit_object, link, optimise
 from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import BackendError
@@ -64,14 +64,14 @@ def test_code_is_the_code_of_opt_and_llc(
     assert len(instructions(ours)) > 10
 
 
-def test_wave64_is_a_choice(ir: Callable[[str], str], target: Target, linker: Linker) -> None:
+def test_wave64_is_a_choice(ir: Callable[[str], str], target: Target, linker: OwnLinker) -> None:
     options = CompileOptions(target, wave_size=64)
     linked = link(emit_object(optimise(ir("saxpy"), target, options), target, options), linker)
     assert CodeObject.read(linked).kernels["saxpy"].descriptor.wave_size == 64
 
 
 def test_another_target_makes_a_code_object_for_it(
-    ir: Callable[[str], str], linker: Linker
+    ir: Callable[[str], str], linker: OwnLinker
 ) -> None:
     from_name = CompileOptions(named_target("gfx1200"))
     linked = link(emit_object(ir("saxpy"), from_name.target, from_name), linker)
@@ -202,7 +202,7 @@ def lds(nbytes: int, body: str = "  store volatile i8 1, ptr addrspace(3) @share
 
 
 def test_lds_up_to_the_limit_is_taken_and_no_more(
-    target: Target, options: CompileOptions, linker: Linker
+    target: Target, options: CompileOptions, linker: OwnLinker
 ) -> None:
     most = link(emit_object(lds(65536), target, options), linker)
     assert CodeObject.read(most).kernels["kernel"].metadata.group_segment_bytes == 65536
@@ -255,7 +255,7 @@ def test_local_arrays_that_llvm_would_end_the_process_for(
 
 
 def test_large_local_arrays_are_compiled(
-    target: Target, options: CompileOptions, linker: Linker
+    target: Target, options: CompileOptions, linker: OwnLinker
 ) -> None:
     linked = link(emit_object(scratch("[500000 x i32]"), target, options), linker)
     assert CodeObject.read(linked).kernels["kernel"].metadata.private_segment_bytes >= 2_000_000

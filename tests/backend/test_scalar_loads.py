@@ -24,13 +24,13 @@ def ids_2d(out):
 
 
 def test_gfx12_needs_no_mask() -> None:
-    asm = ids.compile(f32[:], target="gfx1201").asm
+    asm = ids.compile(f32[:], target="gfx1201").asm_full
     assert len(re.findall("s_load_u16", asm)) == 1
     assert "0xffff" not in asm
 
 
 def test_two_sizes_are_one_load() -> None:
-    asm = ids_2d.compile(f32[:, :], target="gfx1201").asm
+    asm = ids_2d.compile(f32[:, :], target="gfx1201").asm_full
     assert not re.search("global_load|s_load_u16", asm)
     assert len(re.findall("s_load_b32 .*, 0x1c", asm)) == 1
 

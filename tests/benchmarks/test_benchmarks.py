@@ -11,6 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
+import algorithms
 import code_changes
 import code_quality
 import compile_latency
@@ -36,7 +37,7 @@ def test_compile_latency_measures_every_stage(
     saved = json.loads((results / "compile_latency.json").read_text())
     for kernel in compile_latency.KERNELS:
         stages = [stage["best_ms"] for stage in saved["stages"][kernel].values()]
-        assert all(0 < stage <= saved["totals"][kernel]["best_ms"] for stage in stages)
+        assert all(0 <= stage <= saved["totals"][kernel]["best_ms"] for stage in stages)
     text = capsys.readouterr().out
     assert all(
         label in text
@@ -176,3 +177,14 @@ def test_code_changes_shows_kernels_with_other_machine_code() -> None:
         "saxpy",
         f"{plain['instructions']} -> {careful['instructions']}",
     )
+
+
+def test_algorithms_measures_launches_and_memory(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    algorithms.main(4096, ["axpy"])
+    saved = json.loads((results / "algorithms.json").read_text())
+    assert set(saved["cases"]) == {"axpy"}
+    assert saved["cases"]["axpy"]["bytes_per_element"] == 12
+    assert set(algorithms.cases(1)) == set(algorithms.ROCPRIM)
+    assert "axpy" in capsys.readouterr().out

@@ -79,8 +79,8 @@ def test_links_lead_to_files(file: Path) -> None:
 
 
 def test_the_readme_program_runs(tmp_path: Path) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    (tmp_path / "first.py").write_text(program)
+    parts = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    (tmp_path / "first.py").write_text("\n".join(parts))
     done = subprocess.run(
         [sys.executable, "first.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )

@@ -22,9 +22,14 @@ TEXTS = (
     "emulator",
     "from_numba",
     "from_hip",
+    "from_triton",
+    "debugging",
     "sanitizer",
     "wave",
     "inspection",
+    "cooperative",
+    "block",
+    "random",
 )
 # A program, and what it prints if the text shows that.
 BLOCK = re.compile(

@@ -1,4 +1,4 @@
-"""What the emulator's tests build: C kernels for gfx1201 and for the host, and assembled
+"""What the emulator's tests build: C kernels for a processor and for the host, and assembled
 kernels."""
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ COMPILER = "clang-22"
 _TARGET = [
     "-target",
     "amdgcn-amd-amdhsa",
-    f"-mcpu={CPU}",
     "-nogpulib",
     "-ffreestanding",
     "-fwrapv",
@@ -45,13 +44,14 @@ class Use:
 
     tier: of the emulator. host: what makes the host code, if not for this processor. fresh: each
     launch gets an emulator of its own without a cache, for tests that change how host code is made.
-    device: the emulator to launch on.
+    device: the emulator to launch on. cpu: the processor that C is compiled for.
     """
 
     tier: str | None = None
     host: HostCompiler | None = None
     fresh: bool = False
     device: EmulatorDevice | None = None
+    cpu: str = CPU
 
 
 _USE: ContextVar[Use] = ContextVar("use", default=Use())  # noqa: B039 - it is frozen
@@ -69,18 +69,20 @@ def using(**changes: Any) -> Iterator[None]:
 
 def device(threads: int = 1) -> EmulatorDevice:
     """Return the tests' emulator with that many host threads; launches may take 20 seconds."""
-    return _device(threads, _USE.get().tier, _USE.get().host)
+    return _device(threads, _USE.get().tier, _USE.get().host, _USE.get().cpu)
 
 
 @functools.cache
-def _device(threads: int, tier: str | None, compiler: HostCompiler | None) -> EmulatorDevice:
+def _device(
+    threads: int, tier: str | None, compiler: HostCompiler | None, cpu: str
+) -> EmulatorDevice:
     return _new_device(threads, tier, compiler)
 
 
 def _new_device(
     threads: int, tier: str | None, compiler: HostCompiler | None = None
 ) -> EmulatorDevice:
-    target = find_target(CPU)
+    target = find_target(_USE.get().cpu)
     assert target is not None
     settings = read_environment(os.environ)
     settings = dataclasses.replace(settings, emulator_tier=tier or settings.emulator_tier)
@@ -111,9 +113,13 @@ def emulate(
     run(code_object, kernel, grid, block, args, device=emulator, **options)
 
 
-@functools.cache
 def compile_source(source: str, *flags: str) -> bytes:
-    """Compile C for gfx1201 and link it; the folder of the kernels is searched for includes."""
+    """Compile C and link it; the folder of the kernels is searched for includes."""
+    return _compiled(source, flags, _USE.get().cpu)
+
+
+@functools.cache
+def _compiled(source: str, flags: tuple[str, ...], cpu: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.c")
         path.write_text(source)
@@ -121,6 +127,7 @@ def compile_source(source: str, *flags: str) -> bytes:
         command = [
             COMPILER,
             *_TARGET,
+            f"-mcpu={cpu}",
             *(flags or ("-O3",)),
             "-g",
             f"-I{KERNELS}",
@@ -158,7 +165,7 @@ def own_parts(input_bytes: int, output_bytes: int) -> str:
 
 
 _HEADER = """
-.amdgcn_target "amdgcn-amd-amdhsa--gfx1201"
+.amdgcn_target "amdgcn-amd-amdhsa--{cpu}"
 .text
 .globl kernel
 .p2align 8
@@ -184,6 +191,7 @@ _FOOTER = """
   .amdhsa_fp16_overflow {overflow}
   .amdhsa_float_round_mode_32 {rounding}
   .amdhsa_float_round_mode_16_64 {wide_rounding}
+  {directives}
 .end_amdhsa_kernel
 .amdgpu_metadata
 ---
@@ -219,12 +227,14 @@ def assemble(
     attributes: str = "",
     wave_size: int = 32,
     overflow: int = 0,
+    cpu: str = CPU,
+    directives: str = "",
 ) -> bytes:
     """Assemble a kernel `kernel(input, output)`; s[0:1] points to its arguments. `s_endpgm` is
     added.
 
     denormals, rounding: the modes of single precision; wide_*: those of half and double precision.
-    overflow: FP16_OVFL.
+    overflow: FP16_OVFL. directives: further ones of the kernel's descriptor.
     """
     with tempfile.TemporaryDirectory() as folder:
         source, item, output = (Path(folder, f"kernel.{suffix}") for suffix in ("s", "o", "co"))
@@ -233,14 +243,15 @@ def assemble(
             "wide_denormals": wide_denormals,
             "wide_rounding": wide_rounding,
             "overflow": overflow,
+            "directives": directives,
         }
         footer = _FOOTER.format(**values, wave_size=wave_size, is_wave32=int(wave_size == 32))
-        source.write_text(_HEADER + body + footer)
+        source.write_text(_HEADER.format(cpu=cpu) + body + footer)
         attributes = ",".join([*filter(None, [attributes]), f"+wavefrontsize{wave_size}"])
         command = [
             "llvm-mc-22",
             "-triple=amdgcn-amd-amdhsa",
-            f"-mcpu={CPU}",
+            f"-mcpu={cpu}",
             f"-mattr={attributes}",
             "-filetype=obj",
         ]

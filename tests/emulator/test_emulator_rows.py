@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from amdjit.emulator.decoder.instruction import Opcode
+from amdjit.emulator.decoder.instruction_set import GFX11, GFX12
 from amdjit.emulator.decoder.opcode_names import opcode_named
 from amdjit.emulator.decoder.opcode_tables import ROWS
-from amdjit.emulator.decoder.rows import row_of
+from amdjit.emulator.decoder.rows import opcodes, row_of
 from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.host.builder import bits_of, is_float, vector
 from amdjit.emulator.host.function import NativeFunction
@@ -31,7 +32,7 @@ def result_type(opcode: Opcode, expression: Expression, lanes: bool) -> str:
 
 
 def variants(operation: VectorOp) -> list[Expression]:
-    chosen = (operation.expression, operation.clamped, operation.scaled)
+    chosen = operation.expression, operation.clamped, operation.scaled, operation.unquieted
     return [expression for expression in chosen if expression is not None]
 
 
@@ -67,5 +68,5 @@ def test_operand_types_do_not_depend_on_the_encoding() -> None:
 
 
 def test_emitters_are_only_for_instructions_of_the_opcode_tables() -> None:
-    known = {mnemonic for codes in ROWS.values() for mnemonic, _, _ in codes.values()}
+    known = {opcode.traits.operation for sets in (GFX12, GFX11) for opcode in opcodes(sets)}
     assert EMITTERS.keys() <= known

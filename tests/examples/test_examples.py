@@ -22,7 +22,7 @@ NAMES = sorted(
 
 
 def test_there_are_examples() -> None:
-    assert len(NAMES) == 19
+    assert len(NAMES) == 20
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -22,6 +22,7 @@ from amdjit.types import (
     f64,
     fp8,
     i32,
+    u64,
 )
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
@@ -74,6 +75,7 @@ def commons() -> dict[tuple[str, str], str]:
 
 COMMON = commons()
 CLASSES, OPERATORS = table("operators")
+SIGNS = table("signs")[1]
 
 
 def class_of(type: Type) -> str:
@@ -97,11 +99,15 @@ def class_of(type: Type) -> str:
 
 def expected(operator: str, left: str, right: str) -> Type | None:
     """Return what the tables say about an operator on two types, None if it is refused."""
-    common = NAMED.get(COMMON[left, right])
     items = [NAMED[left], NAMED[right]]
+    if operator in SHIFTS:
+        return shifted(*items)
+    if is_u64_and_signed(*items) and operator in SIGNS:
+        return NAMED.get(SIGNS[operator][left != "u64"])
+    common = NAMED.get(COMMON[left, right])
     if common is None:
         return unlike_items(operator, items)
-    cell = OPERATORS[operator][CLASSES.index(class_of(common))]
+    cell = OPERATORS[operator.replace("max", "min")][CLASSES.index(class_of(common))]
     if cell == "joined":
         return Tuple(
             tuple(element for item in items if isinstance(item, Tuple) for element in item.elements)
@@ -115,19 +121,43 @@ def expected(operator: str, left: str, right: str) -> Type | None:
     return {"same": common, ".": None, "i32": i32, "f32": f32, "boolean": boolean}[cell]
 
 
+SHIFTS = ("a << b", "a >> b")
+
+
+def shifted(left: Type, right: Type) -> Type | None:
+    """Return the type of a shift: that of its left operand, in every element of a vector."""
+    lengths = {type.length for type in (left, right) if isinstance(type, Vector)}
+    number, count = (type.element if isinstance(type, Vector) else type for type in (left, right))
+    if len(lengths) > 1 or not all(
+        isinstance(scalar, Scalar) and (scalar.is_integer or scalar is boolean)
+        for scalar in (number, count)
+    ):
+        return None
+    number = i32 if number is boolean else number
+    assert isinstance(number, Scalar)
+    return Vector(number, lengths.pop()) if lengths else number
+
+
+def is_u64_and_signed(left: Type, right: Type) -> bool:
+    """Whether these are the two kinds of integers that no type holds."""
+    both = (left, right)
+    return u64 in both and any(isinstance(type, Scalar) and type.is_signed for type in both)
+
+
 def unlike_items(operator: str, items: list[Type]) -> Type | None:
     """Tuples and records of different kinds can be compared: they are not equal."""
     are_items = all(isinstance(item, Tuple) and class_of(item) != "complex" for item in items)
     return boolean if are_items and operator in ("a == b", "a != b") else None
 
 
-BINARY = [operator for operator in OPERATORS if "b" in operator.replace("abs", "")]
+BINARY = [operator for operator in {**OPERATORS, **SIGNS} if "b" in operator.replace("abs", "")]
 UNARY = [operator for operator in OPERATORS if operator not in BINARY]
 
 
 def test_the_tables_name_every_pair_of_types() -> None:
     assert COMMON.keys() == {(left, right) for left in NAMED for right in NAMED}
     assert {class_of(type) for type in NAMED.values()} == set(CLASSES)
+    assert all(OPERATORS[shift][1] == SIGNS[shift][0] == "left" for shift in SHIFTS)
 
 
 def check(operator: str, left: str, right: str) -> None:

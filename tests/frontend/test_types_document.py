@@ -64,9 +64,20 @@ def test_operators_have_the_types_of_the_table(left: Scalar) -> None:
             if operator == "and" and left is boolean and right.storage_only:
                 # `a and b` is `b if a else False`, and the literal False takes the type of b.
                 continue
-            assert type_of(operator, left, right) == expected_type(operator, common), (
-                f"{left} {operator} {right}"
-            )
+            expected = unlike(operator, left, right)
+            if expected == "common":
+                expected = expected_type(operator, common)
+            assert type_of(operator, left, right) == expected, f"{left} {operator} {right}"
+
+
+def unlike(operator: str, left: Scalar, right: Scalar) -> Scalar | str | None:
+    """State the rules of shifts, and of a u64 beside a signed integer; "common" for other types."""
+    if operator == "<<":
+        are_integers = all(side.is_integer or side is boolean for side in (left, right))
+        return None if not are_integers else i32 if left is boolean else left
+    if u64 in (left, right) and (left.is_signed or right.is_signed):
+        return {"<": boolean, "and": None, "min": i64, "/": f64}.get(operator, u64)
+    return "common"
 
 
 def expected_type(operator: str, common: Scalar | None) -> Scalar | None:
@@ -82,8 +93,6 @@ def expected_type(operator: str, common: Scalar | None) -> Scalar | None:
     if operator == "&":
         return None if common.is_float else common
     number = i32 if common is boolean else common
-    if operator == "<<":
-        return None if number.is_float else number
     if operator == "/" and not number.is_float:
         return f64 if number.bits == 64 else f32
     return number
@@ -100,7 +109,7 @@ def test_types_are_numpys_but_for_what_the_document_names() -> None:
             numpys = np.promote_types(left.dtype, right.dtype)
             if common is None:
                 assert left.kind is not right.kind
-                assert numpys.itemsize > max(left.nbytes, right.nbytes) or numpys == np.float64
+                assert numpys == np.float64
             else:
                 assert common.dtype == numpys
 

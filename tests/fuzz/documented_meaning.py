@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from amdjit.frontend.values.promotion import common_scalar
-from amdjit.types import Scalar, bf16, boolean, f32, f64, i32
+from amdjit.types import Scalar, bf16, boolean, f32, f64, i32, i64, u64
 
 Literal = bool | int | float
 
@@ -98,12 +98,20 @@ def pair(x: Number | Literal, y: Number | Literal) -> tuple[Number, Number]:
     return convert(common, x), convert(common, y)
 
 
+def _beside_u64(x: Number | Literal, y: Number | Literal) -> bool:
+    """Whether one operand is a u64 and the other one has a signed integer type."""
+    types = [side.type for side in (x, y) if isinstance(side, Number)]
+    return len(types) == 2 and u64 in types and any(type.is_signed for type in types)
+
+
 def _integers(x: Number, y: Number) -> tuple[Number, Number]:
     return (convert(i32, x), convert(i32, y)) if x.type is boolean else (x, y)
 
 
 def _arithmetic(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
     def apply(x: Any, y: Any) -> Number:
+        if _beside_u64(x, y):
+            return of(u64, compute(int(x.value), int(y.value)))
         x, y = _integers(*pair(x, y))
         if x.type.is_float:
             return Number(x.type, compute(x.value, y.value))
@@ -116,6 +124,8 @@ def _down(
     compute: Callable[[Any, Any], Any], floats: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], Number]:
     def apply(x: Any, y: Any) -> Any:
+        if _beside_u64(x, y):
+            return of(u64, compute(int(x.value), int(y.value)) if y.value else 0)
         x, y = _integers(*pair(x, y))
         if x.type.is_float:
             return Number(x.type, floats(x.value, y.value))
@@ -125,6 +135,8 @@ def _down(
 
 
 def _divide(x: Any, y: Any) -> Number:
+    if _beside_u64(x, y):
+        return Number(f64, np.divide(convert(f64, x).value, convert(f64, y).value))
     x, y = _integers(*pair(x, y))
     target = x.type if x.type.is_float else f64 if x.type.bits == 64 else f32
     return Number(target, np.divide(convert(target, x).value, convert(target, y).value))
@@ -132,19 +144,28 @@ def _divide(x: Any, y: Any) -> Number:
 
 def _bits(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]:
     def apply(x: Any, y: Any) -> Any:
+        if _beside_u64(x, y):
+            return of(u64, compute(int(x.value), int(y.value)))
         x, y = pair(x, y)
         return of(x.type, compute(int(x.value), int(y.value)))
 
     return apply
 
 
+def _shifted(x: Any, y: Any) -> tuple[Number, Number]:
+    """Bring a shift's operands to Numbers: the left one keeps its type, and so does its count."""
+    if isinstance(x, Number) and isinstance(y, Number):
+        return (convert(i32, x) if x.type is boolean else x), y
+    return _integers(*pair(x, y))
+
+
 def _shift_left(x: Any, y: Any) -> Number:
-    x, y = _integers(*pair(x, y))
+    x, y = _shifted(x, y)
     return of(x.type, int(x.value) << int(y.value) if 0 <= int(y.value) < x.type.bits else 0)
 
 
 def _shift_right(x: Any, y: Any) -> Number:
-    x, y = _integers(*pair(x, y))
+    x, y = _shifted(x, y)
     count = int(y.value) if 0 <= int(y.value) < x.type.bits else x.type.bits
     return of(x.type, int(x.value) >> count)
 
@@ -158,6 +179,8 @@ def _compare(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Number]
             if known and not number.type.minimum <= literal <= number.type.maximum:
                 exact = [int(side.value) if isinstance(side, Number) else side for side in (x, y)]
                 return Number(boolean, np.bool_(compute(*exact)))
+        if _beside_u64(x, y):
+            return Number(boolean, np.bool_(compute(int(x.value), int(y.value))))
         x, y = pair(x, y)
         return Number(boolean, np.bool_(compute(x.value, y.value)))
 
@@ -177,7 +200,10 @@ def _rounded_to(x: Number, digits: Any) -> Number:
     return x if np.isinf(product) else Number(x.type, np.rint(product) / factor)
 
 
-def _power(x: Number, n: int) -> Number:
+def _power(x: Number, n: Any) -> Number:
+    if isinstance(n, Number):
+        x, n = _integers(*pair(x, n))
+        return of(x.type, int(x.value) ** int(n.value))
     result: Any = convert(x.type, 1)
     started, base = False, x
     while n:
@@ -247,6 +273,10 @@ def extreme(less: bool) -> Callable[..., Number]:
                 continue
             if not isinstance(result, Number) and not isinstance(item, Number):
                 result = min(result, item) if less else max(result, item)
+                continue
+            if _beside_u64(result, item):
+                extreme = min if less else max
+                result = of(i64 if less else u64, extreme(int(result.value), int(item.value)))
                 continue
             x, y = pair(result, item)
             result = _chosen(x, y, less)

@@ -35,7 +35,7 @@ class Composites(Expressions):
             return self.pick(*known)
         if depth <= 0 or self.chance(30):
             return self.made(type, depth - 1)
-        makers = [self.made, self.conditional, self.call]
+        makers = [self.made, self.conditional, self.item_at_run_time, self.call]
         if isinstance(type, Vector):
             makers += [self.vector_operation] * 3 + [self.vector_function, self.shuffle]
         if isinstance(type, ComplexType):

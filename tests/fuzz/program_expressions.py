@@ -22,9 +22,10 @@ from program_types import (
 )
 
 from amdjit.frontend.values.promotion import common_scalar
-from amdjit.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, u8, u16, u32
+from amdjit.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, i64, u8, u16, u32, u64
 
 T = TypeVar("T")
+SIGNED = (i8, i16, i32, i64)
 _DEPTH = 3
 
 
@@ -81,6 +82,7 @@ class Expressions:
         if depth <= 0 or self.chance(15):
             return self.leaf(type)
         makers = [self.leaf, self.conversion, self.conditional, self.conditional, self.call]
+        makers.append(self.item_at_run_time)
         if type is boolean:
             makers += [
                 self.comparison,
@@ -89,7 +91,7 @@ class Expressions:
                 self.negation,
                 self.boolean_bits,
             ]
-            makers += [self.complex_comparison]
+            makers += [self.complex_comparison, self.unlike_signs, self.membership, self.membership]
         else:
             makers += [self.arithmetic] * 5 + [self.unary, self.extreme, self.choice_of_operands]
             makers += (
@@ -97,6 +99,7 @@ class Expressions:
                 if type.is_integer
                 else [self.division]
             )
+            makers += [self.unlike_signs] if type in (u64, i64) else []
             makers += [self.reinterpretation] if type.bits > 8 else []
             makers += [self.rounding] if type is not bf16 else []
         return self.pick(*makers)(type, depth - 1)
@@ -121,11 +124,15 @@ class Expressions:
             return self.pick(*known)
         if self.arrays and type in PARAMETERS and self.chance(60):
             return self.element(type, depth)
+        if not self.arrays and type in PARAMETERS and self.chance(20):
+            return f"T_{type}[{self.choices.number(-ITEMS, ITEMS - 1)}]"
         return f"{type}({self.literal(type)})"
 
     def element(self, type: Scalar, depth: int) -> str:
-        """Read an input, or a result that the lane has written or not."""
-        return f"o_{type}[{self.place()}]" if self.chance(20) else f"a_{type}[{self.index(depth)}]"
+        """Read an input, a table of constants, or a result that the lane has written or not."""
+        if self.chance(20):
+            return f"o_{type}[{self.place()}]"
+        return f"{self.pick('a', 'a', 'T')}_{type}[{self.index(depth)}]"
 
     def place(self) -> str:
         return f"i * {SLOTS} + {self.choices.number(0, SLOTS - 1)}"
@@ -232,7 +239,41 @@ class Expressions:
         left, right = self.operands(type, depth, INTEGERS)
         return f"({left} {self.pick('&', '|', '^')} {right})"
 
+    def unlike_signs(self, type: Scalar, depth: int) -> str:
+        """Write an operator on a u64 and a signed integer, which has a result of this type."""
+        sides = [self.expression(u64, depth), self.expression(self.pick(*SIGNED), depth)]
+        left, right = sides if self.chance(50) else sides[::-1]
+        if type is boolean:
+            return f"({left} {self.pick('<', '<=', '==', '!=', '>', '>=')} {right})"
+        if type is i64:
+            return f"min({left}, {right})"
+        if self.chance(15):
+            return f"max({left}, {right})"
+        return f"({left} {self.pick('+', '-', '*', '//', '%', '&', '|', '^')} {right})"
+
+    def membership(self, type: Scalar, depth: int) -> str:
+        """Write `x in items`. Not of floats: Python also asks whether a NaN is the same object."""
+        operand = self.pick(*INTEGERS)
+        item = self.expression(operand, depth)
+        items = [
+            self.expression(self.partner(operand, INTEGERS), min(depth, 1))
+            if self.chance(60)
+            else self.weak(operand)
+            for _ in range(self.choices.number(1, 3))
+        ]
+        shape = self.pick("({},)", "[{}]")
+        return f"({item} {self.pick('in', 'not in')} {shape.format(', '.join(items))})"
+
+    def any_count(self, type: Scalar, depth: int) -> str:
+        """Write a shift by a count of any integer type."""
+        count = self.pick(*INTEGERS, boolean)
+        right = self.expression(count, depth)
+        right = f"({right} & {self.pick(7, 15, 63)})" if count is not boolean else right
+        return f"({self.expression(type, depth)} {self.pick('<<', '>>')} {right})"
+
     def shift(self, type: Scalar, depth: int) -> str:
+        if self.chance(30):
+            return self.any_count(type, depth)
         count = self.pick(
             "1", "3", str(type.bits - 1), f"({self.expression(type, depth)} & {type.bits - 1})"
         )
@@ -242,6 +283,10 @@ class Expressions:
     def unary(self, type: Scalar, depth: int) -> str:
         operators = ("-", "+", "~", "abs", "**") if type.is_integer else ("-", "+", "abs", "**")
         operator, operand = self.pick(*operators), self.expression(type, depth)
+        if operator == "**" and type.is_integer and self.chance(50):
+            other = self.partner(type, INTEGERS)
+            count = self.expression(other, min(depth, 1))
+            return f"({operand} ** {f'({count} & 7)' if other is not boolean else count})"
         if operator == "**":
             return f"({operand} ** {self.pick(0, 1, 2, 3, 6)})"
         return f"abs({operand})" if operator == "abs" else f"({operator}{operand})"
@@ -273,6 +318,13 @@ class Expressions:
     def conditional(self, type: Kind, depth: int) -> str:
         left, right = self.expression(type, depth), self.expression(type, depth)
         return f"({left} if {self.condition(depth)} else {right})"
+
+    def item_at_run_time(self, type: Kind, depth: int) -> str:
+        """Write a tuple and an index that is known at run time, counted from either end."""
+        items = [self.expression(type, depth) for _ in range(self.choices.number(1, 4))]
+        index = f"{self.expression(i32, depth)} % {len(items)}"
+        index += self.pick("", f" - {len(items)}")
+        return f"({', '.join(items)},)[{index}]"
 
     def choice_of_operands(self, type: Scalar, depth: int) -> str:
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from program_statements import Statements
-from program_types import PARAMETERS
+from program_types import NUMBERS, PARAMETERS
 
 from amdjit.types import Scalar, boolean, i32
 
@@ -37,6 +37,23 @@ class Loops(Statements):
         self.names[name] = i32
         self._round(indent, depth, outer)
         self.names = outer
+
+    def first_in_rounds(self, indent: int, depth: int) -> None:
+        """Assign a new name in a loop that certainly has an iteration, and keep it."""
+        k, name, type = self.fresh("k"), self.fresh("x"), self.pick(*NUMBERS, boolean)
+        rounds = self.pick("range(2)", "range(3, 0, -1)", "range(1, 6, 2)", "zip(range(2), (4, 5))")
+        self.line(indent, f"for {k} in {rounds}:")
+        outer, self.loops = self.loops, 0
+        self.line(indent + 1, f"{name} = {self.expression(type)}")
+        kept = dict(self.names) | {name: type}
+        self.names = dict(kept)
+        self.block(indent + 1, 0)
+        if self.chance(40):
+            self.line(indent + 1, f"if {self.condition(1)}:")
+            self.line(indent + 2, f"{name} = {self.expression(type, 1)}")
+            self.line(indent + 2, self.pick("continue", "break"))
+            self.line(indent + 1, f"{name} = {self.expression(type, 1)}")
+        self.loops, self.names = outer, kept
 
     def weak_integers(self, indent: int, depth: int) -> None:
         """Count from literals and Python numbers, with what wraps alike in every width, into 64

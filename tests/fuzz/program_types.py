@@ -29,6 +29,8 @@ PARAMETERS = (i8, u8, i16, i32, u32, i64, u64, f16, bf16, f32, f64)
 """Each program reads and writes one array of each of these types: `a_i8` and `o_i8` ..."""
 
 ITEMS = 32
+"""Elements of each input, and of each table of constants: `T_i8`, an array outside the program."""
+
 UNIFORM = 5
 """What the parameter `u` is in all lanes, where `i` is the lane's own number."""
 

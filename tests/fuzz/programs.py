@@ -28,6 +28,8 @@ class Writer(Memories):
                 self.branch,
                 self.for_loop,
                 self.while_loop,
+                self.first_in_rounds,
+                self.first_in_rounds,
                 self.static_loop,
                 self.element_loop,
                 self.swap,

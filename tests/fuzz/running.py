@@ -63,6 +63,9 @@ def inputs() -> list[np.ndarray[Any, Any]]:
 
 
 INPUTS = inputs()
+TABLES = {
+    f"T_{type}": np.roll(array[::-1], 5) for type, array in zip(PARAMETERS, INPUTS, strict=True)
+}
 
 
 def first_lane(number: int) -> int:
@@ -76,7 +79,11 @@ def as_python(source: str, number: int = 0) -> list[np.ndarray[Any, Any]]:
     source = re.sub(
         r"^( *)(x\d+)\[(.*)\] = (.*)$", r"\1\2 = put(\2, \3, \4)", source, flags=re.MULTILINE
     )
-    run = define(source, NAMES)["program"]
+    tables = {
+        name: Array(type, table)
+        for type, (name, table) in zip(PARAMETERS, TABLES.items(), strict=True)
+    }
+    run = define(source, {**NAMES, **tables})["program"]
     outputs = [np.zeros(ITEMS * SLOTS, type.dtype) for type in PARAMETERS]
     arrays = [
         Array(type, array) for type, array in zip(PARAMETERS * 2, [*INPUTS, *outputs], strict=True)
@@ -122,7 +129,8 @@ def launcher(count: int, guarded: bool) -> str:
 def as_kernel(sources: Sequence[str], build: Build) -> list[np.ndarray[Any, Any]]:
     """Return what programs write on the emulator, a row for each."""
     found = {
-        f"program_{k}": define(source, KERNEL_NAMES)["program"] for k, source in enumerate(sources)
+        f"program_{k}": define(source, {**KERNEL_NAMES, **TABLES})["program"]
+        for k, source in enumerate(sources)
     }
     run = define(launcher(len(sources), build.guarded), {"grid": amdjit.grid, **found})["run"]
     assert isinstance(run, FunctionType)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from program_types import PARAMETERS, PYTHON_NUMBERS
 from programs import programs
 from refusals import ARGUMENTS, random_functions
-from running import KERNEL_NAMES, define
+from running import KERNEL_NAMES, TABLES, define
 
 from amdjit.diagnostics import CompileError
 from amdjit.frontend import type_kernel
@@ -85,7 +85,8 @@ def broken(source: str, seed: int, count: int) -> str:
 def check_broken(source: str, seed: int, count: int) -> int:
     text = broken(source, seed, count)
     note(text)
-    error = refusal(define(text, KERNEL_NAMES)["program"], (i32, i32, *ARRAYS, *ARRAYS, *NUMBERS))
+    function = define(text, {**KERNEL_NAMES, **TABLES})["program"]
+    error = refusal(function, (i32, i32, *ARRAYS, *ARRAYS, *NUMBERS))
     found = error.diagnostics if error else ()
     assert [d.title for d in found if d.code != "AJ0301" or "`unknown_" not in d.title] == []
     return len(found)

@@ -39,7 +39,7 @@ def machine_lines(text: str) -> list[str]:
 TEXTS: dict[str, Callable[[Any], list[str]]] = {
     "llvm": lambda compiled: ir_lines(compiled.llvm),
     "passes": lambda compiled: ir_lines(compiled.optimized_llvm),
-    "isa": lambda compiled: machine_lines(compiled.asm),
+    "isa": lambda compiled: machine_lines(compiled.asm_full),
     "listing": lambda compiled: compiled.asm.splitlines(),
 }
 CASES = [

@@ -151,7 +151,9 @@ def launching_with(checks: Callable[[EmulatedFunction], Injected]) -> Iterator[N
         dynamic_lds: int,
         kernarg: bytearray,
         stream: Any = None,
+        cooperative: bool = False,
     ) -> None:
+        assert not cooperative
         geometry = Geometry(grid, block, dynamic_lds)
         dispatcher = self._machine().dispatcher
         dispatcher.launch_checked(

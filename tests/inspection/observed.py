@@ -110,8 +110,10 @@ def observed(registers: Sequence[int] = ()) -> Iterator[Launches]:
         dynamic_lds: int,
         kernarg: bytearray,
         stream: Any = None,
+        cooperative: bool = False,
     ) -> None:
         _area[0] = 0
+        assert not cooperative
         geometry = Geometry(grid, block, dynamic_lds)
         self._machine().dispatcher.launch_checked(
             function, geometry, bytes(kernarg), self.time_limit, Injected((kind,), most_threads=1)

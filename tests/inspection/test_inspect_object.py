@@ -165,7 +165,13 @@ def _patched(code: bytes, address: int, dword: int) -> bytes:
     raise AssertionError(hex(address))
 
 
-@pytest.mark.parametrize("target", ["gfx1100", "gfx942"])
+def test_gfx11_has_instructions_and_says_whose_cycles_they_show() -> None:
+    found = vector_add.vector_add.compile(*[f32[:]] * 3, target="gfx1100").inspect()
+    assert any(each.text.startswith("s_waitcnt vmcnt(0)") for each in found.instructions)
+    assert any("measured on gfx12" in text for text in found.missing)
+
+
+@pytest.mark.parametrize("target", ["gfx1030", "gfx942"])
 def test_other_processors_have_resources_and_no_instructions(target: str) -> None:
     compiled = vector_add.vector_add.compile(*[f32[:]] * 3, target=target)
     found = compiled.inspect()

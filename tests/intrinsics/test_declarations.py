@@ -203,4 +203,4 @@ def test_python_functions_map_to_declarations() -> None:
     assert python_builtins.PYTHON_FUNCTIONS[math.fabs].name == "fabs"
     assert python_builtins.PYTHON_FUNCTIONS[math.floor](2.5) == 2
     assert python_builtins.PYTHON_FUNCTIONS[math.sin] is python_builtins.PYTHON_FUNCTIONS[np.sin]
-    assert math.perm not in python_builtins.PYTHON_FUNCTIONS
+    assert math.fsum not in python_builtins.PYTHON_FUNCTIONS

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from built_distributions import ROOT, build
 
-ROOT = Path(__file__).parents[2]
 _NOT_SOURCE = (
     ".git",
     ".venv",
@@ -30,22 +30,6 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("checkout") / "amdjit"
     shutil.copytree(ROOT, folder, symlinks=True, ignore=shutil.ignore_patterns(*_NOT_SOURCE))
     return folder
-
-
-def build(source: Path, output: Path, *kinds: str) -> None:
-    """Build distributions of a source tree with the setuptools of this environment."""
-    command = [
-        sys.executable,
-        "-m",
-        "build",
-        "--no-isolation",
-        "--outdir",
-        str(output),
-        *kinds,
-        str(source),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ were given."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime.device import Extent
+from amdjit.runtime.device_memory import HostKind, Layout, PoolSource
+from amdjit.runtime.free_lists import FreeLists
 from amdjit.target import EMULATED, Target
 
 
@@ -23,6 +26,14 @@ class Launch(NamedTuple):
     dynamic_lds: int
     kernarg: bytes
     stream: Any
+
+
+@dataclass(frozen=True)
+class HostStream:
+    """The handle of a stream, which nobody captures."""
+
+    number: int
+    capture: None = None
 
 
 class HostMemoryDevice:
@@ -52,6 +63,25 @@ class HostMemoryDevice:
         self.allocations[address] = block[address - block.ctypes.data :][:nbytes]
         return address
 
+    def allocate_zeros(self, nbytes: int, stream: Any = None) -> int:
+        address = self.allocate(nbytes)
+        self.fill(address, bytes(1), nbytes)
+        return address
+
+    def allocate_on_host(self, nbytes: int, kind: HostKind) -> tuple[int, int | None]:
+        address = self.allocate(nbytes)
+        return address, None if kind is HostKind.PINNED else address
+
+    def free_on_host(self, address: int) -> None:
+        self.free(address)
+
+    @property
+    def temporaries(self) -> None:
+        return None
+
+    def pool_source(self) -> PoolSource:
+        return FreeLists(self)
+
     def free(self, address: int) -> None:
         del self.allocations[address]
 
@@ -61,11 +91,15 @@ class HostMemoryDevice:
                 return block[address - start :][:nbytes]
         raise BackendError(f"{nbytes} bytes at {address:#x} are outside every allocation")
 
-    def copy_to_device(self, address: int, source: memoryview, stream: Any = None) -> None:
+    def copy_to_device(
+        self, address: int, source: memoryview, stream: Any = None, wait: bool = True
+    ) -> None:
         self.copied_bytes += source.nbytes
         self.memory(address, source.nbytes)[:] = np.frombuffer(source, np.uint8)
 
-    def copy_to_host(self, destination: memoryview, address: int, stream: Any = None) -> None:
+    def copy_to_host(
+        self, destination: memoryview, address: int, stream: Any = None, wait: bool = True
+    ) -> None:
         self.copied_bytes += destination.nbytes
         np.frombuffer(destination, np.uint8)[:] = self.memory(address, destination.nbytes)
 
@@ -73,6 +107,19 @@ class HostMemoryDevice:
         self, destination: int, source: int, nbytes: int, stream: Any = None
     ) -> None:
         self.memory(destination, nbytes)[:] = self.memory(source, nbytes)
+
+    def copy_rows(
+        self,
+        destination: Layout,
+        source: Layout,
+        shape: tuple[int, ...],
+        nbytes: int,
+        stream: Any = None,
+    ) -> bool:
+        return False
+
+    def fill(self, address: int, pattern: bytes, count: int, stream: Any = None) -> None:
+        self.memory(address, len(pattern) * count)[:] = np.frombuffer(pattern * count, np.uint8)
 
     def load(self, code_object: bytes) -> Any:
         raise BackendError("this device runs no code")
@@ -85,6 +132,7 @@ class HostMemoryDevice:
         dynamic_lds: int,
         kernarg: bytearray,
         stream: Any = None,
+        cooperative: bool = False,
     ) -> None:
         self.launches.append(Launch(function, grid, block, dynamic_lds, bytes(kernarg), stream))
 
@@ -94,9 +142,46 @@ class HostMemoryDevice:
     def synchronize(self) -> None:
         self.synchronizations += 1
 
-    def create_stream(self) -> Any:
+    @property
+    def stream_priorities(self) -> tuple[int, int]:
+        return 1, -1
+
+    def create_stream(self, priority: int = 0, non_blocking: bool = False) -> Any:
         self._streams += 1
-        return f"stream {self._streams}"
+        return HostStream(self._streams)
+
+    def external_stream(self, handle: int) -> Any:
+        return HostStream(handle) if handle else None
+
+    def stream_number(self, stream: Any) -> int:
+        return 0
+
+    def gpu_of(self, address: int) -> int | None:
+        return self.dlpack_device[1] if self.dlpack_device[0] == 10 else None
+
+    def stream_priority(self, stream: Any) -> int:
+        return 0
+
+    def query_stream(self, stream: Any) -> bool:
+        return True
+
+    def call(self, function: Callable[[], object], stream: Any = None) -> None:
+        function()
+
+    def begin_capture(self, stream: Any) -> None:
+        raise BackendError("this device captures nothing")
+
+    def end_capture(self, stream: Any) -> Any:
+        raise BackendError("this device captures nothing")
+
+    def discard_capture(self, stream: Any) -> None:
+        raise BackendError("this device captures nothing")
+
+    def wait_event(self, stream: Any, event: Any) -> None:
+        assert event in self._events
+
+    def query_event(self, event: Any) -> bool:
+        return True
 
     def share(self, address: int) -> None:
         pass
@@ -104,7 +189,7 @@ class HostMemoryDevice:
     def synchronize_stream(self, stream: Any) -> None:
         self.synchronizations += 1
 
-    def create_event(self) -> Any:
+    def create_event(self, timing: bool = True) -> Any:
         self._events[len(self._events)] = float("nan")
         return len(self._events) - 1
 

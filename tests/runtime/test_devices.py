@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from amdjit.diagnostics.errors import AmdjitError, LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.intrinsics import amdgcn
 from amdjit.options import Environment
+from amdjit.runtime import hip
 from amdjit.target import EMULATED, find_target
 
 # `amdjit.devices` itself is the public function of that name.
@@ -37,13 +39,13 @@ class FakeGpu:
 
 @pytest.fixture
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "discover", lambda: ([], "no ROCm here"))
+    monkeypatch.setattr(hip, "discover", lambda: ([], "no ROCm here"))
 
 
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     gpus = [FakeGpu(0), FakeGpu(1)]
-    monkeypatch.setattr(devices, "discover", lambda: (gpus, ""))
+    monkeypatch.setattr(hip, "discover", lambda: (gpus, ""))
     return gpus
 
 
@@ -106,7 +108,8 @@ def test_unknown_names_are_refused_with_what_there_is(name: str) -> None:
     with pytest.raises(LaunchError) as refused:
         inventory.find(name)
     assert repr(name) in str(refused.value)
-    assert "There are: emulator:gfx1200, emulator:gfx1201." in str(refused.value)
+    there = ", ".join(f"emulator:{target}" for target in EMULATED)
+    assert f"There are: {there}." in str(refused.value)
     assert ("no ROCm here" in str(refused.value)) == name.startswith("hip")
 
 
@@ -138,7 +141,7 @@ def test_use_nests_and_ends() -> None:
         with pytest.raises(LaunchError, match="no device 'nonsense'"), devices.use("nonsense"):
             pass
     assert devices.current_device() is outside
-    with pytest.raises(LaunchError, match=r"use\(0\): give a name such as"), devices.use(0):
+    with pytest.raises(LaunchError, match="0 is no device: give a name such as"), devices.use(0):
         pass
 
 
@@ -153,15 +156,54 @@ def test_use_is_of_the_context_not_of_the_process() -> None:
         assert contextvars.copy_context().run(inside) == "emulator:gfx1200"
 
 
+def test_use_may_hold_for_threads_that_have_chosen_no_device() -> None:
+    def chosen() -> tuple[str, str]:
+        with devices.use("emulator:gfx1201"):
+            inside = devices.current_device().name
+        return devices.current_device().name, inside
+
+    with ThreadPoolExecutor(1) as pool:
+        default, _ = pool.submit(chosen).result()
+        with devices.use("emulator:gfx1200"):
+            assert pool.submit(chosen).result()[0] == default
+        with devices.use("emulator:gfx1200", threads=True) as outer:
+            # The thread of this pool is older than the block.
+            assert pool.submit(chosen).result() == ("emulator:gfx1200", "emulator:gfx1201")
+            with devices.use("emulator:gfx1201", threads=True):
+                assert pool.submit(chosen).result()[0] == "emulator:gfx1201"
+            assert pool.submit(chosen).result()[0] == outer.name
+            with pytest.raises(RuntimeError), devices.use("emulator:gfx1201", threads=True):
+                raise RuntimeError
+            assert pool.submit(chosen).result()[0] == outer.name
+        assert pool.submit(chosen).result()[0] == default
+
+
+def test_launches_of_a_pool_go_to_the_device_for_threads() -> None:
+    host = np.arange(64, dtype=np.float32)
+    with devices.use("emulator:gfx1200", threads=True) as device, ThreadPoolExecutor(2) as pool:
+        x = amdjit.to_device(host)
+        for _ in range(3):  # the later ones are quick
+            list(pool.map(lambda part: double[1, 32](part), [x[:32], x[32:]]))
+        assert x.device is device
+    assert np.array_equal(x, 8 * host)
+
+
+@amdjit.kernel
+def double(x):
+    i = amdjit.grid(1)
+    if i < x.shape[0]:
+        x[i] *= 2
+
+
 def test_arrays_streams_and_events_go_to_the_current_device() -> None:
     host = np.arange(6, dtype=np.float32).reshape(2, 3)
     with devices.use("emulator:gfx1200") as device:
         made = [
-            devices.to_device(host),
-            devices.empty((2, 3)),
-            devices.zeros(3, np.int32),
-            devices.full((2,), 7.0),
-            devices.from_dlpack(host),
+            amdjit.to_device(host),
+            amdjit.empty((2, 3)),
+            amdjit.zeros(3, np.int32),
+            amdjit.full((2,), 7.0),
+            amdjit.from_dlpack(host),
         ]
         stream, event = devices.Stream(), devices.Event()
         assert stream.device is event.device is device
@@ -171,10 +213,10 @@ def test_arrays_streams_and_events_go_to_the_current_device() -> None:
     assert made[2].copy_to_host().tolist() == [0, 0, 0]
     assert made[3].copy_to_host().tolist() == [7, 7]
     with devices.use("emulator:gfx1201"):
-        assert devices.Stream(device).device is device
-        moved = devices.to_device(made[0])
+        assert devices.Stream(device=device).device is device
+        moved = amdjit.to_device(made[0])
         assert moved.device is not device
-        assert devices.to_device(moved) is moved
+        assert amdjit.to_device(moved) is moved
 
 
 def test_devices_lists_an_emulator_for_each_target() -> None:
@@ -185,11 +227,11 @@ def test_devices_lists_an_emulator_for_each_target() -> None:
 
 def test_numpy_shares_the_emulators_memory() -> None:
     with devices.use("emulator:gfx1201"):
-        there = devices.zeros((3, 4), np.int32)
+        there = amdjit.zeros((3, 4), np.int32)
         shared = np.from_dlpack(there[:, ::2])
         there.copy_from_host(np.arange(12, dtype=np.int32).reshape(3, 4))
         assert shared.tolist() == [[0, 2], [4, 6], [8, 10]]
-        shared = np.from_dlpack(devices.full(5, np.float32(2)))  # outlives its DeviceArray
+        shared = np.from_dlpack(amdjit.full(5, np.float32(2)))  # outlives its DeviceArray
         assert shared.tolist() == [2] * 5
 
 

@@ -26,10 +26,11 @@ needs_standin = pytest.mark.skipif(bool(standin.why_not()), reason=standin.why_n
 
 
 def run_checks(file: str, expected: int, **settings: str) -> None:
-    """Run a file of checks under pytest in a process that finds the stand-in; at least `expected`
+    """Run files of checks under pytest in a process that finds the stand-in; at least `expected`
     must pass."""
     variables = standin.environment(**settings)
     paths = [os.environ.get("AMDJIT_TEST_HIP_PYTHON", ""), str(ROOT), str(STANDIN)]
+    paths.append(str(STANDIN.parent))
     variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     command = [
         sys.executable,
@@ -43,11 +44,11 @@ def run_checks(file: str, expected: int, **settings: str) -> None:
         "-c",
     ]
     result = subprocess.run(
-        [*command, os.devnull, str(STANDIN / file)],
+        [*command, os.devnull, *(str(STANDIN / name) for name in file.split())],
         env=variables,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
     )
     assert result.returncode == 0, result.stdout + result.stderr
     passed = re.search(r"(\d+) passed", result.stdout)
@@ -61,8 +62,23 @@ def test_the_hip_device_works_through_the_real_hip_python() -> None:
 
 
 @needs_standin
+def test_cooperative_launches() -> None:
+    run_checks("cooperative_checks.py", 14)
+
+
+@needs_standin
 def test_launches_on_two_gpus_reach_their_own() -> None:
-    run_checks("many_gpus_checks.py", 1, devices="2")
+    run_checks("many_gpus_checks.py", 2, devices="2")
+
+
+@needs_standin
+def test_quick_and_bound_launches_work_on_two_gpus() -> None:
+    run_checks("launch_checks.py", 24, devices="2")
+
+
+@needs_standin
+def test_arrays_are_copied_between_gpus() -> None:
+    run_checks("peer_checks.py", 7, devices="2")
 
 
 @needs_standin

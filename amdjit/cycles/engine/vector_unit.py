@@ -15,8 +15,8 @@ __all__ = ["VectorUnit"]
 
 # Older instructions have moved so far that they delay nobody.
 _REMEMBERED = PLACES - 16
-# A WMMA that is issued while the unit is idle takes longer to its first pass: nothing executes from
-# so many cycles after its issue on.
+# A WMMA that is issued while the unit is idle takes longer to its first pass: the unit is idle if
+# nothing executes this many cycles after the issue.
 _IDLE = 5
 
 

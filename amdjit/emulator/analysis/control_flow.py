@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.decoder import UndecodableInstruction, decode
 from amdjit.emulator.decoder.instruction import Instruction, Literal
+from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
 from amdjit.emulator.decoder.traits import Arithmetic, Flow
 
 _DEBUG_TRAP = 3
@@ -24,12 +25,13 @@ class WildBranch(Exception):
 @dataclass(frozen=True, slots=True)
 class Text:
     """The executable segment: its bytes, its first virtual address, where functions are known to
-    start, and the wave size that the code is for."""
+    start, and what the code is for: the wave size, and the processor family."""
 
     code: bytes
     address: int
     functions: tuple[int, ...] = ()
     wave_size: int = 32
+    instruction_set: InstructionSet = GFX12
 
     def holds(self, pc: int) -> bool:
         """Whether an instruction can start at `pc`."""
@@ -117,7 +119,8 @@ class _Discovery:
                 pc = None if instruction.traits.ends_block else pc + instruction.size
 
     def _decode(self, pc: int) -> Instruction:
-        return decode(self._text.code, pc - self._text.address, pc, self._text.wave_size)
+        text = self._text
+        return decode(text.code, pc - text.address, pc, text.wave_size, text.instruction_set)
 
     def _leave(self, instruction: Instruction) -> list[int]:
         traits, following = instruction.traits, instruction.pc + instruction.size

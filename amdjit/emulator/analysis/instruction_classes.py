@@ -27,7 +27,7 @@ def _observes(instruction: Instruction, short: bool) -> bool:
     if access is None:
         return False
     if access.kind is MemoryKind.LOAD:
-        return short or bool(instruction.immediates.get("scope"))
+        return short or instruction.scope > 0
     returns = access.kind is MemoryKind.ATOMIC and instruction.opcode.operands[0].role == "vdst"
     return returns and instruction.operands[0] is not None
 

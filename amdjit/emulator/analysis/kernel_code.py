@@ -5,6 +5,7 @@ from __future__ import annotations
 from amdjit.code_object import CodeObject, Kernel, Segment
 from amdjit.diagnostics.errors import BackendError
 from amdjit.emulator.analysis.control_flow import Text
+from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
 
 
 def segment_of(whole: CodeObject, address: int) -> Segment:
@@ -27,4 +28,18 @@ def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
         and segment.address <= symbol.address < segment.end
         and symbol.address not in kernels
     )
-    return Text(segment.data, segment.address, functions, kernel.descriptor.wave_size)
+    return Text(
+        segment.data,
+        segment.address,
+        functions,
+        kernel.descriptor.wave_size,
+        instruction_set_in(whole),
+    )
+
+
+def instruction_set_in(whole: CodeObject) -> InstructionSet:
+    """Return the instruction set of a code object; BackendError if it is not decoded."""
+    found = instruction_set_of(whole.target_name)
+    if found is None:
+        raise BackendError(f"the machine code of {whole.target_name} is not decoded")
+    return found

@@ -2,8 +2,9 @@
 
 Bits 1:0 round single precision, 3:2 half and double; 5:4 and 7:6 are their denormals: bit 0 keeps
 those of sources, bit 1 those of results. Bit 23 clamps overflowed halves, 24 enables scalar
-prefetches and 27 stops the counting of performance; the last two change nothing here (RDNA 4 ISA,
-"MODE register"; LLVM AMDGPU guide, "Floating Point Rounding Mode Enumeration").
+prefetches and 27 stops the counting of performance; the last two change nothing here. On gfx11,
+bit 8 makes clamped NaNs 0, and with bit 9 minima and maxima quiet signalling NaNs. (RDNA 4 and
+RDNA 3 ISA, "MODE register"; LLVM AMDGPU guide, "Floating Point Rounding Mode Enumeration".)
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Lit
 from amdjit.emulator.decoder.traits import ModeWrite
 
 MODE_REGISTER = 1
-HALF_OVERFLOW = 23
-ALL_BITS = 0xFF | 1 << HALF_OVERFLOW | 1 << 24 | 1 << 27
+DX10_CLAMP, IEEE, HALF_OVERFLOW = 8, 9, 23
+# Those of all families; `InstructionSet.mode_bits` has those that a family has.
+ALL_BITS = 0xFF | 1 << DX10_CLAMP | 1 << IEEE | 1 << HALF_OVERFLOW | 1 << 24 | 1 << 27
 ROUND_BITS, DENORMAL_BITS = 0x0F, 0xF0
 _DEFAULT = 0xF0
 
@@ -58,11 +60,18 @@ USUAL_MODE = Mode()
 
 
 def default_mode(
-    round_32: int, round_16_64: int, denormals_32: int, denormals_16_64: int, overflow: bool
+    round_32: int,
+    round_16_64: int,
+    denormals_32: int,
+    denormals_16_64: int,
+    overflow: bool,
+    dx10_clamp: bool = False,
+    ieee: bool = False,
 ) -> Mode:
     """Return the mode of a kernel descriptor's fields."""
+    nans = dx10_clamp << DX10_CLAMP | ieee << IEEE
     rounding = round_32 | round_16_64 << 2 | denormals_32 << 4 | denormals_16_64 << 6
-    return Mode(rounding | overflow << HALF_OVERFLOW)
+    return Mode(rounding | nans | overflow << HALF_OVERFLOW)
 
 
 def written_bits(instruction: Instruction) -> int:

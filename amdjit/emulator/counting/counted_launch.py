@@ -15,7 +15,7 @@ from amdjit.emulator.counting.paths import RecordedStreams, make_recording
 from amdjit.emulator.counting.plan import CountedBlock, CountingPlan
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Barrier, Flow
+from amdjit.emulator.decoder.traits import Flow
 from amdjit.emulator.launch.kernarg import Geometry
 
 __all__ = ["CountedLaunch", "InstructionRows"]
@@ -83,7 +83,7 @@ class CountedLaunch:
             columns["executions"][number] += executions
             columns["active_lanes"][number] += lanes
             columns["taken"][number] += taken
-            if instruction.traits.barrier is Barrier.WAIT and self.waves > 1:
+            if instruction.traits.waits_at_barrier and self.waves > 1:
                 columns["barrier_waits"][number] += executions
         for pc, first in self.plan.accesses.items():
             for name, field in _ACCESS:

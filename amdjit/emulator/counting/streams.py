@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.emulator.counting.layout import Pool, Stream
+from amdjit.forking import Lock
 
 __all__ = ["NO_CHUNK", "SpareMemory", "StreamPool", "TakenChunks"]
 
@@ -25,7 +25,7 @@ class SpareMemory:
     threads."""
 
     _kept: dict[tuple[int, int], list[NDArray[np.uint8]]] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: Lock = field(default_factory=Lock)
 
     def take(self, count: int, size: int) -> NDArray[np.uint8]:
         """Return memory for `count` chunks of `size` bytes."""

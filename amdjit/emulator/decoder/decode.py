@@ -8,6 +8,7 @@ from amdjit.emulator.decoder.alu import decode_alu
 from amdjit.emulator.decoder.errors import InvalidField, UndecodableInstruction
 from amdjit.emulator.decoder.formats import format_of, refused_class
 from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
 from amdjit.emulator.decoder.memory import decode_memory
 from amdjit.emulator.decoder.rows import Row, row_of
 from amdjit.emulator.decoder.vopd import decode_dual
@@ -16,11 +17,17 @@ _LONGEST = 16
 _Decoder = Callable[[Row, int, int, int], Instruction]
 _DECODERS: dict[str, _Decoder] = {
     name: decode_memory
-    for name in ("SMEM", "DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "LDSDIR")
+    for name in ("SMEM", "DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "VTBUFFER", "LDSDIR")
 }
 
 
-def decode(code: bytes, offset: int, pc: int, wave_size: int = 32) -> Instruction:
+def decode(
+    code: bytes,
+    offset: int,
+    pc: int,
+    wave_size: int = 32,
+    instruction_set: InstructionSet = GFX12,
+) -> Instruction:
     """Decode the instruction at byte `offset` of `code`.
 
     pc: that byte's address, which the result keeps. wave_size: 32 or 64; lane masks and matrices
@@ -32,7 +39,7 @@ def decode(code: bytes, offset: int, pc: int, wave_size: int = 32) -> Instructio
     window = code[offset : offset + _LONGEST] if offset >= 0 else b""
     bits = int.from_bytes(window, "little")
     try:
-        return _decode_bits(bits, len(window), pc, wave_size)
+        return _decode_bits(bits, len(window), pc, wave_size, instruction_set)
     except InvalidField as error:
         words = tuple(
             int.from_bytes(window[start : start + 4], "little")
@@ -41,37 +48,43 @@ def decode(code: bytes, offset: int, pc: int, wave_size: int = 32) -> Instructio
         raise UndecodableInstruction(pc, words, str(error)) from None
 
 
-def decode_all(code: bytes, base: int, wave_size: int = 32) -> Iterator[Instruction]:
+def decode_all(
+    code: bytes, base: int, wave_size: int = 32, instruction_set: InstructionSet = GFX12
+) -> Iterator[Instruction]:
     """Decode all of `code`, whose first byte is at address `base`.
 
     UndecodableInstruction as in `decode`.
     """
     offset = 0
     while offset < len(code):
-        instruction = decode(code, offset, base + offset, wave_size)
+        instruction = decode(code, offset, base + offset, wave_size, instruction_set)
         yield instruction
         offset += instruction.size
 
 
-def _decode_bits(bits: int, available: int, pc: int, wave_size: int) -> Instruction:
+def _decode_bits(
+    bits: int, available: int, pc: int, wave_size: int, instruction_set: InstructionSet
+) -> Instruction:
     if available < 4:
         raise InvalidField("the code ends inside the instruction")
     top = (bits >> 23) & 0x1FF
-    form = format_of(top)
+    form = format_of(instruction_set.formats, top, (bits >> 16) & 3)
     if form is None:
-        refused = refused_class(top)
+        refused = refused_class(instruction_set.formats, top)
         raise InvalidField(
             f"{refused} instructions are not supported" if refused else "unknown format"
         )
     if form.name == "VOPD":
         if wave_size != 32:
             raise InvalidField("dual-issue instructions exist in wave32 only")
-        return decode_dual(bits, available, pc)
+        return decode_dual(bits, available, pc, instruction_set)
     code = (bits >> form.opcode.shift) & ((1 << form.opcode.bits) - 1)
-    row = row_of(form.name, code, wave_size)
+    row = row_of(form.name, code, wave_size, instruction_set)
     if row is None:
-        bvh = form.name == "DS" and 0xE0 <= code <= 0xE2
+        refused = instruction_set.refused.get((form.name, code))
         raise InvalidField(
-            "BVH instructions are not supported" if bvh else f"unknown {form.name} opcode {code}"
+            f"{refused} instructions are not supported"
+            if refused
+            else f"unknown {form.name} opcode {code}"
         )
     return _DECODERS.get(form.name, decode_alu)(row, bits, available, pc)

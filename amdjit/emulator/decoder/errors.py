@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class UndecodableInstruction(Exception):
-    """The bytes at `pc` are not a gfx1201 instruction that the decoder knows, or the code ends
-    inside it.
+    """The bytes at `pc` are no instruction that the decoder knows of this processor, or the code
+    ends inside it.
 
     pc: byte address of the instruction. words: up to four 32-bit words from there. reason: one
     line.

@@ -1,7 +1,8 @@
-"""The microcode formats of gfx12: the bits of the first dword that select one, and its fields.
+"""The microcode formats: the bits of the first dword that select one, and its fields.
 
-Source: RDNA 4 ISA document, chapter 15 "Microcode Formats". Bit positions count from bit 0 of the
-first dword, so that a whole instruction is one little-endian integer.
+Sources: RDNA 4 and RDNA 3 ISA documents, chapters "Microcode Formats". The formats of the ALUs and
+VOPD are the same in both; those of memory instructions differ. Bit positions count from bit 0 of
+the first dword, so that a whole instruction is one little-endian integer.
 """
 
 from __future__ import annotations
@@ -20,18 +21,32 @@ NULL = 124
 @dataclass(frozen=True, slots=True)
 class Field:
     """A bit field. kind: v8 (VGPR number), s7 (scalar destination), s8 (scalar source), s9 (any
-    source), d8 (VGPR or scalar destination), b6 (SGPR pair number), imm (a number)."""
+    source), d8 (VGPR or scalar destination), b6 (SGPR pair number), r9 (first SGPR of four), q5
+    (number of four SGPRs), imm (a number)."""
 
     name: str
     shift: int
     bits: int
     kind: str = "imm"
 
+    def read(self, bits: int) -> int:
+        """Return the field's value in an instruction."""
+        return (bits >> self.shift) & ((1 << self.bits) - 1)
+
+    def read_signed(self, bits: int) -> int:
+        """Return the field's value as a signed number."""
+        value = self.read(bits)
+        return value - (1 << self.bits) if value >> (self.bits - 1) else value
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """One microcode format: `prefix` in the top `prefix_bits` bits of the first dword; size in
-    bytes."""
+    bytes.
+
+    segment: bits 17:16 of the first dword if they select the format, too. reserved: bits that must
+    be 0.
+    """
 
     name: str
     prefix: int
@@ -39,38 +54,53 @@ class Format:
     size: int
     opcode: Field
     fields: tuple[Field, ...]
+    segment: int | None = None
+    reserved: int = 0
 
     def field(self, name: str) -> Field:
         """Return a field by its name; KeyError if there is none."""
-        for field in self.fields:
-            if field.name == name:
-                return field
-        raise KeyError(name)
+        found = self.find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def find(self, name: str) -> Field | None:
+        """Return a field by its name, None if there is none."""
+        return _fields_of(self).get(name)
+
+    @property
+    def leading_bits(self) -> int:
+        """The bits of the first dword that select the format."""
+        return self.prefix << (32 - self.prefix_bits) | (self.segment or 0) << 16
 
 
-def _opcode(shift: int, bits: int) -> Field:
+@dataclass(frozen=True, slots=True, eq=False)
+class Formats:
+    """The formats of a processor family. refused: prefix, its bits, and the class of instructions
+    that are known but not decoded."""
+
+    listed: tuple[Format, ...]
+    refused: tuple[tuple[int, int, str], ...]
+
+
+@cache
+def _fields_of(form: Format) -> dict[str, Field]:
+    return {field.name: field for field in form.fields}
+
+
+def opcode_field(shift: int, bits: int) -> Field:
+    """Return the field of the opcode number."""
     return Field("op", shift, bits)
 
 
 _VOP3_SOURCES = (Field("src0", 32, 9, "s9"), Field("src1", 41, 9, "s9"), Field("src2", 50, 9, "s9"))
-_CACHE_POLICY = (Field("scope", 50, 2), Field("th", 52, 3))
-_FLAT_FIELDS = (
-    Field("vdst", 32, 8, "v8"),
-    Field("vdata", 55, 8, "v8"),
-    Field("vaddr", 64, 8, "v8"),
-    Field("saddr", 0, 7, "s7"),
-    Field("sve", 49, 1),
-    Field("offset", 72, 24),
-    *_CACHE_POLICY,
-)
-
-FORMATS = (
+SCALAR_FORMATS = (
     Format(
         "SOP1",
         0b101111101,
         9,
         4,
-        _opcode(8, 8),
+        opcode_field(8, 8),
         (Field("sdst", 16, 7, "s7"), Field("src0", 0, 8, "s8")),
     ),
     Format(
@@ -78,42 +108,35 @@ FORMATS = (
         0b101111110,
         9,
         4,
-        _opcode(16, 7),
+        opcode_field(16, 7),
         (Field("src0", 0, 8, "s8"), Field("src1", 8, 8, "s8")),
     ),
-    Format("SOPP", 0b101111111, 9, 4, _opcode(16, 7), (Field("simm16", 0, 16),)),
+    Format("SOPP", 0b101111111, 9, 4, opcode_field(16, 7), (Field("simm16", 0, 16),)),
     Format(
-        "SOPK", 0b1011, 4, 4, _opcode(23, 5), (Field("sdst", 16, 7, "s7"), Field("simm16", 0, 16))
+        "SOPK",
+        0b1011,
+        4,
+        4,
+        opcode_field(23, 5),
+        (Field("sdst", 16, 7, "s7"), Field("simm16", 0, 16)),
     ),
     Format(
         "SOP2",
         0b10,
         2,
         4,
-        _opcode(23, 7),
+        opcode_field(23, 7),
         (Field("sdst", 16, 7, "s7"), Field("src0", 0, 8, "s8"), Field("src1", 8, 8, "s8")),
     ),
-    Format(
-        "SMEM",
-        0b111101,
-        6,
-        8,
-        _opcode(13, 6),
-        (
-            Field("sdst", 6, 7, "s7"),
-            Field("sbase", 0, 6, "b6"),
-            Field("soffset", 57, 7, "s7"),
-            Field("offset", 32, 24),
-            Field("scope", 21, 2),
-            Field("th", 23, 2),
-        ),
-    ),
+)
+
+VECTOR_FORMATS = (
     Format(
         "VOP1",
         0b0111111,
         7,
         4,
-        _opcode(9, 8),
+        opcode_field(9, 8),
         (Field("vdst", 17, 8, "d8"), Field("src0", 0, 9, "s9")),
     ),
     Format(
@@ -121,7 +144,7 @@ FORMATS = (
         0b0111110,
         7,
         4,
-        _opcode(17, 8),
+        opcode_field(17, 8),
         (Field("src0", 0, 9, "s9"), Field("src1", 9, 8, "v8")),
     ),
     Format(
@@ -129,7 +152,7 @@ FORMATS = (
         0b0,
         1,
         4,
-        _opcode(25, 6),
+        opcode_field(25, 6),
         (Field("vdst", 17, 8, "v8"), Field("src0", 0, 9, "s9"), Field("src1", 9, 8, "v8")),
     ),
     Format(
@@ -137,7 +160,7 @@ FORMATS = (
         0b110101,
         6,
         8,
-        _opcode(16, 10),
+        opcode_field(16, 10),
         (
             Field("vdst", 0, 8, "d8"),
             Field("sdst", 8, 7, "s7"),
@@ -154,7 +177,7 @@ FORMATS = (
         0b110011000,
         9,
         8,
-        _opcode(16, 7),
+        opcode_field(16, 7),
         (
             Field("vdst", 0, 8, "v8"),
             *_VOP3_SOURCES,
@@ -171,7 +194,7 @@ FORMATS = (
         0b11001101,
         8,
         8,
-        _opcode(16, 8),
+        opcode_field(16, 8),
         (
             Field("vdst", 0, 8, "v8"),
             *_VOP3_SOURCES,
@@ -181,26 +204,15 @@ FORMATS = (
             Field("neg", 61, 3),
         ),
     ),
-    Format(
-        "LDSDIR",
-        0b11001110,
-        8,
-        4,
-        _opcode(20, 3),
-        (
-            Field("vdst", 0, 8, "v8"),
-            Field("attr_chan", 8, 2),
-            Field("attr", 10, 6),
-            Field("wait_va_vdst", 16, 4),
-            Field("wait_vm_vsrc", 23, 1),
-        ),
-    ),
+)
+
+DUAL_FORMATS = (
     Format(
         "VOPD",
         0b110010,
         6,
         8,
-        _opcode(22, 4),
+        opcode_field(22, 4),
         (
             Field("opy", 17, 5),
             Field("src0x", 0, 9, "s9"),
@@ -211,76 +223,34 @@ FORMATS = (
             Field("vdstx", 56, 8, "v8"),
         ),
     ),
-    Format(
-        "DS",
-        0b110110,
-        6,
-        8,
-        _opcode(18, 8),
-        (
-            Field("vdst", 56, 8, "v8"),
-            Field("addr", 32, 8, "v8"),
-            Field("data0", 40, 8, "v8"),
-            Field("data1", 48, 8, "v8"),
-            Field("offset0", 0, 8),
-            Field("offset1", 8, 8),
-        ),
-    ),
-    Format("VFLAT", 0b11101100, 8, 12, _opcode(14, 8), _FLAT_FIELDS),
-    Format("VSCRATCH", 0b11101101, 8, 12, _opcode(14, 8), _FLAT_FIELDS),
-    Format("VGLOBAL", 0b11101110, 8, 12, _opcode(14, 8), _FLAT_FIELDS),
-    Format(
-        "VBUFFER",
-        0b110001,
-        6,
-        12,
-        _opcode(14, 8),
-        (
-            Field("vdata", 32, 8, "v8"),
-            Field("vaddr", 64, 8, "v8"),
-            Field("rsrc", 41, 9, "r9"),
-            Field("soffset", 0, 7, "s7"),
-            Field("offset", 72, 24),
-            Field("tfe", 22, 1),
-            Field("format", 55, 7),
-            Field("offen", 62, 1),
-            Field("idxen", 63, 1),
-            *_CACHE_POLICY,
-        ),
-    ),
-)
-
-# Known formats that the decoder does not cover.
-REFUSED_PREFIXES = (
-    (0b110100, 6, "image (VIMAGE, BVH included)"),
-    (0b111001, 6, "image (VSAMPLE)"),
-    (0b111110, 6, "export"),
 )
 
 
 @cache
-def format_named(name: str) -> Format:
+def format_named(formats: Formats, name: str) -> Format:
     """Return a format by its name; KeyError if there is none."""
-    for candidate in FORMATS:
+    for candidate in formats.listed:
         if candidate.name == name:
             return candidate
     raise KeyError(name)
 
 
 @cache
-def format_of(top: int) -> Format | None:
-    """Return the format selected by the top nine bits of the first dword, or None."""
-    for candidate in FORMATS:
-        if top >> (9 - candidate.prefix_bits) == candidate.prefix:
+def format_of(formats: Formats, top: int, segment: int) -> Format | None:
+    """Return the format selected by the top nine bits of the first dword and its bits 17:16, or
+    None."""
+    for candidate in formats.listed:
+        selected = candidate.segment is None or candidate.segment == segment
+        if selected and top >> (9 - candidate.prefix_bits) == candidate.prefix:
             return candidate
     return None
 
 
 @cache
-def refused_class(top: int) -> str | None:
+def refused_class(formats: Formats, top: int) -> str | None:
     """Return the class of an instruction that is deliberately not decoded, by the top bits of its
     first dword."""
-    for prefix, bits, name in REFUSED_PREFIXES:
+    for prefix, bits, name in formats.refused:
         if top >> (9 - bits) == prefix:
             return name
     return None

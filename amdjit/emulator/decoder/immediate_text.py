@@ -6,45 +6,6 @@ from collections.abc import Callable, Mapping
 
 from amdjit.emulator.decoder.traits import Immediate
 
-_HARDWARE_REGISTERS = {
-    1: "HW_REG_WAVE_MODE",
-    2: "HW_REG_WAVE_STATUS",
-    4: "HW_REG_WAVE_STATE_PRIV",
-    5: "HW_REG_WAVE_GPR_ALLOC",
-    6: "HW_REG_WAVE_LDS_ALLOC",
-    7: "HW_REG_IB_STS",
-    10: "HW_REG_PERF_SNAPSHOT_DATA",
-    11: "HW_REG_PERF_SNAPSHOT_PC_LO",
-    12: "HW_REG_PERF_SNAPSHOT_PC_HI",
-    15: "HW_REG_PERF_SNAPSHOT_DATA1",
-    16: "HW_REG_PERF_SNAPSHOT_DATA2",
-    17: "HW_REG_WAVE_EXCP_FLAG_PRIV",
-    18: "HW_REG_WAVE_EXCP_FLAG_USER",
-    19: "HW_REG_WAVE_TRAP_CTRL",
-    20: "HW_REG_WAVE_SCRATCH_BASE_LO",
-    21: "HW_REG_WAVE_SCRATCH_BASE_HI",
-    23: "HW_REG_WAVE_HW_ID1",
-    24: "HW_REG_WAVE_HW_ID2",
-    26: "HW_REG_WAVE_SCHED_MODE",
-    29: "HW_REG_SHADER_CYCLES_LO",
-    30: "HW_REG_SHADER_CYCLES_HI",
-    31: "HW_REG_WAVE_DVGPR_ALLOC_LO",
-    32: "HW_REG_WAVE_DVGPR_ALLOC_HI",
-}
-_MESSAGES = {
-    1: "MSG_INTERRUPT",
-    2: "MSG_HS_TESSFACTOR",
-    3: "MSG_DEALLOC_VGPRS",
-    9: "MSG_GS_ALLOC_REQ",
-    128: "MSG_RTN_GET_DOORBELL",
-    129: "MSG_RTN_GET_DDID",
-    130: "MSG_RTN_GET_TMA",
-    131: "MSG_RTN_GET_REALTIME",
-    132: "MSG_RTN_SAVE_WAVE",
-    133: "MSG_RTN_GET_TBA",
-    134: "MSG_RTN_GET_TBA_TO_PC",
-    135: "MSG_RTN_GET_SE_AID_ID",
-}
 _DEPENDENCIES = (
     "NO_DEP",
     "VALU_DEP_1",
@@ -87,21 +48,24 @@ def short_text(value: int) -> str:
     return str(value) if value <= 64 else f"0x{value:x}"
 
 
-def program_text(immediate: Immediate, value: int) -> str:
-    """Return the text of an SOPP's simm16 (its 16 bits), without a leading blank."""
+def program_text(immediate: Immediate, value: int, messages: Mapping[int, str]) -> str:
+    """Return the text of an SOPP's simm16 (its 16 bits), without a leading blank. messages: the
+    family's."""
+    if immediate is Immediate.MESSAGE:
+        return message_text(value & 0xFFFF, messages)
     return _PROGRAM_TEXTS.get(immediate, short_text)(value & 0xFFFF)
 
 
-def hardware_register_text(value: int) -> str:
-    """Return hwreg(...) of a getreg or setreg."""
+def hardware_register_text(value: int, registers: Mapping[int, str]) -> str:
+    """Return hwreg(...) of a getreg or setreg. registers: the family's."""
     number, offset, size = value & 63, (value >> 6) & 31, (value >> 11) + 1
-    name = _HARDWARE_REGISTERS.get(number, str(number))
+    name = registers.get(number, str(number))
     return f"hwreg({name})" if (offset, size) == (0, 32) else f"hwreg({name}, {offset}, {size})"
 
 
-def message_text(value: int) -> str:
+def message_text(value: int, messages: Mapping[int, str]) -> str:
     """Return sendmsg(...), or the number of an unknown message."""
-    name = _MESSAGES.get(value & 0xFF)
+    name = messages.get(value & 0xFF)
     if name:
         return f"sendmsg({name})"
     return str(value) if value > 0xFF else f"sendmsg({value}, 0, 0)"
@@ -164,12 +128,14 @@ _PROGRAM_TEXTS: Mapping[Immediate, Callable[[int], str]] = {
     Immediate.DELAYS: _delay_text,
     Immediate.DEPENDENCIES: _dependency_text,
     Immediate.OLD_COUNTERS: _waitcnt_text,
-    Immediate.MESSAGE: message_text,
 }
 
 
 def policy_text(immediates: dict[str, int], atomic: bool, store: bool) -> str:
-    """Return the temporal hint and the scope of a memory access."""
+    """Return the temporal hint and the scope of a memory access, or the bits of older
+    processors."""
+    if "glc" in immediates:
+        return "".join(f" {name}" for name in ("glc", "slc", "dlc") if immediates.get(name))
     hint, scope = immediates.get("th", 0), immediates.get("scope", 0)
     text = ""
     if hint:

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from amdjit.emulator.decoder.instruction_set import InstructionSet
-from amdjit.emulator.decoder.traits import Access, Traits
+from amdjit.emulator.decoder.traits import Access, MemoryKind, Traits
+
+DEVICE_SCOPE = 2
 
 
 class RegisterFile(Enum):
@@ -169,6 +171,28 @@ class Instruction:
         access = self.opcode.traits.memory
         assert access is not None
         return access
+
+    @property
+    def returns_old(self) -> bool:
+        """Whether an atomic returns what memory held: TH's bit 0, or GLC."""
+        immediates = self.immediates
+        return bool((immediates["glc"] if "glc" in immediates else immediates.get("th", 0)) & 1)
+
+    @property
+    def scope(self) -> int:
+        """Whom an access to memory, or a cache instruction, concerns: 0 the compute unit, 1 the
+        shader engine, 2 the device, 3 the system."""
+        immediates = self.immediates
+        if "glc" not in immediates:
+            return immediates.get("scope", 0)
+        if self.traits.cache_scope is not None:
+            return self.traits.cache_scope
+        access = self.traits.memory
+        if access is not None and access.kind is MemoryKind.ATOMIC:
+            return DEVICE_SCOPE
+        # LLVM AMDGPU guide, "Memory Model GFX10-GFX11": loads miss the nearer caches. Atomics are
+        # done in the L2, and their GLC says that they return.
+        return DEVICE_SCOPE * immediates["glc"]
 
     def operand(self, role: str) -> Operand | None:
         """Return the operand in a role; KeyError if the opcode has none."""

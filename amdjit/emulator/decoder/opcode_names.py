@@ -5,24 +5,28 @@ from __future__ import annotations
 from functools import cache
 
 from amdjit.emulator.decoder.instruction import Opcode
-from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, InstructionSet
 from amdjit.emulator.decoder.rows import row_of
 
 
 def opcode_named(mnemonic: str) -> Opcode:
     """Return an instruction's opcode in the first of its encodings, for wave32.
 
+    It is that of the newest family that has the instruction.
+
     Operand types do not depend on the encoding. KeyError if there is no such instruction.
     """
-    row = row_of(*_first_encodings()[mnemonic])
+    encoding, code, sets = _first_encodings()[mnemonic]
+    row = row_of(encoding, code, instruction_set=sets)
     assert row is not None
     return row.opcode
 
 
 @cache
-def _first_encodings() -> dict[str, tuple[str, int]]:
-    found: dict[str, tuple[str, int]] = {}
-    for encoding, codes in ROWS.items():
-        for code, (mnemonic, _, _) in codes.items():
-            found.setdefault(mnemonic, (encoding, code))
+def _first_encodings() -> dict[str, tuple[str, int, InstructionSet]]:
+    found: dict[str, tuple[str, int, InstructionSet]] = {}
+    for sets in (GFX12, GFX11):
+        for encoding, codes in sets.rows.items():
+            for code, (mnemonic, _, _) in codes.items():
+                found.setdefault(mnemonic, (encoding, code, sets))
     return found

@@ -93,9 +93,12 @@ def row_of(
     texts, flags = operand_text.split(), flag_text.split()
     traits = traits_of(instruction_set, format_name, mnemonic, list(map(_operand_facts, texts)))
     if wave_size != 32:
-        texts = [_operand_for_wave64(traits, text) for text in texts]
+        spread = instruction_set.spread_factors
+        texts = [_operand_for_wave64(traits, text, spread) for text in texts]
         flags = _flags_for_wave64(traits.matrix, flags)
-    form = format_named("VOPD" if format_name.startswith("VOPD") else format_name)
+    form = format_named(
+        instruction_set.formats, "VOPD" if format_name.startswith("VOPD") else format_name
+    )
     operands = tuple(_operand_row(form, text) for text in texts)
     encoding = format_name
     if form.name == "VOP3" and any(operand.spec.role == "sdst" for operand in operands):
@@ -119,13 +122,17 @@ def _operand_facts(text: str) -> tuple[str, str, bool, str]:
     return role, kind, "w" in access, takes
 
 
-def _operand_for_wave64(traits: Traits, text: str) -> str:
+def _operand_for_wave64(traits: Traits, text: str, spread_factors: bool) -> str:
     """Lane masks are pairs; a lane holds half as much of a matrix."""
     role, kind, dwords, rest = text.split(":", 3)
     spreads = traits.matrix or (traits.memory and traits.memory.is_transposed)
     if kind == "mask":
         dwords = "2"
-    elif spreads and int(dwords) > 1 and role in ("vdst", "src0", "src1", "src2"):
+    elif (
+        spreads
+        and int(dwords) > 1
+        and role in (("vdst", "src0", "src1", "src2") if spread_factors else ("vdst", "src2"))
+    ):
         dwords = str(int(dwords) // 2)
         kind = _MATRIX_TYPE.sub(lambda match: f"{match[1]}{int(match[2]) // 2}", kind, count=1)
     return f"{role}:{kind}:{dwords}:{rest}"

@@ -41,7 +41,7 @@ def disassemble(instruction: Instruction, true16: bool = False) -> str:
         return _dual_text(instruction, instruction.pair)
     opcode = instruction.opcode
     name = "VOP3" if opcode.encoding == "VOP3SD" else opcode.encoding
-    row = row_of(name, opcode.code)
+    row = row_of(name, opcode.code, instruction_set=opcode.instruction_set)
     assert row is not None
     if name in _WITH_HALVES:
         halves = true16 and any(operand.half for operand in row.operands)
@@ -60,7 +60,9 @@ def _dual_text(first: Instruction, second: Instruction) -> str:
     texts = []
     after_multiplier = _has_literal(second) and _multiplies_by_literal(first)
     for half, follows in ((first, False), (second, after_multiplier)):
-        row = row_of(half.opcode.encoding, half.opcode.code)
+        row = row_of(
+            half.opcode.encoding, half.opcode.code, instruction_set=half.opcode.instruction_set
+        )
         assert row is not None
         operands = [
             operand_text(
@@ -240,7 +242,8 @@ def _with_mask_in_bars(instruction: Instruction, texts: list[str]) -> list[str]:
 def _program_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     if "simm16" not in instruction.immediates:
         return [], ""
-    text = program_text(instruction.traits.immediate, instruction.immediates["simm16"])
+    messages = instruction.opcode.instruction_set.messages
+    text = program_text(instruction.traits.immediate, instruction.immediates["simm16"], messages)
     return [text] if text else [], ""
 
 
@@ -252,15 +255,15 @@ def _sopk_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
         return [version_text(value)], ""
     if immediate is not Immediate.HARDWARE_REGISTER:
         return [*registers, str(value) if immediate is Immediate.BRANCH else f"0x{value:x}"], ""
-    if instruction.traits.writes_mode:
-        return [hardware_register_text(value), *registers], ""
-    return [*registers, hardware_register_text(value)], ""
+    name = hardware_register_text(value, instruction.opcode.instruction_set.hardware_registers)
+    return [name, *registers] if instruction.traits.writes_mode else [*registers, name], ""
 
 
 def _sop1_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     texts = _plain_operands(row, instruction)
     if "message" in instruction.immediates:
-        texts.append(message_text(instruction.immediates["message"]))
+        messages = instruction.opcode.instruction_set.messages
+        texts.append(message_text(instruction.immediates["message"], messages))
     return texts, ""
 
 
@@ -279,10 +282,14 @@ def _scalar_memory_text(row: Row, instruction: Instruction) -> tuple[list[str], 
         return [*data, offset, base, short_text(immediates["sdata"])], ""
     if access.kind is MemoryKind.PROBE:
         data.insert(0, short_text(immediates["sdata"]))
+    policy, is_older = policy_text(immediates, False, False), row.format.find("glc") is not None
     if soffset is None:
-        return [*data, offset], policy_text(immediates, False, False)
-    text = f" offset:{offset}" + policy_text(immediates, False, False)
-    return [*data, operand_text(soffset, "32")], text
+        # Where all processors have both offsets, 0 is written as the scalar one.
+        absent = is_older and not immediates["offset"]
+        return [*data, "null" if absent else offset], policy
+    is_shown = immediates["offset"] or not is_older
+    text = f" offset:{offset}" if is_shown else ""
+    return [*data, operand_text(soffset, "32")], text + policy
 
 
 def _lds_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
@@ -312,6 +319,8 @@ def _policy(instruction: Instruction) -> str:
 
 
 def _buffer_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    if not row.operands:
+        return [], ""
     immediates = instruction.immediates
     texts = ["off" if v is None else operand_text(v, "32") for v in instruction.operands]
     text = ""
@@ -330,8 +339,8 @@ def _direct_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     texts = _plain_operands(row, instruction)
     if instruction.traits.immediate is Immediate.ATTRIBUTE:
         texts.append(f"attr{immediates['attr']}.{'xyzw'[immediates['attr_chan']]}")
-    waits = f" wait_va_vdst:{immediates['wait_va_vdst']} wait_vm_vsrc:{immediates['wait_vm_vsrc']}"
-    return texts, waits
+    waits = (f" {name}:{value}" for name, value in immediates.items() if name.startswith("wait_"))
+    return texts, "".join(waits)
 
 
 _WITH_HALVES = ("VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "VINTERP")
@@ -346,6 +355,7 @@ _WRITERS: dict[str, _Writer] = {
     "VGLOBAL": _flat_text,
     "VSCRATCH": _flat_text,
     "VBUFFER": _buffer_text,
+    "VTBUFFER": _buffer_text,
     "LDSDIR": _direct_text,
 }
 

@@ -176,11 +176,17 @@ class Barrier(Enum):
     JOIN = auto()
     LEAVE = auto()
     STATE = auto()
+    SYNC = auto()  # of the workgroup: signal and wait in one
 
     @property
     def signals(self) -> bool:
         """Whether the wave arrives at the barrier."""
-        return self in (Barrier.SIGNAL, Barrier.SIGNAL_FIRST)
+        return self in (Barrier.SIGNAL, Barrier.SIGNAL_FIRST, Barrier.SYNC)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the wave goes on only when all have arrived."""
+        return self in (Barrier.WAIT, Barrier.SYNC)
 
 
 class SingleLane(Enum):
@@ -318,6 +324,8 @@ class Traits:
 
     is_dual: it is half a dual-issue instruction. ends_block: a basic block ends with it.
 
+    cache_scope: which scope a cache instruction has by its name (`Instruction.scope`).
+
     event: as what wait counters count it; atomics count as stores if they return nothing.
     waits: what it waits for.
 
@@ -350,6 +358,7 @@ class Traits:
 
     memory: Access | None = None
     cache: CacheAction | None = None
+    cache_scope: int | None = None
     event: WaitEvent | None = None
     waits: tuple[WaitField, ...] = ()
 
@@ -380,6 +389,11 @@ class Traits:
 
     # Asked for each instruction of a kernel, several times.
     ends_block: bool = field(init=False)
+
+    @property
+    def waits_at_barrier(self) -> bool:
+        """Whether it waits until other waves have arrived at a barrier."""
+        return self.barrier is not None and self.barrier.waits
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ends_block", self.flow is not Flow.NEXT)

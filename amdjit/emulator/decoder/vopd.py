@@ -14,19 +14,20 @@ from amdjit.emulator.decoder.instruction import (
     Register,
     RegisterFile,
 )
+from amdjit.emulator.decoder.instruction_set import InstructionSet
 from amdjit.emulator.decoder.operands import source_operand, vector_register
 from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
 
 _VCC = Register(RegisterFile.VCC, 0)
 
 
-def decode_dual(bits: int, available: int, pc: int) -> Instruction:
+def decode_dual(bits: int, available: int, pc: int, instruction_set: InstructionSet) -> Instruction:
     """Decode a VOPD instruction: the X half, with the Y half as its `pair`; InvalidField if it is
     wrong."""
-    rows = row_of("VOPDX", (bits >> 22) & 15), row_of("VOPDY", (bits >> 17) & 31)
-    if rows[0] is None or rows[1] is None:
+    x_row = row_of("VOPDX", (bits >> 22) & 15, 32, instruction_set)
+    y_row = row_of("VOPDY", (bits >> 17) & 31, 32, instruction_set)
+    if x_row is None or y_row is None:
         raise InvalidField("unknown VOPD opcode")
-    x_row, y_row = rows[0], rows[1]
     first, second = bits & 0x1FF, (bits >> 32) & 0x1FF
     needs_literal = x_row.literal or y_row.literal or first == LITERAL or second == LITERAL
     size = 12 if needs_literal else 8

@@ -106,3 +106,41 @@ GFX12_COUNTERS = WaitCounters(
     },
     text="s_wait_{counter} {left:#x}",
 )
+
+# RDNA 3 ISA, 5.5: VMcnt counts loads, VScnt stores, LGKMcnt LDS, scalar memory and messages, of
+# which scalar memory comes back in any order. S_WAITCNT has EXPcnt in bits 2:0, LGKMcnt in 9:4 and
+# VMcnt in 15:10; the instructions for one counter also have a register, which must be null.
+_VM = WaitCounter("vmcnt")
+_VS = WaitCounter("vscnt")
+# One counter of the processor: LDS instructions land in order among themselves. Waiting for no more
+# than n of all leaves no more than n of them, too.
+_LGKM = WaitCounter("lgkmcnt", in_order=False)
+_LGKM_LDS = WaitCounter("lgkmcnt")
+_GFX11_ALL = (_VM, _VS, _LGKM, _LGKM_LDS, _EXP)
+
+GFX11_COUNTERS = WaitCounters(
+    counters=_GFX11_ALL,
+    counted={
+        WaitEvent.SCALAR_MEMORY: (_LGKM,),
+        WaitEvent.MESSAGE: (_LGKM,),
+        WaitEvent.VECTOR_LOAD: (_VM,),
+        WaitEvent.VECTOR_STORE: (_VS,),
+        WaitEvent.FLAT_LOAD: (_VM, _LGKM_LDS),
+        WaitEvent.FLAT_STORE: (_VS, _LGKM_LDS),
+        WaitEvent.LDS: (_LGKM_LDS,),
+        WaitEvent.LDS_DIRECT: (_EXP,),
+    },
+    waits={
+        "s_waitcnt": (
+            WaitField(_VM, shift=10, mask=63),
+            WaitField(_LGKM, shift=4, mask=63),
+            WaitField(_LGKM_LDS, shift=4, mask=63),
+            WaitField(_EXP, mask=7),
+        ),
+        **{f"s_waitcnt_{each.name}": (WaitField(each, mask=63),) for each in (_VM, _VS, _EXP)},
+        "s_waitcnt_lgkmcnt": (WaitField(_LGKM, mask=63), WaitField(_LGKM_LDS, mask=63)),
+        "VINTERP": (WaitField(_EXP, "wait_exp", mask=7),),
+        "s_wait_idle": tuple(WaitField(counter, mask=0) for counter in _GFX11_ALL),
+    },
+    text="s_waitcnt {counter}({left})",
+)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from amdjit.emulator.expressions.comparisons import compare
 from amdjit.emulator.expressions.integers import Expression, chain
-from amdjit.emulator.expressions.nans import QUIET_BIT, bits, quieted
+from amdjit.emulator.expressions.nans import QUIET_BIT, bits, is_nan, quieted
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of
 
 
@@ -65,6 +65,31 @@ def extreme(greater: bool) -> Expression:
     return expression
 
 
+def _is_signalling(b: Builder, x: Value) -> Value:
+    raw = bits(b, x)
+    quiet_bit = b.const(raw, QUIET_BIT[bits_of(x.type)])
+    return b.and_(is_nan(b, x), b.compare("eq", b.and_(raw, quiet_bit), b.const(raw, 0)))
+
+
+def older(greater: bool, quiets: bool) -> Expression:
+    """Return the minimum or maximum of gfx11, where a number wins over a quiet NaN (RDNA 3 ISA,
+    V_MIN_F32).
+
+    quiets: MODE's IEEE bit: a signalling NaN wins over everything, and is made quiet. Otherwise
+    NaNs are not told apart, and of two of them the first is returned as it is.
+    """
+    of_numbers = number(greater)
+
+    def expression(b: Builder, x: Value, y: Value) -> Value:
+        result = of_numbers(b, x, y)
+        if not quiets:
+            return b.select(b.and_(is_nan(b, x), is_nan(b, y)), x, result)
+        result = b.select(_is_signalling(b, y), _quieted(b, y), result)
+        return b.select(_is_signalling(b, x), _quieted(b, x), result)
+
+    return expression
+
+
 MINIMUM_NUMBER, MAXIMUM_NUMBER = number(False), number(True)
 EXTREMES: Mapping[str, Expression] = {
     "min_num": MINIMUM_NUMBER,
@@ -74,13 +99,19 @@ EXTREMES: Mapping[str, Expression] = {
 }
 
 
-def median(b: Builder, x: Value, y: Value, z: Value) -> Value:
-    """Return the median of three floats; if one is NaN, the smallest number (V_MED3_NUM)."""
-    low, high = MINIMUM_NUMBER, MAXIMUM_NUMBER
-    top = high(b, high(b, x, y), z)
-    # The largest one is excluded by a comparison in which zeros of both signs are equal (RDNA 4
-    # ISA, V_MED3_NUM).
-    others = b.select(compare(b, "oeq", top, y), high(b, x, z), high(b, x, y))
-    middle = b.select(compare(b, "oeq", top, x), high(b, y, z), others)
-    unordered = b.or_(compare(b, "uno", x, y), compare(b, "uno", z, z))
-    return b.select(unordered, chain(low, low)(b, x, y, z), middle)
+def median_of(low: Expression, high: Expression) -> Expression:
+    """Return the median of three floats; if one is NaN, the smallest by `low` (V_MED3_NUM)."""
+
+    def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
+        top = high(b, high(b, x, y), z)
+        # The largest one is excluded by a comparison in which zeros of both signs are equal (RDNA 4
+        # ISA, V_MED3_NUM).
+        others = b.select(compare(b, "oeq", top, y), high(b, x, z), high(b, x, y))
+        middle = b.select(compare(b, "oeq", top, x), high(b, y, z), others)
+        unordered = b.or_(compare(b, "uno", x, y), compare(b, "uno", z, z))
+        return b.select(unordered, chain(low, low)(b, x, y, z), middle)
+
+    return expression
+
+
+median = median_of(MINIMUM_NUMBER, MAXIMUM_NUMBER)

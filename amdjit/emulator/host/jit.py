@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import threading
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +13,16 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from amdjit.emulator.host.builder import NATIVE_PREFIX
+from amdjit.forking import Lock, wait_before_fork
+
+# llvmlite has no other way to know that no thread is inside of LLVM.
+wait_before_fork(llvm.ffi.lib._lock)
 
 _WIDE_VECTORS = "avx512f"
+# LLVM's older linker asks for memory section by section. Where free memory is scattered, sections
+# may lie more than 2 GiB apart, which ends the process; JITLink takes one piece for all of them. It
+# is not complete for Windows' objects.
+_USES_JIT_LINK = sys.platform != "win32"
 # LLVM keeps 9 KiB of each library as long as its JIT exists, even when the code is gone. A new JIT
 # costs 1.2 ms.
 _LIBRARIES_OF_A_JIT = 32
@@ -46,7 +54,7 @@ class HostCompiler:
         # Of the processors that run Python, only x86-64 before Ivy Bridge cannot convert in
         # hardware.
         self.converts_halves = bool(features.get("f16c", True))
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._machine = self._target_machine(1)
         self._quick_machine = self._target_machine(0)
         self._jit: Any = None
@@ -130,8 +138,10 @@ class HostCompiler:
     def _link(self, builder: llvm.JITLibraryBuilder) -> Any:
         """Link in the current JIT, or in a new one: trackers keep theirs alive."""
         number = next(self._names)
-        if number % _LIBRARIES_OF_A_JIT == 0:
-            self._jit = llvm.create_lljit_compiler(self._target_machine(1), suppress_errors=True)
+        if self._jit is None or number % _LIBRARIES_OF_A_JIT == 0:
+            self._jit = llvm.create_lljit_compiler(
+                self._target_machine(1), use_jit_link=_USES_JIT_LINK, suppress_errors=True
+            )
         return builder.link(self._jit, f"emulated{number}")
 
 

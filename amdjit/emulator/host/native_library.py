@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 
 from amdjit.disk_cache import DiskCache
@@ -10,6 +9,7 @@ from amdjit.emulator.host.halves import NARROW, WIDEN, narrow_text, widen_text
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
 from amdjit.emulator.host.native_sources import NativeSources, Variant, all_makers
 from amdjit.emulator.host.rounded import rounded_sources
+from amdjit.forking import Lock
 
 # What host code of any room may call.
 NATIVES = NativeSources({WIDEN: widen_text, NARROW: narrow_text, **rounded_sources()})
@@ -41,7 +41,7 @@ class NativeLibrary:
         self._makers = all_makers([NATIVES], self._variant)
         self._code: dict[str, LinkedCode] = {}
         self._addresses: dict[str, int] = {}
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self.add(*rooms)
 
     def add(self, *rooms: NativeSources) -> None:

@@ -8,7 +8,7 @@ from amdjit.emulator.decoder.traits import Flag
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.lanes.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.instructions.refused import refusal
-from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.vector.dual_issue import emit_dual
 from amdjit.emulator.layout import EXEC_LO, VCC_LO
 from amdjit.emulator.wave.frame import Frame
@@ -34,9 +34,10 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
     if instruction.pair is not None:
         emit_dual(frame, instruction)
         return
-    emitter = EMITTERS.get(instruction.mnemonic)
-    if emitter is None:
-        raise Untranslatable(instruction, refusal(instruction.mnemonic) or NOT_THERE)
+    emitter = emitter_of(instruction)
+    reason = refusal(instruction.traits.operation, instruction.opcode.instruction_set.name)
+    if emitter is None or reason:
+        raise Untranslatable(instruction, reason or NOT_THERE)
     if not frame.modes.rounds_to_nearest:
         frame.round_as(rounding_shift(instruction.traits.rounding))
     if instruction.modifiers.dpp is None:

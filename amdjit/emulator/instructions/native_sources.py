@@ -14,6 +14,7 @@ from amdjit.emulator.instructions.long_expressions_native import long_sources
 from amdjit.emulator.instructions.matrix.dots_native import dot_sources
 from amdjit.emulator.instructions.matrix.layouts import Matrix, matrices
 from amdjit.emulator.instructions.matrix.products import chain_text, integer_text
+from amdjit.emulator.instructions.matrix.repeated import repeated_matrices, repeated_text
 from amdjit.emulator.instructions.matrix.silicon import silicon_text
 from amdjit.emulator.instructions.memory.access_native import access_text
 from amdjit.emulator.instructions.memory.atomics_native import atomic_text, atomics
@@ -37,7 +38,8 @@ def _accesses() -> Mapping[str, Source]:
 def _products(variant: Variant) -> Mapping[str, Source]:
     """Return matrix and dot products: how they add up floats is for the variant to say."""
     products = {matrix.symbol: _product(matrix, variant) for matrix in matrices()}
-    return {**dot_sources(variant.arithmetic), **products}
+    repeated = {matrix.symbol: partial(repeated_text, matrix) for matrix in repeated_matrices()}
+    return {**dot_sources(variant.arithmetic), **products, **repeated}
 
 
 def _product(matrix: Matrix, variant: Variant) -> Source:

@@ -35,12 +35,14 @@ class VectorOp:
     """A VALU instruction with one result.
 
     clamped: the expression under `clamp`, unless that is the plain one clamped to [0, 1]. scaled:
-    the expression under `omod`, if it rounds differently.
+    the expression under `omod`, if it rounds differently. unquieted: the expression while MODE's
+    IEEE bit is 0, if that makes a difference.
     """
 
     expression: Expression
     clamped: Expression | None = None
     scaled: Expression | None = None
+    unquieted: Expression | None = None
 
     def compute(self, frame: Frame, instruction: Instruction) -> Value:
         """Return the result before `omod` and `clamp` of floats."""
@@ -51,8 +53,10 @@ class VectorOp:
 
     def _value(self, frame: Frame, instruction: Instruction, operands: list[Value]) -> Value:
         expression = self.choose(instruction)
+        if self.unquieted is not None:
+            return frame.by_ieee(expression, self.unquieted, operands)
         shared = (
-            call_long(frame, instruction.mnemonic, operands)
+            call_long(frame, instruction.traits.operation, operands)
             if expression is self.expression
             else None
         )

@@ -24,6 +24,22 @@ REFUSED: Mapping[str, str] = {
 }
 
 
-def refusal(mnemonic: str) -> str | None:
-    """Return why an instruction is refused, None if it is not listed."""
-    return REFUSED.get(mnemonic)
+_DEBUGGER = "it branches if a debugger is attached: there is none here"
+_OLDER: Mapping[str, str] = {
+    **dict.fromkeys(
+        (f"s_cbranch_cdbg{name}" for name in ("sys", "user", "sys_or_user", "sys_and_user")),
+        _DEBUGGER,
+    ),
+    "ds_wrap_rtn_b32": "the emulator does not have it: compilers do not use it",
+    "s_endpgm_ordered_ps_done": _PIXELS,
+    **dict.fromkeys(
+        ("s_subvector_loop_begin", "s_subvector_loop_end"), "compilers do not make such loops"
+    ),
+}
+# By family, in addition to those above.
+_OWN: Mapping[str, Mapping[str, str]] = {"gfx12": {}, "gfx11": _OLDER}
+
+
+def refusal(operation: str, family: str = "gfx12") -> str | None:
+    """Return why an operation is refused on a processor family, None if it is not listed."""
+    return REFUSED.get(operation) or _OWN[family].get(operation)

@@ -1,22 +1,24 @@
-"""The emitters of a processor family's instructions, by mnemonic.
+"""The emitters of a processor family's instructions, by operation.
 
-Each room hands over its own rows; another family is another table, composed of the same rows and
-its own. Instructions that are not in the table are refused at translation (`refused.py`).
+Each room hands over its own rows. A family's table has the rows of all families, and instead of
+some of them its own, where an operation of that name does something else. Instructions that are not
+in the table are refused at translation (`refused.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.instructions.buffers.table import BUFFERS
-from amdjit.emulator.instructions.lanes.table import CROSS_LANE
+from amdjit.emulator.instructions.lanes.table import CROSS_LANE, HALF_WAVE_LANES
 from amdjit.emulator.instructions.matrix.table import MATRIX
 from amdjit.emulator.instructions.memory.table import MEMORY
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.scalar.table import SCALAR
 from amdjit.emulator.instructions.vector.table import VECTOR
 
-EMITTERS: Mapping[str, Emitter] = {
+_SHARED: Mapping[str, Emitter] = {
     **SCALAR,
     **VECTOR,
     **CROSS_LANE,
@@ -24,3 +26,15 @@ EMITTERS: Mapping[str, Emitter] = {
     **BUFFERS,
     **MATRIX,
 }
+
+_TABLES: Mapping[str, Mapping[str, Emitter]] = {
+    "gfx12": _SHARED,
+    "gfx11": {**_SHARED, **HALF_WAVE_LANES},
+}
+EMITTERS = _TABLES["gfx12"]
+
+
+def emitter_of(instruction: Instruction) -> Emitter | None:
+    """Return the emitter of an instruction, None if it has none."""
+    opcode = instruction.opcode
+    return _TABLES[opcode.instruction_set.name].get(opcode.traits.operation)

@@ -1,4 +1,5 @@
-"""The messages of faults at barriers: a misuse, or where each of the waves is that wait forever."""
+"""The messages of faults at barriers: a misuse, or where each of the waves or workgroups is that
+wait forever."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BarrierMisuse
 from amdjit.emulator.tiers.compilation import HostKernel
 
-_WAIT_BYTES = 4
+# Of an instruction that waits or sleeps.
+WAIT_BYTES = 4
+_Extent = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,17 @@ class StoppedGroup:
 
     waves: tuple[StoppedWave, ...]
     barriers: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOfGrid:
+    """A workgroup of a cooperative launch. resume: the id from which its first wave that is at no
+    barrier would resume, None if the workgroup has ended. end_site: where its first wave has
+    ended."""
+
+    block: _Extent
+    resume: int | None
+    end_site: int
 
 
 NO_GROUP = StoppedGroup((), ())
@@ -79,6 +93,25 @@ def deadlock_message(group: StoppedGroup, function: EmulatedFunction, compiled: 
     return "".join(f"\n  {_waves(which)} {line}" for line, which in runs)
 
 
+def standstill_message(
+    grid: Sequence[GroupOfGrid], function: EmulatedFunction, compiled: HostKernel
+) -> str:
+    """Return one line for the workgroups at each place, those that have ended first."""
+    places: dict[str, list[_Extent]] = {}
+    for group in sorted(grid, key=lambda each: (each.resume is not None, each.block[::-1])):
+        if group.resume is None:
+            where = f"ended at {_place(function, compiled.site_pcs[group.end_site])}"
+        else:
+            pc = compiled.resume_pcs[group.resume] - WAIT_BYTES
+            where = f"wait at {_place(function, pc)}"
+        places.setdefault(where, []).append(group.block)
+    return "".join(
+        f"\n  {len(blocks)} of {len(grid)} workgroups {where}: block {blocks[0]}"
+        f"{' and others' * (len(blocks) > 1)}"
+        for where, blocks in places.items()
+    )
+
+
 def _waves(numbers: Sequence[int]) -> str:
     return (
         f"wave {numbers[0]}"
@@ -95,7 +128,7 @@ def _where(
             f", and has not left barrier {wave.joined}, which it had joined" if wave.joined else ""
         )
         return f"has ended at {_place(function, compiled.site_pcs[wave.end_site])}{member}"
-    place = _place(function, compiled.resume_pcs[wave.resume] - _WAIT_BYTES)
+    place = _place(function, compiled.resume_pcs[wave.resume] - WAIT_BYTES)
     if wave.named:
         return f"waits at {place} for named barrier {wave.joined}{_counts(group, wave.joined or 0)}"
     own = "" if wave.signalled else "; this wave has not signalled it"

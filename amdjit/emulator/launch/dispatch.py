@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from amdjit.code_object import Kernel
+from amdjit.code_object.resources import resident_workgroups
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.host.native_sources import NativeSources
@@ -33,6 +34,8 @@ _POLL_SECONDS = 0.05
 _MOST_ARGUMENTS = 1 << 20
 # How many geometries of a kernel are kept ready.
 _PLANS = 4
+# As many host threads as there are.
+_ANY = 1 << 16
 
 
 _PlanKey = tuple[Geometry, Instruments]
@@ -170,7 +173,9 @@ class Dispatcher:
     ) -> None:
         """Run a kernel that counts what it does. KernelFault and LaunchError as `launch`."""
         self._library.add(*counting.natives)
-        plan = self._plan(function, geometry, counting.instruments)
+        # Other host threads would let waiting waves spin as often as time permits.
+        most_threads = 1 if geometry.cooperative else _ANY
+        plan = self._plan(function, geometry, counting.instruments, most_threads)
         workspace = plan.take(self._memory)
         self._memory.launched()
         table = self._memory.table()
@@ -188,8 +193,9 @@ class Dispatcher:
         if workspace.record[Fault.CLAIMED]:
             record = [int(value) for value in workspace.record]
             group = workspace.stopped_group()
+            grid = workspace.grid() if plan.geometry.cooperative else ()
             raise fault_from_record(
-                record, function, plan.compiled, plan.geometry, self._memory, group
+                record, function, plan.compiled, plan.geometry, self._memory, group, grid
             )
         plan.give_back(workspace)
 
@@ -198,7 +204,7 @@ class Dispatcher:
         function: EmulatedFunction,
         geometry: Geometry,
         instruments: Instruments = (),
-        most_threads: int = 1 << 16,
+        most_threads: int = _ANY,
     ) -> Plan:
         plans = self._plans.get(function)
         plan = None if plans is None else plans.get((geometry, instruments))
@@ -298,6 +304,8 @@ def check_launch(kernel: Kernel, geometry: Geometry, target: Target, room: int |
         raise LaunchError(
             f"{name}: {lds} bytes of LDS are over the limit of {target.lds_per_workgroup}"
         )
+    if geometry.cooperative:
+        _check_residence(kernel, geometry, target)
     scratch = private_bytes(kernel) * geometry.items
     if room is not None and scratch > room:
         raise LaunchError(
@@ -307,4 +315,15 @@ def check_launch(kernel: Kernel, geometry: Geometry, target: Target, room: int |
         raise LaunchError(
             f"{name}: {segment_size(kernel)} bytes of arguments are over the limit of "
             f"{_MOST_ARGUMENTS}"
+        )
+
+
+def _check_residence(kernel: Kernel, geometry: Geometry, target: Target) -> None:
+    """Raise LaunchError if not all workgroups of a cooperative launch can be under way at once."""
+    resident = resident_workgroups(kernel, target, geometry.items, geometry.dynamic_lds)
+    limit = resident * target.multiprocessors
+    if geometry.groups > limit:
+        raise LaunchError(
+            f"{kernel.name}: a cooperative launch of {geometry.groups} workgroups is over the "
+            f"limit of {limit}, {resident} on each of {target.multiprocessors} workgroup processors"
         )

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from amdjit.diagnostics.errors import Allocation, KernelFault
 from amdjit.emulator.launch.barrier_faults import (
     NO_GROUP,
+    WAIT_BYTES,
+    GroupOfGrid,
     StoppedGroup,
     deadlock_message,
     misuse_message,
+    standstill_message,
 )
 from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
@@ -33,6 +36,7 @@ _KINDS = {
     FaultKind.BARRIER_MISUSE: "barrier",
     FaultKind.DEADLOCK: "barrier",
     FaultKind.PARTIAL_WAVE: "partial-wave",
+    FaultKind.STANDSTILL: "barrier",
 }
 
 
@@ -50,12 +54,18 @@ def fault_from_record(
     geometry: Geometry,
     memory: DeviceMemory,
     group: StoppedGroup = NO_GROUP,
+    grid: Sequence[GroupOfGrid] = (),
 ) -> KernelFault:
-    """Return the exception for a record (`layout.Fault`). group: the waves of its workgroup."""
+    """Return the exception for a record (`layout.Fault`).
+
+    group: the waves of its workgroup. grid: all workgroups, where those of a cooperative launch
+    wait for each other.
+    """
     kind = FaultKind(record[Fault.KIND])
-    # The site of a deadlock is an id to resume from, after a wait.
-    pcs = compiled.resume_pcs if kind is FaultKind.DEADLOCK else compiled.site_pcs
-    pc = pcs[record[Fault.SITE]] - (4 if kind is FaultKind.DEADLOCK else 0)
+    # The site of these is an id to resume from, after a wait or a sleep.
+    waits = kind in (FaultKind.DEADLOCK, FaultKind.STANDSTILL)
+    pcs = compiled.resume_pcs if waits else compiled.site_pcs
+    pc = pcs[record[Fault.SITE]] - (WAIT_BYTES if waits else 0)
     wave_size = function.kernel.descriptor.wave_size
     place = _place(record, geometry, wave_size)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
@@ -67,6 +77,8 @@ def fault_from_record(
     message = f"{function.name}: {_message(kind, record, text, place, nearest)}"
     if kind is FaultKind.DEADLOCK:
         message += deadlock_message(group, function, compiled)
+    if kind is FaultKind.STANDSTILL:
+        message += standstill_message(grid, function, compiled)
     where = f"\n  at {line[0]}:{line[1]}" if line else ""
     return KernelFault(
         _KINDS[kind],
@@ -143,6 +155,8 @@ _OTHER = {
     FaultKind.TIME_LIMIT: "the time limit has passed; the launch was stopped here",
     FaultKind.DEADLOCK: "no wave of a workgroup can go on: all wait for barriers that cannot "
     "complete",
+    FaultKind.STANDSTILL: "the workgroups of a cooperative launch wait for each other, and none "
+    "can go on",
     FaultKind.WILD_BRANCH: "an indirect branch goes to an address that is not known to be code",
     FaultKind.MISALIGNED: "the address is not aligned",
     FaultKind.PARTIAL_WAVE: "a matrix product or transposing load needs all lanes of its wave, "

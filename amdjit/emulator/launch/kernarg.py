@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
+from amdjit.emulator.layout import (
+    PRIVATE_APERTURE_HIGH,
+    SHARED_APERTURE_HIGH,
+    TTMP9,
+    UNUSED_SLOT,
+    Launch,
+)
 
 Extent = tuple[int, int, int]
 
@@ -16,14 +22,19 @@ _QUEUE_BYTES = 256
 # RDNA 4 ISA, 3.3: SGPRs 0 to 105 are free for all uses.
 _SGPRS = 106
 _AXES = "xyz"
+_PLACE = (Launch.X_SLOT, Launch.Y_SLOT, Launch.Z_SLOT)
 
 
 class Geometry(NamedTuple):
-    """A launch: workgroups, work-items of each, and the bytes of LDS that the launch asks for."""
+    """A launch: workgroups, work-items of each, and the bytes of LDS that the launch asks for.
+
+    cooperative: whether all workgroups must be under way at the same time.
+    """
 
     grid: Extent
     block: Extent
     dynamic_lds: int
+    cooperative: bool = False
 
     @property
     def items(self) -> int:
@@ -135,6 +146,27 @@ def user_sgprs(
             pairs.append((sgpr.first + part, values[sgpr.name] >> 32 * part & 0xFFFFFFFF))
         end = sgpr.first + sgpr.dwords
     return pairs + _preloaded(kernel, segment, end)
+
+
+def place_slots(kernel: Kernel) -> dict[Launch, int]:
+    """Return the slots of the scalar state for the x, y and z of a workgroup.
+
+    gfx12 has x in TTMP9, and the others where `workgroup_begin` puts them; gfx11 has those that are
+    asked for in SGPRs after the user SGPRs (LLVM AMDGPU guide, "SGPR Register Set Up Order").
+    """
+    descriptor = kernel.descriptor
+    if descriptor.is_gfx12:
+        return dict(zip(_PLACE, (TTMP9, UNUSED_SLOT, UNUSED_SLOT), strict=True))
+    following = descriptor.user_sgpr_count
+    slots = []
+    for is_enabled in descriptor.enable_workgroup_id:
+        slots.append(following if is_enabled else UNUSED_SLOT)
+        following += is_enabled
+    if descriptor.enable_workgroup_info or following > _SGPRS:
+        raise LaunchError(
+            f"{kernel.name}: the emulator does not set up the workgroup's information"
+        )
+    return dict(zip(_PLACE, slots, strict=True))
 
 
 def _preloaded(kernel: Kernel, segment: bytes | memoryview, first: int) -> list[tuple[int, int]]:

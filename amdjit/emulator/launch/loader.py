@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
 from amdjit.diagnostics.errors import BackendError
-from amdjit.emulator.analysis.kernel_code import segment_of
+from amdjit.emulator.analysis.kernel_code import instruction_set_in, segment_of
 from amdjit.emulator.decoder import decode, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.memory import DeviceMemory
@@ -62,7 +62,8 @@ class EmulatedModule:
     def decoded(self, pc: int, wave_size: int) -> Instruction:
         """Return the instruction at `pc`."""
         segment = segment_of(self.code_object, pc)
-        return decode(segment.data, pc - segment.address, pc, wave_size)
+        sets = instruction_set_in(self.code_object)
+        return decode(segment.data, pc - segment.address, pc, wave_size, sets)
 
     def instruction_at(self, pc: int, wave_size: int) -> str:
         """Return the instruction at `pc` as text, with its pc."""

@@ -1,5 +1,4 @@
-"""What launches of a kernel with one geometry share, and the memory of a launch, which later
-launches use again.
+"""What launches of a kernel with one geometry share, and the memory that later ones use again.
 
 If all of it exists already, a launch writes its arguments, resets a few fields and runs.
 """
@@ -15,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import Kernel
-from amdjit.emulator.launch.barrier_faults import StoppedGroup, StoppedWave
+from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.kernarg import (
     Geometry,
     build_segment,
     explicit_size,
+    place_slots,
     segment_size,
     user_sgprs,
 )
@@ -42,6 +42,8 @@ from amdjit.emulator.layout import (
 )
 from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.scheduling.attendance import Attendance
+from amdjit.emulator.scheduling.release import WAITING
+from amdjit.emulator.scheduling.standstill import PATIENCE
 from amdjit.emulator.tiers.compilation import HostKernel
 
 # A work-item's stack if the compiler does not know its depth (recursion, unknown calls).
@@ -55,6 +57,8 @@ _RESIDENT_BYTES = 256 << 20
 # Larger workspaces, and more than two launches at a time need, are freed after their launch.
 _KEPT_BYTES = 128 << 20
 _KEPT = 2
+# What GROUP_X of a slot is before a workgroup of a cooperative launch begins there.
+_NEVER_USED = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,10 +193,14 @@ class Workspace:
             self._contexts[:, Context.COUNTERS] = counters
         self._launch[Launch.STOP] = Stop.RUN
         self._launch[Launch.NEXT_GROUP] = 0
+        self._launch[Launch.LIVE_THREADS : Launch.CONFIRMATIONS + 1] = 0
         if self._changed is not None:
             self._start_with(self._compiled)
             self._changed = None
         self.record[Fault.CLAIMED] = 0
+        if self._geometry.cooperative:
+            for _, _, slots in self._groups:
+                slots.view(np.int64).reshape(-1, SLOT_ROW)[:, SlotField.GROUP_X] = _NEVER_USED
 
     def end(self) -> None:
         """Release memory that was freed while the launch ran."""
@@ -244,6 +252,21 @@ class Workspace:
         ]
         return StoppedGroup(tuple(waves), tuple((row[0], row[1]) for row in barriers))
 
+    def grid(self) -> list[GroupOfGrid]:
+        """Return where the workgroups of a cooperative launch are."""
+        found = []
+        for states, resumes, slots in self._groups:
+            rows = slots.view(np.int64).reshape(-1, SLOT_ROW)
+            ids = resumes.view(np.int32)[: len(rows) * self._waves].reshape(len(rows), -1)
+            scalars = states[: ids.size * self._state_bytes].reshape(len(rows), self._waves, -1)
+            ends = scalars[:, 0, 4 * END_SITE_SLOT : 4 * END_SITE_SLOT + 4].view(np.int32)[:, 0]
+            found += [
+                _group_of_grid(row, resume, int(end))
+                for row, resume, end in zip(rows, ids, ends, strict=True)
+                if row[SlotField.GROUP_X] != _NEVER_USED
+            ]
+        return found
+
     def _write_arguments(self, explicit: bytes, dispatch: int) -> None:
         first = not self._is_written
         if first or len(explicit) != self._explicit_size:
@@ -256,10 +279,14 @@ class Workspace:
                 self._scalars[index] = value
 
     def _shared(self, plan: Plan) -> NDArray[np.uint64]:
-        groups = plan.geometry.groups
+        groups, together = plan.geometry.groups, _runs_together(plan)
         values = {
             Launch.GROUPS: groups,
-            Launch.CHUNK: max(1, groups // (plan.threads * _CHUNKS_PER_THREAD)),
+            # A thread takes no more workgroups of a cooperative launch than it can begin.
+            Launch.CHUNK: 1 if together else max(1, groups // (plan.threads * _CHUNKS_PER_THREAD)),
+            Launch.COOPERATIVE: together,
+            Launch.SWEEPS: PATIENCE.sweeps,
+            Launch.LOOKS: PATIENCE.looks,
             Launch.GRID_X: plan.geometry.grid[0],
             Launch.GRID_Y: plan.geometry.grid[1],
             Launch.WAVES: plan.waves,
@@ -268,15 +295,14 @@ class Workspace:
             Launch.EXECS: plan.execs.ctypes.data,
             Launch.ITEM_IDS: plan.item_ids.ctypes.data,
             Launch.FAULT: self.record.ctypes.data,
+            **place_slots(plan.kernel),
         }
         launch: NDArray[np.uint64] = np.zeros(Launch.FIELDS, np.uint64)
-        for place, value in values.items():
-            launch[place] = value
+        launch[list(values)] = list(values.values())
         return launch
 
     def _buffer(self, nbytes: int) -> NDArray[np.uint8]:
-        storage = _aligned(max(nbytes, 64))
-        self._kept.append(storage)
+        self._kept.append(storage := _aligned(max(nbytes, 64)))
         self.nbytes += storage.nbytes
         return storage
 
@@ -292,6 +318,7 @@ class Workspace:
         states = self._buffer(residents * plan.state_bytes * waves)
         resumes, slots = self._buffer(residents * 4 * waves), self._buffer(residents * SLOT_ROW * 8)
         self._groups.append((states, resumes, slots))
+        scratch = self._buffer(residents * lane_bytes * plan.wave_size * waves)
         values = {
             Context.LAUNCH: self._launch.ctypes.data,
             Context.SITES: sites.ctypes.data,
@@ -299,17 +326,14 @@ class Workspace:
             Context.LDS_STRIDE: lds_stride,
             Context.LDS_SIZE: lds,
             Context.SCRATCH_LANE_BYTES: lane_bytes,
-            Context.SCRATCH_ALL: self._buffer(
-                residents * lane_bytes * plan.wave_size * waves
-            ).ctypes.data,
+            Context.SCRATCH_ALL: scratch.ctypes.data,
             Context.STATES: states.ctypes.data,
             Context.RESUMES: resumes.ctypes.data,
             Context.SLOTS: slots.ctypes.data,
             Context.RESIDENTS: residents,
             Context.LOAD_BIAS: plan.load_bias,
         }
-        for place, value in values.items():
-            context[place] = value
+        context[list(values)] = list(values.values())
 
 
 def _stopped_wave(resume: int, completed: int, scalars: NDArray[np.int32]) -> StoppedWave:
@@ -323,6 +347,13 @@ def _stopped_wave(resume: int, completed: int, scalars: NDArray[np.int32]) -> St
     )
 
 
+def _group_of_grid(row: NDArray[np.int64], resumes: NDArray[np.int32], end: int) -> GroupOfGrid:
+    x, y, z = map(int, row[: SlotField.GROUP_Z + 1])
+    spinning = next((int(resume) for resume in resumes if 0 <= resume < WAITING), None)
+    # A vacant slot has the inverted x of the workgroup that ended there.
+    return GroupOfGrid((x if x >= 0 else ~x, y, z), spinning, end)
+
+
 def private_bytes(kernel: Kernel) -> int:
     """Return how many bytes of scratch memory a work-item has."""
     private = kernel.descriptor.private_segment_bytes
@@ -331,10 +362,18 @@ def private_bytes(kernel: Kernel) -> int:
     return -(-private // 16) * 16
 
 
+def _runs_together(plan: Plan) -> bool:
+    """Return whether all workgroups of a launch must be under way at the same time: it is
+    cooperative, and its waves may wait for others."""
+    return plan.geometry.cooperative and plan.compiled.gives_way
+
+
 def _residents(plan: Plan, group_bytes: int) -> int:
     """Return how many workgroups a host thread may have under way."""
     if not plan.compiled.gives_way:
         return 1
+    if _runs_together(plan):
+        return -(-plan.geometry.groups // plan.threads)
     most = min(_RESIDENT_WAVES // plan.waves, _RESIDENT_BYTES // group_bytes) // plan.threads
     return max(1, min(most, plan.geometry.groups))
 

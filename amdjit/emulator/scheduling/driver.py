@@ -13,6 +13,7 @@ from amdjit.emulator.layout import (
     Launch,
     SlotField,
 )
+from amdjit.emulator.scheduling.standstill import Standstill, digest, stuck
 from amdjit.emulator.scheduling.workgroup import ENDED, RUN_GROUP, WAITS, run_group
 from amdjit.emulator.scheduling.workgroup_begin import BEGIN_GROUP, begin_group
 
@@ -47,6 +48,8 @@ def driver_text(wave_size: int, attributes: str) -> str:
         _take_group(),
         begin_group(wave_size // HALF_LANES),
         run_group(wave_size),
+        digest(),
+        stuck(),
         _drive(wave_size),
     )
     return module_text(functions, attributes)
@@ -81,6 +84,7 @@ def _lesser(f: NativeFunction, first: Value, second: Value) -> Value:
 def _drive(wave_size: int) -> NativeFunction:
     f = NativeFunction.of(_driver(wave_size))
     driver = _Driver(f)
+    driver.begin()
     with f.loop():
         driver.fill()
         driver.sweep_often()
@@ -99,11 +103,17 @@ class _Driver:
         self._residents = f.thread.get(Context.RESIDENTS)
         self._slots = f.thread.follow(Context.SLOTS)
         self._used, self._live = f.variable(i64(0)), f.variable(i64(0))
-        self._wanted = f.variable(i64(1))
+        # Workgroups of a cooperative launch wait for all others.
+        self._standstill = Standstill.of(f)
+        self._wanted = f.variable(f.select(self._standstill.is_watched, self._residents, i64(1)))
         # Sweeps, by their weight, since a workgroup ended.
         self._idle = f.variable(i64(0))
         # Of this sweep: whether a workgroup has ended, and whether all wait.
         self._any_ended, self._all_wait = f.variable(FALSE), f.variable(TRUE)
+
+    def begin(self) -> None:
+        """Tell the other threads that this one takes workgroups."""
+        self._standstill.join()
 
     def fill(self) -> None:
         """Fill slots with workgroups until as many are resident as are wanted."""
@@ -123,8 +133,10 @@ class _Driver:
         self._idle.set(i64(0))
         with f.loop() as sweeps:
             with f.if_(f.compare("eq", self._live.get(), i64(0))):
+                self._standstill.leave()
                 f.give()
             self._sweep()
+            self._standstill.watch(self._all_wait.get(), self._used.get())
             weight = f.select(self._all_wait.get(), i64(_WAITING_WEIGHT), i64(1))
             idle = f.select(self._any_ended.get(), i64(0), f.add(self._idle.get(), weight))
             is_patient = f.compare("ult", idle, i64(_IDLE_SWEEPS))
@@ -152,16 +164,24 @@ class _Driver:
             visit.leave_unless(f.compare("eq", state, i32(ENDED)))
             self._any_ended.set(TRUE)
             self._all_wait.set(FALSE)
-            group = self._take()
+            group = self._next()
             with f.if_else(f.compare("slt", group, i64(0))) as (none, another):
                 with none:
-                    row.set(SlotField.GROUP_X, i64(-1))
+                    row.set(SlotField.GROUP_X, f.not_(row.get(SlotField.GROUP_X)))
                     self._live.set(f.sub(self._live.get(), i64(1)))
                 with another:
                     self._begin(slot, group)
 
     def _take(self) -> Value:
         return self._f.invoke(TAKE_GROUP, self._f.parameter("context"), self._chunk)
+
+    def _next(self) -> Value:
+        """Take a workgroup in the place of one that has ended. Those of a cooperative launch keep
+        their slots: there is one for each."""
+        group = self._f.variable(i64(-1))
+        with self._f.unless(self._standstill.is_watched):
+            group.set(self._take())
+        return group.get()
 
     def _begin(self, slot: Value, group: Value) -> None:
         self._f.invoke(BEGIN_GROUP, self._f.parameter("context"), slot, group)

@@ -8,6 +8,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
+from amdjit.forking import Lock
+
 Call = Callable[[int], None]
 # A call, its argument, and the batch that counts its return.
 _Job = tuple[Call, int, "Batch"]
@@ -24,7 +26,7 @@ class Workers:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._jobs: _Jobs = SimpleQueue()
         self._process = 0
 

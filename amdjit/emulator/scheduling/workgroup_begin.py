@@ -17,7 +17,6 @@ from amdjit.emulator.layout import (
     SCALAR_BYTES,
     TTMP7,
     TTMP8,
-    TTMP9,
     VGPR_BYTES,
     Barrier,
     Launch,
@@ -45,14 +44,17 @@ def begin_group(halves: int) -> NativeFunction:
     _begin_barriers(f, group)
     # RDNA 4 ISA, 3.5 "Initial wave state": TTMP9 = workgroup x, TTMP7 = y | z << 16, TTMP8[29:25] =
     # wave in group.
-    place = f.resize(x, 32)
-    others = f.or_(f.resize(y, 32), f.shift("shl", f.resize(z, 32), 16))
+    # On gfx11 each has an SGPR of its own, after the user SGPRs.
+    places = [f.resize(value, 32) for value in (x, y, z)]
+    slots = [group.launch.get(field) for field in (Launch.X_SLOT, Launch.Y_SLOT, Launch.Z_SLOT)]
+    others = f.or_(places[1], f.shift("shl", places[2], 16))
     with f.count_to(group.waves) as wave:
         state = group.state(wave)
         f.copy(state.address, group.launch.get(Launch.SCALARS), SCALAR_BYTES)
         state.set(TTMP8, f.shift("shl", f.resize(wave, 32), 25))
-        state.set(TTMP9, place)
         state.set(TTMP7, others)
+        for slot, place in zip(slots, places, strict=True):
+            f.store(place, f.offset(state.address, f.shift("shl", slot, 2)), DWORD_BYTES)
         for half in range(halves):
             number = f.add(f.mul(wave, i64(halves)), i64(half))
             _begin_lanes(f, group, state, half, number)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +28,7 @@ from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
+from amdjit.forking import Lock
 
 # Instructions that one wave executes in about 100 us if some of them access memory.
 _SHORT = 10_000
@@ -118,7 +118,7 @@ class KernelCompiler:
     def __init__(self, host: Host, code_object: CodeObject) -> None:
         self._host = host
         self._code_object = code_object
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._compiled: dict[tuple[object, ...], HostKernel] = {}
 
     def full(self, kernel: Kernel, full_waves: bool, instruments: Instruments = ()) -> HostKernel:
@@ -334,4 +334,6 @@ def _mode(kernel: Kernel) -> Mode:
         descriptor.float_denorm_mode_32,
         descriptor.float_denorm_mode_16_64,
         descriptor.fp16_overflow,
+        bool(descriptor.dx10_clamp),
+        bool(descriptor.ieee_mode),
     )

@@ -23,6 +23,7 @@ from amdjit.emulator.decoder.instruction import Instruction, Opcode
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant, vector
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
+from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.scalar.barriers import joined_signal
 from amdjit.emulator.instructions.tables import EMITTERS
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
@@ -37,6 +38,7 @@ from amdjit.emulator.layout import (
     Context,
 )
 from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
+from amdjit.emulator.tiers.shared_jump import SHARED_SWITCH
 from amdjit.emulator.tiers.stretches import emit_stretch, in_stretches
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
@@ -112,6 +114,7 @@ class _Translation:
     def run(self, attributes: str, enterable: bool) -> WaveFunction:
         for pc in sorted(self._ones):
             self._block(self._graph.blocks[pc])
+        self._terminators.emit_shared_jump()
         body, self._builder.lines = self._builder.lines, []
         if enterable:
             self._entries = self._terminators.loops
@@ -181,14 +184,21 @@ class _Translation:
         """Go back to a loop's start unless the launch stops or another wave should run."""
         b = self._builder
         b.label(poll.label)
-        cost, site = constant("i64", poll.cost), self._frame.sites.value(poll.site)
+        self._registers.begin_block(frozenset())
+        cost, known = constant("i64", poll.cost), poll.site
+        site = self._registers.jump()[1] if known is None else self._frame.sites.value(known)
         take_from_budget(self._frame, cost, site, partial(b.give, constant("i32", WAVE_STOPPED)))
         if poll.pause is not None:
             lose_patience(b, _PATIENCE, partial(b.branch, _save_label(poll.pause)))
-        b.branch(label_of(poll.target))
+        b.branch(self._place(poll.target))
+
+    def _place(self, pc: int) -> str:
+        """Return the label where a wave goes on at a pc, which is a block or all indirect jumps."""
+        return label_of(pc) if pc in self._graph.blocks else SHARED_SWITCH
 
     def _kept(self, pc: int) -> list[Name]:
-        live = self._lanes.live(pc)
+        places = (pc,) if pc in self._graph.blocks else self._graph.indirect_targets
+        live = frozenset().union(*map(self._lanes.live, places))
         return [
             (file, index)
             for file, index in sorted(self._registers.used)
@@ -208,7 +218,7 @@ class _Translation:
     def _resume(self, number: int, pc: int) -> None:
         self._builder.label(_resume_label(number))
         restore(self._builder, self._kept(pc))
-        self._builder.branch(label_of(pc))
+        self._builder.branch(self._place(pc))
 
     def _entry(self) -> None:
         b = self._builder
@@ -303,6 +313,8 @@ class _Branches(Ending):
 
 def executes(opcode: Opcode) -> bool:
     """Whether the translator has an instruction, at least in some of its forms."""
+    if refusal(opcode.traits.operation, opcode.instruction_set.name):
+        return False
     table: Mapping[str, object] = DUAL if opcode.traits.is_dual else EMITTERS
     return opcode.traits.ends_block or table.get(opcode.traits.operation) is not None
 

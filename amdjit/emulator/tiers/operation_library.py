@@ -4,13 +4,13 @@ disk in packs."""
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
 from amdjit.emulator.host.native_library import NativeLibrary
+from amdjit.forking import Lock
 
 if TYPE_CHECKING:
     from amdjit.emulator.tiers.operations import Operation
@@ -30,7 +30,7 @@ class OperationLibrary:
         self._listed: dict[str, str] | None = None
         self._addresses: dict[str, int] = {}
         self._code: list[LinkedCode] = []
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     @property
     def is_empty(self) -> bool:

@@ -166,6 +166,7 @@ class _Threading:
         records, b = self._records, self._records.builder
         records.items.append(poll.label)
         parameters = records.parameters
+        assert poll.site is not None, "threaded programs have no indirect jumps"
         site = records.sites.value(poll.site)
         cost = b.resize(parameters.number(poll.cost), 64)
         take_from_budget(self._frame, cost, site, records.give_stopped)

@@ -22,7 +22,7 @@ from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterF
 from amdjit.emulator.decoder.traits import Idle, Unit
 from amdjit.emulator.expressions.nans import RARELY, any_nan
 from amdjit.emulator.instructions.operation import VectorOp
-from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.emulator.wave.frame import Frame
@@ -46,7 +46,7 @@ def may_stretch(instruction: Instruction) -> bool:
         return all(DUAL.get(half.traits.operation) is not None for half in halves)
     if traits.idle is Idle.DELAY or traits.is_mixed or _is_lanewise(instruction):
         return True
-    return isinstance(EMITTERS.get(instruction.mnemonic), (VectorOp, PackedOp))
+    return isinstance(emitter_of(instruction), (VectorOp, PackedOp))
 
 
 def _is_lanewise(instruction: Instruction) -> bool:

@@ -30,6 +30,7 @@ from amdjit.emulator.instructions.scalar.barriers import (
 )
 from amdjit.emulator.layout import WAVE_ARRIVES, WAVE_NAMED, Context, FaultKind
 from amdjit.emulator.scheduling.fault_record import FAULT
+from amdjit.emulator.tiers.shared_jump import SHARED_JUMP, SHARED_SWITCH, SharedJump
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.pauses import Pause, Poll
 
@@ -79,7 +80,8 @@ class Ending(ABC):
 
 
 class Terminators:
-    """Translates the ends of a kernel's blocks. pauses, polls: those so far, in their order."""
+    """Translates the ends of a kernel's blocks. pauses, polls: those so far, in their order.
+    shared_jump: where indirect jumps go on if there are many."""
 
     def __init__(self, graph: Graph, frame: Frame, ending: Ending) -> None:
         self.pauses: list[Pause] = []
@@ -88,11 +90,12 @@ class Terminators:
         self._frame = frame
         self._ending = ending
         self._ends_of_waves = Ends(graph)
+        self.shared_jump = SharedJump(graph)
 
     @property
     def loops(self) -> list[int]:
         """The pcs that some block jumps back to, in their order."""
-        return sorted({poll.target for poll in self.polls})
+        return sorted({poll.target for poll in self.polls if poll.site is not None})
 
     def emit(self, block: Block) -> None:
         """Emit the end of a block."""
@@ -119,6 +122,22 @@ class Terminators:
             self._fault(FaultKind.TRAP, last, constant("i64", 0))
         else:
             ending.go_on(following)
+
+    def emit_shared_jump(self) -> None:
+        """Emit the place where indirect jumps go on, after all blocks."""
+        jump = self.shared_jump
+        if not jump.is_used:
+            return
+        may_wait = may_poll(self._graph, jump.first, jump.last)
+        pause = self._new_pause(jump.last, yields=True, polls=True) if may_wait else None
+        self.polls.append(Poll(SHARED_JUMP, jump.last, None, jump.cost, pause))
+        self._frame.builder.label(SHARED_SWITCH)
+        self._frame.registers.begin_block(frozenset())
+        target, site = self._frame.registers.jump()
+        ways = {pc: label_of(pc) for pc in self._graph.indirect_targets}
+        self._ending.choose(target, ways)
+        address = self._frame.builder.add(target, self._frame.context(Context.LOAD_BIAS))
+        self._fault_at(FaultKind.WILD_BRANCH, site, address)
 
     def _destination(self, last: Instruction, target: int) -> str:
         """Return the label to jump to; a jump backwards goes through the count of instructions."""
@@ -149,6 +168,10 @@ class Terminators:
         if last.traits.flow is Flow.INDIRECT_CALL:
             self._link(last, following)
         pc = self._frame.builder.sub(address, self._frame.context(Context.LOAD_BIAS))
+        if self.shared_jump.is_used:
+            self._frame.registers.write_jump(pc, self._frame.sites.add(last.pc))
+            self._ending.jump(SHARED_JUMP)
+            return
         targets = self._graph.indirect_targets
         self._ending.choose(pc, {target: self._destination(last, target) for target in targets})
         self._fault(FaultKind.WILD_BRANCH, last, address)
@@ -166,7 +189,9 @@ class Terminators:
             self._ending.pause_if(waits, self._new_pause(following, flags=WAVE_NAMED))
 
     def _fault(self, kind: FaultKind, last: Instruction, address: Value) -> None:
-        site = self._frame.sites.add(last.pc)
+        self._fault_at(kind, self._frame.sites.add(last.pc), address)
+
+    def _fault_at(self, kind: FaultKind, site: Value, address: Value) -> None:
         lane, size = constant("i64", -1), constant("i32", 0)
         arguments = [CONTEXT, constant("i32", kind), site, lane, address, size]
         self._frame.native_void(FAULT.name, arguments)

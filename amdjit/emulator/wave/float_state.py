@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.mode import HALF_OVERFLOW, Mode
+from amdjit.emulator.analysis.mode import DX10_CLAMP, HALF_OVERFLOW, IEEE, Mode
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Infinity
+from amdjit.emulator.expressions.integers import Expression
+from amdjit.emulator.expressions.nans import is_nan
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.wave.operands import clamp_unit, flush_denormals, scale_result
 from amdjit.emulator.wave.registers import Registers
@@ -107,6 +109,14 @@ class ModeState:
         clamped = b.select(infinite, largest, value)
         return clamped if clamps is True else b.select(clamps, clamped, value)
 
+    def by_ieee(self, quieting: Expression, other: Expression, operands: list[Value]) -> Value:
+        """Return an expression's value by MODE's IEEE bit."""
+        ieee = self.mode_bit(IEEE)
+        if isinstance(ieee, bool):
+            return (quieting if ieee else other)(self.builder, *operands)
+        values = (expression(self.builder, *operands) for expression in (quieting, other))
+        return self.builder.select(ieee, *values)
+
     def refuse_overflow(self, instruction: Instruction) -> None:
         """Refuse an instruction for which no document defines FP16_OVFL, unless that is known to be
         off."""
@@ -141,10 +151,36 @@ class ModeState:
         (tests/hardware/alu_gfx1201.json).
         """
         modifiers = instruction.modifiers
-        if modifiers.omod:
+        if modifiers.omod and self._scales(value, instruction):
             scaled = scale_result(self.builder, value, modifiers.omod)
             value = self._limited(scaled, [_is_infinite(self.builder, value)])
-        return clamp_unit(self.builder, value) if modifiers.clamp else value
+        return self.clamped_unit(value, instruction) if modifiers.clamp else value
+
+    def clamped_unit(self, value: Value, instruction: Instruction) -> Value:
+        """Return a float clamped to [0, 1]. NaN becomes 0, on gfx11 if MODE's DX10_CLAMP says so
+        (RDNA 3 ISA, "MODE register")."""
+        b = self.builder
+        clamped = clamp_unit(b, value)
+        if not instruction.opcode.instruction_set.has_nan_modes:
+            return clamped
+        to_zero = self.mode_bit(DX10_CLAMP)
+        if to_zero is True:
+            return clamped
+        kept = b.select(is_nan(b, value), value, clamped)
+        return kept if to_zero is False else b.select(to_zero, clamped, kept)
+
+    def _scales(self, value: Value, instruction: Instruction) -> bool:
+        """Whether `omod` has an effect: on gfx11 it has none if MODE's IEEE bit is 1 or denormal
+        results are kept (RDNA 3 ISA, "Output modifiers")."""
+        if not instruction.opcode.instruction_set.has_nan_modes:
+            return True
+        bits = (self.mode_bit(bit) for bit in (IEEE, denormal_bit(value.type) + 1))
+        hindrances = list(bits)
+        if True in hindrances:
+            return False
+        if hindrances != [False, False]:
+            raise Untranslatable(instruction, "omod depends on a MODE that is not known")
+        return True
 
 
 def _is_infinite(b: Builder, value: Value) -> Value:

@@ -49,7 +49,7 @@ STATE = Value("ptr", "%state")
 RESUME = Value("i32", "%resume")
 LAUNCH = Value("ptr", "%launch")
 STAGING = Value("ptr", "%staging")
-STAGING_VECTORS = 24
+STAGING_VECTORS = 40
 
 _SPECIAL_VALUES = {
     "src_shared_base": SHARED_APERTURE_HIGH << 32,

@@ -33,12 +33,13 @@ class Pause:
 class Poll:
     """A count of instructions on the way back to `target`.
 
-    label: of the place that counts. site: its number. cost: the instructions. pause: where the wave
-    gives way after many rounds, None in loops that wait for nobody.
+    label: of the place that counts. site: its number, None at a jump that knows it at run time.
+    cost: the instructions. pause: where the wave gives way after many rounds, None in loops that
+    wait for nobody.
     """
 
     label: str
     target: int
-    site: int
+    site: int | None
     cost: int
     pause: Pause | None

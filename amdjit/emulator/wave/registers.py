@@ -20,6 +20,8 @@ from amdjit.emulator.layout import (
     EXEC_LO,
     HALF_LANES,
     HALF_VGPRS,
+    JUMP_SITE_SLOT,
+    JUMP_TARGET_SLOT,
     MODE_SLOT,
     SCALAR_BYTES,
     SCC_SLOT,
@@ -282,6 +284,20 @@ class Registers:
     def write_mode_bits(self, value: Value) -> None:
         """Write the MODE register."""
         self._write("s", MODE_SLOT, value)
+
+    # The jump that all indirect ones share
+
+    def jump(self) -> tuple[Value, Value]:
+        """Read where it goes, as i64, and its site."""
+        low, high = (self._read("s", JUMP_TARGET_SLOT + half, "i32") for half in range(2))
+        return self._builder.concat_bits(low, high), self._read("s", JUMP_SITE_SLOT, "i32")
+
+    def write_jump(self, target: Value, site: Value) -> None:
+        """Write where it goes and its site."""
+        low, high = self._builder.split_bits(target)
+        self._write("s", JUMP_TARGET_SLOT, low)
+        self._write("s", JUMP_TARGET_SLOT + 1, high)
+        self._write("s", JUMP_SITE_SLOT, site)
 
     @property
     def condition_code(self) -> Value:

@@ -61,7 +61,7 @@ class Screen:
         return [text] if self.width is None else textwrap.wrap(text, max(self.width, 8))
 
     def bar(self, length: float, marks: Iterable[int] = (), ticks: int = 0) -> str:
-        """Return a bar of so many characters, with a line in the columns `marks` behind it, in a
+        """Return a bar of `length` characters, with a line in the columns `marks` behind it, in a
         field of `ticks` characters."""
         field = self._bar(length)
         line = "│" if self.unicode else "|"

@@ -10,7 +10,7 @@ from amdjit.frontend.assignment.record_fields import store_element, store_field
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.expressions.fields import is_element, is_records
+from amdjit.frontend.expressions.fields import field, field_name, is_element, is_records
 from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import (
     element_indices,
@@ -22,7 +22,7 @@ from amdjit.frontend.expressions.subscripts import (
 from amdjit.frontend.expressions.views import is_partial
 from amdjit.frontend.names.scope import bind
 from amdjit.frontend.values.effects import may_act
-from amdjit.frontend.values.kinds import CompileTime, Value
+from amdjit.frontend.values.kinds import Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Vector
 
@@ -50,12 +50,13 @@ def store_at(
     """Type the store of a value. A vector in a variable is replaced by a vector with that element
     changed."""
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
-        if (
-            is_element(container)
-            and isinstance(index, CompileTime)
-            and isinstance(index.value, str)
-        ):
-            store_field(builder, container, index.value, value, node, place)
+        name = field_name(container, index)
+        if name is not None and is_element(container):
+            store_field(builder, container, name, value, node, place)
+            return
+        if name is not None:
+            part = field(builder, container, name, node)
+            store_part(builder, part, value, node, place)
             return
         if is_partial(index, container.type.ndim) and not is_records(container):
             store_part(builder, item_of(builder, container, index, node), value, node, place)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
@@ -14,7 +14,10 @@ from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.values.kinds import CompileTime, Value
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
+from amdjit.tree.array_views import Reshaped, Transposed
+from amdjit.tree.record_views import RecordView
 from amdjit.types import Array
 
 # Computes the new element from the old one and the value, for `part += value`.
@@ -39,7 +42,7 @@ def store_part(
     assert isinstance(part.type, Array)
     kind = part.type
     _check_shapes(builder, kind, value, place)
-    _check_overlap(builder, part, value, place)
+    check_overlap(builder, part, value, place)
     is_array = isinstance(value, tree.Expression) and isinstance(value.type, Array)
     if not is_array and combine is None:
         value = assign_to(builder, value, kind.element, place)
@@ -54,16 +57,16 @@ def store_part(
         element = assign_to(builder, item, kind.element, place)
         builder.emit(tree.Store(builder.span(node), target, indices, element))
 
-    _over_axes(builder, target, kind, (), store, node)
+    over_axes(builder, target, kind, (), store, node)
 
 
-def _over_axes(
+def over_axes(
     builder: FunctionBuilder,
     target: tree.Expression,
     kind: Array,
     indices: Indices,
     store: Callable[[Indices], None],
-    node: ast.expr,
+    node: ast.AST,
 ) -> None:
     """Emit a loop for each axis that has no index yet."""
     axis = len(indices)
@@ -77,7 +80,7 @@ def _over_axes(
         extent = convert(builder, CompileTime(kind.shape[axis]), type, node)
     variable = builder.hidden_variable("element", type)
     with builder.collect() as body:
-        _over_axes(builder, target, kind, (*indices, tree.Read(span, type, variable)), store, node)
+        over_axes(builder, target, kind, (*indices, tree.Read(span, type, variable)), store, node)
     builder.emit(tree.ForRange(span, variable, zero, extent, one, body))
 
 
@@ -119,17 +122,14 @@ def _check_shapes(builder: FunctionBuilder, kind: Array, value: Value, place: as
         )
 
 
-def _check_overlap(
+def check_overlap(
     builder: FunctionBuilder, part: tree.Expression, value: Value, place: ast.expr
 ) -> None:
     """Refuse a partial overlap: NumPy reads everything before it writes, but the loop does not."""
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Array):
         return
     places = itertools.product(_places(builder, part), _places(builder, value))
-    if all(
-        target.base is not source.base or (target.is_line and target == source)
-        for target, source in places
-    ):
+    if not any(target.may_overlap(source) for target, source in places):
         return
     assert isinstance(part.type, Array)
     remedy = "write the loop in the order that you want, or copy to a local array first"
@@ -152,12 +152,24 @@ class _Place:
     """Where an array lies: the memory of a variable that is not a view, all of it or a part.
 
     is_line: whether the part takes each axis whole or at one index. Two such parts with the same
-    remaining axes (`kept`) are either identical or disjoint.
+    remaining axes (`kept`) are either identical or disjoint. records: the fields of records that
+    lead to it, each with the axes that remained before. field: where the first of these fields
+    begins and ends, in bytes from the start of its record.
     """
 
     base: tree.Variable
     is_line: bool = True
     kept: tuple[bool, ...] = ()
+    records: tuple[tuple[int, tuple[bool, ...]], ...] = ()
+    field: tuple[int, int] | None = None
+
+    def may_overlap(self, other: _Place) -> bool:
+        """Whether two places may share a part of their memory, without being the same."""
+        if self.base is not other.base or (self.is_line and self == other):
+            return False
+        if self.field is None or other.field is None:
+            return True
+        return self.field[0] < other.field[1] and other.field[0] < self.field[1]
 
 
 def _places(
@@ -167,6 +179,11 @@ def _places(
     variable."""
     if isinstance(array, tree.View):
         yield from (_part_of(place, array) for place in _places(builder, array.array, passed))
+    elif isinstance(array, RecordView):
+        yield from (_field_of(place, array) for place in _places(builder, array.array, passed))
+    elif isinstance(array, (Reshaped, Transposed)):
+        for place in _places(builder, array.array, passed):
+            yield replace(place, is_line=False)
     elif isinstance(array, tree.Conditional):
         for side in (array.when_true, array.when_false):
             yield from _places(builder, side, passed)
@@ -187,6 +204,17 @@ def _part_of(place: _Place, view: tree.View) -> _Place:
     return replace(
         place, is_line=place.is_line and is_line, kept=tuple(e is not None for e in view.extents)
     )
+
+
+def _field_of(place: _Place, view: RecordView) -> _Place:
+    assert isinstance(view.type, Array)
+    kept = () if view.type.shape is not None or view.indices else place.kept
+    if view.indices:
+        return replace(place, kept=kept, records=(*place.records, (-1, place.kept)))
+    size = view.type.element.nbytes * (view.type.size if view.type.shape is not None else 1)
+    field = place.field or (view.offset, view.offset + size)
+    path = (*place.records, (view.offset, place.kept))
+    return replace(place, kept=kept, records=path, field=field)
 
 
 def _is_whole(view: tree.View, axis: int) -> bool:

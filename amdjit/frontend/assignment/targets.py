@@ -7,14 +7,17 @@ import ast
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.assignment.elements import store_item
 from amdjit.frontend.assignment.record_fields import store_field
+from amdjit.frontend.assignment.unpacking import unpacked
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.building.remedies import UNPACKED
 from amdjit.frontend.expressions.fields import is_element
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.names.scope import bind
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.language.complex_types import ComplexElement
 from amdjit.tree import nodes as tree
-from amdjit.types import Vector
+from amdjit.types import Array, Scalar, Vector
 
 
 def assign_target(
@@ -26,11 +29,33 @@ def assign_target(
     elif isinstance(target, ast.Subscript):
         store_item(builder, target, value, place)
     elif isinstance(target, ast.Attribute):
-        _assign_field(builder, target, value, place)
+        part = part_of_element(builder, target)
+        if part is None:
+            _assign_field(builder, target, value, place)
+        else:
+            store_item(builder, part, value, place)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _assign_items(builder, target, value, place)
     else:
         raise _no_target(builder, target, f"`{ast.unparse(target)}`")
+
+
+def part_of_element(builder: FunctionBuilder, target: ast.Attribute) -> ast.Subscript | None:
+    """Return `a.real[i]` for `a[i].real`, where `a` is an array of complex numbers."""
+    element = target.value
+    if target.attr not in ("real", "imag") or not isinstance(element, ast.Subscript):
+        return None
+    if not isinstance(element.value, ast.Name):
+        return None
+    array = builder.evaluate(element.value)
+    if not (
+        isinstance(array, tree.Expression)
+        and isinstance(array.type, Array)
+        and isinstance(array.type.element, ComplexElement)
+    ):
+        return None
+    parts = ast.copy_location(ast.Attribute(element.value, target.attr, ast.Load()), target)
+    return ast.copy_location(ast.Subscript(parts, element.slice, ast.Store()), target)
 
 
 def _no_target(builder: FunctionBuilder, target: ast.expr, what: str) -> CompileError:
@@ -60,10 +85,13 @@ def _assign_field(
 def _assign_items(
     builder: FunctionBuilder, target: ast.Tuple | ast.List, value: Value, place: ast.expr
 ) -> None:
-    items = _starred(target.elts, _items(builder, value, place))
+    names = count(len(target.elts), "name")
+    if isinstance(value, tree.Expression) and isinstance(value.type, Array):
+        value = unpacked(builder, value, target, place)
+    items = _starred(target.elts, _items(builder, value, place, names))
     if len(items) != len(target.elts):
-        names, values = count(len(target.elts), "name"), count(len(items), "value")
-        raise builder.error(codes.UNPACK, target, names=names, values=values, type=describe(value))
+        values = count(len(items), "value")
+        raise _not_unpacked(builder, value, target, names, values)
     places = (
         place.elts
         if isinstance(place, ast.Tuple) and len(place.elts) == len(items)
@@ -84,11 +112,22 @@ def _starred(targets: list[ast.expr], items: tuple[Value, ...]) -> tuple[Value, 
     return (*items[:at], TupleValue(items[at : at + taken]), *items[at + taken :])
 
 
-def _items(builder: FunctionBuilder, value: Value, node: ast.expr) -> tuple[Value, ...]:
+def _not_unpacked(
+    builder: FunctionBuilder, value: Value, node: ast.expr, names: str, values: str
+) -> CompileError:
+    type, remedy = describe(value), UNPACKED
+    if values == "1 value":
+        remedy = "write one name; `amdjit.grid(2)` gives two indices, `amdjit.grid(3)` three"
+    return builder.error(codes.UNPACK, node, names=names, values=values, type=type, remedy=remedy)
+
+
+def _items(builder: FunctionBuilder, value: Value, node: ast.expr, names: str) -> tuple[Value, ...]:
     if isinstance(value, TupleValue):
         return value.items
     if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
         return tuple(
             item_of(builder, value, CompileTime(i), node) for i in range(value.type.length)
         )
+    if isinstance(value, tree.Expression) and isinstance(value.type, Scalar):
+        raise _not_unpacked(builder, value, node, names, "1 value")
     raise builder.error(codes.NOT_INDEXABLE, node, type=describe(value))

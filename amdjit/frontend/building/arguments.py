@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import count
 from amdjit.frontend.values.kinds import CompileTime, Value, static_value
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True)

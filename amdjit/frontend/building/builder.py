@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
-from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.control_flow import Loop, ReturnSite
-from amdjit.frontend.building.report_sites import ReportSites
+from amdjit.frontend.building.session import Session
+from amdjit.frontend.building.writing import check_writable
 from amdjit.frontend.source.bound_names import bound_names, may_leave
 from amdjit.frontend.source.reading import FunctionSource
 from amdjit.frontend.source.unsupported_statements import keyword_of, remedy_for
@@ -36,50 +34,26 @@ from amdjit.frontend.values.kinds import (
     Value,
 )
 from amdjit.frontend.values.launch_parameters import LaunchParameters
+from amdjit.frontend.values.typing_rules import AMDJIT, TypingRules
 from amdjit.frontend.values.weak_types import WeakTypes
 from amdjit.language.compile_time import Compilation
+from amdjit.late import late
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
-from amdjit.types import Known, Tuple, Type
+from amdjit.types import Known, Scalar, Tuple, Type
+
+if TYPE_CHECKING:
+    from amdjit.frontend.values import numba_typing
+else:
+    numba_typing = late("amdjit.frontend.values.numba_typing")
 
 
-class Session(Protocol):
-    """The compilation of one kernel: it types the functions that the kernel calls."""
+class EndlessCallError(Exception):
+    """The innermost call of a recursion, in place of its value. fault: what it does instead."""
 
-    compilation: Compilation
-    builtins: Mapping[Any, Intrinsic | DeviceFunction]
-    reports: ReportSites
-    weak_types: WeakTypes
-    findings: dict[tuple[str, str, int], Finding]  # warnings, at most one of each name per line
-
-    def note_library(self, file: Path) -> None:
-        """Remember that the code calls a function of this bitcode."""
-        ...
-
-    def call(
-        self,
-        builder: FunctionBuilder,
-        function: DeviceFunction,
-        positional: tuple[Value, ...],
-        keywords: dict[str, Value],
-        node: ast.expr,
-    ) -> Value:
-        """Type the function for these arguments and return the call's value."""
-        ...
-
-    def call_local(
-        self,
-        builder: FunctionBuilder,
-        function: Value,
-        positional: tuple[Value, ...],
-        keywords: dict[str, Value],
-        node: ast.expr,
-    ) -> Value:
-        """Type a function made in the kernel for these arguments and return the call's value."""
-        ...
-
-    def note_read(self, scope: Any, name: str, value: object) -> None:
-        """Remember that the code depends on this global or closure variable."""
-        ...
+    def __init__(self, fault: tree.Fault) -> None:
+        super().__init__(fault)
+        self.fault = fault
 
 
 Made = TypeVar("Made")
@@ -110,7 +84,10 @@ class FunctionBuilder:
     failures: the errors so far. refused: the number of refused statements, including those that
     only read what another refused statement assigns. abandoned: whether a condition was refused, so
     that control may never reach the rest of this block and errors in it might be spurious. given:
-    the values assigned to each variable so far.
+    the values assigned to each variable so far. counters: counters of loops that are never negative
+    (noted with `wraparound=True`). unassigned: the names that were read where they may have no
+    value, with the type of their variable once it is known (`names.marked`); unmarkable: those
+    that no variable holds.
     """
 
     source: FunctionSource
@@ -124,21 +101,35 @@ class FunctionBuilder:
     loops: list[Loop] = field(default_factory=list)
     returns: list[ReturnSite] = field(default_factory=list)
     terminated: bool = False
+    # Whether it calls itself at the innermost level of a recursion.
+    reaches_limit: bool = False
     numbers: dict[str, int] = field(default_factory=dict)
     reports: int = 0  # as in tree.Function
     given: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
+    counters: set[tree.Variable] = field(default_factory=set)
+    unassigned: dict[str, Scalar | None] = field(default_factory=dict)
+    unmarkable: set[str] = field(default_factory=set)
     failures: list[Diagnostic] = field(default_factory=list)
     refused: int = 0
     abandoned: bool = False
     launch_parameters: LaunchParameters = field(init=False)
+    rules: TypingRules = field(init=False)
 
     def __post_init__(self) -> None:
         self.launch_parameters = LaunchParameters(self.session.weak_types)
+        own = self.source.is_library or self.compilation.typing == "amdjit"
+        self.rules = AMDJIT if own else numba_typing.NUMBA
 
     @property
     def compilation(self) -> Compilation:
         """The compilation that the function is part of."""
         return self.session.compilation
+
+    @property
+    def marks_names(self) -> bool:
+        """Whether names may be read that only some paths have assigned, because the kernel checks
+        them."""
+        return self.rules is not AMDJIT and self.compilation.asserts
 
     @property
     def weak_types(self) -> WeakTypes:
@@ -155,9 +146,11 @@ class FunctionBuilder:
 
     def emit(self, statement: tree.Statement) -> None:
         """Add a statement."""
-        self.statements.append(statement)
         if isinstance(statement, tree.Assign):
             self.given.setdefault(statement.variable, []).append(statement.value)
+        elif isinstance(statement, tree.Store):
+            check_writable(statement)
+        self.statements.append(statement)
 
     def variable(self, name: str, type: Type) -> tree.Variable:
         """Make a new variable; later ones of the same name get a number."""
@@ -220,6 +213,12 @@ class FunctionBuilder:
         self.statements = []
         try:
             made, added = make(node), self.statements
+        except EndlessCallError:
+            added, self.statements = self.statements, outer
+            for other in earlier:
+                self.discard(other, node)
+            self.statements += added
+            raise
         finally:
             self.statements = outer
         if not added:
@@ -280,6 +279,10 @@ class FunctionBuilder:
                     codes.UNSUPPORTED_STATEMENT, node, statement=keyword, remedy=remedy_for(keyword)
                 )
             handler(self, node)
+        except EndlessCallError as call:
+            self.names, self.terminated, self.reaches_limit = names, True, True
+            del self.loops[loops:]
+            self.emit(call.fault)
         except CompileError as failure:
             self.names = names
             del self.loops[loops:]

@@ -4,9 +4,10 @@ names."""
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from amdjit.frontend.values.kinds import Binding, Value
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 
 

@@ -4,6 +4,7 @@ explicit ones."""
 from __future__ import annotations
 
 import ast
+import math
 import reprlib
 from collections.abc import Hashable
 from dataclasses import replace
@@ -11,10 +12,11 @@ from dataclasses import replace
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.remedies import conversion_remedy
 from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
-from amdjit.frontend.values.promotion import assignable, default_type, literal_fits, widens_exactly
+from amdjit.frontend.values.promotion import literal_fits, widens_exactly
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import UnaryOperator
@@ -29,7 +31,9 @@ def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST
     if not isinstance(value, (bool, int, float)):
         raise no_conversion(builder, CompileTime(value), target, node)
     if isinstance(value, float) and not scalar.is_float:
-        raise no_conversion(builder, CompileTime(value), scalar, node)
+        if builder.rules.has_weak_literals or not math.isfinite(value):
+            raise no_conversion(builder, CompileTime(value), scalar, node)
+        value = int(value)
     if not literal_fits(value, scalar):
         raise builder.error(
             codes.LITERAL_RANGE,
@@ -60,6 +64,8 @@ def no_conversion(
         remedy = "index the array: `a[i]`"
     elif isinstance(found, Vector) and isinstance(target, Scalar):
         remedy = "take an element: `v[i]`"
+    elif (known := conversion_remedy(value)) is not None:
+        remedy = known
     elif isinstance(value, CompileTime):
         remedy = f"write a number that fits {target}"
     elif isinstance(target, (Array, Tuple)) or not isinstance(found, (Scalar, Vector)):
@@ -85,9 +91,9 @@ def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.E
             builder.span(node), Tuple(tuple(item.type for item in items), value.structure), items
         )
     if isinstance(value, CompileTime) and isinstance(value.value, complex):
-        return _to_complex(builder, value, COMPLEX64, node)
+        return _to_complex(builder, value, complex_type(builder.rules.floating), node)
     if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
-        scalar = default_type(value.value)
+        scalar = builder.rules.default_type(value.value)
         if scalar is None:
             raise builder.error(
                 codes.LITERAL_RANGE,
@@ -97,7 +103,8 @@ def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.E
                 remedy="integers have at most 64 bits",
             )
         constant = literal(builder, value.value, scalar, node)
-        builder.weak_types.expressions.add(constant)
+        if builder.rules.has_weak_literals:
+            builder.weak_types.expressions.add(constant)
         return constant
     raise builder.error(
         codes.NO_OPERATION,
@@ -209,7 +216,11 @@ def assign_to(
         is_number = builder.weak_types.number(value) is not None and isinstance(
             target, (Scalar, Vector)
         )
-        if not (number_fits(builder, value, target) if is_number else assignable(source, target)):
+        if not (
+            number_fits(builder, value, target)
+            if is_number
+            else builder.rules.assignable(source, target)
+        ):
             raise no_conversion(builder, value, target, node)
     return convert(builder, value, target, node)
 

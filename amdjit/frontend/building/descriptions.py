@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 
+from amdjit.declarations import Coordinates
 from amdjit.frontend.values.kinds import FunctionValue, Method, SliceValue, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Void
@@ -19,10 +20,7 @@ def describe(value: Value) -> str:
     if isinstance(value, tree.Expression):
         return "nothing" if isinstance(value.type, Void) else str(value.type)
     if isinstance(value, TupleValue):
-        if value.structure is not None and value.structure.fields == ("real", "imag"):
-            return value.structure.name
-        title = "" if value.structure is None else value.structure.name
-        return f"{title}({', '.join(describe(item) for item in value.items)})"
+        return _describe_tuple(value)
     if isinstance(value, Method):
         return f"the method `{value.name}`"
     if isinstance(value, FunctionValue):
@@ -33,5 +31,17 @@ def describe(value: Value) -> str:
         return f"the constant {reprlib.repr(value.value)}"
     if value.value is None:
         return "None"
+    if isinstance(value.value, Coordinates):
+        return "three coordinates"
     name = getattr(value.value, "__name__", None) or getattr(value.value, "name", None)
     return f"`{name}`" if isinstance(name, str) else f"a {type(value.value).__name__}"
+
+
+def _describe_tuple(value: TupleValue) -> str:
+    fields = () if value.structure is None else value.structure.fields
+    title = "" if value.structure is None else value.structure.name
+    if fields == ("real", "imag"):
+        return title
+    if fields == ("ticks", "unit"):
+        return f"{title.lower()}[{getattr(value.items[1], 'value', '?')}]"
+    return f"{title}({', '.join(describe(item) for item in value.items)})"

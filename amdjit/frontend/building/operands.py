@@ -9,9 +9,9 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.remedies import operand_remedy
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.frontend.values.promotion import common_type, literal_type
 from amdjit.language.launch_numbers import LaunchNumber
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, Vector, f32, f64, i32, i64, u32, u64
@@ -21,7 +21,8 @@ def pair(
     builder: FunctionBuilder, left: Value, right: Value, operator: str, node: ast.AST
 ) -> tuple[tree.Expression, tree.Expression]:
     """Convert two operands to the type that they have in common."""
-    target = _pair_type(builder, left, right) or _beside_unsigned(builder, left, right, operator)
+    target = beside_unsigned(builder, left, right, operator)
+    target = target or _pair_type(builder, left, right, operator)
     if target is None:
         raise builder.error(
             codes.OPERAND_TYPES,
@@ -29,7 +30,7 @@ def pair(
             operator=operator,
             left=describe(left),
             right=describe(right),
-            remedy=_remedy(left, right),
+            remedy=operand_remedy(left, right),
         )
     first, second = (
         convert_weakly(builder, left, target, node),
@@ -92,25 +93,49 @@ def sample_of(builder: FunctionBuilder, value: Value) -> bool | int | float | co
     return None if number is None else number.kind(1)
 
 
-def _pair_type(builder: FunctionBuilder, left: Value, right: Value) -> Type | None:
+def _pair_type(builder: FunctionBuilder, left: Value, right: Value, operator: str) -> Type | None:
+    if not builder.rules.has_weak_literals:
+        return strong_pair(builder, left, right, operator)
     samples = sample_of(builder, left), sample_of(builder, right)
     both_typed = samples[0] is samples[1] is None or None not in samples
     if both_typed and isinstance(left, tree.Expression) and isinstance(right, tree.Expression):
-        return _typed_pair(builder, left, right)
+        return _typed_pair(builder, left, right, operator)
     typed, sample = (left, samples[1]) if samples[0] is None else (right, samples[0])
     if not isinstance(sample, (bool, int, float)) or not isinstance(typed, tree.Expression):
         return None
-    scalar = literal_type(sample, typed.type)
+    scalar = builder.rules.literal_type(sample, typed.type)
     if isinstance(typed.type, Vector):
         return typed.type if scalar == typed.type.element else None
     return scalar
+
+
+def _own_type(builder: FunctionBuilder, value: Value) -> Type | None:
+    """Return the type that an operand has on its own, None for what is no number."""
+    if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+        return builder.rules.default_type(value.value)
+    return value.type if isinstance(value, tree.Expression) else None
+
+
+def strong_pair(builder: FunctionBuilder, left: Value, right: Value, operator: str) -> Type | None:
+    """Return the type for operands whose literals have types of their own; beside a vector they
+    take that of its elements."""
+    first, second = _own_type(builder, left), _own_type(builder, right)
+    if first is None or second is None:
+        return None
+    for vector, other in ((first, second), (second, first)):
+        if isinstance(vector, Vector) and isinstance(other, Scalar):
+            return vector
+    return builder.rules.operand_type(operator, first, second)
 
 
 # Operators whose result has the same bits whether a number is negative or wraps around.
 _MODULAR = frozenset("+-*&|^")
 
 
-def _beside_unsigned(
+_TAKEN_BY_WEAK = ((i32, u32), (i32, u64), (i64, u64))
+
+
+def beside_unsigned(
     builder: FunctionBuilder, left: Value, right: Value, operator: str
 ) -> Type | None:
     """A weak integer takes an unsigned type as a literal does, if a negative value does no harm."""
@@ -121,31 +146,19 @@ def _beside_unsigned(
     ):
         return None
     for weak, other in ((left, right), (right, left)):
-        if (
-            weak in builder.weak_types.expressions
-            and weak.type in (i32, i64)
-            and other.type in (u32, u64)
-        ):
+        if weak in builder.weak_types.expressions and (weak.type, other.type) in _TAKEN_BY_WEAK:
             return other.type
     return None
 
 
 def _typed_pair(
-    builder: FunctionBuilder, left: tree.Expression, right: tree.Expression
+    builder: FunctionBuilder, left: tree.Expression, right: tree.Expression, operator: str
 ) -> Type | None:
     """A weak float beside a 64-bit integer becomes an f64, as a literal does."""
     types = {left.type, right.type}
     is_weak_float = any(
         side.type == f32 and builder.weak_types.is_weak(side) for side in (left, right)
     )
-    return f64 if is_weak_float and types & {i64, u64} else common_type(left.type, right.type)
-
-
-def _remedy(left: Value, right: Value) -> str:
-    types = [value.type for value in (left, right) if isinstance(value, tree.Expression)]
-    scalars = [type.element if isinstance(type, Vector) else type for type in types]
-    if len(types) == 2 and all(isinstance(scalar, Scalar) for scalar in scalars):
-        if any(isinstance(scalar, Scalar) and scalar.storage_only for scalar in scalars):
-            return "fp8 and bf8 are storage types: convert to f32 first, `f32(...)`"
-        return f"convert one of them: `{types[0]}(...)` or `{types[1]}(...)`"
-    return "operators work on numbers and vectors; index an array: `a[i]`"
+    if is_weak_float and types & {i64, u64}:
+        return f64
+    return builder.rules.operand_type(operator, left.type, right.type)

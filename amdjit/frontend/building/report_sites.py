@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from amdjit.abi.reports import CallSite, FaultSite, ReportTable, Text
+from amdjit.late_methods import dataclass
 
 
 @dataclass
 class ReportSites:
     """Numbers faults, printed lines and calls. A loop that is typed again leaves some numbers
-    unused."""
+    unused. meets: whether there is a barrier of the whole grid."""
 
     faults: list[FaultSite] = field(default_factory=list)
     prints: list[Text] = field(default_factory=list)
     calls: list[CallSite] = field(default_factory=list)
+    meets: bool = False
 
     def add_fault(self, site: FaultSite) -> int:
         """Return the number of a new fault, from 0."""
@@ -33,8 +35,7 @@ class ReportSites:
 
     def table(self, depth: int) -> ReportTable | None:
         """Return the finished table, or None for a kernel that reports nothing (depth 0)."""
-        return (
-            ReportTable(tuple(self.faults), tuple(self.prints), tuple(self.calls), depth)
-            if depth
-            else None
-        )
+        if not depth:
+            return None
+        lists = tuple(self.faults), tuple(self.prints), tuple(self.calls)
+        return ReportTable(*lists, depth, self.meets)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
@@ -22,6 +22,7 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Value,
 )
+from amdjit.late_methods import dataclass
 
 # Precedes the name of a parameter whose default value a function value carries.
 _DEFAULT = "="
@@ -153,6 +154,7 @@ def local_signature(inner: FunctionBuilder, defaults: dict[str, Value]) -> inspe
     kinds = (
         (arguments.posonlyargs, inspect.Parameter.POSITIONAL_ONLY),
         (arguments.args, inspect.Parameter.POSITIONAL_OR_KEYWORD),
+        ([arguments.vararg] if arguments.vararg else [], inspect.Parameter.VAR_POSITIONAL),
         (arguments.kwonlyargs, inspect.Parameter.KEYWORD_ONLY),
     )
     return inspect.Signature(

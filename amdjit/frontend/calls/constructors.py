@@ -9,6 +9,7 @@ from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, literal, no_conversion, truth
 from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import assignable
 from amdjit.tree import nodes as tree
@@ -20,6 +21,9 @@ def convert_to(
 ) -> Value:
     """Convert to a scalar type explicitly, even if that loses information."""
     (value,) = arguments.exactly(builder, node, str(target), ("x",))
+    if isinstance(value, CompileTime) and isinstance(value.value, str) and target is not boolean:
+        parsed = fold(builder, node, float if target.is_float else int, value.value)
+        return literal(builder, parsed.value, target, node)
     if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
         number = value.value
         if (

@@ -7,18 +7,19 @@ import functools
 import math
 import types
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import complex_type, convert, is_complex
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import launch_operands
 from amdjit.frontend.building.special_methods import special_method
+from amdjit.frontend.calls.array_methods import array_method, is_of_array, is_ufunc_call
 from amdjit.frontend.calls.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.calls.compile_time import call_when_compiling
 from amdjit.frontend.calls.constructors import convert_to, make_vector
@@ -27,15 +28,17 @@ from amdjit.frontend.calls.intrinsics import call_intrinsic
 from amdjit.frontend.calls.printing import is_print, print_call
 from amdjit.frontend.calls.python_functions import FUNCTIONS
 from amdjit.frontend.calls.special_forms import FORMS
-from amdjit.frontend.calls.tuple_functions import all_or_any
+from amdjit.frontend.calls.tuple_functions import all_or_any, tested_only
+from amdjit.frontend.calls.unknown_arguments import with_errors_of
 from amdjit.frontend.calls.weak_results import as_wide_as_needed, without_width
 from amdjit.frontend.calls.wide_access import access_call
+from amdjit.frontend.calls.wide_rounding import rounded
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.source.reading import is_library
-from amdjit.frontend.source.unsupported_functions import REMEDIES
+from amdjit.frontend.source.unsupported_functions import REMEDIES, host_remedy
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import (
     CompileTime,
@@ -47,8 +50,16 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.language.compile_time import CompileTimeFunction
 from amdjit.language.complex_types import ComplexElement
+from amdjit.late import late
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Scalar, Tuple, Vector, f32, f64, from_dtype, vector
+
+if TYPE_CHECKING:
+    from amdjit.frontend.calls import array_creation, reshaping, ufuncs
+else:
+    array_creation = late("amdjit.frontend.calls.array_creation")
+    reshaping = late("amdjit.frontend.calls.reshaping")
+    ufuncs = late("amdjit.frontend.calls.ufuncs")
 
 
 def call(builder: FunctionBuilder, node: ast.Call) -> Value:
@@ -56,10 +67,17 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     callee = builder.evaluate(node.func)
     if is_print(callee):
         return print_call(builder, node)
-    tested = all_or_any(builder, callee, node)
-    if tested is not None:
-        return tested
-    (callee,), arguments = builder.after((callee,), lambda _: _arguments(builder, node), node)
+    truth_of = all_or_any(builder, callee, node)
+    if truth_of is None:
+        truth_of = tested_only(builder, callee, node)
+    if truth_of is not None:
+        return truth_of
+    if node.args and isinstance(node.args[0], (ast.List, ast.Tuple)):
+        node = array_creation.with_tuples(callee, node)
+    try:
+        (callee,), arguments = builder.after((callee,), lambda _: _arguments(builder, node), node)
+    except CompileError as failure:
+        raise with_errors_of(builder, callee, node, failure) from None
     if isinstance(callee, Method):
         return _call_method(builder, callee, arguments, node)
     if isinstance(callee, FunctionValue):
@@ -135,13 +153,17 @@ def _call_python_object(
     if _is_method_of_constant(callee) and arguments.are_static:
         return _on_host(builder, callee, arguments, node)
     if getattr(callee, "is_amdjit_kernel", False):
+        if callee.device_function is not None:
+            return call_declared(builder, callee.device_function, arguments, node)
         raise builder.error(codes.CALLS_KERNEL, node, kernel=callee.__name__)
     if isinstance(callee, Hashable) and callable(callee):
         known = _call_known(builder, callee, arguments, node)
         if known is not None:
             return known
-    if isinstance(callee, types.FunctionType):
-        return call_declared(builder, DeviceFunction(callee), arguments, node)
+    # Another compiler's function has what it compiled as `py_func`: that of `numba.njit`.
+    function = getattr(callee, "py_func", callee)
+    if isinstance(function, types.FunctionType) and not _runs_on_host(function):
+        return call_declared(builder, DeviceFunction(function), arguments, node)
     if isinstance(callee, types.MethodType):
         receiver = value_of_object(builder, callee.__self__, "self", node)
         with_self = Arguments((receiver, *arguments.positional), arguments.keywords)
@@ -150,6 +172,11 @@ def _call_python_object(
     raise builder.error(
         codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=remedy
     )
+
+
+def _runs_on_host(function: types.FunctionType) -> bool:
+    """Whether this is a function of amdjit's that makes arrays, launches or compiles."""
+    return (function.__module__ or "").partition(".")[0] == "amdjit" and not is_library(function)
 
 
 def _is_method_of_constant(callee: Any) -> bool:
@@ -203,6 +230,8 @@ def _remedy(builder: FunctionBuilder, callee: object) -> str:
     kernels can call."""
     if isinstance(callee, Hashable) and callee in REMEDIES:
         return REMEDIES[callee]
+    if isinstance(callee, types.FunctionType) and _runs_on_host(callee):
+        return host_remedy(callee.__name__)
     name = getattr(callee, "__name__", "")
     namesake = next(
         (ours for ours in builder.session.builtins if ours.__name__ == name and ours is not callee),
@@ -220,13 +249,35 @@ def _call_known(
 ) -> Value | None:
     """Call a function of Python or NumPy that kernels support; None for other functions."""
     builtins = builder.session.builtins
-    if arguments.are_static and (callee in _ON_HOST or callee in builtins):
+    if is_ufunc_call(builder, callee, arguments):
+        if callee not in builtins and callee not in FUNCTIONS:
+            return None
+        return ufuncs.call_ufunc(builder, callee, arguments, _call_of_numbers, node)
+    return _call_of_numbers(builder, callee, arguments, node)
+
+
+def _call_of_numbers(
+    builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call
+) -> Value | None:
+    builtins = builder.session.builtins
+    if any(map(is_complex, arguments.positional)):
+        callee = complexes.version_of(builder, callee, arguments.are_static)
+    if _is_numpys(callee) and callee in array_creation.CREATIONS:
+        return array_creation.CREATIONS[callee](builder, arguments, node)
+    if callee in builtins and callee in FUNCTIONS and is_of_array(callee, arguments):
+        return call_declared(builder, builtins[callee], arguments, node)
+    if arguments.are_static and (
+        callee in _ON_HOST or (callee in builtins and callee not in FUNCTIONS)
+    ):
         return _on_host(builder, callee, arguments, node)
     operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
     launched = None if operands is None else launch_arithmetic.of_function(callee, operands)
     if launched is not None:
         return builder.launch_parameters.weak(launched, builder.span(node))
-    if callee in builtins:
+    whole = rounded(builder, callee, arguments, call_declared, node)
+    if whole is not None:
+        return whole
+    if callee in builtins and callee not in FUNCTIONS:
         result = call_declared(builder, builtins[callee], arguments, node)
         return without_width(
             builder,
@@ -235,6 +286,10 @@ def _call_known(
             lambda again: call_declared(builder, builtins[callee], again, node),
         )
     return FUNCTIONS[callee](builder, arguments, node) if callee in FUNCTIONS else None
+
+
+def _is_numpys(callee: Any) -> bool:
+    return str(getattr(callee, "__module__", "")).partition(".")[0] == "numpy"
 
 
 def _arguments(builder: FunctionBuilder, node: ast.Call) -> Arguments:
@@ -334,4 +389,11 @@ def _call_method(
         return complexes.negated(builder, receiver, False, node)
     if isinstance(receiver, TupleValue):
         return replaced(builder, Arguments((receiver,), arguments.keywords), node)
-    return access_call(builder, method, arguments, node)
+    if method.name in ("load", "store"):
+        return access_call(builder, method, arguments, node)
+    function = array_method(builder, method)
+    if function is not None:
+        with_array = Arguments((receiver, *arguments.positional), arguments.keywords)
+        return call_declared(builder, function, with_array, node)
+    made = array_creation.made_from(builder, method, arguments, node)
+    return reshaping.shape_call(builder, method, arguments, node) if made is None else made

@@ -16,7 +16,7 @@ from amdjit.frontend.building.conversion import convert, number_fits
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.frontend.values.promotion import common_type, default_type, literal_fits, widens_exactly
+from amdjit.frontend.values.promotion import literal_fits, widens_exactly
 from amdjit.tree import nodes as tree
 from amdjit.types import (
     Choice,
@@ -27,8 +27,6 @@ from amdjit.types import (
     Type,
     TypeVariable,
     Vector,
-    f32,
-    f64,
 )
 
 
@@ -38,6 +36,9 @@ def call_intrinsic(
     """Type a call of an intrinsic."""
     check_target(builder, intrinsic, node)
     _note_library(builder, intrinsic, node)
+    if intrinsic.meets:
+        builder.reports = max(builder.reports, 1)
+        builder.session.reports.meets = True
     values = _bind(builder, intrinsic, arguments, node)
     places = [
         arguments.place(i, parameter.name, node) for i, parameter in enumerate(intrinsic.parameters)
@@ -122,8 +123,8 @@ def _note_library(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST)
 
 
 _DEVICE_LIBRARY = (
-    "compute in f32, or install ROCm, Debian's `rocm-device-libs` or `pip install triton`, which "
-    "includes it; AMDJIT_DEVICE_LIBS can name another folder that contains `ocml.bc`"
+    'leave out `f64_math="ocml"`, or install ROCm, Debian\'s `rocm-device-libs` or `pip install '
+    "triton`, which includes it; AMDJIT_DEVICE_LIBS can name another folder that contains `ocml.bc`"
 )
 
 
@@ -309,8 +310,8 @@ def _resolve_variables(
         variable, type = _variable_and_type(parameter, value)
         if variable is None or type is None:
             continue
-        joined = common_type(found[variable], type) if variable in found else type
-        chosen = None if joined is None else _constraint(variable, joined)
+        joined = builder.rules.common_type(found[variable], type) if variable in found else type
+        chosen = None if joined is None else _constraint(builder, variable, joined)
         if chosen is None or (variable in fixed and chosen != found[variable]):
             expected = (
                 parameter.type
@@ -324,7 +325,7 @@ def _resolve_variables(
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
         variable = parameter.type if isinstance(parameter.type, TypeVariable) else None
         if variable is not None and variable not in found:
-            chosen = _constraint_for_literal(variable, sample_of(builder, value))
+            chosen = _constraint_for_literal(builder, variable, sample_of(builder, value))
             if chosen is None:
                 raise _mismatch(builder, intrinsic, parameter, variable, value, place)
             found[variable] = chosen
@@ -345,13 +346,13 @@ def _variable_and_type(
     return None, None
 
 
-def _constraint(variable: TypeVariable, type: Type) -> Type | None:
+def _constraint(builder: FunctionBuilder, variable: TypeVariable, type: Type) -> Type | None:
     """Choose the constraint for an argument: the same type, the narrowest that holds it, or a float
     for an integer."""
     if type in variable.constraints:
         return type
     if isinstance(type, Scalar) and type.is_integer:
-        float_type = f64 if type.bits == 64 else f32
+        float_type = builder.rules.float_for(type)
         if float_type in variable.constraints and not any(
             isinstance(c, Scalar) and c.is_integer and widens_exactly(type, c)
             for c in variable.constraints
@@ -361,9 +362,9 @@ def _constraint(variable: TypeVariable, type: Type) -> Type | None:
 
 
 def _constraint_for_literal(
-    variable: TypeVariable, value: bool | int | float | complex | None
+    builder: FunctionBuilder, variable: TypeVariable, value: bool | int | float | complex | None
 ) -> Type | None:
     if not isinstance(value, (bool, int, float)):
         return None
-    type = default_type(value)
-    return None if type is None else _constraint(variable, type)
+    type = builder.rules.default_type(value)
+    return None if type is None else _constraint(builder, variable, type)

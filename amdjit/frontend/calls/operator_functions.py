@@ -48,6 +48,16 @@ def _comparison(kind: type[ast.cmpop], name: str) -> Handler:
     return handler
 
 
+def _contains(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    items, item = arguments.exactly(builder, node, "contains", ("a", "b"))
+    return compare(builder, ast.In, item, items, node)
+
+
+def _truth(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    (value,) = arguments.exactly(builder, node, "truth", ("a",))
+    return truth(builder, value, node)
+
+
 def _unary(kind: type[ast.unaryop], name: str) -> Handler:
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         (operand,) = arguments.exactly(builder, node, name, ("a",))
@@ -117,6 +127,8 @@ OPERATOR_FUNCTIONS: Mapping[Any, Handler] = {
         for kind, (_, compute) in BINARY.items()
     },
     **{getattr(operator, name): _comparison(kind, name) for name, kind in _COMPARISONS.items()},
+    operator.contains: _contains,
+    operator.truth: _truth,
     **{getattr(operator, name): _unary(kind, name) for name, kind in _UNARY.items()},
     **{getattr(np, name): _binary(kind, name) for name, kind in _OF_NUMPY.items()},
     **{getattr(np, name): _comparison(kind, name) for name, kind in _COMPARISONS_OF_NUMPY.items()},

@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import is_complex, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import pair
+from amdjit.frontend.building.remedies import WHOLE_ARRAY
 from amdjit.frontend.building.special_methods import call_method_of
 from amdjit.frontend.calls.operator_functions import OPERATOR_FUNCTIONS
 from amdjit.frontend.calls.tuple_functions import TUPLE_FUNCTIONS
 from amdjit.frontend.calls.type_queries import TYPE_FUNCTIONS
 from amdjit.frontend.calls.weak_results import python_number
-from amdjit.frontend.expressions import complexes
+from amdjit.frontend.expressions import complexes, mixed_signs
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.operators import binary, of_launch
 from amdjit.frontend.expressions.records import replaced
@@ -78,7 +80,9 @@ def _number(
             function=function,
             expected="a number",
             found=describe(value),
-            remedy="convert it: `f32(...)` or `i32(...)`",
+            remedy=WHOLE_ARRAY
+            if isinstance(type, Array)
+            else "convert it: `f32(...)` or `i32(...)`",
         )
     return value
 
@@ -109,6 +113,14 @@ def _extreme(symbol: BinaryOperator, on_host: Callable[..., Any]) -> _Handler:
                 result = launched
                 continue
             check_extreme(builder, symbol, result, item, node)
+            mixed = (
+                mixed_signs.extreme(builder, symbol, result, item, node)
+                if builder.rules.has_weak_literals
+                else None
+            )
+            if mixed is not None:
+                result = mixed
+                continue
             left, right = pair(builder, result, item, symbol.value, node)
             _number(builder, left, node, symbol.value, or_boolean=True)
             chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol
@@ -126,6 +138,8 @@ def _length(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> V
         return own
     if isinstance(value, TupleValue):
         return CompileTime(len(value.items))
+    if isinstance(value, CompileTime) and isinstance(value.value, (str, bytes)):
+        return CompileTime(len(value.value))
     if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
         builder.discard(value, node)
         return CompileTime(value.type.length)
@@ -148,7 +162,13 @@ def _range_elsewhere(builder: FunctionBuilder, arguments: Arguments, node: ast.C
 
 
 def _pow(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
-    base, exponent = arguments.exactly(builder, node, "pow", ("base", "exp"))
+    base, exponent, modulus = arguments.exactly(
+        builder, node, "pow", ("base", "exp", "mod"), optional=1
+    )
+    if not isinstance(modulus, CompileTime) or modulus.value is not None:
+        function = builder.session.builtins[int.__pow__]
+        assert isinstance(function, DeviceFunction)
+        return builder.session.call(builder, function, (base, exponent, modulus), {}, node)
     return binary(builder, ast.Pow, base, exponent, node)
 
 

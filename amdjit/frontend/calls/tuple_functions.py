@@ -13,7 +13,7 @@ from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import truth
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.expressions.conditional import both, either
+from amdjit.frontend.expressions.conditional import both, either, tested
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.operators import binary
 from amdjit.frontend.iteration.comprehensions import generated
@@ -97,6 +97,13 @@ def all_or_any(builder: FunctionBuilder, callee: Value, node: ast.Call) -> Value
         return combine(builder, truth(builder, value, node), from_next, node)
 
     return from_next()
+
+
+def tested_only(builder: FunctionBuilder, callee: Value, node: ast.Call) -> Value | None:
+    """Type `bool(a and b)`, whose operands may differ in type; None for other calls."""
+    argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    is_bool = isinstance(callee, CompileTime) and callee.value is bool
+    return tested(builder, argument) if is_bool and isinstance(argument, ast.BoolOp) else None
 
 
 def _sorted(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

@@ -17,8 +17,9 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import is_complex
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.language.type_classes import TypeClass
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, Type, boolean, from_dtype
+from amdjit.types import Scalar, Tuple, Type, boolean, from_dtype
 
 
 def _type_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
@@ -47,7 +48,31 @@ def _is_instance(builder: FunctionBuilder, arguments: Arguments, node: ast.Call)
     if known is None:
         raise builder.error(codes.NOT_CONSTANT, node, what="the second argument of `isinstance`")
     builder.discard(value, node)
-    return CompileTime(any(_is_a(value, kind) for kind in _alternatives(known.value)))
+    kinds_of_types: list[TypeClass] = []
+    kinds_of_values: list[object] = []
+    for kind in _alternatives(known.value):
+        if isinstance(kind, TypeClass):
+            kinds_of_types.append(kind)
+        else:
+            kinds_of_values.append(kind)
+    type = _type_in(builder, value) if kinds_of_types else None
+    return CompileTime(
+        any(isinstance(type, kind) for kind in kinds_of_types)
+        or any(_is_a(value, kind) for kind in kinds_of_values)
+    )
+
+
+def _type_in(builder: FunctionBuilder, value: Value) -> Type | None:
+    """Return the type that a value has at run time, None if it has none."""
+    if isinstance(value, tree.Expression):
+        return value.type
+    if isinstance(value, TupleValue):
+        items = tuple(_type_in(builder, item) for item in value.items)
+        known = tuple(item for item in items if item is not None)
+        return Tuple(known, value.structure) if len(known) == len(items) else None
+    if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+        return builder.rules.default_type(value.value)
+    return None
 
 
 def _alternatives(kinds: object) -> tuple[object, ...]:

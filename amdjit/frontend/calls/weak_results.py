@@ -28,10 +28,21 @@ def python_number(
         return builder.launch_parameters.weak(
             launch_arithmetic.as_kind(kind, operands[0]), builder.span(node)
         )
-    made = convert_to(builder, i32 if kind is int else f32, arguments, node)
-    if isinstance(made, tree.Convert):
+    rules = builder.rules
+    target = rules.integer if kind is int else rules.floating
+    if kind is float and not rules.has_weak_literals:
+        target = _own_float(arguments) or target
+    made = convert_to(builder, target, arguments, node)
+    if isinstance(made, tree.Convert) and rules.has_weak_literals:
         builder.weak_types.expressions.add(made)
     return made
+
+
+def _own_float(arguments: Arguments) -> Scalar | None:
+    """Return the type of the one argument if that is a float."""
+    value = arguments.positional[0] if len(arguments.positional) == 1 else None
+    type = value.type if isinstance(value, tree.Expression) else None
+    return type if isinstance(type, Scalar) and type.is_float else None
 
 
 def without_width(

@@ -51,8 +51,9 @@ def access_call(
     index, second, known, base = arguments.exactly(
         builder, node, f"array.{method.name}", names, optional=2
     )
-    indices = element_indices(builder, array, kind, index, node)
-    if base != CompileTime(None):
+    has_base = base != CompileTime(None)
+    indices = element_indices(builder, array, kind, index, node, wraps=not has_base)
+    if has_base:
         array, indices = _based(builder, array, indices, base, node)
     access = _load if method.name == "load" else _store
     return access(
@@ -135,7 +136,7 @@ def _based(
     indices = tuple(
         _held(builder, index, node) if depends_on_memory(index) else index for index in indices
     )
-    starts = element_indices(builder, array, kind, base, node)
+    starts = element_indices(builder, array, kind, base, node, wraps=False)
     is_global = kind.address_space is AddressSpace.GLOBAL and kind.offset_bits == 32
     saves = is_global or kind.address_space is AddressSpace.LDS
     if saves and kind.layout is not Layout.STRIDED and not builder.compilation.bounds_check:

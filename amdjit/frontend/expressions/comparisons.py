@@ -12,20 +12,18 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, is_complex, negated, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import launch_operands, pair
-from amdjit.frontend.building.special_methods import (
-    call_method_of,
-    comparison_method,
-    special_method,
-)
-from amdjit.frontend.expressions import complexes
+from amdjit.frontend.building.special_methods import comparison_method
+from amdjit.frontend.expressions import complexes, mixed_signs
 from amdjit.frontend.expressions.folding import fold
+from amdjit.frontend.expressions.membership import contains
+from amdjit.frontend.expressions.texts import compare_text
 from amdjit.frontend.expressions.unsigned_warnings import check_comparison
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
-from amdjit.types import Scalar, Type, boolean, i32, i64, u32
+from amdjit.types import Scalar, Type, boolean, i32, i64, u32, u64
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[Comparison, Callable[[Any, Any], Any]]] = {
     ast.Eq: (Comparison.EQUAL, operator.eq),
@@ -40,8 +38,6 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[Comparison, Callable[[Any, Any], Any]]
 _IDENTITY: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
-    ast.In: lambda item, container: item in container,
-    ast.NotIn: lambda item, container: item not in container,
 }
 
 
@@ -49,6 +45,8 @@ def compare(
     builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
 ) -> Value:
     """Type one comparison."""
+    if kind in (ast.In, ast.NotIn):
+        return contains(builder, kind, left, right, node, compare)
     if kind in _IDENTITY:
         return _identity(builder, kind, left, right, node)
     own = _own_comparison(builder, kind, left, right, node)
@@ -58,15 +56,24 @@ def compare(
     left_constant, right_constant = static_value(left), static_value(right)
     if left_constant is not None and right_constant is not None:
         return fold(builder, node, compute, left_constant.value, right_constant.value)
+    text = compare_text(builder, kind, left, right, node)
+    if text is not None:
+        return text
     if is_complex(left) or is_complex(right):
         return complexes.compare(builder, symbol, left, right, node)
-    if (
-        isinstance(left, TupleValue)
-        and isinstance(right, TupleValue)
-        and kind in (ast.Eq, ast.NotEq)
-    ):
-        return _compare_items(builder, kind, left, right, node)
+    if isinstance(left, TupleValue) and isinstance(right, TupleValue):
+        if kind in (ast.Eq, ast.NotEq):
+            return _compare_items(builder, kind, left, right, node)
+        if _comparable(left) is _comparable(right) is tuple:
+            return _compare_in_order(builder, kind, left, right, node)
     check_comparison(builder, kind, left, right, node)
+    return _of_numbers(builder, kind, left, right, node)
+
+
+def _of_numbers(
+    builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
+) -> Value:
+    symbol, compute = _COMPARISONS[kind]
     beyond = _compare_beyond_range(compute, left, right)
     if beyond is not None:
         builder.discard(left, node)
@@ -78,7 +85,11 @@ def compare(
             launch_arithmetic.comparison(symbol.value, compute, *numbers), builder.span(node)
         )
     left, right = _exactly(builder, left, right, node), _exactly(builder, right, left, node)
-    first, second = pair(builder, left, right, symbol.value, node)
+    exact = mixed_signs.comparison(builder, symbol, left, right, node)
+    if exact is not None:
+        return exact
+    sides = _beside_u64(builder, left, right, node), _beside_u64(builder, right, left, node)
+    first, second = pair(builder, *sides, symbol.value, node)
     if not isinstance(first.type, Scalar) or first.type.storage_only:
         raise builder.error(
             codes.OPERAND_TYPES,
@@ -103,6 +114,17 @@ def _exactly(builder: FunctionBuilder, value: Value, other: Value, node: ast.AST
     if kind == u32:
         return convert(builder, value, i64, node)
     return convert(builder, value, i32, node) if kind.bits < i32.bits else value
+
+
+def _beside_u64(builder: FunctionBuilder, value: Value, other: Value, node: ast.AST) -> Value:
+    """Give an integer literal or a truth value that is compared with a u64 its type: an i64 does
+    not hold both."""
+    is_small = (isinstance(value, CompileTime) and isinstance(value.value, int)) or (
+        isinstance(value, tree.Expression) and value.type is boolean
+    )
+    if is_small and isinstance(other, tree.Expression) and other.type is u64:
+        return convert(builder, value, u64, node)
+    return value
 
 
 def _own_comparison(
@@ -146,28 +168,62 @@ def _compare_items(
     return result if kind is ast.Eq else negated(builder, result, node)
 
 
+def _compare_in_order(
+    builder: FunctionBuilder,
+    kind: type[ast.cmpop],
+    left: TupleValue,
+    right: TupleValue,
+    node: ast.AST,
+) -> Value:
+    """Compare tuples as Python does: by the first items that differ, else by their lengths."""
+    held = [
+        builder.hold(value, "compared", node) for value in builder.in_order((left, right), node)
+    ]
+    left, right = (value for value in held if isinstance(value, TupleValue))
+    compute = _COMPARISONS[kind][1]
+    result: Value = CompileTime(compute(len(left.items), len(right.items)))
+    for one, other in reversed(list(zip(left.items, right.items, strict=False))):
+        equal = truth(builder, compare(builder, ast.Eq, one, other, node), node)
+        if isinstance(equal, CompileTime):
+            if not equal.value:
+                result = compare(builder, kind, one, other, node)
+            continue
+        decided = compare(builder, kind, one, other, node)
+        values = (
+            convert(builder, value, boolean, node) if isinstance(value, CompileTime) else value
+            for value in (result, decided)
+        )
+        same, differing = (value for value in values if isinstance(value, tree.Expression))
+        assert isinstance(equal, tree.Expression)
+        result = tree.Conditional(builder.span(node), boolean, equal, same, differing)
+    return result
+
+
 def _identity(
     builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
 ) -> Value:
-    if kind in (ast.In, ast.NotIn) and special_method(right, "__contains__") is not None:
-        left, right = builder.in_order((left, right), node)
-        held = call_method_of(builder, right, "__contains__", (left,), node)
-        assert held is not None
-        found = truth(builder, held, node)
-        return found if kind is ast.In else negated(builder, found, node)
     left_constant, right_constant = static_value(left), static_value(right)
     if left_constant is None or right_constant is None:
         if kind in (ast.Is, ast.IsNot) and (_is_none(left) or _is_none(right)):
             builder.discard(left, node)
             builder.discard(right, node)
             return CompileTime(kind is ast.IsNot)
+        if _is_boolean(left, right) or _is_boolean(right, left):
+            # A boolean that is computed at run time is one of Python's two.
+            return compare(builder, ast.Eq if kind is ast.Is else ast.NotEq, left, right, node)
         raise builder.error(
             codes.UNSUPPORTED_EXPRESSION,
             node,
-            expression="`is` and `in` on run-time values",
-            remedy="use `==`; `is` and `in` work on compile-time values",
+            expression="`is` on run-time values",
+            remedy="use `==`; `is` works on compile-time values",
         )
     return fold(builder, node, _IDENTITY[kind], left_constant.value, right_constant.value)
+
+
+def _is_boolean(value: Value, other: Value) -> bool:
+    """Whether a run-time boolean is compared with True or False."""
+    known = isinstance(other, CompileTime) and isinstance(other.value, bool)
+    return known and isinstance(value, tree.Expression) and value.type is boolean
 
 
 def _is_none(value: Value) -> bool:

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import ast
+import cmath
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import complex_type, is_complex, scalar_of_complex
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import convert_weakly, launch_operands
+from amdjit.frontend.expressions import divisors
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import common_scalar
+from amdjit.language.overloads import OfKind
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
 from amdjit.types import Scalar, boolean, f32, f64
 
 Parts = tuple[tree.Expression, tree.Expression]
+
+_SHARED = ("exp", "log", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "isnan",
+           "isinf", "isfinite")  # fmt: skip
+_INVERSE = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+OF_COMPLEX: Mapping[Any, Any] = MappingProxyType(
+    {getattr(np, name): getattr(cmath, name) for name in _SHARED}
+    | {getattr(np, f"arc{name}"): getattr(cmath, f"a{name}") for name in _INVERSE}
+)
+"""What NumPy's functions are of complex numbers: the functions of Python's `cmath`."""
+
+
+def version_of(builder: FunctionBuilder, function: Any, is_static: bool) -> Any:
+    """Return what a function is of complex numbers: where these are known, one of the host's."""
+    own = OfKind(function, "complex")
+    if own in builder.session.builtins and not is_static:
+        return own
+    return OF_COMPLEX.get(function, function)
 
 
 def binary(
@@ -38,10 +63,29 @@ def binary(
         return _pair(scalar, real, op(BinaryOperator.ADD, op(times, a, d), op(times, b, c)))
     if symbol is not BinaryOperator.DIVIDE:
         raise _refuse(builder, symbol.value, left, right, node)
-    divide = builder.session.builtins[complex.__truediv__]
-    quotient = builder.session.call(builder, divide, (a, b, c, d), {}, node)  # type: ignore[arg-type]
-    assert isinstance(quotient, TupleValue)
-    return TupleValue(quotient.items, complex_type(scalar).structure)
+    divisors.checked(builder, symbol, TupleValue((a, b)), TupleValue((c, d)), node)
+    return _called(builder, complex.__truediv__, (a, b, c, d), scalar, node)
+
+
+def power(builder: FunctionBuilder, base: Value, exponent: Value, node: ast.AST) -> Value:
+    """Type `base ** exponent` if one of them is complex."""
+    scalar = _common(builder, "**", base, exponent, node)
+    parts = (*_held(builder, base, scalar, node), *_held(builder, exponent, scalar, node))
+    return _called(builder, complex.__pow__, parts, scalar, node)
+
+
+def _called(
+    builder: FunctionBuilder,
+    operator: Any,
+    parts: tuple[tree.Expression, ...],
+    scalar: Scalar,
+    node: ast.AST,
+) -> Value:
+    """Call the function of parts that an operator is, which returns two."""
+    function = builder.session.builtins[operator]
+    result = builder.session.call(builder, function, parts, {}, node)  # type: ignore[arg-type]
+    assert isinstance(result, TupleValue)
+    return TupleValue(result.items, complex_type(scalar).structure)
 
 
 def compare(
@@ -158,6 +202,6 @@ def _refuse(
         operator=operator,
         left=describe(left),
         right=describe(right),
-        remedy="complex numbers support + - * / == != abs() and .conjugate(), also together with "
-        "real numbers",
+        remedy="complex numbers support + - * / ** == != abs() and .conjugate(), also together "
+        "with real numbers",
     )

@@ -6,15 +6,17 @@ import ast
 from collections.abc import Callable
 
 from amdjit.diagnostics import codes
-from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.builder import EndlessCallError, FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit
 from amdjit.frontend.building.conversion import negated, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import convert_weakly
+from amdjit.frontend.building.remedies import join_remedy
 from amdjit.frontend.names.merging import join_types, merge
 from amdjit.frontend.values.kinds import Binding, CompileTime, Value
 from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import UnaryOperator
 from amdjit.types import Array, Tuple, Type, boolean
 
 _CHOSEN = "chosen"
@@ -101,6 +103,10 @@ def choose(
     before = builder.names
     first, left, left_names = _side(builder, when_true, node)
     second, right, right_names = _side(builder, when_false, node)
+    if left is None or right is None:
+        return _only_side(
+            builder, condition, (first, left, left_names), (second, right, right_names), node
+        )
     is_plain = not first and not second and left_names is None and right_names is None
     if (
         is_plain
@@ -140,8 +146,15 @@ def _common_type(
     """Return the type that holds both sides, and whether the result is weak: if both sides are."""
     target = join_types(builder, "the value", [left, right], node)
     if target is None:
+        sides = describe(left), describe(right)
+        remedy = join_remedy("the value", *sides)
         raise builder.error(
-            codes.JOIN_TYPES, node, name="the value", left=describe(left), right=describe(right)
+            codes.JOIN_TYPES,
+            node,
+            name="the value",
+            left=sides[0],
+            right=sides[1],
+            remedy=remedy,
         )
     is_weak = all(
         isinstance(side, CompileTime) or builder.weak_types.is_weak(side) for side in (left, right)
@@ -188,15 +201,42 @@ def _through_variable(
     return builder.unpack(read) if isinstance(type, Tuple) else read
 
 
-def _side(
-    builder: FunctionBuilder, side: Callable[[], Value], node: ast.expr
-) -> tuple[list[tree.Statement], Value, dict[str, Binding] | None]:
-    """Type one side; return its statements, its value, and its names if it assigns any with
-    `:=`."""
+# The statements of a side, its value, and its names if it assigns any with `:=`. The value is None
+# where the side ends the wave instead.
+_Side = tuple[list[tree.Statement], "Value | None", "dict[str, Binding] | None"]
+
+
+def _only_side(
+    builder: FunctionBuilder, condition: tree.Expression, left: _Side, right: _Side, node: ast.expr
+) -> Value:
+    """Return the value of the side that has one; the other one ends the wave."""
+    span = builder.span(node)
+    if left[1] is None and right[1] is None:
+        fault = right[0].pop()
+        assert isinstance(fault, tree.Fault)
+        builder.emit(tree.If(span, condition, left[0], right[0]))
+        raise EndlessCallError(fault)
+    ending, other = (left, right) if left[1] is None else (right, left)
+    ends = condition if ending is left else tree.Unary(span, boolean, UnaryOperator.NOT, condition)
+    builder.emit(tree.If(span, ends, ending[0], []))
+    for statement in other[0]:
+        builder.emit(statement)
+    builder.names = other[2] or builder.names
+    assert other[1] is not None
+    return other[1]
+
+
+def _side(builder: FunctionBuilder, side: Callable[[], Value], node: ast.expr) -> _Side:
+    """Type one side."""
     before = builder.names
     builder.names = dict(before)
     with builder.collect() as statements:
-        value = side()
+        try:
+            value = side()
+        except EndlessCallError as call:
+            builder.emit(call.fault)
+            builder.names = before
+            return statements, None, None
         names = builder.names
         changed = names.keys() != before.keys() or any(
             names[name] is not before[name] for name in names

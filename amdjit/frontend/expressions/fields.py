@@ -10,7 +10,8 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.index_checks import index_check
-from amdjit.frontend.values.kinds import TupleValue, Value
+from amdjit.frontend.expressions.times import is_time, time_value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
 from amdjit.tree.record_views import RecordView
@@ -34,6 +35,25 @@ def is_element(value: Value) -> bool:
         and isinstance(value.type, Array)
         and not value.type.ndim
     )
+
+
+def field_name(value: Value, index: Value) -> str | int | None:
+    """Return the field that an index names, or counts in one element; None for other indices. A
+    number without a field stays one, which `field` refuses."""
+    if not is_records(value) or not isinstance(index, CompileTime):
+        return None
+    if isinstance(index.value, str):
+        return index.value
+    assert isinstance(value, tree.Expression)
+    assert isinstance(value.type, Array)
+    record = value.type.element
+    number = index.value
+    if not is_element(value) or type(number) is not int:
+        return None
+    if not isinstance(record, Record) or record.title:
+        return None
+    is_inside = -len(record.fields) <= number < len(record.fields)
+    return record.fields[number].name if is_inside else number
 
 
 def element_view(
@@ -80,11 +100,13 @@ def field(builder: FunctionBuilder, owner: tree.Expression, name: object, node: 
 
 
 def complex_item(builder: FunctionBuilder, view: tree.Expression, node: ast.AST) -> Value:
-    """Read a complex number."""
+    """Read a complex number, or a date or duration."""
     element = builder.hold(view, "element", node)
     assert isinstance(element, tree.Expression)
     assert isinstance(element.type, Array)
     assert isinstance(element.type.element, Record)
+    if is_time(element.type.element):
+        return time_value(element.type.element, field(builder, element, "ticks", node))
     parts = tuple(field(builder, element, name, node) for name in ("real", "imag"))
     return TupleValue(
         parts, (COMPLEX64 if element.type.element.nbytes == 8 else COMPLEX128).structure
@@ -109,6 +131,8 @@ def _field_view(
         )
     packing = _packing(array, record, part.offset)
     if part.shape:
+        # Only the first element is where the field begins.
+        packing = math.gcd(packing, part.type.nbytes)
         type = Array(
             part.type,
             len(part.shape),

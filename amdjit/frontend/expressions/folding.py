@@ -9,6 +9,7 @@ from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.remedies import NOTHING
 from amdjit.frontend.values.kinds import CompileTime
 
 # Constants that no type holds are not worth the time and memory that Python needs for them.
@@ -40,4 +41,6 @@ def fold(
             raise OverflowError("the result is too large")
         return CompileTime(compute(*values))
     except Exception as problem:
+        if any(value is None for value in values):
+            raise builder.error(codes.NO_OPERATION, node, what="None", remedy=NOTHING) from problem
         raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from amdjit.abi.reports import MAX_VALUE_WORDS, Field, Text, format_value
+from amdjit.declarations import Coordinates
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Vector, f64, i32, i64
 
@@ -17,12 +18,16 @@ _CONVERSIONS = {-1: "", ord("s"): "s", ord("r"): "r", ord("a"): "a"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """A value in a text: its node and its format."""
 
     node: ast.expr
     spec: str = ""
     conversion: str = ""
+
+
+# Of an expression's text: text, or a place with its value.
+Piece = str | tuple[Place, Value]
 
 
 def text_of(
@@ -32,19 +37,58 @@ def text_of(
 
     F-strings are taken apart; every value is evaluated once, in Python's order.
     """
-    pieces: list[str | _Place] = []
-    for position, node in enumerate(nodes):
-        pieces += [*([separator] if position else []), *_pieces(builder, node)]
-    places = [piece for piece in pieces if isinstance(piece, _Place)]
-    values = iter(builder.evaluate_all([place.node for place in places]))
     parts: list[str | Field] = []
     shown: list[tree.Expression] = []
+    for position, pieces in enumerate(evaluated_pieces(builder, nodes)):
+        parts += [separator] if position else []
+        show_pieces(builder, pieces, parts, shown)
+    return checked_text(builder, [*parts, end], nodes), tuple(shown)
+
+
+def evaluated_pieces(builder: FunctionBuilder, nodes: list[ast.expr]) -> list[list[Piece]]:
+    """Return for each expression its text and its values, which are evaluated in Python's order."""
+    pieces = [_pieces(builder, node) for node in nodes]
+    places = [piece for group in pieces for piece in group if isinstance(piece, Place)]
+    values = iter(builder.evaluate_all([place.node for place in places]))
+    return [
+        [
+            piece if isinstance(piece, str) else (piece, _axes(builder, next(values), piece.node))
+            for piece in group
+        ]
+        for group in pieces
+    ]
+
+
+def _axes(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
+    """Return the three numbers of `threadIdx` and its like, and other values as they are."""
+    if not (isinstance(value, CompileTime) and isinstance(value.value, Coordinates)):
+        return value
+    return TupleValue(
+        tuple(
+            builder.evaluate(ast.copy_location(ast.Attribute(node, axis, ast.Load()), node))
+            for axis in "xyz"
+        )
+    )
+
+
+def show_pieces(
+    builder: FunctionBuilder,
+    pieces: list[Piece],
+    parts: list[str | Field],
+    shown: list[tree.Expression],
+) -> None:
+    """Append the text of one expression to `parts`, and the values of its fields to `shown`."""
     for piece in pieces:
         if isinstance(piece, str):
             parts.append(piece)
         else:
-            _show(builder, next(values), piece, parts, shown)
-    text = Text(_joined([*parts, end]))
+            place, value = piece
+            _show(builder, value, place, parts, shown)
+
+
+def checked_text(builder: FunctionBuilder, parts: list[str | Field], nodes: list[ast.expr]) -> Text:
+    """Return the text of these parts if its values fit a record."""
+    text = Text(_joined(parts))
     if text.words > MAX_VALUE_WORDS:
         what = f"a text with {text.words} words of values"
         remedy = (
@@ -52,7 +96,7 @@ def text_of(
             "others"
         )
         raise builder.error(codes.NO_OPERATION, nodes[0], what=what, remedy=remedy)
-    return text, tuple(shown)
+    return text
 
 
 def constant_text(builder: FunctionBuilder, node: ast.JoinedStr) -> CompileTime:
@@ -66,14 +110,14 @@ def constant_text(builder: FunctionBuilder, node: ast.JoinedStr) -> CompileTime:
     return CompileTime(text.fill(()))
 
 
-def _pieces(builder: FunctionBuilder, node: ast.expr) -> list[str | _Place]:
+def _pieces(builder: FunctionBuilder, node: ast.expr) -> list[str | Place]:
     if not isinstance(node, ast.JoinedStr):
-        return [_Place(node)]
-    pieces: list[str | _Place] = []
+        return [Place(node)]
+    pieces: list[str | Place] = []
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
             spec = "" if part.format_spec is None else _specification(builder, part.format_spec)
-            pieces.append(_Place(part.value, spec, _CONVERSIONS[part.conversion]))
+            pieces.append(Place(part.value, spec, _CONVERSIONS[part.conversion]))
         elif isinstance(part, ast.Constant):
             pieces.append(str(part.value))
     return pieces
@@ -90,7 +134,7 @@ def _specification(builder: FunctionBuilder, node: ast.expr) -> str:
 def _show(
     builder: FunctionBuilder,
     value: Value,
-    place: _Place,
+    place: Place,
     parts: list[str | Field],
     shown: list[tree.Expression],
 ) -> None:
@@ -110,7 +154,7 @@ def _show(
         _show_items(builder, _items(builder, value, place), place, parts, shown)
 
 
-def _with_all_digits(builder: FunctionBuilder, value: Value, place: _Place) -> Value:
+def _with_all_digits(builder: FunctionBuilder, value: Value, place: Place) -> Value:
     number = builder.weak_types.number(value)
     if number is None or number.kind is bool:
         return value
@@ -122,7 +166,7 @@ def _with_all_digits(builder: FunctionBuilder, value: Value, place: _Place) -> V
 def _show_items(
     builder: FunctionBuilder,
     items: tuple[Value, ...],
-    place: _Place,
+    place: Place,
     parts: list[str | Field],
     shown: list[tree.Expression],
 ) -> None:
@@ -135,11 +179,11 @@ def _show_items(
     parts.append("(")
     for position, item in enumerate(items):
         parts += [", "] if position else []
-        _show(builder, item, _Place(place.node, "", "r"), parts, shown)
+        _show(builder, item, Place(place.node, "", "r"), parts, shown)
     parts.append(",)" if len(items) == 1 else ")")
 
 
-def _items(builder: FunctionBuilder, value: Value, place: _Place) -> tuple[Value, ...]:
+def _items(builder: FunctionBuilder, value: Value, place: Place) -> tuple[Value, ...]:
     if isinstance(value, TupleValue):
         return value.items
     if isinstance(value, tree.Expression) and isinstance(value.type, Vector):
@@ -159,7 +203,7 @@ def _items(builder: FunctionBuilder, value: Value, place: _Place) -> tuple[Value
     )
 
 
-def _format(builder: FunctionBuilder, value: object, place: _Place) -> str:
+def _format(builder: FunctionBuilder, value: object, place: Place) -> str:
     try:
         if isinstance(value, str) or not hasattr(value, "__float__"):
             shown = repr(value) if place.conversion == "r" else str(value)
@@ -169,7 +213,7 @@ def _format(builder: FunctionBuilder, value: object, place: _Place) -> str:
         raise _wrong_format(builder, place, problem) from problem
 
 
-def _wrong_format(builder: FunctionBuilder, place: _Place, problem: Exception) -> CompileError:
+def _wrong_format(builder: FunctionBuilder, place: Place, problem: Exception) -> CompileError:
     return builder.error(codes.CONSTANT_FAILS, place.node, message=problem)
 
 

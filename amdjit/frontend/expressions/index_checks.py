@@ -44,7 +44,14 @@ def _index_site(
     index = [Field(index.type) for index in indices if isinstance(index.type, Scalar)]
     shape = [Field(kind.index_type)] * kind.ndim
     shown = _listed(index) if len(index) > 1 else index
-    text = ("index ", *shown, f"{what} is outside of `{name}`, whose shape is ", *_listed(shape))
+    wrapped = builder.compilation.wraparound
+    counted = ", counted from the start," if wrapped else ""
+    text = (
+        "index ",
+        *shown,
+        f"{what}{counted} is outside of `{name}`, whose shape is ",
+        *_listed(shape),
+    )
     source = builder.source
     site = FaultSite(
         "index",
@@ -54,6 +61,7 @@ def _index_site(
         name,
         source.is_library,
         len(index),
+        wrapped,
     )
     return builder.session.reports.add_fault(site)
 

@@ -11,14 +11,15 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, is_complex, materialise, negated, truth
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import launch_operands, pair
+from amdjit.frontend.building.operands import beside_unsigned, launch_operands, pair
+from amdjit.frontend.building.remedies import WHOLE_ARRAY
 from amdjit.frontend.building.special_methods import (
     binary_method,
     is_dataclass_record,
     operator_name,
     unary_method,
 )
-from amdjit.frontend.expressions import complexes
+from amdjit.frontend.expressions import complexes, divisors, mixed_signs
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.powers import power
 from amdjit.frontend.names.scope import value_of_object
@@ -26,7 +27,7 @@ from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import Scalar, Type, Vector, boolean, f32, f64, i32
+from amdjit.types import Array, Scalar, Type, Vector, boolean, i32
 
 BINARY: dict[type[ast.operator], tuple[BinaryOperator, Callable[[Any, Any], Any]]] = {
     ast.Add: (BinaryOperator.ADD, operator.add),
@@ -88,7 +89,12 @@ def _of_numbers(
     builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
 ) -> Value:
     given = left, right
+    if builder.rules.has_weak_literals:
+        own = _of_unlike_signs(builder, symbol, left, right, node)
+        if own is not None:
+            return own
     left, right = pair(builder, left, right, symbol.value, node)
+    left, right = _checked(builder, symbol, left, right, node)
     if symbol in _SHIFTS or left.type is boolean:
         left, right = _plain_integers(builder, symbol, left, right, node)
     scalar = _element(left.type)
@@ -100,6 +106,37 @@ def _of_numbers(
     return builder.weak_types.made(made, left, right)
 
 
+def _checked(
+    builder: FunctionBuilder,
+    symbol: BinaryOperator,
+    left: tree.Expression,
+    right: tree.Expression,
+    node: ast.AST,
+) -> tuple[tree.Expression, tree.Expression]:
+    """Return the operands, with a test of the divisor if the kernel makes them."""
+    first, second = divisors.checked(builder, symbol, left, right, node)
+    assert isinstance(first, tree.Expression)
+    assert isinstance(second, tree.Expression)
+    return first, second
+
+
+def _of_unlike_signs(
+    builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
+) -> tree.Expression | None:
+    """Type what is not done in a common type: shifts, and a u64 beside a signed integer."""
+    if not isinstance(left, tree.Expression) or not isinstance(right, tree.Expression):
+        return None
+    if left.type == right.type:
+        return None
+    if symbol in _SHIFTS:
+        return mixed_signs.shift(builder, symbol, left, right, node)
+    if beside_unsigned(builder, left, right, symbol.value) is None:
+        mixed_signs.note_widening(builder, left, right, node)
+        left, right = _checked(builder, symbol, left, right, node)
+        return mixed_signs.arithmetic(builder, symbol, left, right, node)
+    return None
+
+
 def of_launch(
     builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
 ) -> Value | None:
@@ -107,6 +144,8 @@ def of_launch(
     kind."""
     numbers = launch_operands(builder, (left, right))
     made = None if numbers is None else launch_arithmetic.binary(symbol, *numbers)
+    if made is not None:
+        divisors.checked(builder, symbol, left, right, node)
     return None if made is None else builder.launch_parameters.weak(made, builder.span(node))
 
 
@@ -145,7 +184,8 @@ def _plain_integers(
     """Convert booleans to 0 and 1, as Python does; `&`, `|` and `^` of two booleans stay
     boolean."""
     if left.type is boolean and symbol not in _BITWISE:
-        return convert(builder, left, i32, node), convert(builder, right, i32, node)
+        kind = builder.rules.integer
+        return convert(builder, left, kind, node), convert(builder, right, kind, node)
     return left, right
 
 
@@ -158,9 +198,7 @@ def _refuse(
 ) -> Exception:
     scalar = _element(common)
     left, right = map(describe, given)
-    remedy = (
-        "index the array first: `a[i]`" if scalar is None else f"convert the operands: `{i32}(...)`"
-    )
+    remedy = WHOLE_ARRAY if scalar is None else f"convert the operands: `{i32}(...)`"
     if scalar is not None and scalar.storage_only:
         remedy = "fp8 and bf8 are storage types: convert to f32 first, `f32(...)`"
     return builder.error(
@@ -178,7 +216,7 @@ def _to_float(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -
     """Convert an operand of `/` to a float: f64 for 64-bit integers, f32 for others."""
     scalar = _element(value.type)
     assert scalar is not None
-    target = f64 if scalar.bits == 64 else f32
+    target = builder.rules.quotient_type(scalar)
     vector = value.type
     converted = convert(
         builder,
@@ -201,6 +239,8 @@ def unary(
         return own
     symbol, compute = _UNARY[kind]
     if isinstance(operand, CompileTime):
+        if isinstance(operand.value, bool) and kind is ast.Invert and _inverts_truth(builder):
+            return CompileTime(not operand.value)
         return fold(builder, node, compute, operand.value)
     if is_complex(operand) and isinstance(operand, TupleValue) and kind is not ast.Invert:
         return operand if kind is ast.UAdd else complexes.negated(builder, operand, True, node)
@@ -211,8 +251,10 @@ def unary(
     if launched is not None:
         return builder.launch_parameters.weak(launched, builder.span(node))
     value = materialise(builder, operand, node)
-    if value.type is boolean:
-        value = convert(builder, value, i32, node)
+    own_type = builder.rules.own_operand(symbol.value, value.type)
+    if own_type is boolean and kind is ast.Invert:
+        return negated(builder, value, node)
+    value = value if own_type == value.type else convert(builder, value, own_type, node)
     scalar = _element(value.type)
     if (
         scalar is None
@@ -225,8 +267,13 @@ def unary(
             node,
             operator=text,
             type=describe(value),
-            remedy="convert it first: `i32(...)`",
+            remedy=WHOLE_ARRAY if isinstance(value.type, Array) else "convert it first: `i32(...)`",
         )
     if kind is ast.UAdd:
         return value
     return builder.weak_types.made(tree.Unary(builder.span(node), value.type, symbol, value), value)
+
+
+def _inverts_truth(builder: FunctionBuilder) -> bool:
+    """Whether `~` of a truth value is its negation, not -1 or -2."""
+    return builder.rules.own_operand("~", boolean) is boolean

@@ -10,11 +10,12 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import complex_type, convert, is_complex, scalar_of_complex
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import sample_of
+from amdjit.frontend.building.operands import convert_weakly, sample_of, strong_pair
+from amdjit.frontend.expressions import complexes
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_scalar, literal_type
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar
+from amdjit.types import Scalar, boolean, u64
 
 _LARGEST_POWER = 64
 
@@ -32,6 +33,10 @@ def power(
     is_exponent = isinstance(value, int) and 0 <= value <= _LARGEST_POWER
     if not is_exponent and (common := _float_type(builder, base, exponent)) is not None:
         return _float_power(builder, base, exponent, common, node)
+    if is_complex(exponent) or (is_complex(base) and not is_exponent):
+        return complexes.power(builder, base, exponent, node)
+    if not is_exponent and (common := _integer_type(builder, base, exponent)) is not None:
+        return _integer_power(builder, base, exponent, common, node)
     if not is_exponent or not (isinstance(base, tree.Expression) or is_complex(base)):
         raise builder.error(
             codes.OPERAND_TYPES,
@@ -39,9 +44,11 @@ def power(
             operator="**",
             left=describe(base),
             right=describe(exponent),
-            remedy=f"use a constant exponent in 0..{_LARGEST_POWER}, or a float operand",
+            remedy="use an exponent that is not negative, or a float operand: `f32(x) ** n`",
         )
     assert isinstance(value, int)
+    if isinstance(base, tree.Expression) and not builder.rules.has_weak_literals:
+        base = convert(builder, base, strong_pair(builder, base, exponent, "**") or base.type, node)
     held = builder.hold(base, "base", node)
     one = _one(builder, base, node)
     result: Value = one
@@ -56,6 +63,9 @@ def power(
 
 def _float_type(builder: FunctionBuilder, base: Value, exponent: Value) -> Scalar | None:
     """Return the common type of two numbers if that is a float."""
+    if not builder.rules.has_weak_literals:
+        strong = strong_pair(builder, base, exponent, "**")
+        return strong if isinstance(strong, Scalar) and strong.is_float else None
     samples = [sample_of(builder, value) for value in (base, exponent)]
     typed = [
         value for value, sample in zip((base, exponent), samples, strict=True) if sample is None
@@ -76,6 +86,43 @@ def _float_power(
     """`x ** y` of floats."""
     function = builder.session.builtins[math.pow]
     operands = tuple(convert(builder, value, common, node) for value in (base, exponent))
+    result = builder.session.call(builder, function, operands, {}, node)  # type: ignore[arg-type]
+    return result
+
+
+def _integer_type(builder: FunctionBuilder, base: Value, exponent: Value) -> Scalar | None:
+    """Return the type of a power of integers, None for other operands and negative constants."""
+    if isinstance(exponent, CompileTime) and not _is_count(exponent.value):
+        return None
+    types: list[Scalar] = []
+    for value, other in ((base, exponent), (exponent, base)):
+        sample = sample_of(builder, value)
+        if sample is None and isinstance(value, tree.Expression) and isinstance(value.type, Scalar):
+            types.append(value.type)
+        elif isinstance(sample, int) and isinstance(other, tree.Expression):
+            taken = builder.rules.literal_type(sample, other.type)
+            types += [] if taken is None else [taken]
+    if len(types) < 2 or not all(type.is_integer or type is boolean for type in types):
+        return None
+    common = builder.rules.operand_type("**", *types) or u64
+    return builder.rules.integer if common is boolean else common  # type: ignore[return-value]
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and value >= 0
+
+
+def _integer_power(
+    builder: FunctionBuilder, base: Value, exponent: Value, common: Scalar, node: ast.AST
+) -> Value:
+    """`x ** n` of integers, with an n that is known only at run time."""
+    function = builder.session.builtins[int.__pow__]
+    kind = exponent.type if isinstance(exponent, tree.Expression) else common
+    count = common if sample_of(builder, exponent) is not None or kind is boolean else kind
+    operands = (
+        convert_weakly(builder, base, common, node),
+        convert_weakly(builder, exponent, count, node),
+    )
     result = builder.session.call(builder, function, operands, {}, node)  # type: ignore[arg-type]
     return result
 

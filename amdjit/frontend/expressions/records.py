@@ -7,7 +7,6 @@ import dataclasses
 import inspect
 import re
 import types
-from dataclasses import dataclass
 
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import codes
@@ -19,6 +18,7 @@ from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.values.structures import field_types, structure_of
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
+from amdjit.late_methods import dataclass
 from amdjit.types import Structure, Tuple, Type
 
 

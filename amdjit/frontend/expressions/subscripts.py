@@ -10,13 +10,24 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, materialise
 from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.building.remedies import integer_remedy
 from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
-from amdjit.frontend.expressions.fields import complex_item, element_view, field, is_records
+from amdjit.frontend.expressions.fields import (
+    complex_item,
+    element_view,
+    field,
+    field_name,
+    is_records,
+)
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.index_checks import checked_axes, index_check
+from amdjit.frontend.expressions.texts import constant_bytes, is_text
+from amdjit.frontend.expressions.tuple_items import tuple_item
 from amdjit.frontend.expressions.views import is_partial, view_of, whole_index
+from amdjit.frontend.expressions.wraparound import from_start
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.values.structures import TEXT
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.types import Array, Record, Scalar, Vector, i32, i64
@@ -45,12 +56,9 @@ def index_after(
 def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.expr) -> Value:
     """Type the read of an item."""
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
-        if (
-            is_records(container)
-            and isinstance(index, CompileTime)
-            and isinstance(index.value, str)
-        ):
-            return field(builder, container, index.value, node)
+        name = field_name(container, index)
+        if name is not None:
+            return field(builder, container, name, node)
         return _array_item(builder, container, container.type, index, node)
     if isinstance(container, tree.Expression) and isinstance(container.type, Vector):
         position = vector_index(builder, container.type, index, node)
@@ -61,9 +69,12 @@ def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.
             return own
         if is_dataclass_record(container):
             raise builder.error(codes.NOT_INDEXABLE, node, type=describe(container))
-        return _tuple_item(builder, container, index, node)
+        return tuple_item(builder, container, index, node, index_place(node))
     if isinstance(container, CompileTime) and hasattr(container.value, "__getitem__"):
         known = static_value(index)
+        if known is None and isinstance(container.value, bytes):
+            array = constant_bytes(builder, container.value, node)
+            return item_of(builder, array, index, node)
         if known is None:
             raise builder.error(
                 codes.NOT_CONSTANT, index_place(node), what=f"an index of {describe(container)}"
@@ -111,6 +122,8 @@ def _record_item(
     view = element_view(builder, array, indices, node)
     assert isinstance(array.type, Array)
     assert isinstance(array.type.element, Record)
+    if is_text(array.type.element):
+        return field(builder, view, TEXT, node)
     return complex_item(builder, view, node) if array.type.element.title else view
 
 
@@ -119,31 +132,12 @@ def index_place(node: ast.AST) -> ast.AST:
     return node.slice if isinstance(node, ast.Subscript) else node
 
 
-def _tuple_item(
-    builder: FunctionBuilder, container: TupleValue, index: Value, node: ast.expr
-) -> Value:
-    if not isinstance(index, CompileTime) or not isinstance(index.value, (int, slice)):
-        raise builder.error(codes.NOT_CONSTANT, index_place(node), what="the index of a tuple")
-    if isinstance(index.value, slice):
-        return TupleValue(container.items[index.value])
-    size = len(container.items)
-    if not -size <= index.value < size:
-        raise builder.error(
-            codes.INDEX_RANGE,
-            index_place(node),
-            index=index.value,
-            type=f"a tuple of {count(size, 'item')}",
-            last=size - 1,
-        )
-    return container.items[index.value]
-
-
 def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tree.Expression:
     """Convert an index to i32, or to i64 if its type has larger values."""
     is_integer = isinstance(index, CompileTime) and isinstance(index.value, int)
     type = index.type if isinstance(index, tree.Expression) else None
     if not is_integer and not (isinstance(type, Scalar) and type.is_integer):
-        remedy = "convert it: `i32(...)`"
+        remedy = integer_remedy(index, index_place(node))
         if is_partial(index, 1):
             remedy = "index elements one by one: `v[i]`"
         raise builder.error(
@@ -158,10 +152,17 @@ def _integer_index(builder: FunctionBuilder, index: Value, node: ast.expr) -> tr
 
 
 def element_indices(
-    builder: FunctionBuilder, array: tree.Expression, type: Array, index: Value, node: ast.expr
+    builder: FunctionBuilder,
+    array: tree.Expression,
+    type: Array,
+    index: Value,
+    node: ast.expr,
+    wraps: bool = True,
 ) -> tuple[tree.Expression, ...]:
-    """Type the indices of an array's element; negative constants count from the end, as in
-    Python."""
+    """Type the indices of an array's element; negative constants count from the end, as in Python.
+
+    wraps: whether the option `wraparound` applies; not to parts of an index.
+    """
     items = index.items if isinstance(index, TupleValue) else (index,)
     if len(items) != type.ndim:
         raise builder.error(
@@ -175,7 +176,7 @@ def element_indices(
     places = _axis_places(node, type.ndim)
     parts = zip(items, places, strict=True)
     return tuple(
-        _element_index(builder, array, type, axis, *part) for axis, part in enumerate(parts)
+        _element_index(builder, array, type, axis, *part, wraps) for axis, part in enumerate(parts)
     )
 
 
@@ -193,10 +194,13 @@ def _element_index(
     axis: int,
     index: Value,
     node: ast.expr,
+    wraps: bool = True,
 ) -> tree.Expression:
-    extent = None if type.shape is None else type.shape[axis]
+    extent, span = None if type.shape is None else type.shape[axis], builder.span(node)
     if not isinstance(index, CompileTime) or not isinstance(index.value, int):
-        return _integer_index(builder, index, node)
+        place = _integer_index(builder, index, node)
+        length = extent if extent is not None else tree.Extent(span, type.index_type, array, axis)
+        return from_start(builder, index, place, length, node) if wraps else place
     value = index.value
     if extent is not None and not -extent <= value < extent:
         raise builder.error(
@@ -204,7 +208,6 @@ def _element_index(
         )
     if value >= 0 or extent is not None:
         return _integer_index(builder, CompileTime(value % extent if extent else value), node)
-    span = builder.span(node)
     length = tree.Extent(span, type.index_type, array, axis)
     offset = convert(builder, CompileTime(value), type.index_type, node)
     return replace(
@@ -258,4 +261,5 @@ def vector_index(
                 last=type.length - 1,
             )
         return convert(builder, CompileTime(index.value % type.length), i32, node)
-    return _integer_index(builder, index, node)
+    place = _integer_index(builder, index, node)
+    return convert(builder, from_start(builder, index, place, type.length, node), i32, node)

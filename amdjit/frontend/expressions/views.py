@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.expressions.sliced_axes import Axis, as_signed, cut_with_step
 from amdjit.frontend.values.kinds import CompileTime, SliceValue, TupleValue, Value
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
-from amdjit.types import Array, Layout, Scalar, boolean, i32, i64
+from amdjit.types import Array, Layout, Scalar, boolean
 
 _WHOLE = SliceValue(CompileTime(None), CompileTime(None), CompileTime(None))
 
@@ -76,47 +78,8 @@ class _Part:
 
     start: tree.Expression
     extent: tree.Expression | int | None
-    step: int
+    step: int | tree.Expression
     is_whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """An axis of an array that is sliced."""
-
-    builder: FunctionBuilder
-    array: tree.Expression
-    number: int
-    node: ast.AST
-
-    @property
-    def type(self) -> Array:
-        assert isinstance(self.array.type, Array)
-        return self.array.type
-
-    @property
-    def known(self) -> int | None:
-        return None if self.type.shape is None else self.type.shape[self.number]
-
-    def constant(self, value: int, scalar: Scalar | None = None) -> tree.Expression:
-        return convert(self.builder, CompileTime(value), scalar or self.type.index_type, self.node)
-
-    def extent(self) -> tree.Expression:
-        if self.known is not None:
-            return self.constant(self.known)
-        return tree.Extent(
-            self.builder.span(self.node), self.type.index_type, self.array, self.number
-        )
-
-    def binary(
-        self, operator: BinaryOperator, left: tree.Expression, right: tree.Expression
-    ) -> tree.Expression:
-        return tree.Binary(self.builder.span(self.node), left.type, operator, left, right)
-
-    def held(self, value: tree.Expression) -> tree.Expression:
-        result = self.builder.hold(value, "bound", self.node)
-        assert isinstance(result, tree.Expression)
-        return result
 
 
 def view_of(
@@ -131,10 +94,10 @@ def view_of(
     parts = [
         _Part(dropped[number], None, 1)
         if number in dropped
-        else _cut(_Axis(builder, array, number, node), item)
+        else _cut(Axis(builder, array, number, node), item)
         for number, item in enumerate(index)
     ]
-    axes = [_Axis(builder, array, number, node) for number in range(len(parts))]
+    axes = [Axis(builder, array, number, node) for number in range(len(parts))]
     extents = tuple(
         axis.constant(part.extent) if isinstance(part.extent, int) else part.extent
         for axis, part in zip(axes, parts, strict=True)
@@ -161,7 +124,7 @@ def _view_layout(layout: Layout, parts: list[_Part]) -> Layout:
     has_rows = (
         parts[-1].extent is not None
         and parts[-1].step == 1
-        and all(part.step > 0 for part in parts)
+        and all(isinstance(part.step, int) and part.step > 0 for part in parts)
     )
     return Layout.ROWS if has_rows and layout is not Layout.STRIDED else Layout.STRIDED
 
@@ -173,11 +136,13 @@ def _stays_contiguous(parts: list[_Part]) -> bool:
     while position < len(parts) and parts[position].extent is None:
         position += 1
     rest = parts[position:]
-    return rest[0].step == 1 and all(part.is_whole for part in rest[1:])
+    return not rest or (rest[0].step == 1 and all(part.is_whole for part in rest[1:]))
 
 
-def _cut(axis: _Axis, item: Value) -> _Part:
+def _cut(axis: Axis, item: Value) -> _Part:
     lower, upper, step = _bounds(axis, item)
+    if not isinstance(step, int):
+        return _Part(*cut_with_step(axis, lower, upper, step))
     if lower == upper == CompileTime(None) and step == 1:
         extent = axis.known
         return _Part(
@@ -189,29 +154,27 @@ def _cut(axis: _Axis, item: Value) -> _Part:
     return _run_time_cut(axis, lower, upper, step)
 
 
-def _bounds(axis: _Axis, item: Value) -> tuple[Value, Value, int]:
+def _bounds(axis: Axis, item: Value) -> tuple[Value, Value, int | tree.Expression]:
     if isinstance(item, CompileTime) and isinstance(item.value, slice):
         item = SliceValue(
             *(CompileTime(part) for part in (item.value.start, item.value.stop, item.value.step))
         )
     assert isinstance(item, SliceValue)
-    step = 1 if item.step == CompileTime(None) else item.step
-    if not isinstance(step, int):
-        if not isinstance(step, CompileTime):
-            raise axis.builder.error(codes.NOT_CONSTANT, axis.node, what="the step of a slice")
-        _check_bound(axis, step)
-        assert isinstance(step.value, int)
-        step = int(step.value)
+    for bound in (item.lower, item.upper, item.step):
+        _check_bound(axis, bound)
+    if isinstance(item.step, tree.Expression):
+        return item.lower, item.upper, item.step
+    assert isinstance(item.step, CompileTime)
+    step = 1 if item.step.value is None else item.step.value
+    assert isinstance(step, int)
     if step == 0:
         raise axis.builder.error(
             codes.CONSTANT_FAILS, axis.node, message="slice step cannot be zero"
         )
-    for bound in (item.lower, item.upper):
-        _check_bound(axis, bound)
-    return item.lower, item.upper, step
+    return item.lower, item.upper, int(step)
 
 
-def _check_bound(axis: _Axis, bound: Value) -> None:
+def _check_bound(axis: Axis, bound: Value) -> None:
     if isinstance(bound, CompileTime):
         fits = bound.value is None or (
             isinstance(bound.value, int) and not isinstance(bound.value, bool)
@@ -224,7 +187,7 @@ def _check_bound(axis: _Axis, bound: Value) -> None:
         raise axis.builder.error(codes.INDEX_TYPE, axis.node, type=describe(bound), remedy=remedy)
 
 
-def _run_time_cut(axis: _Axis, lower: Value, upper: Value, step: int) -> _Part:
+def _run_time_cut(axis: Axis, lower: Value, upper: Value, step: int) -> _Part:
     """Slice by Python's rules: negative bounds count from the end, and bounds beyond an end are
     clipped to it."""
     extent = axis.extent()
@@ -245,7 +208,7 @@ def _is(value: Value, *constants: object) -> bool:
     return any(value == CompileTime(constant) for constant in constants)
 
 
-def _rounds(axis: _Axis, length: tree.Expression, step: int) -> tree.Expression:
+def _rounds(axis: Axis, length: tree.Expression, step: int) -> tree.Expression:
     """Return (length - 1) // step + 1, which is 0 for length 0."""
     if step == 1:
         return length
@@ -256,7 +219,7 @@ def _rounds(axis: _Axis, length: tree.Expression, step: int) -> tree.Expression:
     )
 
 
-def _clamped(axis: _Axis, bound: Value, least: int) -> tree.Expression:
+def _clamped(axis: Axis, bound: Value, least: int) -> tree.Expression:
     """Clamp a bound to 0..extent, or for negative steps to -1..extent - 1."""
     index = axis.type.index_type
     if isinstance(bound, CompileTime):
@@ -265,7 +228,7 @@ def _clamped(axis: _Axis, bound: Value, least: int) -> tree.Expression:
         bound = axis.constant(limit)
         is_negative: bool | None = limit < 0
     else:
-        bound = axis.held(_as_signed(axis, bound))
+        bound = axis.held(as_signed(axis, bound))
         is_negative = None
     assert isinstance(bound.type, Scalar)
     extent = convert(axis.builder, axis.extent(), bound.type, axis.node)
@@ -286,17 +249,3 @@ def _clamped(axis: _Axis, bound: Value, least: int) -> tree.Expression:
     if is_negative is not True or least:
         value = axis.binary(BinaryOperator.MINIMUM, value, most)
     return convert(axis.builder, value, index, axis.node)
-
-
-def _as_signed(axis: _Axis, bound: Value) -> tree.Expression:
-    """Convert a bound to i32 or i64 without changing its meaning."""
-    assert isinstance(bound, tree.Expression)
-    assert isinstance(bound.type, Scalar)
-    if bound.type.maximum > i64.maximum:
-        largest = axis.constant(i64.maximum, bound.type)
-        bound = axis.binary(BinaryOperator.MINIMUM, bound, largest)
-    assert isinstance(bound.type, Scalar)
-    wide = i32 if bound.type.maximum <= i32.maximum else i64
-    if wide is i32 and axis.type.index_type is i64:
-        wide = i64
-    return convert(axis.builder, bound, wide, axis.node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.assignment.targets import assign_target
@@ -15,6 +15,7 @@ from amdjit.frontend.names.scope import MOST_ITEMS
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.values.effects import may_act
 from amdjit.frontend.values.kinds import Binding, CompileTime, FunctionValue, TupleValue, Value
+from amdjit.late_methods import dataclass
 
 
 def comprehension(builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListComp) -> Value:

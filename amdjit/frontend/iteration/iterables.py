@@ -11,19 +11,21 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import constant_integer
 from amdjit.frontend.building.builder import FunctionBuilder, Made
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.remedies import integer_remedy
 from amdjit.frontend.iteration.sequences import (
     Bounds,
     Sequence,
     array_sequence,
     backwards,
     bounds_of,
+    flat_sequence,
     numbered,
     range_sequence,
     zipped,
 )
 from amdjit.frontend.names.scope import MOST_ITEMS, check_iterations
 from amdjit.frontend.source.bound_names import changed_names
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar
 
@@ -68,6 +70,8 @@ def items_of(builder: FunctionBuilder, node: ast.expr) -> Iterable:
         return value.items
     if isinstance(value, tree.Expression) and isinstance(value.type, Array):
         return array_sequence(builder, value, node)
+    if isinstance(value, Method) and value.name == "flat":
+        return flat_sequence(builder, value.receiver, node)
     raise builder.error(codes.LOOP_OVER, node, what=describe(value), remedy=_REMEDY)
 
 
@@ -166,7 +170,10 @@ def _enumerate(builder: FunctionBuilder, call: ast.Call) -> Iterable:
     is_integer = isinstance(type, Scalar) and type.is_integer
     if not is_integer and not (isinstance(first, CompileTime) and isinstance(first.value, int)):
         raise builder.error(
-            codes.INDEX_TYPE, given[0], type=describe(first), remedy="convert it: `i32(...)`"
+            codes.INDEX_TYPE,
+            given[0],
+            type=describe(first),
+            remedy=integer_remedy(first, given[0]),
         )
     sequence = _sequence(builder, items, call.args[0])
     return numbered(builder, sequence, builder.hold(first, "start", call), call)

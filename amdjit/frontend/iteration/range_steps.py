@@ -11,7 +11,7 @@ from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
 from amdjit.types import Scalar, boolean
 
-__all__ = ["check_step", "is_zero"]
+__all__ = ["check_step", "held_bound", "is_zero"]
 
 _EXTENTS = ("blockDim", "gridDim", "global_size", "gridsize", "wavefront_size")
 _KEEP_POSITIVE = (
@@ -39,7 +39,7 @@ def check_step(builder: FunctionBuilder, step: Value, node: ast.expr) -> None:
         check(
             builder,
             is_zero(builder, step, node),
-            "ValueError: range() arg 3 must not be zero",
+            "range() arg 3 must not be zero",
             node,
         )
 
@@ -76,3 +76,10 @@ def _holds_extents(
     if given is None or goes_round or variable in passed:
         return False
     return all(_is_extent(builder, value, passed | {variable}) for value in given)
+
+
+def held_bound(builder: FunctionBuilder, value: tree.Expression, node: ast.expr) -> tree.Expression:
+    """Compute a bound of a loop once, before the loop."""
+    held = builder.hold(value, "bound", node)
+    assert isinstance(held, tree.Expression)
+    return held

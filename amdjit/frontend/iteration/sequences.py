@@ -8,17 +8,20 @@ of their width, in which the number of iterations and each value are exact for a
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.remedies import integer_remedy
+from amdjit.frontend.expressions.array_attributes import extent
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.iteration.range_steps import check_step, is_zero
 from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
 from amdjit.types import Array, Scalar, Type, boolean, i32, i64, u32, u64
@@ -180,6 +183,32 @@ def array_sequence(builder: FunctionBuilder, array: tree.Expression, node: ast.e
     return Sequence(length, item)
 
 
+def flat_sequence(builder: FunctionBuilder, value: Value, node: ast.expr) -> Sequence:
+    """Return all elements of an array in C order."""
+    array = builder.hold(value, "array", node)
+    assert isinstance(array, tree.Expression)
+    assert isinstance(array.type, Array)
+    index, axes = array.type.index_type, range(array.type.ndim)
+    unsigned = u32 if index is i32 else u64
+    sizes = [convert(builder, extent(builder, array, axis, node), unsigned, node) for axis in axes]
+    length = functools.reduce(
+        lambda product, size: _binary(builder, BinaryOperator.MULTIPLY, product, size, node), sizes
+    )
+
+    def item(number: tree.Expression) -> Value:
+        places: list[Value] = []
+        for size in reversed(sizes[1:]):
+            place = _binary(builder, BinaryOperator.MODULO, number, size, node)
+            places.append(convert(builder, place, index, node))
+            number = _held(
+                builder, _binary(builder, BinaryOperator.FLOOR_DIVIDE, number, size, node), node
+            )
+        places.append(convert(builder, number, index, node))
+        return item_of(builder, array, TupleValue(tuple(reversed(places))), node)
+
+    return Sequence(_held(builder, length, node), item)
+
+
 def zipped(builder: FunctionBuilder, columns: list[Sequence], node: ast.AST) -> Sequence:
     """Return tuples of one item of each sequence, as many as the shortest has."""
     type = _common(columns)
@@ -245,7 +274,10 @@ def bounds_of(builder: FunctionBuilder, call: ast.Call) -> Bounds:
         is_integer = isinstance(type, Scalar) and type.is_integer
         if not is_integer and not (isinstance(value, CompileTime) and isinstance(value.value, int)):
             raise builder.error(
-                codes.INDEX_TYPE, argument, type=describe(value), remedy="convert it: `i32(...)`"
+                codes.INDEX_TYPE,
+                argument,
+                type=describe(value),
+                remedy=integer_remedy(value, argument),
             )
     if any(step == CompileTime(zero) for step in values[2:] for zero in (0, False)):
         raise builder.error(codes.CONSTANT_FAILS, call, message="range() step must not be zero")

@@ -1,8 +1,8 @@
 """What names mean: reading and binding them, merging them where control flow meets, and parameters.
 
-`scope` looks a name up in Python's order and notes what was read from outside the kernel
-(`dependencies`, which decide whether compiled code is still valid). `merging` gives a name one
-binding after branches and loops. `parameters` matches arguments to the parameters of device
+`scope` looks a name up in Python's order and notes what was read from outside the kernel;
+`outside_arrays` makes constants of NumPy arrays found there. `merging` gives a name one binding
+after branches and loops. `parameters` matches arguments to the parameters of device
 functions, `kernel_parameters` does so for kernels, and `annotations` reads their types. Start at
 `scope`.
 

@@ -7,7 +7,7 @@ import typing
 
 import numpy as np
 
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import complex_type
 from amdjit.frontend.building.descriptions import describe
@@ -62,6 +62,29 @@ def _numpys(builder: FunctionBuilder, value: CompileTime, name: str, node: ast.A
 def is_const(value: Value) -> bool:
     """Whether an annotation is `amdjit.Const`."""
     return isinstance(value, CompileTime) and value.value is Const
+
+
+def written_annotation(
+    builder: FunctionBuilder, node: ast.expr | None, of_kernel: bool = False
+) -> Value | None:
+    """Evaluate the annotation of a parameter or result; None if there is none, or it is
+    `typing.Any`, which type checkers want where the types come from the call.
+
+    With Numba's typing, annotations other than `Const` say nothing, except those of a kernel's
+    parameters (of_kernel).
+    """
+    if not builder.rules.has_annotations and not of_kernel:
+        return _const_or_nothing(builder, node)
+    value = None if node is None else annotation_value(builder, node)
+    return None if isinstance(value, CompileTime) and value.value is typing.Any else value
+
+
+def _const_or_nothing(builder: FunctionBuilder, node: ast.expr | None) -> Value | None:
+    try:
+        value = None if node is None else annotation_value(builder, node)
+    except CompileError:
+        return None
+    return value if value is not None and is_const(value) else None
 
 
 def annotation_value(builder: FunctionBuilder, node: ast.expr) -> Value:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.names.scope import value_of_object
-from amdjit.frontend.values.kinds import Binding, CompileTime, TupleValue, Undefined, Value
+from amdjit.frontend.values.dependencies import OutsideArray
+from amdjit.frontend.values.kinds import Binding, CompileTime, Marked, TupleValue, Undefined, Value
 from amdjit.language.launch_numbers import LaunchNumber, LaunchUse, PythonNumber
 from amdjit.tree import nodes as tree
 from amdjit.types import Known, Tuple, Type
@@ -45,7 +46,7 @@ def _parameter(
     items: list[Value] = []
     for part, element in zip(fields, type.elements, strict=True):
         item = _parameter(builder, f"{name}.{part}", element, parameters)
-        assert not isinstance(item, Undefined)
+        assert not isinstance(item, (Undefined, Marked))
         if isinstance(item, tree.Variable):
             item = tree.Read(builder.source.name_span, element, item)
         items.append(item)
@@ -53,11 +54,12 @@ def _parameter(
 
 
 def with_launch_parameters(
-    parameters: tuple[tree.Variable | LaunchNumber, ...], used: dict[LaunchUse, tree.Variable]
-) -> dict[tree.Variable, LaunchUse | None]:
+    parameters: tuple[tree.Variable | LaunchNumber, ...],
+    used: dict[LaunchUse | OutsideArray, tree.Variable],
+) -> dict[tree.Variable, LaunchUse | OutsideArray | None]:
     """Return the parameters with those that the launch computes, each at the place of the first
-    argument that it depends on."""
-    passed_on: dict[tree.Variable, LaunchUse | None] = {}
+    argument that it depends on, and arrays from outside at the end."""
+    passed_on: dict[tree.Variable, LaunchUse | OutsideArray | None] = {}
     for parameter in parameters:
         if isinstance(parameter, tree.Variable):
             passed_on[parameter] = None
@@ -65,7 +67,8 @@ def with_launch_parameters(
         here = {
             variable: use
             for use, variable in used.items()
-            if parameter.text in use.number.parameters
+            if isinstance(use, LaunchUse) and parameter.text in use.number.parameters
         }
         passed_on |= {variable: use for variable, use in here.items() if variable not in passed_on}
+    passed_on |= {variable: use for use, variable in used.items() if isinstance(use, OutsideArray)}
     return passed_on

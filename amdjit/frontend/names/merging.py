@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
-from amdjit.diagnostics import ErrorKind, codes
+from amdjit.diagnostics import CompileError, ErrorKind, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit
-from amdjit.frontend.building.conversion import convert, materialise
+from amdjit.frontend.building.conversion import complex_type, convert, materialise
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import sample_of
+from amdjit.frontend.building.remedies import join_remedy
 from amdjit.frontend.names.scope import _read_binding
 from amdjit.frontend.values.kinds import (
     POISONED,
@@ -21,13 +22,14 @@ from amdjit.frontend.values.kinds import (
     Method,
     TupleValue,
     Undefined,
+    Unlike,
     Value,
 )
-from amdjit.frontend.values.promotion import common_type, literal_type
+from amdjit.frontend.values.promotion import literal_fits
 from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Layout, Scalar, Tuple, Type, Vector, f64
+from amdjit.types import Array, Layout, Scalar, Tuple, Type, Vector, f64, i32, i64, u32, u64
 
 
 def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[str, Binding]:
@@ -47,11 +49,12 @@ def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[st
         )
         differing.update(dict.fromkeys(sorted(merged.keys() - way.names.keys())))
     for name in differing:
-        merged[name] = _merge_name(builder, name, exits, node)
+        merged[name] = merged_name(builder, name, exits, node)
     return merged
 
 
-def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: ast.AST) -> Binding:
+def merged_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: ast.AST) -> Binding:
+    """Give one name one binding where control flow meets."""
     bindings = [way.names.get(name) for way in exits]
     first = bindings[0]
     if first is not None and all(_same(first, other) for other in bindings[1:]):
@@ -64,7 +67,10 @@ def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: as
         if isinstance(binding, Undefined):
             return binding
     values = [_read_binding(builder, b, name, node) for b in bindings if b is not None]
-    target = join_types(builder, f"`{name}`", values, node)
+    try:
+        target = join_types(builder, f"`{name}`", values, node)
+    except CompileError as failure:
+        return unlike(failure)
     if target is None:
         return Undefined("has different compile-time values on the paths that meet here")
     variable = _variable_of(builder, name, bindings, values, target, node)
@@ -72,6 +78,11 @@ def _merge_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: as
         if binding is not variable:
             _assign_at(builder, way, variable, value)
     return variable
+
+
+def unlike(failure: CompileError) -> Unlike:
+    """Return the binding of a name whose values could not be joined."""
+    return Unlike("has values of unlike types", failure)
 
 
 def _variable_of(
@@ -153,22 +164,48 @@ def join_types(
         weak = []
     result = typed[0]
     for other in typed[1:]:
-        joined = _join(result, other)
+        joined = _join(builder, result, other)
         if joined is None:
-            raise builder.error(kind, node, name=name, left=result, right=other)
+            raise _unlike(builder, kind, name, result, other, node)
         result = joined
     for value in weak:
-        with_literal = _join_literal(result, sample_of(builder, value))
+        with_literal = _join_literal(builder, result, sample_of(builder, value))
         if with_literal is None:
-            raise builder.error(kind, node, name=name, left=result, right=describe(value))
+            raise _unlike(builder, kind, name, result, describe(value), node)
         result = with_literal
     return result
+
+
+def _unlike(
+    builder: FunctionBuilder, kind: ErrorKind, name: str, left: Type, right: object, node: ast.AST
+) -> CompileError:
+    remedy = join_remedy(name, left, right)
+    return builder.error(kind, node, name=name, left=left, right=right, remedy=remedy)
+
+
+def unsigned_of_weak(builder: FunctionBuilder, carried: tree.Variable, value: Value) -> Type | None:
+    """Return the unsigned type that a variable which has held only literals and the launch's
+    integers may take, as these do."""
+    type = value.type if isinstance(value, tree.Expression) else None
+    given = builder.given.get(carried, [])
+    is_weak = bool(given) and carried in builder.weak_types.variables and carried.type in (i32, i64)
+    if not is_weak or type not in (u32, u64) or not isinstance(type, Scalar):
+        return None
+    return type if all(_fits(builder, item, type) for item in given) else None
+
+
+def _fits(builder: FunctionBuilder, item: tree.Expression, type: Scalar) -> bool:
+    if isinstance(item, tree.Read):
+        # A number of the launch, which checks that it fits.
+        uses = builder.launch_parameters.uses.items()
+        return any(item.variable is held and use.number.kind is int for use, held in uses)
+    return isinstance(item, tree.Constant) and literal_fits(item.value, type)
 
 
 _COMPLEX = (COMPLEX64, COMPLEX128)
 
 
-def _join(left: Type, right: Type) -> Type | None:
+def _join(builder: FunctionBuilder, left: Type, right: Type) -> Type | None:
     if left == right:
         return left
     if left in _COMPLEX or right in _COMPLEX:
@@ -179,7 +216,7 @@ def _join(left: Type, right: Type) -> Type | None:
     if isinstance(left, Tuple) and isinstance(right, Tuple):
         if left.structure != right.structure or len(left.elements) != len(right.elements):
             return None
-        items = [_join(a, b) for a, b in zip(left.elements, right.elements, strict=True)]
+        items = [_join(builder, a, b) for a, b in zip(left.elements, right.elements, strict=True)]
         return (
             None
             if None in items
@@ -187,7 +224,11 @@ def _join(left: Type, right: Type) -> Type | None:
         )
     if isinstance(left, Array) and isinstance(right, Array):
         return _join_arrays(left, right)
-    return None if isinstance(left, Array) or isinstance(right, Array) else common_type(left, right)
+    return (
+        None
+        if isinstance(left, Array) or isinstance(right, Array)
+        else builder.rules.common_type(left, right)
+    )
 
 
 def _join_arrays(left: Array, right: Array) -> Array | None:
@@ -197,13 +238,15 @@ def _join_arrays(left: Array, right: Array) -> Array | None:
     return joined if joined == replace(right, layout=layout, alignment=0) else None
 
 
-def _join_literal(result: Type, value: bool | int | float | complex | None) -> Type | None:
+def _join_literal(
+    builder: FunctionBuilder, result: Type, value: bool | int | float | complex | None
+) -> Type | None:
     if isinstance(value, complex):
-        return _join(result, COMPLEX64)
+        return _join(builder, result, complex_type(builder.rules.floating))
     assert value is not None
     if result in _COMPLEX:
         return result
-    scalar = literal_type(value, result)
+    scalar = builder.rules.literal_type(value, result)
     if isinstance(result, Scalar):
         return scalar
     return result if isinstance(result, Vector) and scalar == result.element else None

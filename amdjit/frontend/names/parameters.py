@@ -14,7 +14,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, widen
 from amdjit.frontend.building.descriptions import count, describe
-from amdjit.frontend.names.annotations import annotated_type, annotation_value, is_const
+from amdjit.frontend.names.annotations import annotated_type, is_const, written_annotation
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import (
     ArgumentKey,
@@ -38,15 +38,16 @@ _WEAK = "weak"
 
 
 def arguments_of(node: ast.FunctionDef) -> list[ast.arg]:
-    """Return the parameters of a definition in order."""
-    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    """Return the parameters of a definition in order, `*args` among them."""
+    star = [] if node.args.vararg is None else [node.args.vararg]
+    return [*node.args.posonlyargs, *node.args.args, *star, *node.args.kwonlyargs]
 
 
 def parameter_names(builder: FunctionBuilder) -> list[str]:
-    """Return the names of the parameters; `*args` and `**kwargs` are refused."""
+    """Return the names of the parameters; `**kwargs` is refused, and `*args` of a kernel."""
     arguments = builder.source.node.args
     for argument, stars in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
-        if argument is not None:
+        if argument is not None and (builder.is_kernel or stars == "**"):
             raise builder.error(
                 codes.UNSUPPORTED_PARAMETER, argument, what=f"`{stars}{argument.arg}`"
             )
@@ -107,7 +108,7 @@ def match_arguments(
 ) -> dict[str, Value]:
     """Match a call's arguments to parameters; arguments with defaults may be left out."""
     for parameter in signature.parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        if parameter.kind is parameter.VAR_KEYWORD:
             raise builder.error(
                 codes.UNSUPPORTED_PARAMETER, node, what=f"`{parameter}` of `{function}`"
             )
@@ -122,7 +123,11 @@ def match_arguments(
             given=_given(signature, len(positional), keywords, str(problem)),
             signature=f"{function}{signature}",
         ) from None
-    return dict(bound.arguments)
+    given: dict[str, Value] = dict(bound.arguments)
+    star = next((n for n, p in signature.parameters.items() if p.kind is p.VAR_POSITIONAL), None)
+    if star is not None:
+        given[star] = TupleValue(bound.arguments.get(star, ()))
+    return given
 
 
 def _given(
@@ -237,7 +242,7 @@ def bind_captured(
 def _parameter_binding(
     builder: FunctionBuilder, name: str, value: Value, argument: ast.arg, made: list[tree.Variable]
 ) -> Binding:
-    target = None if argument.annotation is None else annotation_value(builder, argument.annotation)
+    target = written_annotation(builder, argument.annotation)
     if target is not None and is_const(target):
         if not isinstance(value, (CompileTime, FunctionValue, TupleValue)):
             raise builder.error(codes.NOT_CONSTANT, argument, what=f"parameter `{name}`")

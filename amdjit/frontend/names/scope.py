@@ -5,25 +5,37 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
+from amdjit.frontend.building.remedies import outside_remedy
+from amdjit.frontend.names.marked import assign_marked, read_marked
+from amdjit.frontend.names.outside_arrays import constant_array
 from amdjit.frontend.values.kinds import (
     Binding,
     CompileTime,
+    Marked,
     Poisoned,
     TupleValue,
     Undefined,
+    Unlike,
     Value,
 )
 from amdjit.frontend.values.structures import structure_of
 from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
+from amdjit.late import late
 from amdjit.tree import nodes as tree
-from amdjit.types import SCALARS, Tuple, Type, from_dtype
+from amdjit.types import SCALARS, Tuple, Type, from_dtype, i64
+
+if TYPE_CHECKING:
+    from amdjit.language import times
+else:
+    times = late("amdjit.language.times")
 
 # The most iterations that a loop may be unrolled to: more would take minutes and gigabytes to
 # compile.
@@ -35,15 +47,44 @@ def read_name(builder: FunctionBuilder, name: str, node: ast.AST) -> Value:
     if name in builder.names:
         return _read_binding(builder, builder.names[name], name, node)
     if name in builder.local_names:
+        _note_unassigned(builder, name)
         raise builder.error(
             codes.UNDEFINED_NAME, node, name=name, reason="is read before it is assigned"
         )
-    return value_of_object(builder, _object_outside(builder, name, node), name, node)
+    function = builder.source.function
+    for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if free == name:
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                break
+            return value_outside(builder, cell, name, value, node)
+    if name in function.__globals__:
+        scope = function.__globals__
+        return value_outside(builder, scope, name, scope[name], node)
+    if hasattr(builtins, name):
+        return value_of_object(builder, getattr(builtins, name), name, node)
+    known = [*builder.local_names, *function.__code__.co_freevars, *function.__globals__]
+    raise builder.error(codes.UNKNOWN_NAME, node, name=name, remedy=_remedy(name, known))
+
+
+def value_outside(
+    builder: FunctionBuilder, scope: Any, name: str, value: object, node: ast.AST
+) -> Value:
+    """Turn what a variable outside of the kernel has into a value in the kernel, which depends on
+    that variable. scope: as that of a `Dependency`."""
+    array = builder.session.outside_array(scope, name, value)
+    if array is not None:
+        return builder.launch_parameters.array(array, builder.span(node))
+    builder.session.note_read(scope, name, value)
+    return value_of_object(builder, value, name, node)
 
 
 def _read_binding(builder: FunctionBuilder, binding: Binding, name: str, node: ast.AST) -> Value:
     if isinstance(binding, Undefined):
         raise undefined(builder, name, binding, node)
+    if isinstance(binding, Marked):
+        return read_marked(builder, binding, name, node)
     if isinstance(binding, tree.Variable):
         read = builder.weak_types.read(tree.Read(builder.span(node), binding.type, binding))
         return builder.unpack(read) if isinstance(binding.type, Tuple) else read
@@ -57,27 +98,15 @@ def undefined(
     """Return the error of a name without a value; it is empty if the cause was already reported."""
     if isinstance(binding, Poisoned):
         return CompileError()
+    if isinstance(binding, Unlike):
+        return binding.error
+    _note_unassigned(builder, name)
     return builder.error(codes.UNDEFINED_NAME, node, name=name, reason=binding.reason)
 
 
-def _object_outside(builder: FunctionBuilder, name: str, node: ast.AST) -> object:
-    function = builder.source.function
-    for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        if free == name:
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                break
-            builder.session.note_read(cell, name, value)
-            return value
-    if name in function.__globals__:
-        value = function.__globals__[name]
-        builder.session.note_read(function.__globals__, name, value)
-        return value
-    if hasattr(builtins, name):
-        return getattr(builtins, name)
-    known = [*builder.local_names, *function.__code__.co_freevars, *function.__globals__]
-    raise builder.error(codes.UNKNOWN_NAME, node, name=name, remedy=_remedy(name, known))
+def _note_unassigned(builder: FunctionBuilder, name: str) -> None:
+    if builder.marks_names:
+        builder.unassigned.setdefault(name, None)
 
 
 _SCALARS = frozenset(scalar.name for scalar in SCALARS)
@@ -108,9 +137,17 @@ def value_of_object(builder: FunctionBuilder, value: object, name: str, node: as
     if isinstance(value, (tuple, range)):
         items = (value_of_object(builder, item, name, node) for item in value)
         return TupleValue(tuple(items), structure_of(type(value)))
-    if isinstance(value, (np.ndarray, list, dict, set, bytearray)):
-        kind = "NumPy array" if isinstance(value, np.ndarray) else type(value).__name__
-        raise builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=f"a {kind}")
+    if isinstance(value, np.ndarray):
+        return constant_array(builder, value, name, node)
+    array = builder.session.outside_array(None, name, value)
+    if array is not None:
+        return builder.launch_parameters.array(array, builder.span(node))
+    if _is_foreign_array(value):
+        remedy = f"make it an array of amdjit outside: `{name} = amdjit.asarray({name})`"
+        what = f"a {type(value).__name__}"
+        raise builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=what, remedy=remedy)
+    if isinstance(value, (list, dict, set, bytearray)):
+        raise _not_readable(builder, name, f"a {type(value).__name__}", node)
     structure = structure_of(type(value))
     if structure is not None:
         items = (
@@ -119,6 +156,17 @@ def value_of_object(builder: FunctionBuilder, value: object, name: str, node: as
         )
         return TupleValue(tuple(items), structure)
     return CompileTime(value)
+
+
+def _not_readable(builder: FunctionBuilder, name: str, what: str, node: ast.AST) -> CompileError:
+    remedy = outside_remedy(name, what)
+    return builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=what, remedy=remedy)
+
+
+def _is_foreign_array(value: object) -> bool:
+    """Whether a value is another library's array; classes of arrays may be read."""
+    attributes = ("__cuda_array_interface__", "__dlpack__")
+    return not isinstance(value, type) and any(hasattr(value, name) for name in attributes)
 
 
 def check_iterations(builder: FunctionBuilder, rounds: range, node: ast.AST) -> None:
@@ -133,18 +181,33 @@ def _numpy_scalar(builder: FunctionBuilder, value: np.generic, name: str, node: 
     if isinstance(value, np.complexfloating):
         target = COMPLEX64 if isinstance(value, np.complex64) else COMPLEX128
         return builder.unpack(convert(builder, CompileTime(complex(value)), target, node))
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return _time(builder, value, name, node)
     scalar = from_dtype(value.dtype)
     if scalar is None:
-        raise builder.error(
-            codes.UNSUPPORTED_GLOBAL, node, name=name, what=f"a NumPy {value.dtype}"
-        )
+        raise _not_readable(builder, name, f"a NumPy {value.dtype}", node)
     return tree.Constant(builder.span(node), scalar, value.item())
+
+
+def _time(
+    builder: FunctionBuilder, value: np.datetime64 | np.timedelta64, name: str, node: ast.AST
+) -> Value:
+    unit = times.time_unit(value.dtype)
+    if unit is None:
+        what = f"a {value.dtype} without a unit"
+        remedy = "give it the unit of the arrays, such as `np.datetime64(x, 'D')`"
+        raise builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=what, remedy=remedy)
+    ticks = tree.Constant(builder.span(node), i64, int(value.view(np.int64)))
+    return TupleValue((ticks, CompileTime(unit)), times.time_structure(value.dtype))
 
 
 def bind(builder: FunctionBuilder, name: str, value: Value, node: ast.AST) -> None:
     """Assign a value to a name. A run-time value goes to the name's variable, or a new one if the
     type changes."""
-    if builder.weak_types.number(value) is not None:
+    marked = builder.names.get(name)
+    if isinstance(marked, Marked):
+        assign_marked(builder, marked, name, value, node)
+    elif builder.weak_types.number(value) is not None:
         builder.names[name] = value
     elif isinstance(value, tree.Expression):
         builder.names[name] = _into_variable(builder, name, value, node)

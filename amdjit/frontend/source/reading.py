@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
 import types
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import field
 
-from amdjit.diagnostics import SourceText, Span, codes
+from amdjit.diagnostics import CompileError, SourceText, Span, codes
+from amdjit.diagnostics.source_files import Candidate, texts_of
+from amdjit.frontend.source.same_code import (
+    has_local_annotations,
+    is_compiled_from,
+    same_annotations,
+)
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,58 +65,122 @@ class FunctionSource:
         return Span(self.text, self.node.lineno, column, self.node.lineno, end)
 
 
+_LIBRARY = ("amdjit.intrinsics.", "amdjit.language.", "amdjit.numba_cuda.functions.")
+
+
 def is_library(function: object) -> bool:
     """Whether a function is amdjit's own."""
     # Code that was run by exec may have no module.
-    return (getattr(function, "__module__", None) or "").startswith("amdjit.intrinsics.")
+    return (getattr(function, "__module__", None) or "").startswith(_LIBRARY)
 
 
 def read_source(function: types.FunctionType) -> FunctionSource:
-    """Find a function's definition in its file; raise UnsupportedSyntaxError if there is no source
-    or no `def`."""
+    """Find the definition that a function was compiled from, in the text that its file had then.
+
+    UnsupportedSyntaxError if there is no source, no `def`, or only a text that was changed since.
+    """
+    found = _READ.get(function)
+    if found is not None and found.code is function.__code__:
+        return FunctionSource(function, found.node, found.text, found.spans)
+    texts = texts_of(function)
+    unsure = False
+    for candidate in texts:
+        node = _matching(function, candidate.text.lines)
+        if node is None:
+            continue
+        if not candidate.is_early and not _is_certain(function, node):
+            unsure = True
+            continue
+        text = SourceText(candidate.text.name, candidate.text.lines)
+        definition = as_definition(node) if isinstance(node, ast.Lambda) else _plain(node, text)
+        source = FunctionSource(function, definition, text)
+        _READ[function] = _Read(function.__code__, definition, text, source.spans)
+        return source
+    raise _unread(function, texts, unsure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of a function, without the function."""
+
+    code: types.CodeType
+    node: ast.FunctionDef
+    text: SourceText
+    spans: dict[ast.AST, Span]
+
+
+# A cache: a function's text never changes.
+_READ: weakref.WeakKeyDictionary[types.FunctionType, _Read] = weakref.WeakKeyDictionary()
+
+
+def _matching(
+    function: types.FunctionType, lines: tuple[str, ...]
+) -> Definition | ast.Lambda | None:
+    """Return the definition in a text that compiles to the function's code."""
     code = function.__code__
-    linecache.checkcache(code.co_filename)
-    lines = tuple(linecache.getlines(code.co_filename, function.__globals__))
-    if not lines:
-        raise _missing(function)
-    text = SourceText(code.co_filename, lines)
     if code.co_name == "<lambda>":
-        found = [
+        at_line = _lambdas(lines).get(code.co_firstlineno, [])
+        lambdas = [
             node
-            for node in _lambdas(lines).get(code.co_firstlineno, [])
-            if _same_parameters(node, code)
+            for node in at_line
+            if _same_parameters(node, code) and is_compiled_from(function, node, lines)
         ]
-        if len(found) == 1:
-            return FunctionSource(function, as_definition(found[0]), text)
-        line = text.line(code.co_firstlineno)
-        column = max(line.find("lambda"), 0)
-        span = Span(text, code.co_firstlineno, column, code.co_firstlineno, column + len("lambda"))
-        raise codes.error(codes.LAMBDA, span)
+        return lambdas[0] if lambdas else None
     node = _definition(lines, code.co_firstlineno, code.co_name)
     if node is None or not _same_parameters(node, code):
-        raise _missing(function)
-    if not isinstance(node, ast.FunctionDef):
-        span = Span(
-            text, node.lineno, node.col_offset, node.lineno, node.col_offset + len("async def")
+        return None
+    return node if is_compiled_from(function, node, lines) else None
+
+
+def _is_certain(function: types.FunctionType, node: Definition | ast.Lambda) -> bool:
+    """Whether a definition with the function's code is the function's own, though its file may have
+    changed since."""
+    return not has_local_annotations(node) and same_annotations(function, node)
+
+
+def _plain(node: Definition, text: SourceText) -> ast.FunctionDef:
+    if isinstance(node, ast.FunctionDef):
+        return node
+    end = node.col_offset + len("async def")
+    raise codes.error(
+        codes.UNSUPPORTED_STATEMENT,
+        Span(text, node.lineno, node.col_offset, node.lineno, end),
+        statement="async def",
+        remedy="write `def`: a kernel has nothing to wait for",
+    )
+
+
+_EDITED = (
+    "the file was changed after Python read it: reload the module or start the program again (in a "
+    "notebook, run the cell again)"
+)
+_REWRITTEN = (
+    "a decorator or an import hook has rewritten the function's code, or the file was changed "
+    "while Python read it: decorate the function as it is written, and start the program again"
+)
+
+
+def _unread(function: types.FunctionType, texts: Sequence[Candidate], unsure: bool) -> CompileError:
+    """Return the error about a function whose text is in none of these."""
+    code = function.__code__
+    known = [each.text for each in texts if each.text.lines]
+    if not known:
+        return codes.error(
+            codes.NO_SOURCE, None, function=function.__qualname__, file=code.co_filename
         )
-        raise codes.error(
-            codes.UNSUPPORTED_STATEMENT,
-            span,
-            statement="async def",
-            remedy="write `def`: a kernel has nothing to wait for",
-        )
-    return FunctionSource(function, node, text)
+    return codes.error(
+        codes.CHANGED_SOURCE,
+        None,
+        function=function.__qualname__,
+        file=code.co_filename,
+        line=code.co_firstlineno,
+        remedy=_REWRITTEN if any(each.is_early for each in texts) and not unsure else _EDITED,
+    )
 
 
 def definition_span(function: types.FunctionType) -> Span:
     """Return the place of a function's `def`."""
     return read_source(function).name_span
-
-
-def _missing(function: types.FunctionType) -> Exception:
-    return codes.error(
-        codes.NO_SOURCE, None, function=function.__qualname__, file=function.__code__.co_filename
-    )
 
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef

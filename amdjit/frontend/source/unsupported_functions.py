@@ -8,32 +8,33 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["REMEDIES"]
+__all__ = ["REMEDIES", "host_remedy"]
 
-_FACTORIALS = (
-    "use floats, `math.gamma(n + 1)` or `math.lgamma(n + 1)`, or multiply in a loop in i64"
-)
 _SUMS = "add in a loop, or over a wave with `amdjit.intrinsics.wave.reduce`"
 _PRODUCTS = (
     "write the loop over the summed index, or multiply tiles with `amdjit.intrinsics.matrix`"
 )
 _WHOLE = "write a loop: kernels compute one element at a time"
 
+_ARRAYS = (
+    "use `amdjit.local.array(shape, dtype)` for an array of the work-item, "
+    "`amdjit.shared.array(shape, dtype)` for one of the workgroup (fill it in a loop), or make the "
+    "array on the host and pass it"
+)
+
 _OF_MATH: Mapping[str, str] = {
-    "comb": _FACTORIALS,
-    "factorial": _FACTORIALS,
-    "perm": _FACTORIALS,
     "fsum": "add in f64, or keep the rounding error of each addition: `rest += (total - new) + x`",
 }
 _OF_NUMPY: Mapping[str, str] = {
-    **dict.fromkeys(("sum", "mean", "average", "nansum", "trace", "count_nonzero"), _SUMS),
+    **dict.fromkeys(("average", "trace"), _SUMS),
     **dict.fromkeys(
         ("matmul", "vecdot", "matvec", "vecmat", "dot", "inner", "vdot", "tensordot", "einsum"),
         _PRODUCTS,
     ),
+    **dict.fromkeys(("sort", "cumsum", "cumprod", "median", "diff"), _WHOLE),
     **dict.fromkeys(
-        ("prod", "max", "min", "any", "all", "argmax", "argmin", "sort", "cumsum", "std", "var"),
-        _WHOLE,
+        (*("frombuffer", "fromfunction", "stack", "concatenate", "tile", "repeat"),),
+        _ARRAYS,
     ),
     "isnat": "pass dates as integers: `dates.view(np.int64)`",
     "interp": "find the interval in a loop, then compute `a + t * (b - a)` or `math.fma(t, b - a, "
@@ -47,6 +48,11 @@ def _by_function(module: Any, remedies: Mapping[str, str]) -> dict[Any, str]:
     return {
         getattr(module, name): remedy for name, remedy in remedies.items() if hasattr(module, name)
     }
+
+
+def host_remedy(name: str) -> str:
+    """Return what to write instead of a function of amdjit's that runs on the host."""
+    return _ARRAYS if name in _OF_NUMPY else "call it on the host, before or after the launch"
 
 
 REMEDIES: Mapping[Any, str] = {**_by_function(math, _OF_MATH), **_by_function(np, _OF_NUMPY)}

@@ -8,7 +8,7 @@ from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.assignment.elements import store_at
 from amdjit.frontend.assignment.parts import store_part
 from amdjit.frontend.assignment.record_fields import store_field
-from amdjit.frontend.assignment.targets import assign_target
+from amdjit.frontend.assignment.targets import assign_target, part_of_element
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to
 from amdjit.frontend.building.special_methods import in_place_method
@@ -42,7 +42,11 @@ def assign(builder: FunctionBuilder, node: ast.Assign) -> None:
 
 
 def assign_annotated(builder: FunctionBuilder, node: ast.AnnAssign) -> None:
-    """`x: f16 = value`: the variable has the annotated type."""
+    """`x: f16 = value`: the variable has the annotated type (with Numba's typing, the value's)."""
+    if not builder.rules.has_annotations:
+        if node.value is not None:
+            assign(builder, ast.copy_location(ast.Assign([node.target], node.value), node))
+        return
     if not isinstance(node.target, ast.Name) or node.value is None:
         raise builder.error(
             codes.UNSUPPORTED_EXPRESSION,
@@ -64,15 +68,25 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
     if isinstance(node.target, ast.Name):
         load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         old, operand = builder.evaluate_all((load, node.value))
+        if _is_part(old):
+            _update_all(builder, old, operand, node)  # NumPy changes the array, too
+            return
         value = _updated(builder, old, operand, node)
         bind(builder, node.target.id, value, node.target)
         return
     if isinstance(node.target, ast.Attribute):
+        part = part_of_element(builder, node.target)
+        if part is not None:
+            whole = ast.copy_location(ast.AugAssign(part, node.op, node.value), node)
+            assign_augmented(builder, whole)
+            return
         owner = builder.hold(builder.evaluate(node.target.value), "owner", node.target)
         if isinstance(owner, tree.Expression) and is_element(owner):
-            (old,), operand = builder.evaluate_after(
-                (field(builder, owner, node.target.attr, node),), node.value
-            )
+            found = field(builder, owner, node.target.attr, node)
+            if _is_part(found):
+                _update_part(builder, found, node)
+                return
+            (old,), operand = builder.evaluate_after((found,), node.value)
             value = _updated(builder, old, operand, node)
             store_field(builder, owner, node.target.attr, value, node.target, node)
             return
@@ -89,6 +103,9 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
         return
     index = builder.hold(index, "index", node.target)
     old = item_of(builder, container, index, node.target)
+    if _is_part(old):
+        _update_part(builder, old, node)
+        return
     (old,), operand = builder.evaluate_after((old,), node.value)
     store_at(
         builder, node.target, container, index, _updated(builder, old, operand, node), node.value
@@ -102,20 +119,37 @@ def _updated(builder: FunctionBuilder, old: Value, operand: Value, node: ast.Aug
     return binary(builder, type(node.op), old, operand, node) if value is None else value
 
 
+def _is_part(value: Value) -> bool:
+    """Whether a value is an array of numbers in memory."""
+    return (
+        isinstance(value, tree.Expression)
+        and isinstance(value.type, Array)
+        and not is_records(value)
+    )
+
+
+def _update_part(builder: FunctionBuilder, part: Value, node: ast.AugAssign) -> None:
+    part = builder.hold(part, "part", node.target)
+    (part,), operand = builder.evaluate_after((part,), node.value)
+    _update_all(builder, part, operand, node)
+
+
+def _update_all(builder: FunctionBuilder, part: Value, operand: Value, node: ast.AugAssign) -> None:
+    store_part(
+        builder,
+        part,
+        operand,
+        node.target,
+        node.value,
+        lambda a, b: binary(builder, type(node.op), a, b, node),
+    )
+
+
 def _update_element(
     builder: FunctionBuilder, array: tree.Expression, kind: Array, index: Value, node: ast.AugAssign
 ) -> None:
     if is_partial(index, kind.ndim):
-        part = builder.hold(item_of(builder, array, index, node.target), "part", node.target)
-        (part,), operand = builder.evaluate_after((part,), node.value)
-        store_part(
-            builder,
-            part,
-            operand,
-            node.target,
-            node.value,
-            lambda a, b: binary(builder, type(node.op), a, b, node),
-        )
+        _update_part(builder, item_of(builder, array, index, node.target), node)
         return
     span = builder.span(node.target)
     indices = element_indices(builder, array, kind, index, node.target)

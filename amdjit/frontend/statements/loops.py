@@ -11,15 +11,19 @@ from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.assignment.targets import assign_target
 from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
 from amdjit.frontend.building.control_flow import Exit, Loop
-from amdjit.frontend.building.conversion import convert, literal, materialise, negated
+from amdjit.frontend.building.conversion import convert, literal, negated
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.expressions.wraparound import note_counter
 from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.iteration.iterables import evaluated, has_iterations, iterable_of
-from amdjit.frontend.iteration.range_steps import check_step
+from amdjit.frontend.iteration.range_steps import check_step, held_bound
 from amdjit.frontend.iteration.sequences import Bounds, Sequence, range_sequence
-from amdjit.frontend.names.merging import join_types
+from amdjit.frontend.names.merging import join_types, unlike, unsigned_of_weak
 from amdjit.frontend.names.scope import bind, carry, undefined
 from amdjit.frontend.source.bound_names import assigned_names
+from amdjit.frontend.statements.certain_iterations import keep_names
+from amdjit.frontend.statements.kept_arrays import check_kept_arrays
+from amdjit.frontend.statements.kept_targets import keeps, run_time
 from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
 from amdjit.frontend.statements.unrolling import (
     leave_loop,
@@ -30,22 +34,23 @@ from amdjit.frontend.statements.unrolling import (
 )
 from amdjit.frontend.values.kinds import (
     POISONED,
-    Binding,
     CompileTime,
     FunctionValue,
+    Marked,
     Undefined,
+    Unlike,
     Value,
 )
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Scalar, Type, boolean, i32, i64, u32, u64
+from amdjit.types import VOID, Scalar, Type, boolean
 
 
 class _WidenError(Exception):
-    """The body gives a carried name a wider type (None: poisoned), so the loop has to be typed
-    again."""
+    """The body gives a carried name a wider type (None: poisoned; a binding: it is not carried), so
+    the loop has to be typed again."""
 
-    def __init__(self, name: str, type: Type | None) -> None:
+    def __init__(self, name: str, type: Type | Unlike | None) -> None:
         super().__init__(name)
         self.name, self.type = name, type
 
@@ -58,10 +63,13 @@ def while_loop(builder: FunctionBuilder, node: ast.While) -> None:
         condition_of(builder, node.test)  # once more, for what it assigns
         builder.run(node.orelse)
         return
-    _with_stable_types(builder, [*node.body, node.test], node, lambda: _while_once(builder, node))
+    runs = isinstance(test, CompileTime)
+    body = [*node.body, node.test]
+    _with_stable_types(builder, body, node, lambda: _while_once(builder, node, runs))
 
 
-def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
+def _while_once(builder: FunctionBuilder, node: ast.While, runs: bool) -> None:
+    """runs: whether the first test certainly succeeds."""
     loop = builder.loops[-1]
     span = builder.span(node.test)
     with builder.block() as body:
@@ -75,7 +83,9 @@ def _while_once(builder: FunctionBuilder, node: ast.While) -> None:
         elif not is_simple:
             _break_unless(builder, condition, otherwise, ends, node)
         builder.run(node.body)
-        _close_iteration(builder, loop, node)
+        ways = _close_iteration(builder, loop, node)
+        if ends and not node.orelse:
+            keep_names(builder, ends[0].names, ways, node.body, node, runs)
     if going is not None:
         builder.emit(tree.Assign(span, going, tree.Constant(span, boolean, True)))
         builder.emit(tree.While(span, tree.Read(span, boolean, going), body, otherwise))
@@ -154,30 +164,36 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
         )
     values, type = bounds.values, bounds.type(builder, node.iter)
     start, stop, step = (
-        _held_bound(builder, convert(builder, value, type, node.iter), node.iter)
-        for value in values
+        held_bound(builder, convert(builder, value, type, node.iter), node.iter) for value in values
     )
     check_step(builder, step, node.iter)
     name = node.target.id
     _give_type(builder, name, type, node)
     current = builder.names.get(name)
     keep = isinstance(current, tree.Variable) and current.type == type
+    is_marked = isinstance(current, Marked)
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
     if all(isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values):
         builder.weak_types.variables.setdefault(variable, None)
+    note_counter(builder, variable, start, stop, step)
 
     def one_pass() -> None:
         loop = builder.loops[-1]
         with builder.block() as body:
-            builder.names[name] = variable
+            if is_marked:
+                bind(builder, name, tree.Read(builder.span(node.target), type, variable), node)
+            builder.names[name] = current if is_marked and current else variable
             builder.run(node.body)
-            kept = _keeps(builder, _close_iteration(builder, loop, node), name, variable)
+            ways = _close_iteration(builder, loop, node)
+            kept = is_marked or keeps(builder, ways, name, variable)
         after = dict(builder.names)
-        is_known = kept and (keep or has_iterations(values))
-        after[name] = (
-            variable if is_known else Undefined("has no value if the loop runs zero times")
-        )
-        ends = [Exit(after, [], node)]
+        if not is_marked:
+            is_known = kept and (keep or has_iterations(values))
+            after[name] = (
+                variable if is_known else Undefined("has no value if the loop runs zero times")
+            )
+        keep_names(builder, after, ways, node.body, node, has_iterations(values))
+        ends = [Exit(after, [], node)] if ways or not has_iterations(values) else []
         otherwise = loop_else(builder, node, ends)
         span = builder.span(node.target)
         builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
@@ -191,6 +207,7 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
     span, type = builder.span(node.target), items.length.type
     counter = builder.hidden_variable("number", type)
     start, step = (convert(builder, CompileTime(n), type, node.iter) for n in (0, 1))
+    note_counter(builder, counter, start, items.length, step)
     targets = assigned_names([node.target])
     if isinstance(node.target, ast.Name):
         with builder.block():
@@ -212,10 +229,10 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
             ways = _close_iteration(builder, loop, node)
             for name in targets:
                 variable = after.get(name)
-                if isinstance(variable, tree.Variable) and not _keeps(
-                    builder, ways, name, variable
-                ):
+                if isinstance(variable, tree.Variable) and not keeps(builder, ways, name, variable):
                     after[name] = Undefined("has a different type after an iteration of the loop")
+            runs = isinstance(items.length, tree.Constant) and items.length.value > 0
+            keep_names(builder, after, ways, [node.target, *node.body], node, runs)
         ends = [Exit(after, [], node)]
         otherwise = loop_else(builder, node, ends)
         builder.emit(
@@ -235,14 +252,6 @@ def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For)
         bind(builder, name, literal(builder, constant, type, node.target), node.target)
 
 
-def _held_bound(
-    builder: FunctionBuilder, value: tree.Expression, node: ast.expr
-) -> tree.Expression:
-    held = builder.hold(value, "bound", node)
-    assert isinstance(held, tree.Expression)
-    return held
-
-
 def _with_stable_types(
     builder: FunctionBuilder,
     nodes: Iterable[ast.AST],
@@ -255,7 +264,7 @@ def _with_stable_types(
     names = sorted(
         name for name in assigned_names(nodes) if name in builder.names and name not in skip
     )
-    wider: dict[str, Type | None] = {}
+    wider: dict[str, Type | Unlike | None] = {}
     before = builder.mark()
     while True:
         carried = _carry(builder, names, wider, node)
@@ -271,7 +280,10 @@ def _with_stable_types(
 
 
 def _carry(
-    builder: FunctionBuilder, names: list[str], wider: dict[str, Type | None], node: ast.stmt
+    builder: FunctionBuilder,
+    names: list[str],
+    wider: dict[str, Type | Unlike | None],
+    node: ast.stmt,
 ) -> dict[str, tree.Variable]:
     """Put each carried name into a variable; compile-time objects other than numbers are not
     carried."""
@@ -281,6 +293,12 @@ def _carry(
         if binding is POISONED or wider.get(name, VOID) is None:
             builder.poison([name])
             continue
+        if isinstance(binding, Marked):
+            continue
+        type = wider.get(name)
+        if isinstance(type, Unlike):
+            builder.names[name] = type
+            continue
         is_object = isinstance(binding, CompileTime) and not binding.is_number
         if is_object or isinstance(binding, (FunctionValue, Undefined)):
             before = describe(binding) if isinstance(binding, CompileTime) else "no number"
@@ -288,21 +306,12 @@ def _carry(
                 f"has no single value in the loop that assigns it: before the loop it is {before}"
             )
             continue
-        type = wider.get(name)
         if isinstance(binding, tree.Variable) and type in (None, binding.type):
             carried[name] = binding
             continue
-        value = _run_time(builder, binding, node)
+        value = run_time(builder, binding, node)
         carried[name] = carry(builder, name, value, type or value.type, node)
     return carried
-
-
-def _run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree.Expression:
-    """Return a binding as a run-time value."""
-    if isinstance(binding, tree.Variable):
-        return builder.weak_types.read(tree.Read(builder.span(node), binding.type, binding))
-    assert not isinstance(binding, Undefined)
-    return materialise(builder, binding, node)
 
 
 def _close_iteration(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.While) -> list[Exit]:
@@ -314,54 +323,28 @@ def _close_iteration(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.W
     for way in ways:
         for name, carried in loop.carried.items():
             _close_name(builder, way, name, carried)
+    check_kept_arrays(loop.carried, builder.statements)
     return ways
-
-
-def _keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree.Variable) -> bool:
-    """Assign a loop target that the body changed back to its variable; return whether the variable
-    can hold it."""
-    values = [(way, way.names.get(name)) for way in ways]
-    changed = [(way, binding) for way, binding in values if binding is not variable]
-    for way, binding in changed:
-        if not _fits(binding, variable.type):
-            return False
-        assert binding is not None
-        with builder.collect() as added:
-            value = convert(
-                builder, _run_time_or_literal(builder, binding, way.node), variable.type, way.node
-            )
-            builder.emit(tree.Assign(builder.span(way.node), variable, value))
-        way.add(added)
-    return True
-
-
-def _fits(binding: Binding | None, type: Type) -> bool:
-    if isinstance(binding, CompileTime):
-        number = binding.value
-        is_integer = isinstance(number, int) and not isinstance(number, bool)
-        return is_integer and isinstance(type, Scalar) and literal_fits(cast(int, number), type)
-    return isinstance(binding, (tree.Variable, tree.Expression)) and binding.type == type
-
-
-def _run_time_or_literal(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> Value:
-    return binding if isinstance(binding, CompileTime) else _run_time(builder, binding, node)
 
 
 def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Variable) -> None:
     binding = way.names.get(name)
-    if binding is carried or binding is None:
+    if binding is carried or binding is None or isinstance(binding, Marked):
         return
     if binding is POISONED:
         raise _WidenError(name, None)
     if isinstance(binding, Undefined):
         raise undefined(builder, name, binding, way.node)
     value: Value = (
-        _run_time(builder, binding, way.node) if isinstance(binding, tree.Variable) else binding
+        run_time(builder, binding, way.node) if isinstance(binding, tree.Variable) else binding
     )
     read = tree.Read(builder.span(way.node), carried.type, carried)
-    joined = _unsigned(builder, carried, value) or join_types(
-        builder, f"`{name}`", [read, value], way.node
-    )
+    try:
+        joined = unsigned_of_weak(builder, carried, value) or join_types(
+            builder, f"`{name}`", [read, value], way.node
+        )
+    except CompileError as failure:
+        raise _WidenError(name, unlike(failure)) from None
     if joined is None:
         raise builder.error(
             codes.UNDEFINED_NAME, way.node, name=name, reason="changes to " + describe(value)
@@ -373,18 +356,6 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
             tree.Assign(builder.span(way.node), carried, convert(builder, value, joined, way.node))
         )
     way.add(added)
-
-
-def _unsigned(builder: FunctionBuilder, carried: tree.Variable, value: Value) -> Type | None:
-    """Return the unsigned type that a variable which has held only literals may take, as the
-    literals do."""
-    type = value.type if isinstance(value, tree.Expression) else None
-    given = builder.given.get(carried, [])
-    is_weak = bool(given) and carried in builder.weak_types.variables and carried.type in (i32, i64)
-    if not is_weak or type not in (u32, u64) or not isinstance(type, Scalar):
-        return None
-    fits = all(isinstance(item, tree.Constant) and literal_fits(item.value, type) for item in given)
-    return type if fits else None
 
 
 LOOPS: Mapping[type[ast.stmt], StatementHandler] = {

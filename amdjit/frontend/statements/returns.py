@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import ReturnSite
 from amdjit.frontend.building.conversion import assign_to, convert, is_complex, no_conversion
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.calls.closures import is_static
-from amdjit.frontend.names.annotations import annotated_type, annotation_value
+from amdjit.frontend.names.annotations import annotated_type, written_annotation
 from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.structures import record_class
@@ -55,6 +56,32 @@ def finish_returns(builder: FunctionBuilder) -> tuple[Type, tuple[Origin | None,
     return result, origins
 
 
+def result_in_spite_of_errors(builder: FunctionBuilder) -> tuple[Type | None, bool]:
+    """Return the type of what a body with errors returns, and whether it is weak; no type if the
+    errors may hide it."""
+    written = {site.node for site in builder.returns}
+    inner = (node for part in builder.source.node.body for node in _of_function(part))
+    returns = [node for node in inner if isinstance(node, ast.Return)]
+    if builder.abandoned or any(node not in written for node in returns):
+        return None, False
+    values = [site.value for site in builder.returns if site.value is not None]
+    if values and all(static_value(value) is not None for value in values):
+        return None, False  # it may be known when compiling, and decide what is typed
+    try:
+        result, origins = finish_returns(builder)
+    except CompileError:
+        return None, False
+    return result, any(origin is not None for origin in origins)
+
+
+def _of_function(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a statement, without those of inner functions."""
+    yield node
+    if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        for inner in ast.iter_child_nodes(node):
+            yield from _of_function(inner)
+
+
 def _without_width(
     builder: FunctionBuilder, values: list[Value], result: Type
 ) -> tuple[Type, tuple[Origin | None, ...]]:
@@ -93,9 +120,9 @@ def _weak_result(
 def _result_type(builder: FunctionBuilder, valued: list[ReturnSite]) -> Type:
     """Return the annotated result type, or the one that all returned values have in common."""
     node = builder.source.node
-    if node.returns is not None and record_class(annotation_value(builder, node.returns)) is None:
-        name = f"{node.name}(...)"
-        return annotated_type(builder, annotation_value(builder, node.returns), name, node.returns)
+    written = written_annotation(builder, node.returns)
+    if node.returns is not None and written is not None and record_class(written) is None:
+        return annotated_type(builder, written, f"{node.name}(...)", node.returns)
     values = [site.value for site in valued if site.value is not None]
     result = join_types(builder, f"`{node.name}`", values, valued[-1].node, codes.RETURN_TYPES)
     if result is None:

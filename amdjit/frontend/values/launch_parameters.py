@@ -1,13 +1,16 @@
-"""The numbers that a launch knows as parameters of the functions that read them."""
+"""What a launch knows besides its arguments: numbers and arrays, as parameters of the functions
+that read them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from amdjit.diagnostics.span import Span
+from amdjit.frontend.values.dependencies import OutsideArray
 from amdjit.frontend.values.weak_types import WIDE_TYPES, Origin, WeakTypes, origin_of, wide_type
 from amdjit.language.launch_numbers import LaunchNumber, LaunchUse
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
 from amdjit.types import Scalar, Type, f64, i64
@@ -15,13 +18,15 @@ from amdjit.types import Scalar, Type, f64, i64
 
 @dataclass
 class LaunchParameters:
-    """The launch's numbers that a function reads, with one parameter for each type.
+    """The launch's numbers that a function reads, with one parameter for each type, and the arrays
+    that it reads from outside.
 
     requests: variables to make wider.
     """
 
     weak_types: WeakTypes
     uses: dict[LaunchUse, tree.Variable] = field(default_factory=dict)
+    arrays: dict[OutsideArray, tree.Variable] = field(default_factory=dict)
     requests: list[Origin] = field(default_factory=list)
 
     def read(self, number: LaunchNumber, type: Scalar, span: Span) -> tree.Read:
@@ -32,6 +37,23 @@ class LaunchParameters:
             name = number.text if type == number.alone else f"{number.text}.{type}"
             variable = self.uses[use] = tree.Variable(name, type)
         return tree.Read(span, type, variable)
+
+    def array(self, array: OutsideArray, span: Span) -> tree.Read:
+        """Read an array that the launch finds outside of the kernel."""
+        variable = self.arrays.get(array)
+        if variable is None:
+            # No name of Python's, and one of its own even beside another module's array.
+            name, taken = f"outside {array.name}", [each.name for each in self.arrays]
+            number = taken.count(array.name)
+            name = f"{name} {number}" if number else name
+            variable = self.arrays[array] = tree.Variable(name, array.type)
+        return tree.Read(span, array.type, variable)
+
+    def passed_on(self, use: LaunchUse | OutsideArray, span: Span) -> tree.Read:
+        """Read what a function takes after its own parameters, to pass it to that function."""
+        if isinstance(use, OutsideArray):
+            return self.array(use, span)
+        return self.read(use.number, use.type, use.span)
 
     def weak(self, number: LaunchNumber, span: Span) -> tree.Read:
         """Read a launch's number in the type that it has on its own; an operand that it meets may
@@ -135,12 +157,14 @@ class LaunchParameters:
 
 def used_parameters(
     parameters: LaunchParameters, body: Sequence[tree.Statement]
-) -> tuple[tuple[LaunchUse, tree.Variable], ...]:
-    """Return the launch's numbers that a function's body reads."""
-    if not parameters.uses:
+) -> tuple[tuple[LaunchUse | OutsideArray, tree.Variable], ...]:
+    """Return the launch's numbers that a function's body reads, and the arrays from outside."""
+    if not parameters.uses and not parameters.arrays:
         return ()
     read = {node.variable for node in walk(body) if isinstance(node, tree.Read)}
-    return tuple((use, variable) for use, variable in parameters.uses.items() if variable in read)
+    numbers = ((use, variable) for use, variable in parameters.uses.items() if variable in read)
+    arrays = ((use, variable) for use, variable in parameters.arrays.items() if variable in read)
+    return (*numbers, *arrays)
 
 
 def _converted(value: tree.Expression, target: Scalar) -> tree.Expression:

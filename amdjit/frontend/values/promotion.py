@@ -20,8 +20,12 @@ from amdjit.types import (
     f16,
     f32,
     f64,
+    i16,
     i32,
     i64,
+    u8,
+    u16,
+    u32,
     u64,
 )
 
@@ -41,8 +45,8 @@ def common_type(left: Type, right: Type) -> Type | None:
 
 
 def common_scalar(left: Scalar, right: Scalar) -> Scalar | None:
-    """Promote two scalar types: floats win over integers, wider types over narrower ones; mixed
-    signs need a wider signed type."""
+    """Promote two scalar types: floats win over integers, wider types over narrower ones; two signs
+    give the narrowest signed type that holds both, which a u64 does not have."""
     if left == right:
         return left
     if left.storage_only or right.storage_only:
@@ -56,7 +60,13 @@ def common_scalar(left: Scalar, right: Scalar) -> Scalar | None:
     if left.kind is right.kind:
         return left if left.bits > right.bits else right
     signed, unsigned = (left, right) if left.is_signed else (right, left)
-    return signed if signed.bits > unsigned.bits else None
+    if signed.bits > unsigned.bits:
+        return signed
+    return _HOLDING.get(unsigned)
+
+
+_HOLDING = {u8: i16, u16: i32, u32: i64}
+"""The narrowest signed type that holds an unsigned one."""
 
 
 def _common_float(left: Scalar, right: Scalar) -> Scalar:

@@ -8,11 +8,11 @@ import sys
 import typing
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amdjit.frontend.values.kinds import CompileTime, Value
+from amdjit.frontend.values.known import CompileTime
 from amdjit.language.complex_types import (
     COMPLEX64,
     COMPLEX128,
@@ -20,7 +20,25 @@ from amdjit.language.complex_types import (
     complex64,
     complex128,
 )
-from amdjit.types import Record, RecordField, Scalar, Structure, Tuple, Type, f32, from_dtype
+from amdjit.late import late
+from amdjit.types import (
+    Record,
+    RecordField,
+    Scalar,
+    Structure,
+    Tuple,
+    Type,
+    f32,
+    from_dtype,
+    u8,
+    u32,
+)
+
+if TYPE_CHECKING:
+    from amdjit.frontend.values.kinds import Value
+    from amdjit.language import times
+else:
+    times = late("amdjit.language.times")
 
 
 def structure_of(python: Any) -> Structure | None:
@@ -43,10 +61,12 @@ def _structure(python: type) -> Structure | None:
     )
 
 
+# Modules of amdjit's own whose frozen dataclasses are records of kernels.
+_RECORDS = ("amdjit.examples.", "amdjit.language.times")
+
+
 def _is_ours(python: type) -> bool:
-    return python.__module__.startswith("amdjit.") and not python.__module__.startswith(
-        "amdjit.examples."
-    )
+    return python.__module__.startswith("amdjit.") and not python.__module__.startswith(_RECORDS)
 
 
 def is_own_value(value: object) -> bool:
@@ -103,17 +123,48 @@ _COMPLEX: Mapping[np.dtype[Any], Record] = {
 }
 
 
+# The name of the only field of an element that is text.
+TEXT = "characters"
+
+
 def element_of_dtype(dtype: np.dtype[Any]) -> Scalar | Record | None:
     """Return the type of an array's elements, None if the kernel language has no such type."""
     if dtype in _COMPLEX:
         return _COMPLEX[dtype]
+    if dtype.kind in "mM":
+        return times.time_element(dtype)
+    if dtype.kind in "SU" and dtype.itemsize and dtype.isnative:
+        field = _field(TEXT, dtype, 0)
+        return None if field is None else Record((field,), dtype.itemsize, dtype.alignment)
     if dtype.fields is None or dtype.names is None:
         return from_dtype(dtype)
     fields = []
     for name in dtype.names:
         inner, offset = dtype.fields[name][:2]
-        element = element_of_dtype(inner.base)
-        if element is None:
+        field = _field(name, inner, offset)
+        if field is None:
             return None
-        fields.append(RecordField(name, element, offset, inner.shape))
-    return Record(tuple(fields), dtype.itemsize, dtype.alignment)
+        fields.append(field)
+    return Record(tuple(fields), dtype.itemsize, _alignment(dtype))
+
+
+def _alignment(dtype: np.dtype[Any]) -> int:
+    """Return what an element's address is a multiple of. NumPy says 1 for the aligned type of a
+    record array."""
+    if not dtype.isalignedstruct or dtype.fields is None:
+        return dtype.alignment
+    return max([dtype.alignment, *(_alignment(field[0].base) for field in dtype.fields.values())])
+
+
+# Text as the numbers that it is in memory.
+_STORED = {"S": u8, "V": u8, "U": u32}
+
+
+def _field(name: str, dtype: np.dtype[Any], offset: int) -> RecordField | None:
+    """Return a field of a structured type, None if the kernel language has no type for it."""
+    shape = dtype.shape
+    element = None if dtype.base.kind in "SU" else element_of_dtype(dtype.base)
+    if element is None and dtype.base.kind in _STORED and dtype.base.isnative:
+        element = _STORED[dtype.base.kind]
+        shape = (*shape, dtype.base.itemsize // element.nbytes)
+    return None if element is None else RecordField(name, element, offset, shape)

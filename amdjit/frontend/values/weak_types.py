@@ -10,11 +10,12 @@ program be typed again with a wider variable (`program.type_kernel`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from amdjit.diagnostics.span import Span
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.launch_numbers import LaunchNumber
+from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, f32, f64, i32, i64, u64
 

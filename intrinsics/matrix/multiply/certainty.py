@@ -1,14 +1,20 @@
-"""How well the sums of each matrix and dot instruction of gfx12 are known, in one place."""
+"""How well the sums of each matrix and dot instruction of gfx12 and gfx11 are known, in one
+place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal
 
-from amdjit.intrinsics.models.matrix_layouts import BITS, INSTRUCTIONS
+from amdjit.intrinsics.models.matrix_layouts import (
+    BITS,
+    GFX11_INSTRUCTIONS,
+    INSTRUCTIONS,
+    instructions_of,
+)
 
 Certainty = Literal["measured", "rule", "model"]
 
@@ -88,24 +94,64 @@ KNOWN: Mapping[str, Known] = MappingProxyType(
 )
 
 
-def certainty(instruction: str) -> Certainty:
+_W7900 = Known(
+    "measured",
+    "ROCm/rocm-systems, rocjitsu's float_dot fixtures (Radeon Pro W7900, gfx1100)",
+    "other processors of RDNA 3",
+)
+_SAME_STEP_GFX11 = Known("rule", "the step of WMMA with 16-bit results", "results of a GPU")
+_INTEGERS_GFX11 = Known(
+    "rule", "RDNA3 ISA, 7.9: the sum is exact, and clamp saturates it once", "results of a GPU"
+)
+_EXACT_GFX11 = Known("rule", 'RDNA3 ISA, 16 "Instructions": the sum is exact', "results of a GPU")
+
+GFX11_KNOWN: Mapping[str, Known] = MappingProxyType(
+    {
+        **{
+            each.mnemonic: _INTEGERS_GFX11 if each.is_integer else _W7900
+            for each in GFX11_INSTRUCTIONS.values()
+        },
+        "dot2_f32_f16": _W7900,
+        "dot2_f32_bf16": _W7900,
+        "dot2_f16_f16": _SAME_STEP_GFX11,
+        "dot2_bf16_bf16": _SAME_STEP_GFX11,
+        "dot2acc_f32_f16": replace(_SAME_STEP_GFX11, source="the step of v_dot2_f32_f16"),
+        "dual_dot2acc_f32_f16": replace(_SAME_STEP_GFX11, source="the step of v_dot2_f32_f16"),
+        "dual_dot2acc_f32_bf16": replace(_SAME_STEP_GFX11, source="the step of v_dot2_f32_bf16"),
+        "dot4_i32_iu8": _EXACT_GFX11,
+        "dot4_u32_u8": _EXACT_GFX11,
+        "dot8_i32_iu4": _EXACT_GFX11,
+        "dot8_u32_u4": _EXACT_GFX11,
+    }
+)
+
+
+def certainty(instruction: str, target: str | None = None) -> Certainty:
     """Return how well an instruction's sums are known to be a GPU's: "measured", "rule" or "model".
 
-    instruction: a WMMA, SWMMAC or dot instruction of gfx12 by its name in AMD's assembler, without
-    `v_`. Raises ValueError for others. `MEANING` explains the words.
+    instruction: a WMMA, SWMMAC or dot instruction by its name in AMD's assembler, without `v_`.
+    target: the processor, such as "gfx1100"; without it, gfx12. Raises ValueError for others.
+    `MEANING` explains the words.
     """
-    return known(instruction).certainty
+    return known(instruction, target).certainty
 
 
-def known(instruction: str) -> Known:
+def known(instruction: str, target: str | None = None) -> Known:
     """Return what is known about an instruction. Raises ValueError like `certainty`."""
-    if instruction in KNOWN:
-        return KNOWN[instruction]
+    is_gfx11 = instructions_of(target) is GFX11_INSTRUCTIONS
+    rows = GFX11_KNOWN if is_gfx11 else KNOWN
+    if instruction in rows:
+        return rows[instruction]
     shorter = instruction.removeprefix("v_")
-    alike = [shorter] if shorter in KNOWN else get_close_matches(shorter, KNOWN, 3)
+    alike = [shorter] if shorter in rows else get_close_matches(shorter, rows, 3)
     remedy = (
         f"did you mean {', '.join(alike)}?"
         if alike
         else "such as wmma_f32_16x16x16_f16 or dot2_f32_f16"
     )
-    raise ValueError(f"{instruction!r} is no WMMA, SWMMAC or dot instruction of gfx12: {remedy}")
+    kinds = (
+        "WMMA or dot instruction of gfx11"
+        if is_gfx11
+        else "WMMA, SWMMAC or dot instruction of gfx12"
+    )
+    raise ValueError(f"{instruction!r} is no {kinds}: {remedy}")

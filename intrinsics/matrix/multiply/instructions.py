@@ -7,9 +7,11 @@
     d = matrix.swmmac_i32_16x16x32_iu8(a, b, c, index, clamp=True)
 
 a, b, c: what a lane holds according to `matrix.layout(name, operand)`, as vectors of the elements
-or as clang's 32-bit words. All lanes of the wave must be active. `matrix.reference` computes the
-same in NumPy, for all of these instructions. `matrix.certainty` says how well its rounding is known
-to be a GPU's: for fp8 and bf8 it is a model that nobody has measured.
+or as clang's 32-bit words. On gfx11, lanes hold more of A and B, and a C of 16-bit elements has
+twice as many, of which the even ones count (`matrix.layout(name, operand, "gfx1100")`). All lanes
+of the wave must be active. `matrix.reference` computes the same in NumPy, for all of these
+instructions. `matrix.certainty` says how well its rounding is known to be a GPU's: for fp8 and bf8
+it is a model that nobody has measured.
 
 index: an i32 that says which two of every four elements A holds; `matrix.pack` makes it from the
 result of `compress_2to4`. key: which part of the index to use, where several fit (`Layout.sets`).
@@ -29,13 +31,12 @@ from typing import Any
 from amdjit.declarations import Form, Intrinsic, SpecialForm, device_function
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.models.matrix_layouts import (
-    INSTRUCTIONS,
     Layout,
     MatrixInstruction,
+    instructions_with,
     matrix_instruction,
 )
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.target import Feature
 from amdjit.types import (
     Scalar,
     Type,
@@ -71,7 +72,8 @@ def operand_types(layout: Layout) -> tuple[Type, ...]:
     """Return the types that an operand of an instruction may have in a kernel, the most common
     first."""
     elements = _ELEMENTS.get(layout.kind, ())
-    found: list[Type] = [vector(element, layout.elements) for element in elements]
+    count = layout.elements * (2 if layout.is_spread else 1)
+    found: list[Type] = [vector(element, count) for element in elements]
     if layout.bits < 16:
         found.append(vector(i32, layout.registers) if layout.registers > 1 else i32)
     return tuple(found)
@@ -80,7 +82,7 @@ def operand_types(layout: Layout) -> tuple[Type, ...]:
 @dataclass(frozen=True)
 class _Chosen:
     """An instruction for given operands. a, b, c: the types of its builtin; result: the type that D
-    is read as."""
+    is read as. is_spread: whether its builtin asks for the half of registers that C is in."""
 
     builtin: Intrinsic
     a: Type
@@ -90,6 +92,7 @@ class _Chosen:
     a_signed: bool = True
     b_signed: bool = True
     shift: int = 0
+    is_spread: bool = False
 
 
 @compile_time
@@ -116,22 +119,34 @@ def _integers(
 def _choose(
     compilation: Compilation, name: str, given: tuple[Any, ...], key: Any, signed: tuple[Any, Any]
 ) -> _Chosen:
-    if Feature.WMMA_GFX12 not in compilation.target.features:
-        raise Refused(f"{compilation.target.name} has no {name}", "compile for gfx1200 or gfx1201")
-    instruction = _in_wave(name, compilation.wave_size)
+    instruction = _of_target(compilation, name)
     for operand, type in zip("abc", given, strict=True):
         _check(instruction, operand, type)
     builtin = getattr(amdgcn, instruction.name)
     types = [parameter.type for parameter in builtin.parameters if parameter.immediate is None]
     first = [getattr(type, "constraints", (type,))[0] for type in types[:3]]
     a_signed, b_signed = _is_signed("a", given[0], signed[0]), _is_signed("b", given[1], signed[1])
-    shift = _shift(instruction, key)
-    return _Chosen(builtin, first[0], first[1], first[2], given[2], a_signed, b_signed, shift)
+    return _Chosen(
+        builtin, first[0], first[1], first[2], given[2], a_signed, b_signed,
+        _shift(instruction, key), instruction.layout("c").is_spread,
+    )  # fmt: skip
 
 
-def _in_wave(name: str, wave_size: int) -> MatrixInstruction:
-    wave32 = matrix_instruction(name)
-    return INSTRUCTIONS[wave32.name.replace("_w32", f"_w{wave_size}")]
+def _of_target(compilation: Compilation, name: str) -> MatrixInstruction:
+    """Return the processor's instruction for the kernel's wave size. Refused if it has none."""
+    known = instructions_with(compilation.target.features).values()
+    alike = [each for each in known if each.wave_size == compilation.wave_size]
+    found = next((each for each in alike if each.mnemonic == name), None)
+    if found is None:
+        factors = matrix_instruction(name).a
+        nearest = [each.mnemonic for each in alike if each.a == factors] or [
+            each.mnemonic for each in alike if each.result == matrix_instruction(name).result
+        ]
+        instead = f", or use {' or '.join(nearest)}" if nearest else ""
+        raise Refused(
+            f"{compilation.target.name} has no {name}", f"compile for gfx1200 or gfx1201{instead}"
+        )
+    return found
 
 
 def _check(instruction: MatrixInstruction, operand: str, given: Any) -> None:
@@ -175,8 +190,10 @@ def _shift(instruction: MatrixInstruction, key: Any) -> int:
 @device_function
 def _dense_floats(name, a, b, c):
     chosen = _floats(name, a, b, c)
-    total = chosen.builtin(_bitcast(a, chosen.a), _bitcast(b, chosen.b), _bitcast(c, chosen.c))
-    return _bitcast(total, chosen.result)
+    left, right, added = _bitcast(a, chosen.a), _bitcast(b, chosen.b), _bitcast(c, chosen.c)
+    if chosen.is_spread:
+        return _bitcast(chosen.builtin(left, right, added, False), chosen.result)
+    return _bitcast(chosen.builtin(left, right, added), chosen.result)
 
 
 @device_function

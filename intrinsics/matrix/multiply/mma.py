@@ -11,7 +11,13 @@ from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use, type_name
-from amdjit.intrinsics.models.matrix_layouts import INSTRUCTIONS, MatrixInstruction
+from amdjit.intrinsics.models.matrix_layouts import (
+    GFX11_INSTRUCTIONS,
+    INSTRUCTIONS,
+    Generation,
+    MatrixInstruction,
+    instructions_with,
+)
 from amdjit.language.compile_time import Compilation, Refused, compile_time
 from amdjit.types import Type, bf8, bf16, f16, f32, fp8, i8, i32, u8
 
@@ -28,7 +34,8 @@ class Product:
     builtin's operands.
 
     group: blocks of A and B that an instruction takes. index_bits: bits of a lane's index that an
-    instruction takes, 0 for dense products.
+    instruction takes, 0 for dense products. is_spread: whether elements of C have 16 bits and a
+    register each; c_type then has twice as many.
     """
 
     builtin: Intrinsic
@@ -43,6 +50,7 @@ class Product:
     a_type: Type
     b_type: Type
     c_type: Type
+    is_spread: bool = False
 
 
 def _check_waves(compilation: Compilation) -> None:
@@ -89,7 +97,7 @@ def product_of(
         raise Refused(
             f"{a} and {b} have k in different orders", "give wide_k=True to both, or to neither"
         )
-    instruction = _instruction(d, a, b, c)
+    instruction = _instruction(compilation, d, a, b, c)
     builtin = getattr(amdgcn, instruction.name)
     types = [
         _first(parameter.type) for parameter in builtin.parameters if parameter.immediate is None
@@ -98,7 +106,8 @@ def product_of(
     steps = a.blocks.count_along * a.blocks.per_block // group
     return Product(
         builtin, a.blocks.count_across, b.blocks.count_across, steps, group, index_bits(a),
-        instruction.is_integer, a.dtype in _SIGNED, b.dtype in _SIGNED, *types[:3],
+        instruction.is_integer, a.dtype in _SIGNED, b.dtype in _SIGNED, types[0], types[1],
+        types[2], instruction.layout("c").is_spread,
     )  # fmt: skip
 
 
@@ -115,11 +124,11 @@ def _first(type: Any) -> Type:
 
 
 def _instruction(
-    d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind
+    compilation: Compilation, d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind
 ) -> MatrixInstruction:
     wanted = (_name(d), _name(a), _name(b))
     k = b.blocks.instruction_depth * a.blocks.per_instruction
-    for instruction in INSTRUCTIONS.values():
+    for instruction in instructions_with(compilation.target.features).values():
         shape = (instruction.k, instruction.wave_size, instruction.is_sparse) == (
             k,
             a.wave_size,
@@ -129,11 +138,13 @@ def _instruction(
         if shape and types == wanted and c.dtype == d.dtype:
             return instruction
     names = [type_name(kind.dtype) for kind in (a, b, c, d)]
-    raise Refused(
-        f"there is no product of {names[0]} and {names[1]} with {names[2]} added to give "
-        f"{names[3]}",
-        _allowed(a),
-    )
+    what = f"product of {names[0]} and {names[1]} with {names[2]} added to give {names[3]}"
+    if any(wanted == (each.result, each.a, each.b) for each in INSTRUCTIONS.values()):
+        raise Refused(
+            f"{compilation.target.name} has no {what}",
+            f"compile for gfx1200 or gfx1201; on {compilation.target.name} {_allowed(a)}",
+        )
+    raise Refused(f"there is no {what}", _allowed(a))
 
 
 def _name(kind: FragmentKind) -> str:
@@ -143,7 +154,8 @@ def _name(kind: FragmentKind) -> str:
 @cache
 def _allowed(a: FragmentKind) -> str:
     """Return the products that exist with A's type, or all that exist if there are none."""
-    dense = [each for each in INSTRUCTIONS.values() if not each.is_sparse and each.wave_size == 32]
+    known = GFX11_INSTRUCTIONS if a.generation is Generation.GFX11 else INSTRUCTIONS
+    dense = [each for each in known.values() if not each.is_sparse and each.wave_size == 32]
     same = [each for each in dense if each.a == _name(a)]
     texts = dict.fromkeys(
         f"{_shown(each.a)} x {_shown(each.b)} in {each.result}" for each in same or dense

@@ -42,7 +42,7 @@ def _block_order(instruction: MatrixInstruction, wide_k: bool) -> Array:
     use = Use.SPARSE_A if instruction.is_sparse else Use.MATRIX_A
     kind = FragmentKind(
         use, 16, 16, instruction.k, _ELEMENTS[instruction.a], DataLayout.ROW_MAJOR,
-        instruction.wave_size, None, wide_k
+        instruction.wave_size, None, wide_k, instruction.generation
     )  # fmt: skip
     layout = instruction.layout("a")
     lane, element = np.meshgrid(

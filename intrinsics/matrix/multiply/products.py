@@ -20,6 +20,7 @@ from amdjit.intrinsics.models.matrix_layouts import (
 def reference(
     name: str, a: Any, b: Any, c: Any, index: Any = None, *, a_signed: bool = True, b_signed: bool =
     True, clamp: bool = False, fp16_ovfl: bool = False, order: str = "instruction",
+    target: str | None = None,
 ) -> Array:  # fmt: skip
     """Return D = A B + C in the instruction's result type, rounded as a chain of instructions along
     k rounds it.
@@ -30,12 +31,16 @@ def reference(
     clamp: saturate to i32 instead of wrapping. fp16_ovfl: the bit of MODE under which sums that
     overflow f16 become its largest number. order: the order of k, on which sums of floats depend:
     "instruction", as the ISA document numbers it; "fragment", as `mma_sync` takes it; "wide_k", as
-    `mma_sync` takes it for fragments with `wide_k=True`.
+    `mma_sync` takes it for fragments with `wide_k=True`. target: the processor, such as "gfx1100",
+    whose sums are others; without it, gfx12.
 
-    `certainty(name)` says how well this is known to be a GPU's result, bit for bit; for fp8 and bf8
-    the rounding is a model that nobody has measured. Raises ValueError for shapes that do not fit.
+    `certainty(name, target)` says how well this is known to be a GPU's result, bit for bit; for fp8
+    and bf8 the rounding is a model that nobody has measured. Raises ValueError for shapes that do
+    not fit.
     """
-    instruction, left, right, added, places = operands(name, a, b, c, index, a_signed, b_signed)
+    instruction, left, right, added, places = operands(
+        name, a, b, c, index, a_signed, b_signed, target
+    )
     k = k_order(instruction, order, left.shape[1])
     if places is None:
         return product(instruction, left[:, k], right[k], added, clamp=clamp, fp16_ovfl=fp16_ovfl)
@@ -45,11 +50,18 @@ def reference(
 
 
 def operands(
-    name: str, a: Any, b: Any, c: Any, index: Any, a_signed: bool = True, b_signed: bool = True
+    name: str,
+    a: Any,
+    b: Any,
+    c: Any,
+    index: Any,
+    a_signed: bool = True,
+    b_signed: bool = True,
+    target: str | None = None,
 ) -> tuple[MatrixInstruction, Array, Array, Array, Array | None]:
     """Return an instruction and its operands in their types; for a sparse one, also the rows of B
     that its A meets."""
-    instruction = matrix_instruction(name)
+    instruction = matrix_instruction(name, target)
     left = _typed(a, instruction.a, a_signed)
     right = _typed(b, instruction.b, b_signed)
     added = _typed(c, instruction.result, True)

@@ -4,6 +4,9 @@ Lanes 0 to 15 follow one axis of a block, called across: the rows of A, the colu
 operands. The elements of one lane follow the other axis, called along: k of A and B, the rows of an
 accumulator. Registers hold whole blocks. Where an extent is no multiple of a block's, the rest of
 the last block is padding, which is 0 and not in memory.
+
+On gfx12 the groups of 16 lanes divide a block along. On gfx11 each group holds all of an A or B,
+and an accumulator's rows go to the groups in turn.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.intrinsics.matrix.operands.parameters import ElementType, Nibble, Use, is_left
+from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.types import Scalar, Type, i8, i16, i32, u8, vector
 
 
@@ -19,11 +23,12 @@ class Blocks:
     """Blocks of a matrix in registers, and the elements of memory that they come from.
 
     use: which operand they belong to. across, along: extents of the part, in elements. depth:
-    extent of a block along. held: elements of a block that a lane holds, neighbours along. steps:
-    how far along the first element of a lane moves in odd groups of 16 lanes, and in the upper 32
-    lanes. memory: the type of an element in memory; unit: how many elements share one. item: the
-    type of an item of a fragment's `x`. per_block: instructions that take a block of A or B one
-    after the other. per_instruction: blocks along that one instruction takes.
+    extent of a block along. held: elements of a block that a lane holds. steps: how far along the
+    first element of a lane moves in odd groups of 16 lanes, and in the upper 32 lanes. stride: how
+    far along a lane's next element is; 1 means that they are neighbours. memory: the type of an
+    element in memory; unit: how many elements share one. item: the type of an item of a fragment's
+    `x`. per_block: instructions that take a block of A or B one after the other. per_instruction:
+    blocks along that one instruction takes.
     """
 
     use: Use
@@ -37,6 +42,7 @@ class Blocks:
     item: Scalar
     per_block: int = 1
     per_instruction: int = 1
+    stride: int = 1
 
     @property
     def is_left(self) -> bool:
@@ -65,8 +71,7 @@ class Blocks:
 
     @property
     def lanes(self) -> int:
-        """Lanes that hold different elements of a block; lane n beyond them holds what lane n - 32
-        does."""
+        """Lanes that hold different elements of a block, 16, 32 or 64; the others repeat them."""
         return 16 * self.depth // self.held
 
     @property
@@ -122,6 +127,7 @@ def blocks_of(
     dtype: ElementType,
     wave_size: int,
     wide_k: bool,
+    generation: Generation = Generation.GFX12,
 ) -> Blocks:
     """Return the blocks of an operand. extents: across and along; k: of the whole product.
 
@@ -133,6 +139,8 @@ def blocks_of(
     is_nibble, is_sparse = isinstance(dtype, Nibble), use is Use.SPARSE_A
     is_narrow = isinstance(dtype, Nibble) or dtype.bits == 8
     per_block = 2 if wide_k and is_narrow else 1
+    if generation is Generation.GFX11:
+        return _repeated(use, extents, dtype, wave_size, per_block)
     # SWMMAC of 4-bit elements comes with k of 32 as well: one block, and not two.
     per_instruction = (1 if is_nibble and k % 64 else 2) if is_sparse else 1
     instruction_depth = _instruction_depth(use, k, is_nibble)
@@ -147,6 +155,21 @@ def blocks_of(
         use, *extents, depth, held, steps, memory, 2 if is_nibble else 1, item, per_block,
         per_instruction,
     )  # fmt: skip
+
+
+def _repeated(
+    use: Use, extents: tuple[int, int], dtype: ElementType, wave_size: int, per_block: int
+) -> Blocks:
+    """Return the blocks of an operand of gfx11."""
+    is_nibble = isinstance(dtype, Nibble)
+    memory = u8 if isinstance(dtype, Nibble) else dtype
+    item, unit = (i32, 2) if is_nibble else (memory, 1)
+    if use is Use.ACCUMULATOR:
+        groups = wave_size // 16
+        steps = (1, 2 if groups > 2 else 0)
+        return Blocks(use, *extents, 16, 16 // groups, steps, memory, unit, item, stride=groups)
+    depth = 16 * per_block
+    return Blocks(use, *extents, depth, depth, (0, 0), memory, unit, item, per_block)
 
 
 def _instruction_depth(use: Use, k: int, is_nibble: bool) -> int:

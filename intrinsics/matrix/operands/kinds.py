@@ -20,8 +20,9 @@ from amdjit.intrinsics.matrix.operands.parameters import (
     type_name,
 )
 from amdjit.intrinsics.matrix.operands.schedules import Share, Turns, share_of, turns_of
+from amdjit.intrinsics.models.matrix_layouts import Generation, instructions_with
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.target import Feature
+from amdjit.target import TARGETS
 from amdjit.types import SCALARS, Scalar
 
 
@@ -31,7 +32,7 @@ class FragmentKind:
 
     A sparse A is a matrix of its kept elements, k / 2 in a row; its index says where they stand.
     Its blocks are half as deep as those of B, so that a block of A meets one of B. wide_k: see
-    `blocks_of`.
+    `blocks_of`. generation: whose instructions take it.
     """
 
     use: Use
@@ -43,6 +44,7 @@ class FragmentKind:
     wave_size: int
     turns: Turns | None = None
     wide_k: bool = False
+    generation: Generation = Generation.GFX12
 
     def __str__(self) -> str:
         layout = "" if self.layout is None else f", {self.layout.value}"
@@ -75,7 +77,9 @@ class FragmentKind:
         """How it lies in registers."""
         along = self.m if self.use is Use.ACCUMULATOR else self.k // (2 if self.is_sparse else 1)
         extents = (self.m if self.is_left else self.n, along)
-        return blocks_of(self.use, extents, self.k, self.dtype, self.wave_size, self.wide_k)
+        return blocks_of(
+            self.use, extents, self.k, self.dtype, self.wave_size, self.wide_k, self.generation
+        )
 
     @cached_property
     def share(self) -> Share:
@@ -111,10 +115,7 @@ def fragment_kind(
     wide_k: Any = False,
 ) -> FragmentKind:
     """Check a fragment's parameters. Refused if there is no such fragment."""
-    if Feature.WMMA_GFX12 not in compilation.target.features:
-        raise Refused(
-            f"{compilation.target.name} has no fragments", "compile for gfx1200 or gfx1201"
-        )
+    generation = _generation(compilation)
     if not isinstance(use, Use):
         raise Refused(
             f"a fragment's use is {use!r}",
@@ -129,10 +130,26 @@ def fragment_kind(
             f"{use.value} needs a layout",
             "write matrix.row_major or matrix.col_major after the type",
         )
+    if use is Use.SPARSE_A and generation is Generation.GFX11:
+        raise Refused(
+            f"{compilation.target.name} has no products of a sparse A",
+            "give a matrix_a that holds the zeros, too, or compile for gfx1200 or gfx1201",
+        )
     _check_elements(use, m, n, k, dtype)
     _check_wide_k(use, wide_k)
     turns = turns_of(compilation, schedule)
-    return FragmentKind(use, m, n, k, dtype, layout, compilation.wave_size, turns, wide_k)
+    return FragmentKind(
+        use, m, n, k, dtype, layout, compilation.wave_size, turns, wide_k, generation
+    )
+
+
+def _generation(compilation: Compilation) -> Generation:
+    """Return whose instructions the processor has. Refused if it has none."""
+    found = next(iter(instructions_with(compilation.target.features).values()), None)
+    if found is None:
+        having = ", ".join(each.name for each in TARGETS if instructions_with(each.features))
+        raise Refused(f"{compilation.target.name} has no fragments", f"compile for one of {having}")
+    return found.generation
 
 
 def _check_elements(use: Use, m: Any, n: Any, k: Any, dtype: Any) -> None:

@@ -41,6 +41,10 @@ def _description(layout: Layout) -> str:
     )
     if layout.operand == "index":
         text += f", {layout.sets} set{'s' if layout.sets > 1 else ''}"
+    if layout.copies > 1:
+        return f"{text}, lanes {layout.lanes} to {layout.wave_size - 1} hold the same"
+    if layout.is_spread:
+        text += f", the lower or the upper {layout.bits} bits of each"
     return text + (
         "" if layout.lanes == layout.wave_size else f", lanes 0 to {layout.lanes - 1} only"
     )

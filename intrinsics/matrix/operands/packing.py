@@ -14,8 +14,9 @@ def pack(layout: Layout, matrix: Any, selected: int = 0) -> Array:
 
     matrix: [rows, columns] of numbers. Floats are rounded to the operand's type; integers must fit
     into its bits, signed or not. Registers of lanes that hold nothing are 0. selected: which of the
-    `layout.sets` of an `index` the instruction reads (`index_key`); the others are 0. Raises
-    ValueError for other shapes, for integers that do not fit, and for a set that does not exist.
+    `layout.sets` the instruction reads, of an `index` (`index_key`) or of a 16-bit C of gfx11
+    (`op_sel`); the others are 0. Raises ValueError for other shapes, for integers that do not fit,
+    and for a set that does not exist.
     """
     values = np.asarray(matrix)
     if values.shape != (layout.rows, layout.columns):
@@ -24,12 +25,12 @@ def pack(layout: Layout, matrix: Any, selected: int = 0) -> Array:
     _check_set(layout, selected)
     raw = _bits(values, layout)
     held = np.zeros((layout.wave_size, layout.elements), np.uint64)
-    held[: layout.lanes] = layout.scatter(raw)
+    held[: layout.lanes * layout.copies] = np.tile(layout.scatter(raw), (layout.copies, 1))
     per_register = layout.elements // layout.registers
     groups = held.reshape(layout.wave_size, layout.registers, per_register)
     shifts = np.arange(per_register, dtype=np.uint64) * np.uint64(layout.bits)
     words = np.bitwise_or.reduce(groups << shifts, axis=2)
-    return (words << np.uint64(selected * layout.elements * layout.bits % 32)).astype(np.uint32)
+    return (words << np.uint64(selected * layout.set_bits % 32)).astype(np.uint32)
 
 
 def unpack(layout: Layout, registers: Any, signed: bool = True, selected: int = 0) -> Array:
@@ -51,7 +52,7 @@ def unpack(layout: Layout, registers: Any, signed: bool = True, selected: int = 
     words = words.reshape(-1).view(np.uint32).reshape(layout.wave_size, layout.registers)
     per_register = layout.elements // layout.registers
     shifts = np.arange(per_register, dtype=np.uint32) * np.uint32(layout.bits)
-    shifts += np.uint32(selected * layout.elements * layout.bits % 32)
+    shifts += np.uint32(selected * layout.set_bits % 32)
     mask = np.uint32((1 << layout.bits) - 1)
     raw = layout.gather(
         ((words[..., None] >> shifts) & mask).reshape(layout.wave_size, layout.elements)

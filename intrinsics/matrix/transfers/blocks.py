@@ -112,7 +112,8 @@ def fill_blocks(fragment, value, turn):
         values, blank = blocks.memory_type(), blocks.memory_type()
         for e in static_range(blocks.held // blocks.unit):
             is_element = (
-                along // blocks.unit + e < blocks.along // blocks.unit and across < blocks.across
+                along // blocks.unit + e * blocks.stride < blocks.along // blocks.unit
+                and across < blocks.across
             )
             values[e] = value if is_element else blank[e]
         put_registers(fragment, number, values)
@@ -206,7 +207,7 @@ def _load_whole(fragment, access, array, place, ld, turn):
                 start = _shift(blocks, turn, number, start)
                 base, own = _places(blocks, access, place, ld, start, within)
             far = distance(blocks, number, turn[1])
-            if access.is_wide:
+            if access.is_wide and blocks.stride == 1:
                 minor, width = far[1] // blocks.unit, blocks.held // blocks.unit
                 if access.two_axes and access.is_in_lds:
                     values = array.load((far[0], minor), width, access.alignment, base)
@@ -246,7 +247,7 @@ def _store_whole(fragment, access, array, place, ld, turn):
                 else fragment.x.load(blocks.items * number, blocks.items)
             )
             values = bitcast(held, blocks.memory_type)
-            if access.is_wide:
+            if access.is_wide and blocks.stride == 1:
                 minor = far[1] // blocks.unit
                 if access.two_axes and access.is_in_lds:
                     array.store((far[0], minor), values, access.alignment, base)

@@ -9,7 +9,13 @@ array.
 from __future__ import annotations
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.matrix.transfers.memory import Edge, load_block, static_range, store_block
+from amdjit.intrinsics.matrix.transfers.memory import (
+    Edge,
+    index_of,
+    load_block,
+    static_range,
+    store_block,
+)
 from amdjit.intrinsics.matrix.transfers.nibbles import load_clipped_turned, store_clipped_turned
 
 
@@ -48,30 +54,17 @@ def load_clipped_block(blocks, access, array, place, ld, across, along, edges):
         return load_clipped_turned(blocks, access, array, place, ld, across, along, edges)
     values, blank = blocks.memory_type(), blocks.memory_type()
     line = max(min(across, edges[0] - 1), edges[2])
-    if access.is_wide and along >= edges[3] and along + blocks.held <= edges[1]:
+    is_vector = access.is_wide and blocks.stride == 1
+    if is_vector and along >= edges[3] and along + blocks.held <= edges[1]:
         values = load_block(blocks, access, array, place, ld, line, along)
     else:
         first, end = edges[3] // blocks.unit, edges[1] // blocks.unit
         for e in static_range(blocks.held // blocks.unit):
-            position = along // blocks.unit + e
-            element = _element(access, array, place, ld, line, max(min(position, end - 1), first))
+            position = along // blocks.unit + e * blocks.stride
+            near = max(min(position, end - 1), first)
+            element = array[index_of(access, place, ld, line, near)]
             values[e] = element if first <= position and position < end else blank[e]
     return values if edges[2] <= across and across < edges[0] else blank
-
-
-@device_function
-def _element(access, array, place, ld, across, position):
-    if access.is_wide:
-        return (
-            array[place[0] + across, place[1] + position]
-            if access.two_axes
-            else array[place + across * ld + position]
-        )
-    return (
-        array[place[0] + position, place[1] + across]
-        if access.two_axes
-        else array[place + position * ld + across]
-    )
 
 
 @device_function
@@ -80,14 +73,11 @@ def store_clipped_block(blocks, access, array, place, ld, across, along, values,
     if access.is_turned:
         store_clipped_turned(blocks, access, array, place, ld, across, along, values, edges)
     elif edges[2] <= across and across < edges[0]:
-        if access.is_wide and along >= edges[3] and along + blocks.held <= edges[1]:
+        is_vector = access.is_wide and blocks.stride == 1
+        if is_vector and along >= edges[3] and along + blocks.held <= edges[1]:
             store_block(blocks, access, array, place, ld, across, along, values)
         else:
             for e in static_range(blocks.held // blocks.unit):
-                position = along // blocks.unit + e
-                major, minor = (across, position) if access.is_wide else (position, across)
+                position = along // blocks.unit + e * blocks.stride
                 if edges[3] // blocks.unit <= position and position < edges[1] // blocks.unit:
-                    if access.two_axes:
-                        array[place[0] + major, place[1] + minor] = values[e]
-                    else:
-                        array[place + major * ld + minor] = values[e]
+                    array[index_of(access, place, ld, across, position)] = values[e]

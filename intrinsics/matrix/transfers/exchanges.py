@@ -63,13 +63,18 @@ def places_of(
     across, along = (rows, columns) if names[0] == "row" else (columns, rows)
     odd, upper = blocks.steps
     first = _log(element or blocks.access_bytes * 8 // blocks.held)
+    stride = _log(blocks.stride)
     found = {Place(True, bit): (names[0], bit) for bit in range(4)}
-    found[Place(True, 4)] = (names[1], _log(odd))
+    if odd:
+        found[Place(True, 4)] = (names[1], _log(odd))
     if upper:
         found[Place(True, 5)] = (names[1], _log(upper))
     rest = [
         (names[1], bit)
-        for bit in (*range(_log(blocks.held)), *range(_log(blocks.depth), _log(along)))
+        for bit in (
+            *range(stride, stride + _log(blocks.held)),
+            *range(_log(blocks.depth), _log(along)),
+        )
     ]
     rest += [(names[0], bit) for bit in range(4, _log(across))]
     return found | {Place(False, first + bit): name for bit, name in enumerate(rest)}
@@ -79,15 +84,32 @@ def _log(power_of_two: int) -> int:
     return power_of_two.bit_length() - 1
 
 
+def repeated(places: Mapping[Place, tuple[str, int]], words: int) -> dict[Place, tuple[str, int]]:
+    """Return the places after all groups of 16 lanes got each other's registers (`repeat_words`).
+
+    words: a lane's registers before that, a power of two.
+    """
+    found = {place: name for place, name in places.items() if not place.is_lane or place.bit < 4}
+    groups = [places[place] for place in (Place(True, 4), Place(True, 5)) if place in places]
+    first = 5 + _log(words)
+    return found | {Place(False, first + bit): name for bit, name in enumerate(groups)}
+
+
 def swaps_between(
-    source: Mapping[Place, tuple[str, int]], target: Mapping[Place, tuple[str, int]]
+    source: Mapping[Place, tuple[str, int]],
+    target: Mapping[Place, tuple[str, int]],
+    within_lanes: bool = False,
 ) -> tuple[Swap, ...] | None:
     """Return the steps that turn one layout of a tile into another in the fewest instructions; None
-    if no steps can."""
+    if no steps can. within_lanes: whether a step may swap elements of two words of a lane."""
     lanes = [place for place in target if place.is_lane and source.get(place) != target[place]]
     registers = [place for place in target if not place.is_lane]
     orders = (registers + list(order) for order in itertools.permutations(lanes))
-    found = [swaps for order in orders if (swaps := _in_order(source, target, order)) is not None]
+    found = [
+        swaps
+        for order in orders
+        if (swaps := _in_order(source, target, order, within_lanes)) is not None
+    ]
     return min(found, key=lambda swaps: sum(map(_cost, swaps)), default=None)
 
 
@@ -95,8 +117,10 @@ def _in_order(
     source: Mapping[Place, tuple[str, int]],
     target: Mapping[Place, tuple[str, int]],
     order: list[Place],
+    within_lanes: bool,
 ) -> tuple[Swap, ...] | None:
     """Put the right bit into each place in turn."""
+    least = 3 if within_lanes else 5
     now, swaps = dict(source), []
     if set(now.values()) != set(target.values()):
         return None
@@ -104,7 +128,9 @@ def _in_order(
         found = next(where for where, name in now.items() if name == target[place])
         if found == place:
             continue
-        if not (place.is_lane or found.is_lane) and min(place.bit, found.bit) < 5:
+        if not (place.is_lane or found.is_lane) and (
+            min(place.bit, found.bit) < least or max(place.bit, found.bit) < 5
+        ):
             return None
         now[place], now[found] = now[found], now[place]
         swaps.append(Swap(*sorted((place, found), key=lambda each: (not each.is_lane, each.bit))))
@@ -114,7 +140,7 @@ def _in_order(
 def _cost(swap: Swap) -> int:
     """Return approximately how many instructions a step takes per register."""
     if not swap.first.is_lane:
-        return 0
+        return int(swap.first.bit < 5)
     return 1 + (swap.first.bit > 3) + (swap.second.is_lane and swap.second.bit > 3)
 
 
@@ -133,7 +159,9 @@ def exchange(words, swaps):
     """Move the elements of a tile. words: the lane's registers, a local array of u32."""
     for number in static_range(len(swaps)):
         first, second = swaps[number].first, swaps[number].second
-        if not first.is_lane:
+        if not first.is_lane and first.bit < 5:
+            _swap_between_words(words, 1 << first.bit, 1 << (second.bit - 5))
+        elif not first.is_lane:
             _swap_names(words, 1 << (first.bit - 5), 1 << (second.bit - 5))
         elif second.is_lane:
             _swap_lanes(words, first.bit, second.bit)
@@ -141,6 +169,33 @@ def exchange(words, swaps):
             _swap_within_words(words, first.bit, 1 << second.bit)
         else:
             _swap_words(words, first.bit, 1 << (second.bit - 5))
+
+
+@device_function
+def repeat_words(words, count):
+    """Give each group of 16 lanes the words of all of them: the first `count` words become as many
+    for each group, in the order of the lanes' numbers."""
+    held = count
+    for bit in static_range(4, 4 + (len(words) // count).bit_length() - 1):
+        for i in static_range(held):
+            own, other = words[i], _of_other_lane(words[i], bit)
+            words[i] = other if _is_upper(bit) else own
+            words[i + held] = own if _is_upper(bit) else other
+        held = 2 * held
+
+
+@device_function
+def _swap_between_words(words, width, step):
+    """Swap the bit of elements of `width` bits, 8 or 16, in each word and the bit `step` of words'
+    numbers."""
+    low, high = (
+        (u32(0x05040100), u32(0x07060302)) if width == 16 else (u32(0x06020400), u32(0x07030501))
+    )
+    for i in static_range(len(words)):
+        if i // step % 2 == 0:
+            first, second = words[i], words[i + step]
+            words[i] = perm(second, first, low)
+            words[i + step] = perm(second, first, high)
 
 
 @device_function

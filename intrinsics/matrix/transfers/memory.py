@@ -31,7 +31,8 @@ class Edge(Enum):
 class Access:
     """How an array is read or written for a fragment.
 
-    is_wide: whether a lane's elements of a block are neighbours. two_axes: whether the array has
+    is_wide: whether a row of the array goes along; the elements of a lane are then neighbours,
+    unless the blocks have a stride. two_axes: whether the array has
     rows of its own. has_place: whether an index is given; otherwise the access starts at the first
     element, and with one axis the index is ld. alignment: bytes that the addresses of wide accesses
     are multiples of; None means the size of the vector. is_in_lds: whether the array is in LDS
@@ -176,7 +177,7 @@ def place_of(access, index, ld):
 @device_function
 def load_block(blocks, access, array, place, ld, across, along):
     """Return a lane's elements of a block as a vector; the first is at (along, across)."""
-    if access.is_wide:
+    if access.is_wide and blocks.stride == 1:
         minor = along // blocks.unit
         index = (
             (place[0] + across, place[1] + minor)
@@ -186,17 +187,14 @@ def load_block(blocks, access, array, place, ld, across, along):
         return array.load(index, blocks.held // blocks.unit, access.alignment)
     values = blocks.memory_type()
     for e in static_range(blocks.held):
-        if access.two_axes:
-            values[e] = array[place[0] + along + e, place[1] + across]
-        else:
-            values[e] = array[place + (along + e) * ld + across]
+        values[e] = array[index_of(access, place, ld, across, along + e * blocks.stride)]
     return values
 
 
 @device_function
 def store_block(blocks, access, array, place, ld, across, along, values):
     """Write a lane's elements of a block; the first is at (along, across)."""
-    if access.is_wide:
+    if access.is_wide and blocks.stride == 1:
         minor = along // blocks.unit
         index = (
             (place[0] + across, place[1] + minor)
@@ -206,10 +204,16 @@ def store_block(blocks, access, array, place, ld, across, along, values):
         array.store(index, values, access.alignment)
     else:
         for e in static_range(blocks.held):
-            if access.two_axes:
-                array[place[0] + along + e, place[1] + across] = values[e]
-            else:
-                array[place + (along + e) * ld + across] = values[e]
+            array[index_of(access, place, ld, across, along + e * blocks.stride)] = values[e]
+
+
+@device_function
+def index_of(access, place, ld, across, along):
+    """Return the index of an element, or of a byte of two, where along is counted in bytes."""
+    major, minor = (across, along) if access.is_wide else (along, across)
+    if access.two_axes:
+        return place[0] + major, place[1] + minor
+    return place + major * ld + minor
 
 
 @device_function
@@ -218,7 +222,7 @@ def load_elements(blocks, access, array, base, own, ld, far):
     block's distance from it."""
     values = blocks.memory_type()
     for e in static_range(blocks.held):
-        index, start = _element(access, base, own, ld, far, e)
+        index, start = _element(access, base, own, ld, far, e * blocks.stride)
         values[e] = array.load(index, 1, None, start)
     return values
 
@@ -227,14 +231,22 @@ def load_elements(blocks, access, array, base, own, ld, far):
 def store_elements(blocks, access, array, base, own, ld, far, values):
     """Write a lane's elements of a block one by one."""
     for e in static_range(blocks.held):
-        index, start = _element(access, base, own, ld, far, e)
+        index, start = _element(access, base, own, ld, far, e * blocks.stride)
         array.store(index, values[e], None, start)
 
 
 @device_function
 def _element(access, base, own, ld, far, e):
     """Return (index, base) of an element. The index is the same in all blocks, so that they share
-    its registers."""
+    its registers. e: how far along it is from the lane's first."""
+    if access.is_wide:
+        if access.two_axes:
+            if access.is_in_lds:
+                return (far[0], far[1] + e), base
+            return (own[0], own[1] + e), (base[0] + far[0], base[1] + far[1])
+        if access.is_in_lds:
+            return far[0] * ld + far[1] + e, base
+        return own + e, base + (far[0] * ld + far[1])
     if access.two_axes:
         if access.is_in_lds:
             return (far[1] + e, far[0]), base

@@ -29,6 +29,7 @@ from amdjit.intrinsics.matrix.transfers.memory import (
     registers,
     static_range,
 )
+from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.language.compile_time import Compilation, Refused, compile_time
 from amdjit.types import SCALARS, Scalar, Type, f16, i32, u32, vector
 
@@ -67,6 +68,9 @@ def _conversion(compilation: Compilation, kind: FragmentKind, dtype: Any) -> Con
         raise Refused(
             f"{kind} has {what}", f"load it without {what}" if kind.wide_k else "convert a matrix_a"
         )
+    is_gfx11 = kind.generation is Generation.GFX11
+    if kind.blocks.is_nibble and is_gfx11:
+        return Conversion(wanted, (), True, kind.blocks.access_bytes // 4)
     if kind.blocks.is_nibble:
         if kind.blocks.lanes < kind.wave_size:
             raise Refused(

@@ -112,7 +112,7 @@ def place_of(fragment, i):
     across = 16 * across_line + lane % 16
     along = (
         kind.blocks.depth * (along_line // kind.blocks.held)
-        + along_line % kind.blocks.held
+        + along_line % kind.blocks.held * kind.blocks.stride
         + first_along(kind.blocks, lane)
     )
     return (across, along) if kind.is_left else (along, across)
@@ -137,7 +137,8 @@ def reduce(fragment, axis, operation="add"):
                 operation, total, _unpadded(fragment, lines.elements[line][number], lines.neutral)
             )
         if lines.goes_along:
-            total = _combined(operation, total, swap_rows(total))
+            if fragment.kind.blocks.lanes > 16:
+                total = _combined(operation, total, swap_rows(total))
             if fragment.kind.blocks.lanes == 64:
                 total = _combined(operation, total, permlane64(total))
         else:

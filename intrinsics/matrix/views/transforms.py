@@ -18,8 +18,16 @@ from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, fragment_kind
 from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Use, type_name
-from amdjit.intrinsics.matrix.transfers.exchanges import Swap, exchange, places_of, swaps_between
+from amdjit.intrinsics.matrix.transfers.exchanges import (
+    Swap,
+    exchange,
+    places_of,
+    repeat_words,
+    repeated,
+    swaps_between,
+)
 from amdjit.intrinsics.matrix.transfers.memory import put_registers, registers, static_range
+from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.language.compile_time import Compilation, Refused, compile_time
 from amdjit.types import Type, u32, vector
 
@@ -31,7 +39,8 @@ class Transform:
 
     swaps: what the lanes exchange, None where nothing moves. tiles: how many there are (across,
     along) the source's axes. source, target: the blocks of a tile (across, along) in each. words:
-    of a lane's elements of a block in each.
+    of a lane's elements of a block in each. copies: how many groups of 16 lanes get each other's
+    elements before that, because each holds all of the target.
     """
 
     kind: FragmentKind
@@ -41,6 +50,7 @@ class Transform:
     source: tuple[int, int] = (0, 0)
     target: tuple[int, int] = (0, 0)
     words: tuple[int, int] = (0, 0)
+    copies: int = 1
 
     @property
     def word_type(self) -> Type:
@@ -73,6 +83,9 @@ def _register_file(compilation: Compilation, kind: FragmentKind) -> FragmentKind
         raise Refused(
             f"{kind} has an index beside its elements", "store it, and load it and its index again"
         )
+    # An accumulator of gfx11 is divided among the lanes, which an A or B is not: it has the
+    # registers of a B of gfx12.
+    is_divided = kind.use is Use.ACCUMULATOR
     return FragmentKind(
         Use.MATRIX_B,
         16,
@@ -81,6 +94,7 @@ def _register_file(compilation: Compilation, kind: FragmentKind) -> FragmentKind
         kind.dtype,
         DataLayout.COL_MAJOR,
         kind.wave_size,
+        generation=Generation.GFX12 if is_divided else kind.generation,
     )
 
 
@@ -130,14 +144,15 @@ def _transpose(compilation: Compilation, kind: FragmentKind) -> Transform:
 
 def _check_movable(kind: FragmentKind, wanted: FragmentKind) -> None:
     """Refuse what the lanes of a wave cannot exchange among themselves."""
-    if (
-        kind.is_sparse
-        or wanted.is_sparse
-        or kind.share.count != 1
-        or min(kind.blocks.lanes, wanted.blocks.lanes) < kind.wave_size
-    ):
+    lanes = kind.blocks.lanes, wanted.blocks.lanes
+    are_held = min(lanes) == kind.wave_size
+    if kind.generation is Generation.GFX11:
+        are_held = lanes[0] >= lanes[1]
+    if kind.is_sparse or wanted.is_sparse or kind.share.count != 1 or not are_held:
         what = (
-            "4-bit blocks with k of 16 in waves of 64 lanes"
+            "elements that all groups of 16 lanes hold"
+            if kind.generation is Generation.GFX11
+            else "4-bit blocks with k of 16 in waves of 64 lanes"
             if kind.blocks.is_nibble
             else "sparse or shared fragments"
         )
@@ -151,22 +166,25 @@ def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Tran
     """Choose what moves. is_transposed: whether the rows of the source are the columns of the
     target."""
     is_turned = (kind.is_left != wanted.is_left) != is_transposed
-    if not is_turned and (kind.blocks.steps, kind.blocks.depth) == (
-        wanted.blocks.steps,
-        wanted.blocks.depth,
-    ):
+    own, other = (
+        (each.blocks.steps, each.blocks.stride, each.blocks.depth) for each in (kind, wanted)
+    )
+    if not is_turned and own == other:
         return Transform(wanted, None)
     _check_movable(kind, wanted)
-    own, other = (
+    sides = (
         (16, kind.blocks.depth),
         (wanted.blocks.depth, 16) if is_turned else (16, wanted.blocks.depth),
     )
-    across, along = max(own[0], other[0]), max(own[1], other[1])
+    across, along = max(side[0] for side in sides), max(side[1] for side in sides)
     rows, columns = (across, along) if kind.is_left else (along, across)
-    swaps = swaps_between(
-        places_of(kind.blocks, rows, columns),
-        places_of(wanted.blocks, rows, columns, is_transposed),
-    )
+    copies = kind.blocks.lanes // wanted.blocks.lanes
+    words = kind.blocks.access_bytes // 4, wanted.blocks.access_bytes // 4
+    source = across // 16, along // kind.blocks.depth
+    held = places_of(kind.blocks, rows, columns)
+    if copies > 1:
+        held = repeated(held, source[0] * source[1] * words[0])
+    swaps = swaps_between(held, places_of(wanted.blocks, rows, columns, is_transposed), copies > 1)
     if swaps is None:
         raise Refused(
             f"the lanes cannot exchange {kind} to {wanted}",
@@ -181,9 +199,7 @@ def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Tran
         if is_turned
         else (across // 16, along // wanted.blocks.depth)
     )
-    words = kind.blocks.access_bytes // 4, wanted.blocks.access_bytes // 4
-    source = across // 16, along // kind.blocks.depth
-    return Transform(wanted, swaps, is_turned, tiles, source, target, words)
+    return Transform(wanted, swaps, is_turned, tiles, source, target, words, copies)
 
 
 @device_function
@@ -256,7 +272,7 @@ def _moved(fragment, transform):
     if transform.swaps is None:
         return Fragment(kind, fragment.x, fragment.index)
     result = Fragment(kind, local.array(kind.size, kind.blocks.item), None)
-    words = local.array(tile * transform.words[0], u32)
+    words = local.array(tile * transform.words[0] * transform.copies, u32)
     for across in static_range(transform.tiles[0]):
         for along in static_range(transform.tiles[1]):
             for place in static_range(tile):
@@ -265,6 +281,8 @@ def _moved(fragment, transform):
                 for i in static_range(transform.words[0]):
                     word = held[i] if transform.words[0] > 1 else held
                     words[place * transform.words[0] + i] = word if number >= 0 else u32(0)
+            if transform.copies > 1:
+                repeat_words(words, tile * transform.words[0])
             exchange(words, transform.swaps)
             for place in static_range(transform.target[0] * transform.target[1]):
                 where = (along, across) if transform.is_turned else (across, along)

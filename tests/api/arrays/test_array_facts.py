@@ -3,6 +3,7 @@ results."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,23 @@ def test_any_shared_byte_makes_arrays_overlapping() -> None:
     assert facts(memory[:4], memory[2:3], memory[3:5]) == [False, False, False]
     assert facts(memory[:0], memory, other) == [True, True, True]
     assert facts(other, other, memory) == [False, False, True]
+
+
+def test_beyond_a_barrier_only_arrays_that_atomics_alone_change_have_one_name() -> None:
+    @amdjit.kernel
+    def counts(x, only, set_first, read_too, moved):
+        i = amdjit.grid(1)
+        set_first[i] = 0
+        amdjit.syncthreads()
+        amdjit.atomic.add(only, x[i], 1)
+        amdjit.atomic.add(set_first, x[i], 1)
+        amdjit.atomic.add(read_too, x[i], 1)
+        amdjit.syncthreads()
+        amdjit.atomic.max(moved, i, read_too[i])
+
+    head = counts.compile(*[i32[:]] * 5).llvm.split("define protected")[1].partition("{")[0]
+    alone = re.findall(r"noalias (?:readonly )?%\"(\w+)\"", head)
+    assert alone == ["x", "only", "moved"]
 
 
 def test_ahead_of_time_compilation_assumes_the_common_facts_and_takes_others() -> None:

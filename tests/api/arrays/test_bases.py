@@ -57,7 +57,7 @@ def test_a_loop_over_bases_has_scalar_addresses_and_no_vector_arithmetic(
     facts: dict[str, Any],
 ) -> None:
     kind = f32[:, :].with_facts(**facts)
-    asm = copy_kernel().compile(kind, kind, i32, target="gfx1201").asm
+    asm = copy_kernel().compile(kind, kind, i32, target="gfx1201").asm_full
     loop = asm[asm.index("Loop Header") : asm.index("s_endpgm")]
     assert re.findall(r"\tv_\w+", loop) == []
     assert re.search(r"global_load_b128 v\[\d+:\d+\], v\d+, s\[", loop)

@@ -121,7 +121,7 @@ def test_offsets_into_rows_are_32_bits_unsigned() -> None:
         out[row, column] = x[row, column] + x[row, column + 1]
 
     part = f32[:, :].with_facts(rows=True)
-    asm = move.compile(part, part, target="gfx1201").asm
+    asm = move.compile(part, part, target="gfx1201").asm_full
     assert re.search(r"global_load_b64 v\[\d+:\d+\], v\d+, s\[\d+:\d+\]\n", asm), (
         "neighbours, at a uniform address"
     )

@@ -186,7 +186,22 @@ def too_few(a):
 
 @amdjit.kernel
 def whole(a):
-    a[0].v = 1
+    a[0].p = 1
+
+
+@amdjit.kernel
+def other_shape(a):
+    a[0].v = (1, 2, 3)
+
+
+@amdjit.kernel
+def overlapping(a):
+    a[0].v[1:] = a[0].v[:-1]
+
+
+@amdjit.kernel
+def overlapping_columns(a):
+    a["x"][1:] = a["x"][:-1]
 
 
 @pytest.mark.parametrize(
@@ -195,6 +210,9 @@ def whole(a):
         (unknown, "its fields are t, x, p, v, d, on, z"),
         (too_few, "2 values"),
         (whole, "is not converted to"),
+        (other_shape, "is not converted to"),
+        (overlapping, "may overlap"),
+        (overlapping_columns, "may overlap"),
     ],
 )
 def test_what_structured_arrays_cannot_do_is_refused(kernel: Any, message: str) -> None:

@@ -94,7 +94,7 @@ def test_inline_unroll_and_max_block() -> None:
             x[k] = through(x[k])
 
     def asm(**options: Any) -> str:
-        return loop.compile(amdjit.f32[:], amdjit.i32, **options).asm
+        return loop.compile(amdjit.f32[:], amdjit.i32, **options).asm_full
 
     assert "s_swappc_b64" in asm(inline=False)
     assert "s_swappc_b64" not in asm(inline=True)

@@ -127,3 +127,46 @@ def test_every_type_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     show[1, 1](*(np.array([value], kind) for kind, value in zip(types, values, strict=True)))
     expected = " ".join(str(kind(value)) for kind, value in zip(types, values, strict=True))
     assert capsys.readouterr().out == expected + "\n"
+
+
+def test_later_launches_use_the_records_of_earlier_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    @amdjit.kernel
+    def maybe(n):
+        if n > 3:
+            print("n is", n)
+        assert n < 6
+
+    device = amdjit.current_device()
+    maybe[1, 1](1)
+    used = device.memory_used
+    for n in (2, 4, 1, 5, 3):
+        maybe[1, 1](n)
+        assert device.memory_used == used
+    assert capsys.readouterr().out == "n is 4\nn is 5\n"
+    for _ in range(2):
+        with pytest.raises(amdjit.KernelFault, match="AssertionError"):
+            maybe[1, 1](7)
+        assert capsys.readouterr().out == "n is 7\n"
+        maybe[1, 1](1)
+        assert (device.memory_used, capsys.readouterr().out) == (used, "")
+
+
+@pytest.mark.parametrize("axes", ["threadIdx", "blockIdx", "blockDim", "gridDim"])
+def test_indices_and_sizes_print_as_three_numbers(
+    axes: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    coordinates = getattr(amdjit, axes)
+
+    @amdjit.kernel
+    def shows():
+        print(coordinates, f"{coordinates}")
+
+    grid, block = (2, 1, 2), (2, 3, 1)
+    shows[grid, block]()
+    expected = []
+    for z, y, x in np.ndindex(*grid[::-1]):
+        for c, b, a in np.ndindex(*block[::-1]):
+            values = {"threadIdx": (a, b, c), "blockIdx": (x, y, z)}
+            values |= {"blockDim": block, "gridDim": grid}
+            expected.append(f"{values[axes]} {values[axes]}")
+    assert capsys.readouterr().out.splitlines() == expected

@@ -285,3 +285,51 @@ def test_other_types_than_annotated_are_refused() -> None:
         assert result[0] == 3
         with pytest.raises(amdjit.CompileError, match="p"):
             amdjit.kernel(takes_pair)[1, 1]((1, 2, 3), result)
+
+
+@amdjit.kernel
+def parts_of_arrays(sums, x, y):
+    i = amdjit.grid(1)
+    amdjit.atomic.add(sums.real, i % 4, 1)
+    amdjit.atomic.max(sums[4:].imag, i % 2, x.imag[i])
+    y.real[i] = x.imag[5]
+    y[i].imag = x[i].real
+    y.imag[i] += 1
+    y[i].real -= x.real[i]
+
+
+@TYPES
+def test_parts_of_arrays_are_views(kind: Any) -> None:
+    x = (np.arange(32) + 1j * np.arange(32)[::-1]).astype(kind)
+    sums, y = np.zeros(6, kind), np.zeros(32, kind)
+    with amdjit.use(DEVICE):
+        parts_of_arrays[1, 32](sums, x, y)
+    assert sums.tolist() == [8, 8, 8, 8, 31j, 30j]
+    np.testing.assert_array_equal(y, (x.imag[5] - x.real) + 1j * (x.real + 1))
+
+
+def test_parts_of_views_and_rows() -> None:
+    x = np.arange(12).reshape(3, 4).astype(complex)
+    out = np.zeros((3, 4))
+
+    @amdjit.kernel
+    def of_rows(x, out):
+        j, i = amdjit.grid(2)
+        x[i, j].imag = 2
+        out[i, j] = x.real[i, j] * x[i].imag[j] + x.T.real[j, i]
+
+    with amdjit.use(DEVICE):
+        of_rows[(1, 1), (4, 3)](x, out)
+    np.testing.assert_array_equal(out, 3 * np.arange(12).reshape(3, 4))
+
+
+@amdjit.kernel
+def to_value(x):
+    z = x[0]
+    z.imag = 1
+    x[0] = z
+
+
+def test_parts_of_values_are_not_assigned() -> None:
+    with pytest.raises(amdjit.CompileError, match="a field of complex128 cannot be assigned"):
+        to_value[1, 1](np.zeros(1, complex))

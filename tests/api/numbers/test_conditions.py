@@ -67,4 +67,4 @@ def test_the_value_of_and_keeps_one_type() -> None:
         out[0] = a[0] and b[0]
 
     with pytest.raises(amdjit.TypeCheckError, match="AJ0215"):
-        kernel.compile(amdjit.i8[:], amdjit.u16[:], i32[:], target="gfx1201")
+        kernel.compile(amdjit.i64[:], amdjit.u64[:], i32[:], target="gfx1201")

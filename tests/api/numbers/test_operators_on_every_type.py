@@ -170,7 +170,7 @@ def check_pair(left: Scalar, right: Scalar) -> None:
             common,
         )
         shifts = (RANDOM.integers(0, 100, ITEMS)).astype(right.dtype)
-        check(every_shift, each(operator.lshift, operator.rshift), a, shifts, common, common)
+        check(every_shift, each(operator.lshift, operator.rshift), a, shifts, left, left)
 
 
 @pytest.mark.parametrize("scalar", NUMBERS, ids=str)

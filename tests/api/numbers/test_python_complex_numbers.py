@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -36,10 +37,8 @@ def test_complex_numbers_of_python_lose_nothing_beside_complex128() -> None:
     out = np.zeros(4, np.complex128)
     run(complexes, out, z, 5)
     np.testing.assert_allclose(out, [z * z + 0.1j, complex(0.1, z.real), abs(z), w], rtol=1e-15)
-    assert (
-        "f64"
-        not in complexes.compile(amdjit.complex64[:], COMPLEX64, int, target="gfx1201").typed_tree
-    )
+    narrow = complexes.compile(amdjit.complex64[:], COMPLEX64, int, target="gfx1201")
+    assert re.search(r"\bf64\b", narrow.typed_tree) is None
 
 
 def test_printing_a_number_shows_all_its_digits(capsys: pytest.CaptureFixture[str]) -> None:

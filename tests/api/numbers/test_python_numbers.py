@@ -84,7 +84,7 @@ def test_an_f64_kernel_loses_nothing_and_an_f32_kernel_computes_nothing_in_f64()
         run(right, np.ones(8, dtype), 0.1, out, operator.mul)
         assert (out == dtype(0.1)).all()
     code = right.compile(f32[:], float, f32[:], operator.mul, target="gfx1201")
-    assert "f64" not in code.asm
+    assert "f64" not in code.asm_full
     strong = right.compile(f32[:], f32, f32[:], operator.mul, target="gfx1201")
     assert code.resources.instructions == strong.resources.instructions
     assert code.resources.sgprs == strong.resources.sgprs

@@ -21,11 +21,17 @@ class CheckedDevice:
         return getattr(self._inner, name)
 
     def launch(
-        self, function: Any, grid: Any, block: Any, dynamic_lds: int, kernarg: bytearray
+        self,
+        function: Any,
+        grid: Any,
+        block: Any,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        cooperative: bool = False,
     ) -> None:
         request = Request(self._checks, 20, (), promises_alignment=False)
         reports, fault = self._inner.launch_sanitized(
-            function, grid, block, dynamic_lds, kernarg, request
+            function, grid, block, dynamic_lds, kernarg, request, cooperative=cooperative
         )
         self.reports += reports
         assert fault is None

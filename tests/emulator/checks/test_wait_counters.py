@@ -16,10 +16,10 @@ from amdjit.emulator.decoder.wait_counters import WaitCounter, WaitCounters, Wai
 # instruction waits for all counters.
 VM = WaitCounter("vmcnt")
 LGKM = WaitCounter("lgkmcnt", in_order=False)
-OLDER = InstructionSet(
-    "older",
-    GFX12.rows,
-    WaitCounters(
+OLDER = replace(
+    GFX12,
+    name="older",
+    wait_counters=WaitCounters(
         counters=(VM, LGKM),
         counted={
             **dict.fromkeys(WaitEvent, ()),

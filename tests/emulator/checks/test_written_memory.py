@@ -89,3 +89,45 @@ def check_shadow(first: int, end: int) -> None:
     assert shadow is not None
     assert len(shadow) == 3 + PADDING
     assert [not shadow[byte // 4] >> byte % 4 & 1 for byte in range(12)] == written
+
+
+def test_what_strided_fills_and_copies_write_is_written_and_nothing_else() -> None:
+    x = amdjit.empty(64, np.float32)
+    x[::2].fill(1)
+    assert found(x) == 1
+    x[1::2] = amdjit.ones(32)
+    assert found(x) == 0
+
+
+def test_memory_of_a_pool_is_new_each_time() -> None:
+    with amdjit.MemoryPool():
+        for _ in range(3):
+            assert found(amdjit.empty(64, np.float32)) == 1
+            assert found(amdjit.zeros(64, np.float32)) == 0
+
+
+def test_host_memory_in_place_counts_as_written() -> None:
+    for x in (amdjit.pinned_empty(64, mapped=True), amdjit.managed_empty(64)):
+        assert found(x) == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rows_mark_the_bytes_that_they_cover(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    memory = DeviceMemory()
+    written = memory.observer(WrittenMemory)
+    nbytes = int(random.integers(100, 200))
+    source, start = memory.allocate(nbytes), memory.allocate(nbytes)
+    expected = np.zeros(nbytes, bool)
+    for _ in range(2):
+        run, counts = int(random.integers(1, 6)), tuple(random.integers(1, 4, 2).tolist())
+        strides = tuple((run + random.integers(0, 9, 2)).tolist())
+        first = int(random.integers(0, 20))
+        memory.copy_rows((start + first, strides), (source, (0, 0)), counts, run)
+        for i, j in itertools.product(*map(range, counts)):
+            at = first + i * strides[0] + j * strides[1]
+            expected[at : at + run] = True
+    shadow = written.shadow(start)
+    assert shadow is not None
+    bits = shadow[:-PADDING, None] >> np.arange(4, dtype=np.uint8) & 1
+    assert (bits.reshape(-1)[:nbytes] == ~expected).all()

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from objdump import ASSEMBLER, CPU, without_class_comments
+from objdump import ASSEMBLER, PROCESSOR, all_features, without_class_comments
 
 _ERROR = re.compile(r"^<stdin>:(\d+):\d+: error", re.MULTILINE)
 _LABEL = re.compile(r"^case(\d+):")
@@ -42,8 +42,8 @@ def _assemble(texts: Sequence[str], features: str) -> list[Assembled | None]:
     command = [
         ASSEMBLER,
         "-triple=amdgcn-amd-amdhsa",
-        f"-mcpu={CPU}",
-        f"-mattr={features}",
+        f"-mcpu={PROCESSOR.get()}",
+        f"-mattr={all_features(features)}",
         "-show-encoding",
     ]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)

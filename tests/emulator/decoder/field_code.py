@@ -12,13 +12,12 @@ from amdjit.emulator.decoder.formats import (
     DPP8,
     DPP8_FETCH_INACTIVE,
     DPP16,
-    FORMATS,
     LITERAL,
     NULL,
     Field,
     Format,
 )
-from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
 
 _VECTORS = (0, 1, 2, 5, 126, 127, 128, 129, 130, 131, 200, 254, 255)
 _SCALARS = (
@@ -56,6 +55,7 @@ _VALUES = {
     "s9": (*_SCALARS, *_CONSTANTS, *(256 + number for number in _VECTORS)),
     "b6": (0, 1, 2, 3, 4, 50, 51, 52, 53, 54, 60, 62, 63),
     "r9": (*_SCALARS, 128, 256),
+    "q5": (*range(32),),
 }
 _LITERALS = (
     0,
@@ -101,44 +101,49 @@ _CLASSES = (300, 40, 193, 242, LITERAL, NULL)
 _Fields = tuple[dict[str, int], int]
 
 
-def field_pieces(name: str, choose: random.Random | None = None, count: int = 0) -> Iterator[Piece]:
+def field_pieces(
+    name: str,
+    choose: random.Random | None = None,
+    count: int = 0,
+    sets: InstructionSet = GFX12,
+) -> Iterator[Piece]:
     """Yield each opcode of a format with each field changed, in its plain and its DPP forms.
 
     With `choose` only `count` of them for each opcode that the tables have, and at most one for any
     other.
     """
-    form = next(form for form in FORMATS if form.name == name)
+    form = next(form for form in sets.formats.listed if form.name == name)
     for opcode in range(1 << form.opcode.bits):
-        every = list(_field_values(form, opcode))
+        every = list(_field_values(sets, form, opcode))
         if choose is not None:
-            listed = form.name == "VOPD" or opcode in ROWS[form.name]
+            listed = form.name == "VOPD" or opcode in sets.rows[form.name]
             every = choose.sample(every, min(len(every), count if listed else 1))
         for fields, tail in every:
             yield _piece(form, opcode, fields, tail)
 
 
-def source_pieces() -> Iterator[Piece]:
+def source_pieces(sets: InstructionSet = GFX12) -> Iterator[Piece]:
     """Yield each opcode that the tables have with each class of operand in each of its sources."""
-    for form in FORMATS:
-        for opcode in ROWS.get(form.name, {}):
-            (base,) = _bases(form, opcode)
+    for form in sets.formats.listed:
+        for opcode in sets.rows.get(form.name, {}):
+            (base,) = _bases(sets, form, opcode)
             for field in form.fields:
                 for value in _CLASSES if field.kind == "s9" and field.name in base else ():
                     yield _piece(form, opcode, {**base, field.name: value}, _LITERALS[-1])
 
 
-def _field_values(form: Format, opcode: int) -> Iterator[_Fields]:
-    for base in _bases(form, opcode):
+def _field_values(sets: InstructionSet, form: Format, opcode: int) -> Iterator[_Fields]:
+    for base in _bases(sets, form, opcode):
         yield base, _LITERALS[-1]
         yield from _changed(form, base, _LITERALS[-1])
         if any(field.name == "src0" and field.kind == "s9" for field in form.fields):
             yield from _with_dpp(form, base)
 
 
-def _bases(form: Format, opcode: int) -> list[dict[str, int]]:
+def _bases(sets: InstructionSet, form: Format, opcode: int) -> list[dict[str, int]]:
     """Return how the opcode looks when it is right; several guesses for one that the tables have
     not."""
-    entry = ROWS.get(form.name, {}).get(opcode)
+    entry = sets.rows.get(form.name, {}).get(opcode)
     vectors = {
         field.name: 256 + 8 * number if field.kind == "s9" else 0
         for number, field in enumerate(form.fields)
@@ -162,13 +167,13 @@ def _telling(form: Format, role: str, takes: str, number: int) -> int:
     """Return a register for an operand, another one for each."""
     if takes == "exec":
         return 126
-    if role in ("saddr", "soffset") and form.name not in ("VBUFFER",):
+    if role in ("saddr", "soffset") and form.name not in ("VBUFFER", "VTBUFFER"):
         return NULL
     kinds = {field.name: field.kind for field in form.fields}
     kind = kinds.get(role, "imm")
     if kind == "s9" and "v" in takes:
         return 256 + number
-    return number // 2 if kind == "b6" else number
+    return number // {"b6": 2, "q5": 4}.get(kind, 1)
 
 
 def _changed(form: Format, base: dict[str, int], tail: int) -> Iterator[_Fields]:
@@ -199,7 +204,7 @@ def _with_dpp(form: Format, base: dict[str, int]) -> Iterator[_Fields]:
 
 
 def _piece(form: Format, opcode: int, fields: dict[str, int], tail: int) -> Piece:
-    bits = form.prefix << (32 - form.prefix_bits) | opcode << form.opcode.shift
+    bits = form.leading_bits | opcode << form.opcode.shift
     for field in form.fields:
         # Where fields overlap (sdst with abs and op_sel) only one of them is given.
         bits |= (fields.get(field.name, 0) & ((1 << field.bits) - 1)) << field.shift

@@ -7,13 +7,17 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
 OBJDUMP = "llvm-objdump-22"
 ASSEMBLER = "llvm-mc-22"
 CPU = "gfx1201"
+# The processor that the tools are asked about.
+PROCESSOR = ContextVar("processor", default=CPU)
 # An instruction has at most 12 bytes and a wrong one may hide the next two words: 32 bytes never
 # overlap.
 SLOT = 32
@@ -47,6 +51,22 @@ class Line:
         return text if text != self.text and "/*" not in text else None
 
 
+def all_features(features: str) -> str:
+    """Return an -mattr string with the default syntax of gfx12, which has no halves of registers,
+    unless it names the other one."""
+    return features if "real-true16" in features else f"-real-true16,{features}".rstrip(",")
+
+
+@contextmanager
+def asking_about(processor: str) -> Iterator[None]:
+    """Ask the tools about another processor inside of the block."""
+    token = PROCESSOR.set(processor)
+    try:
+        yield
+    finally:
+        PROCESSOR.reset(token)
+
+
 def without_class_comments(text: str) -> str:
     """Return the text of an instruction without what LLVM says about the classes of its
     registers."""
@@ -73,9 +93,8 @@ def parse(listing: str) -> list[Line]:
 def disassemble_object(path: Path, features: str = "") -> list[Line]:
     """Return every instruction of an object's .text; `features` is an -mattr string such as
     +real-true16."""
-    command = [OBJDUMP, "-d", f"--mcpu={CPU}", "--section=.text", str(path)]
-    if features:
-        command.append(f"--mattr={features}")
+    command = [OBJDUMP, "-d", f"--mcpu={PROCESSOR.get()}", "--section=.text", str(path)]
+    command.append(f"--mattr={all_features(features)}")
     listing = subprocess.run(command, capture_output=True, text=True, check=True, env=_QUIET).stdout
     return parse(listing)
 
@@ -88,7 +107,7 @@ def make_object(code: bytes, directory: Path) -> Path:
     command = [
         ASSEMBLER,
         "-triple=amdgcn-amd-amdhsa",
-        f"-mcpu={CPU}",
+        f"-mcpu={PROCESSOR.get()}",
         "-filetype=obj",
         "code.s",
         "-o",

@@ -7,7 +7,7 @@ import re
 
 from assembler import assemble_each
 from objdump import Line, disassemble_each
-from opcode_shapes import HALVES, VGPR, Operand, Shape, encode, split_text, usable
+from opcode_shapes import HALVES, MEMORY, VGPR, Operand, Shape, encode, split_text, usable
 
 from amdjit.emulator.decoder.formats import NULL
 
@@ -76,14 +76,16 @@ def read_constants(shape: Shape, operand: Operand, answer: dict[int, Line]) -> N
     )
     operand.takes += "s" if token(40) else ""
     operand.takes += "i" if token(193) else ""
-    operand.takes += "l" if token(255) else ""
+    # The disassembler takes a literal as a buffer's offset, the assembler does not.
+    operand.takes += "l" if token(255) and shape.format.name not in MEMORY else ""
     only_null = token(NULL) == "null" and not token(40)
     # The disassembler writes null for any vector register's field; the assembler knows better.
     operand.takes += (
         "n" if only_null and assemble_each([answer[NULL].text], shape.features)[0] else ""
     )
     if token(193):
-        seen = (token(193), token(242), token(248), token(255))
+        literal = token(255) if "l" in operand.takes else None
+        seen = (token(193), token(242), token(248), literal)
         if seen not in _CONSTANT_KINDS:
             print("constants", shape.mnemonic, operand.role, seen)
         operand.constants = _CONSTANT_KINDS.get(seen, "32")

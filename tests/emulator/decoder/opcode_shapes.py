@@ -9,18 +9,19 @@ from dataclasses import dataclass, field
 
 from objdump import Line, disassemble_each
 
-from amdjit.emulator.decoder.formats import Format, format_of
+from amdjit.emulator.decoder.formats import Format, Formats, format_of
 
 LITERAL_WORD = 0x12345678
 # Some opcodes have no text but the one that names halves of registers.
 HALVES = "+real-true16"
 VGPR = 256
-MEMORY = ("DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "SMEM")
+MEMORY = ("DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "VTBUFFER", "SMEM")
+BUFFERS = ("VBUFFER", "VTBUFFER")
 _SUFFIX = re.compile(r"_(e32|e64|dpp|e64_dpp)$")
 _REGISTER = re.compile(r"^([vs])(?:(\d+)(?:\.[lh])?|\[(\d+):(\d+)\])$")
 # v_cmp and v_cmpx as VOPC write VCC and EXEC; the text has no field for it.
 _MASK_OPERAND = re.compile(
-    r"^v_(cmp|cmpx)_|^v_cndmask_|^v_(add|sub|subrev)_co|^v_div_scale|^v_mad_co_|^v_div_fmas"
+    r"^v_(cmp|cmpx)_|^v_cndmask_|^v_(add|sub|subrev)_co|^v_div_scale|^v_mad_(co_)?[iu]64_|^v_div_fmas"
 )
 
 
@@ -55,7 +56,7 @@ class Shape:
 
 def encode(form: Format, code: int, fields: dict[str, int], tail: int = LITERAL_WORD) -> bytes:
     """Return the bytes of an instruction; a literal, or a DPP word, always follows."""
-    bits = form.prefix << (32 - form.prefix_bits) | code << form.opcode.shift
+    bits = form.leading_bits | code << form.opcode.shift
     for item in form.fields:
         bits |= (fields.get(item.name, 0) & ((1 << item.bits) - 1)) << item.shift
     return bits.to_bytes(form.size, "little") + tail.to_bytes(4, "little")
@@ -74,6 +75,7 @@ def field_fills(form: Format) -> dict[str, list[int]]:
             "s8": [scalar],
             "b6": [scalar // 2],
             "r9": [scalar],
+            "q5": [scalar // 4],
             "imm": [0],
         }[item.kind]
     if form.name == "SMEM":
@@ -95,14 +97,16 @@ def usable(line: Line) -> bool:
     return not line.rejected
 
 
-def belongs(form: Format, code: int, line: Line) -> bool:
+def belongs(formats: Formats, form: Format, code: int, line: Line) -> bool:
     """True if the opcode is one of this format's and of those that the decoder covers."""
     first = int.from_bytes(encode(form, code, {})[:4], "little")
     outside = "bvh_stack" in line.text or line.text.startswith("v_illegal")
-    return format_of(first >> 23) is form and not outside
+    return format_of(formats, first >> 23, (first >> 16) & 3) is form and not outside
 
 
-def find_fills(form: Format, features: str = "") -> dict[int, tuple[dict[str, int], Line]]:
+def find_fills(
+    formats: Formats, form: Format, features: str = ""
+) -> dict[int, tuple[dict[str, int], Line]]:
     """Return, for every opcode the oracle knows, the most telling accepted fill and its text."""
     fills = field_fills(form)
     names = list(fills)
@@ -119,7 +123,7 @@ def find_fills(form: Format, features: str = "") -> dict[int, tuple[dict[str, in
         for code, line in zip(open_codes, lines, strict=True):
             if usable(line):
                 found[code] = (fill, line)
-    return {code: pair for code, pair in found.items() if belongs(form, code, pair[1])}
+    return {code: pair for code, pair in found.items() if belongs(formats, form, code, pair[1])}
 
 
 def split_text(text: str) -> tuple[str, list[str], str]:
@@ -152,8 +156,8 @@ def field_of(form: Format, fill: dict[str, int], file: str, number: int) -> str 
         value = fill.get(item.name, 0)
         if item.kind == "imm" or value == 124:
             continue
-        if item.kind == "b6":
-            value *= 2
+        if item.kind in ("b6", "q5"):
+            value *= 2 if item.kind == "b6" else 4
         vector = item.kind in ("v8", "d8") or value >= VGPR
         if item.kind == "d8" and file == "s":
             vector = False
@@ -182,9 +186,7 @@ def operands_of(
                 )
             )
         elif token == "off" and form.name in MEMORY:
-            operands.append(
-                Operand("vaddr" if form.name == "VBUFFER" else "saddr", 1, implied="off")
-            )
+            operands.append(Operand("vaddr" if form.name in BUFFERS else "saddr", 1, implied="off"))
         elif register:
             role_name = field_of(form, fill, register[0], register[1])
             if role_name is None and register == ("s", 0, 1) and form.name == "VOP3":

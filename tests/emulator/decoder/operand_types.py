@@ -1,4 +1,4 @@
-"""Operand types of gfx12 opcodes, from the mnemonic and the width of each operand.
+"""Operand types of opcodes, from the mnemonic and the width of each operand.
 
 The assembler's names carry the types: `v_cvt_f32_f16` writes f32 and reads f16. The tables below
 hold the opcodes whose names do not say it all (RDNA 4 ISA document, chapter 16 "Instructions").
@@ -13,7 +13,7 @@ _BITS = re.compile(r"(\d+)$")
 
 # Opcodes that read their destination too (accumulators, partial writes, exchanges).
 _ACCUMULATES = re.compile(
-    r"fmac|writelane|v_swap|_swmmac_|fma_mixlo|fma_mixhi|bitset|s_cmov|addk|mulk|permlane(x)?16|"
+    r"fmac|dot2acc|writelane|v_swap|_swmmac_|fma_mixlo|fma_mixhi|bitset|s_cmov|addk|mulk|permlane(x)?16|"
     r"v_cvt_pk_(fp8|bf8)_f32|v_cvt_sr_|load.*d16"
 )
 # role -> type of single operands, by mnemonic.
@@ -37,6 +37,9 @@ _EXCEPTIONS: dict[str, dict[str, str]] = {
     "v_mad_i32_i16": {"src0": "i16", "src1": "i16", "src2": "i32"},
     "v_mad_co_u64_u32": {"vdst": "u64", "src0": "u32", "src1": "u32", "src2": "u64"},
     "v_mad_co_i64_i32": {"vdst": "i64", "src0": "i32", "src1": "i32", "src2": "i64"},
+    "v_mad_u64_u32": {"vdst": "u64", "src0": "u32", "src1": "u32", "src2": "u64"},
+    "v_mad_i64_i32": {"vdst": "i64", "src0": "i32", "src1": "i32", "src2": "i64"},
+    "v_dot2acc_f32_f16": {"src0": "v2f16", "src1": "v2f16"},
     "v_dot2_f32_f16": {"src0": "v2f16", "src1": "v2f16", "src2": "f32"},
     "v_dot2_f32_bf16": {"src0": "v2bf16", "src1": "v2bf16", "src2": "f32"},
     "v_dot2_f16_f16": {"vdst": "f16", "src0": "v2f16", "src1": "v2f16", "src2": "f16"},

@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.formats import FORMATS, Field, Format
-from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.formats import Field, Format
+from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
 
 _CONTROLS = (0x1B, 0x101, 0x11F, 0x128, 0x140, 0x141, 0x150, 0x16F)
 _ABSENT_IN_LDS = (
@@ -35,21 +35,25 @@ class Piece:
 
 
 def pieces(
-    generator: random.Random, known: int, unknown: int, names: tuple[str, ...] = ()
+    generator: random.Random,
+    known: int,
+    unknown: int,
+    names: tuple[str, ...] = (),
+    sets: InstructionSet = GFX12,
 ) -> Iterator[Piece]:
     """Yield `known` pieces for each opcode in the tables and `unknown` for every other opcode
     number."""
-    for form in FORMATS:
+    for form in sets.formats.listed:
         if names and form.name not in names:
             continue
         for opcode in range(1 << form.opcode.bits):
-            listed = form.name == "VOPD" or opcode in ROWS[form.name]
+            listed = form.name == "VOPD" or opcode in sets.rows[form.name]
             for _ in range(known if listed else unknown):
                 yield Piece(form.name, opcode, _code(generator, form, opcode))
 
 
 def _code(generator: random.Random, form: Format, opcode: int) -> bytes:
-    bits = form.prefix << (32 - form.prefix_bits) | opcode << form.opcode.shift
+    bits = form.leading_bits | opcode << form.opcode.shift
     if generator.random() < 0.97:
         for field in form.fields:
             bits |= _value(generator, field) << field.shift
@@ -80,7 +84,8 @@ def _without_optional(generator: random.Random, form: Format, bits: int) -> int:
             field = form.field(name)
             bits &= ~(((1 << field.bits) - 1) << field.shift)
         return bits
-    return bits & ~(1 << 49) & ~0x7F | 124
+    saddr, sve = form.field("saddr"), form.field("sve")
+    return bits & ~(1 << sve.shift) & ~(0x7F << saddr.shift) | 124 << saddr.shift
 
 
 def _value(generator: random.Random, field: Field) -> int:
@@ -101,6 +106,7 @@ def _value(generator: random.Random, field: Field) -> int:
         ),
         "b6": (2 * generator.randrange(24), generator.randrange(64)),
         "r9": (even,),
+        "q5": (even // 4, small & 31),
         "imm": (0, 0, 0, generator.getrandbits(field.bits)),
     }
     return generator.choice(choices[field.kind])

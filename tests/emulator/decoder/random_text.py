@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, InstructionSet
 from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
 
 _VECTORS = ("v1", "v2", "v5", "v127", "v128", "v255")
@@ -55,16 +55,22 @@ _MEMORY = (
     ),
     *("format:[BUF_FMT_32_FLOAT]", "th:TH_ATOMIC_CASCADE_RT scope:SCOPE_SE"),
 )
+_OLDER_MEMORY = (
+    *("offset:16", "offset:-8", "offset:4095", "offset:65535", "glc", "slc", "dlc", "glc slc dlc"),
+    *("idxen", "offen", "idxen offen", "tfe", "offset0:1 offset1:3", "format:[BUF_FMT_32_FLOAT]"),
+)
 _VECTOR_FORMATS = ("VOP1", "VOP2", "VOPC", "VOP3", "VOP3P")
-_MEMORY_FORMATS = ("SMEM", "DS", "VFLAT", "VSCRATCH", "VGLOBAL", "VBUFFER")
+_MEMORY_FORMATS = ("SMEM", "DS", "VFLAT", "VSCRATCH", "VGLOBAL", "VBUFFER", "VTBUFFER")
 
 
-def random_texts(generator: random.Random, count: int) -> Iterator[str]:
+def random_texts(
+    generator: random.Random, count: int, sets: InstructionSet = GFX12
+) -> Iterator[str]:
     """Yield `count` lines for each row of the tables; most are no instructions, as the assembler
     will tell."""
-    for name, rows in ROWS.items():
+    for name, rows in sets.rows.items():
         for code in rows if not name.startswith("VOPD") else ():
-            row = row_of(name, code)
+            row = row_of(name, code, instruction_set=sets)
             assert row is not None
             for _ in range(count):
                 yield _Line(generator, row).text()
@@ -139,7 +145,9 @@ class _Line:
     def _modifiers(self) -> str:
         chosen: list[str] = []
         if self._name in _MEMORY_FORMATS:
-            chosen = self._random.sample(_MEMORY, self._random.randrange(3))
+            is_older = self._row.opcode.instruction_set is GFX11
+            there = _OLDER_MEMORY if is_older else _MEMORY
+            chosen = self._random.sample(there, self._random.randrange(3))
         elif self._name in ("VOP3", "VOP3P", "VINTERP"):
             chosen = [self._pick(*_RESULTS)] if self._random.random() < 0.3 else []
             chosen += [self._list()] if self._random.random() < 0.4 else []

@@ -8,10 +8,11 @@ import re
 
 import pytest
 from assembler import Assembled, assemble_each
-from objdump import Line, disassemble_each, missing_tools
+from objdump import Line, asking_about, disassemble_each, missing_tools
 from random_text import random_texts
 
 from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
+from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, InstructionSet
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 
@@ -20,14 +21,14 @@ pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tool
 _MISREAD = re.compile(r"(v_cvt_pk_(fp8|bf8)_f32|v_fma_mix(lo|hi)_f16)_e64_dpp")
 
 
-def disagreement(made: Assembled, line: Line, true16: bool) -> str | None:
+def disagreement(made: Assembled, line: Line, true16: bool, sets: InstructionSet) -> str | None:
     """Return how the decoding of what was assembled differs from the disassembler's, or None.
 
     Where the disassembler errs, the text that was assembled counts.
     """
     text = made.text if line.rejected or _MISREAD.match(made.text) else line.text
     try:
-        instruction = decode(made.code, 0, 0)
+        instruction = decode(made.code, 0, 0, 32, sets)
     except UndecodableInstruction as error:
         if "_dpp" in text and "takes no literal" in error.reason:
             # In V_FMA_MIX the assembler takes a literal beside DPP, for which there is no place,
@@ -49,10 +50,15 @@ def without_constant(text: str) -> str:
     return re.sub(r"^(v_fmac_\w+_e64_dpp [^,]+, [^,]+), \S+", r"\1", text)
 
 
-def check(true16: bool, seed: int, count: int) -> int:
+def check(true16: bool, seed: int, count: int, sets: InstructionSet = GFX12) -> int:
     """Assemble `count` lines for each opcode; return how many of them were instructions."""
+    with asking_about(sets.processor):
+        return _check(true16, seed, count, sets)
+
+
+def _check(true16: bool, seed: int, count: int, sets: InstructionSet) -> int:
     features = "+real-true16" if true16 else ""
-    made = assemble_each(list(random_texts(random.Random(seed), count)), features)
+    made = assemble_each(list(random_texts(random.Random(seed), count, sets)), features)
     good = [one for one in made if one is not None]
     codes = [one.code for one in good]
     usual, other = (
@@ -65,7 +71,7 @@ def check(true16: bool, seed: int, count: int) -> int:
     wrong = [
         found
         for one, line in zip(good, lines, strict=True)
-        if (found := disagreement(one, line, true16))
+        if (found := disagreement(one, line, true16, sets))
     ]
     assert not wrong, f"{len(wrong)} of {len(good)} differ:\n" + "\n".join(wrong[:20])
     return len(good)
@@ -76,8 +82,16 @@ def test_what_is_assembled_decodes_to_its_text(true16: bool) -> None:
     assert check(true16, 1, 4) > 1500
 
 
+@pytest.mark.parametrize("true16", [False, True])
+def test_what_is_assembled_for_gfx11_decodes_to_its_text(true16: bool) -> None:
+    assert check(true16, 1, 2, GFX11) > 700
+
+
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("sets", [GFX12, GFX11], ids=["gfx12", "gfx11"])
 @pytest.mark.parametrize("true16", [False, True])
 @pytest.mark.parametrize("seed", range(2, 8))
-def test_much_that_is_assembled_decodes_to_its_text(true16: bool, seed: int) -> None:
-    assert check(true16, seed, 100) > 40000
+def test_much_that_is_assembled_decodes_to_its_text(
+    true16: bool, seed: int, sets: InstructionSet
+) -> None:
+    assert check(true16, seed, 100, sets) > 35000

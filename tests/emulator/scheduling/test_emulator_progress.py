@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_source, emulate
+from building import compile_source, device, emulate
 from required_tools import needs_tools
 
-from amdjit.diagnostics.errors import KernelFault
+from amdjit.diagnostics.errors import KernelFault, LaunchError
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.target import find_target
 
@@ -166,3 +166,73 @@ KERNEL meet(GLOBAL u32 *count, u32 groups) {
     with pytest.raises(KernelFault, match="time limit") as caught:
         run(code, "meet", resident + 1, 1024, [count, np.uint32(resident + 1)], device=patient)
     assert caught.value.kind == "time-limit"
+
+
+def cooperatively(source: str, kernel: str, grid: int, *args: object, threads: int = 1) -> None:
+    run(
+        compile_source(HEAD + source),
+        kernel,
+        grid,
+        64,
+        args,
+        device=device(threads),
+        cooperative=True,
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("groups", [1, 5, 150])
+def test_all_workgroups_of_a_cooperative_launch_are_under_way(groups: int, threads: int) -> None:
+    x, count = np.zeros(groups * 64, np.uint32), np.zeros(1, np.uint32)
+    source = GRID_BARRIER.replace("WAIT", "SLEEP")
+    arguments = x, count, np.uint32(groups), np.uint32(3)
+    cooperatively(source, "shift", groups, *arguments, threads=threads)
+    expected = np.zeros(groups, np.uint32)
+    for _ in range(3):
+        expected = np.roll(expected + np.arange(groups), -1)
+    np.testing.assert_array_equal(x.reshape(groups, 64), np.repeat(expected[:, None], 64, 1))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_workgroups_that_wait_for_each_other_are_reported(threads: int) -> None:
+    source = """
+KERNEL stuck(GLOBAL u32 *flags, u32 groups) {
+  if (BLOCK == 2) return;
+  while (LOAD(&flags[(BLOCK + 1) % groups]) == 0) SLEEP;
+  STORE(&flags[BLOCK], 1);
+}
+"""
+    flags = np.zeros(9, np.uint32)
+    with pytest.raises(KernelFault, match="workgroups of a cooperative launch wait") as caught:
+        cooperatively(source, "stuck", 9, flags, np.uint32(9), threads=threads)
+    assert caught.value.kind == "barrier"
+    assert "1 of 9 workgroups ended at" in str(caught.value)
+    assert "8 of 9 workgroups wait at" in str(caught.value)
+    assert not flags.any()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_chain_of_workgroups_that_count_while_they_sleep(threads: int) -> None:
+    """Each waits for the next one, which is busy for long with nothing but a counter."""
+    source = """
+KERNEL chain(GLOBAL u32 *flags, u32 groups) {
+  if (BLOCK + 1 < groups) while (LOAD(&flags[BLOCK + 1]) == 0) SLEEP;
+  for (u32 i = 0; i < 3000; ++i) SLEEP;
+  STORE(&flags[BLOCK], 1);
+}
+"""
+    flags = np.zeros(6, np.uint32)
+    cooperatively(source, "chain", 6, flags, np.uint32(6), threads=threads)
+    assert flags.all()
+
+
+def test_cooperative_grids_that_do_not_fit_are_refused() -> None:
+    source = """
+SHARED u32 mine[8192];
+KERNEL large(GLOBAL u32 *x) { mine[LANE] = BLOCK; barrier(); x[BLOCK] = mine[0]; }
+"""
+    x = np.zeros(32 * 4 + 1, np.uint32)
+    cooperatively(source, "large", 32 * 4, x)
+    np.testing.assert_array_equal(x[:-1], np.arange(128))
+    with pytest.raises(LaunchError, match="of 129 workgroups is over the limit of 128, 4 on each"):
+        cooperatively(source, "large", 32 * 4 + 1, x)

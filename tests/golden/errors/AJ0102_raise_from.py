@@ -9,7 +9,7 @@ import amdjit
 def k(x):
     i = amdjit.grid(1)
     if x[i] < 0:
-        raise ValueError("negative") from None
+        raise ValueError("negative") from KeyError
 
 
 def run():

@@ -1,20 +1,20 @@
-"""What is refused: recursion."""
+"""What is refused: a recursion that never ends."""
 
 import amdjit
 from amdjit import i32
 
 
 def even(n):
-    return True if n == 0 else odd(n - 1)
+    return odd(n - 1)
 
 
 def odd(n):
-    return False if n == 0 else even(n - 1)
+    return even(n - 1)
 
 
 @amdjit.kernel
 def parity(n: i32, out: i32[:]):
-    out[0] = 1 if even(n) else 0
+    out[0] = even(n)
 
 
 def run():

@@ -6,7 +6,7 @@ from amdjit import f32
 
 @amdjit.kernel
 def total(a: f32[:], out: f32[:]):
-    out[0] = a.sum()
+    out[0] = a.cumsum()
 
 
 def run():

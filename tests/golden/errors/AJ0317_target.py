@@ -12,4 +12,4 @@ def product(d: f32[:, :]):
 
 
 def run():
-    product.compile(target="gfx1100")
+    product.compile(target="gfx1030")

@@ -139,3 +139,28 @@ def constant_part_of_an_lds_address(out: f32[:]):
     out[t] = tile[t ^ 1, 3]
     # CHECK: v_dual_lshlrev_b32 v1, 4, v0
     # CHECK: ds_store_b32 v1, v? offset:12
+
+
+@amdjit.kernel
+def grid_barrier(x: i32[:], y: i32[:]):
+    """Each wave waits for its stores before the grid's barrier, and forgets after it what its cache
+    holds; one work-item arrives for its workgroup."""
+    i = amdjit.grid(1)
+    y[i] = x[i]
+    sync.grid()
+    x[i] = y[i + 1]
+    # CHECK: global_store_b32
+    # CHECK: s_wait_storecnt 0x0
+    # CHECK-NEXT: s_barrier_signal -1
+    # CHECK-NEXT: s_barrier_wait -1
+    # CHECK: offset:252 scope:SCOPE_DEV
+    # CHECK: s_wait_loadcnt 0x0
+    # CHECK-NEXT: global_atomic_add_u32 v?, v?, v?, s[2:3] offset:248 th:TH_ATOMIC_RETURN
+    # CHECK: s_sleep 2
+    # CHECK-NEXT: global_load_b32 v?, v?, s[2:3] offset:252 scope:SCOPE_DEV
+    # CHECK: s_wait_storecnt 0x0
+    # CHECK-NEXT: global_store_b32 v?, v?, s[2:3] offset:252 scope:SCOPE_DEV
+    # CHECK: s_barrier_wait -1
+    # CHECK-NEXT: s_wait_loadcnt 0x0
+    # CHECK-NEXT: global_inv scope:SCOPE_DEV
+    # CHECK: global_load_b32

@@ -30,7 +30,7 @@ def order_and_scope(a: i32[:]):
 @amdjit.kernel
 def barrier(a: f32[:]):
     """A barrier stands between a release and an acquire of all memory in the workgroup."""
-    a[threadIdx.x] = 1.0
+    a[threadIdx.x] += 1.0
     amdjit.syncthreads()
     # CHECK: fence syncscope("workgroup") release
     # CHECK-NEXT: call void @llvm.amdgcn.s.barrier()
@@ -55,7 +55,7 @@ def barrier_for_lds(a: f32[:]):
 def split_barrier(a: i32[:]):
     """A signal releases what came before it, and its wait acquires what others released."""
     sync.barrier_signal()
-    a[threadIdx.x] = 1
+    a[threadIdx.x] += 1
     sync.barrier_wait()
     # CHECK: fence syncscope("workgroup") release
     # CHECK-NEXT: call void @llvm.amdgcn.s.barrier.signal(i32 -1)

@@ -204,7 +204,7 @@ def main(folder: Path, target_name: str, count: int, constants: str = "") -> Non
     for number, (size, batch) in enumerate(work):
         print("compile", *(row.name for row in batch), flush=True)
         kernel = amdjit.kernel(getattr(module, f"kernel_{number}"))
-        assembly = kernel.compile(*arrays, target=target_name, wave_size=size).asm
+        assembly = kernel.compile(*arrays, target=target_name, wave_size=size).asm_full
         for row in batch:
             if missing(row, target_name, assembly):
                 print("missing", row.name, *row.mnemonics(target_name), flush=True)

@@ -72,7 +72,7 @@ def test_assembly_computes_what_its_model_says() -> None:
     np.testing.assert_array_equal(
         out[2], [nine_if_greater(*pair) for pair in zip(x, y, strict=True)]
     )
-    assembly = compute.compile(u32[:], u32[:], u32[:, :]).asm
+    assembly = compute.compile(u32[:], u32[:], u32[:, :]).asm_full
     assert (
         assembly.count("v_mad_u32_u24")
         == len(re.findall(r"v_lshl_add_u32 v\d+, v\d+, 3, s\d+", assembly))

@@ -114,7 +114,7 @@ def test_it_is_no_instruction_and_keeps_loads_after_stores(target: str) -> None:
         wave_barrier()
         out[i] = a[0]
 
-    text = ordered.compile(target=target).asm
+    text = ordered.compile(target=target).asm_full
     assert text.index("global_store") < text.index("global_load") < text.rindex("global_store")
     assert not any(
         word in text for word in ("s_barrier", "s_load_b32", "buffer_gl", "global_inv", "global_wb")

@@ -105,7 +105,7 @@ def test_halves_change_places_in_waves_of_64_lanes_only() -> None:
     values, out = RANDOM.random(64), np.zeros(64)
     halves[1, 64](values, out)
     np.testing.assert_array_equal(out, wave.permlane64(values))
-    assert halves.compile(amdjit.f32[:], amdjit.f32[:]).asm.count("v_permlane64_b32") == 1
+    assert halves.compile(amdjit.f32[:], amdjit.f32[:]).asm_full.count("v_permlane64_b32") == 1
     with pytest.raises(amdjit.TargetError, match="64"):
         amdjit.kernel(wave_size=32)(halves.function).compile(amdjit.f32[:], amdjit.f32[:])
 
@@ -169,7 +169,7 @@ def one_of_each(x, out):
 
 
 def test_a_combination_has_one_exchange_a_step() -> None:
-    assembly = one_of_each.compile(amdjit.f32[:], amdjit.f32[:]).asm
+    assembly = one_of_each.compile(amdjit.f32[:], amdjit.f32[:]).asm_full
     assert assembly.count("row_xmask") == 4
     assert assembly.count("row_shr") == 4
     assert assembly.count("v_permlanex16_b32") == 2

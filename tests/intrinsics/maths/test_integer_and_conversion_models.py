@@ -108,7 +108,7 @@ def test_dot_products_of_integers_have_each_sides_sign(left: Any, right: Any) ->
     np.testing.assert_array_equal(out[2], arithmetic.dot8(x, y, c))
     np.testing.assert_array_equal(out[3], arithmetic.dot8(x, y, c, False, True, True))
     types = [{np.int8: i8, np.uint8: u8}[side][:] for side in (left, right)]
-    assembly = dots.compile(*types, i32[:], i32[:], i32[:], i32[:, :]).asm
+    assembly = dots.compile(*types, i32[:], i32[:], i32[:], i32[:, :]).asm_full
     assert assembly.count("v_dot4_i32_iu8") == assembly.count("v_dot8_i32_iu4") == 2
 
 
@@ -140,7 +140,7 @@ def test_a_mixed_product_is_one_instruction_and_rounded_once() -> None:
     mixed[1, 64](x, y, z, out)
     exact = x.astype(np.float64) * y.astype(np.float64) + z.astype(np.float64)
     np.testing.assert_array_equal(out, exact.astype(np.float32))
-    assembly = mixed.compile(f16[:], f16[:], f32[:], f32[:]).asm
+    assembly = mixed.compile(f16[:], f16[:], f32[:], f32[:]).asm_full
     assert assembly.count("v_fma_mix_f32") == 1
     assert "v_cvt_f32_f16" not in assembly
 
@@ -158,7 +158,7 @@ def test_four_numbers_are_packed_as_ml_dtypes_rounds_them() -> None:
     packed[2, 64](x, fp, bf)
     np.testing.assert_array_equal(fp.view(np.uint8), x.astype(fp.dtype).view(np.uint8))
     np.testing.assert_array_equal(bf.view(np.uint8), x.astype(bf.dtype).view(np.uint8))
-    assembly = packed.compile(f32[:], fp8[:], bf8[:]).asm
+    assembly = packed.compile(f32[:], fp8[:], bf8[:]).asm_full
     assert assembly.count("v_cvt_pk_fp8_f32") == assembly.count("v_cvt_pk_bf8_f32") == 2
 
 
@@ -258,7 +258,7 @@ def test_pairs_are_added_at_once(dtype: Any) -> None:
     wide = x.astype(np.float32)
     wanted = [*wide[0::2].sum(axis=0), *wide[1::2].sum(axis=0), 0, 0, *wide.sum(axis=0)]
     np.testing.assert_array_equal(out.astype(np.float32), wanted)
-    assembly = pairs.compile(scalar[:], scalar[:], scalar[:], scalar).asm
+    assembly = pairs.compile(scalar[:], scalar[:], scalar[:], scalar).asm_full
     name = "f16" if dtype is np.float16 else "bf16"
     assert assembly.count(f"global_atomic_pk_add_{name}") == 1
     assert assembly.count(f"ds_pk_add_{name}") + assembly.count(f"ds_pk_add_rtn_{name}") == 1

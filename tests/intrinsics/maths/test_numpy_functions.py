@@ -241,16 +241,11 @@ def test_functions_of_integers_refuse_floats(function: Any) -> None:
         amdjit.kernel(kernel).compile(amdjit.f32[:], amdjit.f32[:])
 
 
-@pytest.mark.parametrize("name", ["comb", "perm", "factorial", "fsum"])
-def test_functions_of_python_that_kernels_lack_name_what_to_write(name: str) -> None:
-    function = getattr(math, name)
-
+def test_functions_of_python_that_kernels_lack_name_what_to_write() -> None:
     def kernel(x, out):
-        out[0] = function(x[0])
+        out[0] = math.fsum(x[0])
 
-    with pytest.raises(
-        CompileError, match=r"cannot be called in a kernel(.|\n)*help: (use floats|add in f64)"
-    ):
+    with pytest.raises(CompileError, match=r"cannot be called in a kernel(.|\n)*help: add in f64"):
         amdjit.kernel(kernel).compile(amdjit.i32[:], amdjit.f32[:])
 
 

@@ -75,7 +75,7 @@ def test_pairs_of_integers_take_one_instruction_each(dtype: Any) -> None:
     limits = np.iinfo(dtype)
     np.testing.assert_array_equal(out[5], np.clip(x.astype(int) + y, limits.min, limits.max))
     element = amdjit.types.from_dtype(np.dtype(dtype))
-    assembly = packed_integers.compile(*[element[::1]] * 3, element[:, ::1]).asm
+    assembly = packed_integers.compile(*[element[::1]] * 3, element[:, ::1]).asm_full
     assert len(re.findall(r"v_pk_\w+", assembly)) == 7
     assert len(re.findall(r"v_pk_(add|sub)_\w+ .*clamp", assembly)) == 2
 
@@ -165,7 +165,7 @@ def test_dot_products_of_8_bit_floats(left: str, right: str) -> None:
         out, [arithmetic.dot4_float(*row) for row in zip(a, b, c, strict=True)]
     )
     types = EIGHTHS[left][1][:], EIGHTHS[right][1][:], f32[:], f32[:]
-    assert eighth_dots.compile(*types).asm.count(f"v_dot4_f32_{left}_{right}") == 1
+    assert eighth_dots.compile(*types).asm_full.count(f"v_dot4_f32_{left}_{right}") == 1
 
 
 @amdjit.kernel
@@ -181,7 +181,7 @@ def test_dot_products_of_pairs_in_their_own_type(dtype: Any, type: Any) -> None:
     narrow_dots[1, 64](a.ravel(), b.ravel(), c, out)
     exact = (a.astype(np.float32) * b.astype(np.float32)).sum(axis=1) + c.astype(np.float32)
     np.testing.assert_array_equal(out, exact.astype(dtype))
-    assert narrow_dots.compile(*[type[:]] * 4).asm.count(f"v_dot2_{type}_{type}") == 1
+    assert narrow_dots.compile(*[type[:]] * 4).asm_full.count(f"v_dot2_{type}_{type}") == 1
 
 
 @amdjit.kernel
@@ -220,7 +220,7 @@ def test_packs_saturate_with_one_more_instruction_a_number() -> None:
         assert np.isnan(found[6].astype(np.float32))
         expected = np.clip(np.delete(x, 6), -limit, limit).astype(found.dtype)
         np.testing.assert_array_equal(np.delete(found, 6).view(np.uint8), expected.view(np.uint8))
-    assembly = packed.compile(f32[:], fp8[:], bf8[:]).asm
+    assembly = packed.compile(f32[:], fp8[:], bf8[:]).asm_full
     assert len(re.findall(r"v_(minimummaximum|maximumminimum)_f32", assembly)) == 8
 
 

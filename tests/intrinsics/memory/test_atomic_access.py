@@ -56,7 +56,7 @@ def test_the_scope_is_in_the_instruction() -> None:
         while atomic.load(flag, 0, "acquire") == 0:
             pass
 
-    assembly = spin.compile(u32[:]).asm
+    assembly = spin.compile(u32[:]).asm_full
     assert "global_load_b32" in assembly
     assert "scope:SCOPE_DEV" in assembly
     assert "global_inv scope:SCOPE_DEV" in assembly

@@ -25,7 +25,7 @@ def ordered(x, out, order: amdjit.Const, scope: amdjit.Const):
 def test_orders_of_buffers_wait_and_invalidate_as_those_of_arrays(scope: str) -> None:
     name = {"workgroup": "SCOPE_SE", "agent": "SCOPE_DEV", "system": "SCOPE_SYS"}[scope]
     text = {
-        order: ordered.compile(amdjit.u32[:], amdjit.u32[:], order, scope).asm
+        order: ordered.compile(amdjit.u32[:], amdjit.u32[:], order, scope).asm_full
         for order in ("relaxed", "acq_rel")
     }
     for assembly in text.values():

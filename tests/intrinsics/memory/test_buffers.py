@@ -52,7 +52,7 @@ def test_records_end_where_they_end() -> None:
     np.testing.assert_array_equal(out[16:, 0], 0)
     np.testing.assert_array_equal(out[:, 1], 0)
     np.testing.assert_array_equal(x, expected)
-    assembly = neighbours.compile(f32[:], f32[:, :]).asm
+    assembly = neighbours.compile(f32[:], f32[:, :]).asm_full
     # Neighbours are loaded together: each word has its own bounds.
     assert len(re.findall(r"buffer_load_b64 .* idxen", assembly)) == 1
     assert "th:TH_STORE_NT" in assembly
@@ -172,7 +172,7 @@ def test_storing_a_normalised_format_clamps_and_rounds() -> None:
     out = np.zeros(128, np.uint8)
     quantised[1, 32](x, out)
     np.testing.assert_array_equal(out, np.rint(np.clip(x.astype(float), 0, 1) * 255))
-    assembly = quantised.compile(f32[:], u8[:]).asm
+    assembly = quantised.compile(f32[:], u8[:]).asm_full
     assert len(re.findall(r"tbuffer_store_format_xyzw .*BUF_FMT_8_8_8_8_UNORM", assembly)) == 1
 
 
@@ -189,7 +189,7 @@ def test_halves_of_a_format_are_rounded_once() -> None:
     data, out = RANDOM.integers(0, 256, 64).astype(np.uint8), np.zeros(64, np.float16)
     narrowed[1, 32](data, out)
     np.testing.assert_array_equal(out, (data / 255).astype(np.float16))
-    assembly = narrowed.compile(u8[:], f16[:]).asm
+    assembly = narrowed.compile(u8[:], f16[:]).asm_full
     assert "tbuffer_load_d16_format_xy " in assembly
     assert "tbuffer_store_d16_format_xy " in assembly
 
@@ -214,7 +214,7 @@ def test_plain_accesses_take_the_hints_that_llvm_has(
     x, out = RANDOM.random(64, np.float32), np.zeros(64, np.float32)
     hinted[1, 64](x, out, load, store)
     np.testing.assert_array_equal(out, x * 2)
-    found = re.findall(r"th:\w+", hinted.compile(f32[:], f32[:], load, store).asm)
+    found = re.findall(r"th:\w+", hinted.compile(f32[:], f32[:], load, store).asm_full)
     assert tuple(found) == hints
 
 
@@ -233,7 +233,7 @@ def test_wide_accesses_take_the_hints_too(kind: str, count: int, bits: int) -> N
     np.testing.assert_array_equal(out[:, :count], x[:, :count])
     assert not out[:, count:].any()
     element = amdjit.types.from_dtype(x.dtype)
-    assembly = wide_hinted.compile(element[:, ::1], element[:, ::1], count).asm
+    assembly = wide_hinted.compile(element[:, ::1], element[:, ::1], count).asm_full
     assert len(re.findall(rf"global_load_b{bits} .*TH_LOAD_NT", assembly)) == 1
     assert len(re.findall(rf"global_store_b{bits} .*TH_STORE_NT", assembly)) == 1
 
@@ -257,7 +257,9 @@ def test_buffers_take_every_hint(load: str, store: str, hints: list[str]) -> Non
     x, out = RANDOM.random(64, np.float32), np.zeros(64, np.float32)
     buffer_hinted[1, 64](x, out, load, store)
     np.testing.assert_array_equal(out, x)
-    assert re.findall(r"th:\w+", buffer_hinted.compile(f32[:], f32[:], load, store).asm) == hints
+    assert (
+        re.findall(r"th:\w+", buffer_hinted.compile(f32[:], f32[:], load, store).asm_full) == hints
+    )
 
 
 @amdjit.kernel
@@ -273,7 +275,7 @@ def test_prefetches_are_one_instruction_each_and_change_nothing() -> None:
     x, out = RANDOM.random(64, np.float32), np.zeros(64, np.float32)
     prefetching[1, 64](x, out)
     np.testing.assert_array_equal(out, x)
-    assembly = prefetching.compile(f32[:], f32[:]).asm
+    assembly = prefetching.compile(f32[:], f32[:]).asm_full
     assert re.search(r"s_prefetch_inst_pc_rel 0(x0)?, null, 3\b", assembly)
     assert re.search(r"s_prefetch_inst_pc_rel (0x400|1024), null, 31\b", assembly)
     assert re.search(r"s_buffer_prefetch_data s\[\d+:\d+\], 0x100, null, 1\b", assembly)
@@ -298,6 +300,6 @@ def test_wide_lds_accesses_are_one_instruction(kind: str, width: int, bits: int)
     element = amdjit.types.from_dtype(x.dtype)
     reversed_rows[1, 32](x, out, element, width)
     np.testing.assert_array_equal(out[:, :width], x[::-1, :width])
-    assembly = reversed_rows.compile(element[:, ::1], element[:, ::1], element, width).asm
+    assembly = reversed_rows.compile(element[:, ::1], element[:, ::1], element, width).asm_full
     assert len(re.findall(rf"ds_load_b{bits} ", assembly)) == 1
     assert len(re.findall(rf"ds_store_b{bits} ", assembly)) == 1

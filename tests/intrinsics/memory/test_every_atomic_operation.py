@@ -288,7 +288,7 @@ def single_cases(kinds: tuple[str, ...]) -> list[tuple[str, str, str]]:
 def check_single(name: str, kind: str, place: str) -> None:
     element = amdjit.types.from_dtype(np.dtype(kind))
     for keeps in (False, True):
-        assembly = alone.compile(element[:], element[:], name, place, keeps).asm
+        assembly = alone.compile(element[:], element[:], name, place, keeps).asm_full
         # LLVM asks for the old values of some that leave them unused.
         patterns = {
             _pattern(name, kind, place, returns) for returns in {keeps, keeps or name in LATE}

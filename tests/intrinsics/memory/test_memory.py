@@ -40,7 +40,7 @@ def test_buffers_move_vectors_of_128_bits_by_one_instruction() -> None:
     x, out = RANDOM.random(200, np.float32), np.zeros(200, np.float32)
     copy_bounded[1, 64](x, out, f32x4)
     np.testing.assert_array_equal(out, x)
-    assembly = copy_bounded.compile(f32[:], f32[:], f32x4).asm
+    assembly = copy_bounded.compile(f32[:], f32[:], f32x4).asm_full
     assert assembly.count("buffer_load_b128") == 1
     assert assembly.count("buffer_store_b128") == 1
     assert "th:TH_STORE_NT" in assembly
@@ -71,7 +71,7 @@ def test_streams_pass_the_caches_by() -> None:
     x, out = RANDOM.random(64, np.float32), np.zeros(64, np.float32)
     stream[1, 64](x, out)
     np.testing.assert_array_equal(out, x + np.float32(1))
-    assembly = stream.compile(f32[:], f32[:]).asm
+    assembly = stream.compile(f32[:], f32[:]).asm_full
     assert assembly.count("th:TH_LOAD_NT") == assembly.count("th:TH_STORE_NT") == 1
     assert assembly.count("s_prefetch_data") == 1
 
@@ -92,7 +92,7 @@ def test_a_transposing_load_gives_the_fragment_of_b(dtype: Any) -> None:
     lane = np.arange(32)[:, None]
     np.testing.assert_array_equal(out, x[16 + 8 * (lane // 16) + np.arange(8), 32 + lane % 16])
     arrays = [amdjit.types.from_dtype(x.dtype)[:, :]] * 2
-    assert transposed.compile(*arrays, 8).asm.count("global_load_tr_b128") == 1
+    assert transposed.compile(*arrays, 8).asm_full.count("global_load_tr_b128") == 1
 
 
 def test_a_transposing_load_of_bytes_gives_the_fragment_of_b() -> None:
@@ -167,7 +167,7 @@ def test_a_split_barrier_makes_writes_seen(wave_size: int) -> None:
     kernel = amdjit.kernel(wave_size=wave_size)(split.function)
     kernel[1, 256](x, out)
     np.testing.assert_array_equal(out, np.roll(x, -77) + x * 2)
-    assembly = kernel.compile(f32[:], f32[:]).asm
+    assembly = kernel.compile(f32[:], f32[:]).asm_full
     assert assembly.count("s_barrier_signal") == assembly.count("s_barrier_wait") == 1
 
 
@@ -186,4 +186,4 @@ def copy_bounded_wrongly(x, out):
 
 
 def test_a_f16_buffer_is_not_widened() -> None:
-    assert "buffer_load_u16" in copy_bounded.compile(f16[:], f16[:], f16).asm
+    assert "buffer_load_u16" in copy_bounded.compile(f16[:], f16[:], f16).asm_full

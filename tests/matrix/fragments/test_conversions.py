@@ -73,7 +73,7 @@ def test_4_bit_elements_become_f16_in_two_instructions() -> None:
 
     def count(rows: int) -> Any:
         kernel = converting(A, (rows, 16, 32), matrix.u4, f16, (ROW, ROW), 32, False)
-        return str(kernel.compile(u8[:, :], f16[:, :]).asm)
+        return str(kernel.compile(u8[:, :], f16[:, :]).asm_full)
 
     assert count(16).count("v_pk_add_f16") == 8
     assert count(16).count("v_permlanex16_b32") == 2

@@ -92,7 +92,7 @@ def test_columns_of_an_accumulator_take_one_exchange_and_rows_four() -> None:
             matrix.load_matrix_sync(part, a)
             d[amdjit.threadIdx.x] = matrix.reduce(part, axis, "maximum")[0]
 
-        return str(highest.compile(f32[:, :], f32[:]).asm)
+        return str(highest.compile(f32[:, :], f32[:]).asm_full)
 
     columns, rows = code(0), code(1)
     assert columns.count("v_maximum3_f32") == 15

@@ -24,7 +24,7 @@ def instructions(asm: str) -> list[str]:
 def check_same(by_fragments: Any, by_hand: Any, *signature: Any) -> list[str]:
     """Compare two kernels instruction by instruction, but for their names; return them."""
     found, expected = (
-        instructions(kernel.compile(*signature).asm) for kernel in (by_fragments, by_hand)
+        instructions(kernel.compile(*signature).asm_full) for kernel in (by_fragments, by_hand)
     )
     assert found == [line.replace("by_hand", "by_fragments") for line in expected]
     return found
@@ -203,7 +203,7 @@ def test_two_sparse_instructions_share_a_register_of_the_index() -> None:
         matrix.mma_sync(total, left, right, total)
         matrix.store_matrix_sync(d, total)
 
-    code = instructions(product.compile(f16[:, :], u8[:, :], f16[:, :], f32[:, :]).asm)
+    code = instructions(product.compile(f16[:, :], u8[:, :], f16[:, :], f32[:, :]).asm_full)
     counts = [
         sum(word in line for line in code)
         for word in ("v_swmmac", "v_perm_b32", "index_key:1", "b128")
@@ -235,7 +235,7 @@ def test_a_clipped_tile_that_lies_inside_takes_one_branch_more() -> None:
         matrix.load_matrix_sync(part, a, (64 * amdjit.blockIdx.x, 0), clip=True)
         matrix.store_matrix_sync(d, part)
 
-    code = instructions(load.compile(f16[:, :], f16[:, :]).asm)
+    code = instructions(load.compile(f16[:, :], f16[:, :]).asm_full)
     whole = max(index for index, line in enumerate(code) if line.startswith("global_load_b128"))
     assert sum(line.startswith("global_load_b128") for line in code[whole - 40 :]) >= 8
     assert not any(line.startswith(("v_cmp", "v_cndmask")) for line in code[whole - 7 :])

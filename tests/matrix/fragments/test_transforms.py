@@ -51,7 +51,7 @@ def test_partial_fragments_and_other_types(uses: Any, dtype: Any) -> None:
 def test_what_does_not_move_costs_nothing() -> None:
     def code(source: Any, target: Any, dtype: Any, wave_size: int) -> str:
         kernel = converting(source, target, dtype, 16, 32, (ROW, COL), wave_size)
-        return str(kernel.compile(dtype[:, :], dtype[:, :]).asm)
+        return str(kernel.compile(dtype[:, :], dtype[:, :]).asm_full)
 
     for use in (A, B, C):
         assert not EXCHANGE.search(code(use, use, f16, 32))

@@ -11,9 +11,15 @@ from typing import Any
 import pytest
 from captures import capture
 
+from amdjit.emulator.decoder.instruction_set import GFX11
 from amdjit.emulator.decoder.opcode_tables import ROWS
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
-from amdjit.intrinsics.matrix.multiply.certainty import KNOWN, MEANING, known
+from amdjit.intrinsics.matrix.multiply.certainty import (
+    GFX11_KNOWN,
+    KNOWN,
+    MEANING,
+    known,
+)
 
 DOCS = Path(__file__).parents[3] / "docs"
 MEASURED = ("float_dot_gfx1201", "wmma_integer_gfx1201")
@@ -33,6 +39,25 @@ def test_every_matrix_and_dot_instruction_of_gfx12_has_a_row() -> None:
 def captured() -> set[str]:
     rows = [row for name in MEASURED for row in capture(name)["rows"]]
     return {row["instruction"] for row in rows} | set(capture("packed_wmma")["instructions"])
+
+
+def test_every_matrix_and_dot_instruction_of_gfx11_has_a_row() -> None:
+    names = {name for rows in GFX11.rows.values() for name, *_ in rows.values()}
+    products = {
+        name.removeprefix("v_")
+        for name in names
+        if re.match(r"v_(s?wmma|swmmac|dot\d|dual_dot\d)", name)
+    }
+    assert products == set(GFX11_KNOWN)
+    taken = {row["instruction"] for row in capture("float_dot_gfx1100")["rows"]}
+    taken |= set(capture("packed_wmma")["instructions"])
+    taken |= {"V_WMMA_F32_16X16X16_F16", "V_WMMA_F32_16X16X16_BF16"}
+    measured = {name for name in GFX11_KNOWN if matrix.certainty(name, "gfx1100") == "measured"}
+    assert measured == {name.removeprefix("V_").lower() for name in taken}
+    with pytest.raises(ValueError, match="instruction of gfx11: did you mean"):
+        matrix.certainty("wmma_f32_16x16x16_fp8_fp8", "gfx1100")
+    with pytest.raises(ValueError, match="give one of gfx1100"):
+        matrix.certainty("wmma_f32_16x16x16_f16", "gfx942")
 
 
 def test_measured_are_those_that_the_captures_show_rounding_of() -> None:
@@ -69,7 +94,9 @@ def test_other_names_are_refused_with_those_that_are_alike(name: str, text: str)
 
 
 def test_the_reference_page_says_what_is_known_of_each_instruction() -> None:
-    page = (DOCS / "reference" / "matrix_instructions.md").read_text()
+    page, gfx11 = (DOCS / "reference" / "matrix_instructions.md").read_text().split("## gfx11")
+    for name, row in GFX11_KNOWN.items():
+        assert re.search(rf"^\| {row.certainty} \| .*`v_{name}`", gfx11, re.MULTILINE)
     cells = dict(
         re.findall(r"^\| `(\w+)` \| 32 \|.*\| (\w+) \| gfx1200, gfx1201 \|$", page, re.MULTILINE)
     )

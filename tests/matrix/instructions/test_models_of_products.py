@@ -65,7 +65,7 @@ def test_models_of_builtins_compute_the_reference_of_what_a_wave_holds(name: str
 
 
 @pytest.mark.parametrize(
-    "name", ["wmma_f32_16x16x16_f16_w32", "wmma_f32_16x16x32_f16", "mfma_f32_16x16x16f16"]
+    "name", ["wmma_f32_16x16x32_bf16", "wmma_f32_16x16x32_f16", "mfma_f32_16x16x16f16"]
 )
 def test_products_of_other_processors_have_no_model(name: str) -> None:
     builtin = getattr(amdgcn, name)

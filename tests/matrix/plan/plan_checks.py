@@ -118,7 +118,7 @@ def check_copy(
 def product_error(
     types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int],
     shape: tuple[int, int, int],
-    data: Data, wave_size: int = 32, fixed: bool = True,
+    data: Data, wave_size: int = 32, fixed: bool = True, target: str = "gfx1201",
 ) -> tuple[float, float]:  # fmt: skip
     """Return the error of 2 A B + 2 C and how large it may be; every matrix has a padded leading
     dimension.
@@ -139,7 +139,7 @@ def product_error(
     choices = ((depth,), layouts) if fixed else (depths_of(types, blocks), (None, None, None))
     kernel = product_kernel(types, blocks, *choices, wave_size)
     chosen = [int(each is COL) for each in layouts]
-    with amdjit.use("emulator:gfx1201"):
+    with amdjit.use(f"emulator:{target}"):
         launch = kernel[(m // rows, n // columns), wave_size * waves_of(waves)]
         launch(
             a_flat,
@@ -160,8 +160,10 @@ def product_error(
     found = d.reshape(lying[0], -1)[:, : lying[1]]
     found = found if layouts[2] is ROW else found.T
     allowed = tolerance(a, b, c, out_type, sum_type)
-    if allowed and a_type in _ROUNDED:
-        return relative_error(found, rounded_reference(types, a, b, c, wave_size)), 0.0
+    # On gfx11 no sum of floats is sure to be exact.
+    if a_type in _ROUNDED and (allowed or target != "gfx1201"):
+        rounded = rounded_reference(types, a, b, c, wave_size, target)
+        return relative_error(found, rounded), 0.0
     return relative_error(found, reference(a, b, c, out_type, sum_type)), allowed
 
 
@@ -177,11 +179,13 @@ def reference(a: Matrix, b: Matrix, c: Matrix, out_type: Any, sum_type: Any) -> 
 _ROUNDED = {f16: "f16", bf16: "bf16"}
 
 
-def rounded_reference(types: Any, a: Matrix, b: Matrix, c: Matrix, wave_size: int) -> Matrix:
+def rounded_reference(
+    types: Any, a: Matrix, b: Matrix, c: Matrix, wave_size: int, target: str
+) -> Matrix:
     """Return 2 A B + 2 C with sums that are rounded as the machine rounds those of fragments."""
     a_type, _, out_type, sum_type = types
     name = f"wmma_{sum_type}_16x16x16_{_ROUNDED[a_type]}_w{wave_size}"
-    total = matrix.reference(name, a, b, np.zeros(c.shape), order="fragment")
+    total = matrix.reference(name, a, b, np.zeros(c.shape), order="fragment", target=target)
     result: Matrix = (2 * total + 2 * c.astype(numpy_type(sum_type))).astype(numpy_type(out_type))
     return result
 
@@ -189,10 +193,10 @@ def rounded_reference(types: Any, a: Matrix, b: Matrix, c: Matrix, wave_size: in
 def check_product(
     types: Any, blocks: tuple[int, int], depth: int, layouts: Any, waves: tuple[int, int],
     shape: tuple[int, int, int],
-    data: Data, wave_size: int = 32, fixed: bool = True,
+    data: Data, wave_size: int = 32, fixed: bool = True, target: str = "gfx1201",
 ) -> None:  # fmt: skip
     error, allowed = product_error(
-        types, blocks, depth, layouts, waves, shape, data, wave_size, fixed
+        types, blocks, depth, layouts, waves, shape, data, wave_size, fixed, target
     )
     assert error <= allowed, f"{error}, allowed {allowed}, with {data.__name__}"
 

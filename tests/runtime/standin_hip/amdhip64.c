@@ -1,12 +1,14 @@
 /* A stand-in for ROCm's libamdhip64.so, for tests on machines without an AMD GPU.
  *
  * It has the functions that amdjit calls, with HIP's ABI (hip_runtime_api.h of ROCm 6 and 7). Work is queued and done
- * as late as HIP may do it: when somebody waits. So a missing synchronisation shows as wrong results. Memory and launches
+ * as late as HIP may do it: when somebody waits, only what that wait is for, and in the least favourable order that HIP
+ * allows (queues.c). So a missing synchronisation shows as wrong results. Memory and launches
  * go to the callbacks of standin_set_emulator; without them memory is malloc's, and a launch only copies its kernarg
  * to the address that is its first argument ("echo").
  *
- * Environment: STANDIN_HIP_DEVICES (1), STANDIN_HIP_ARCH (gfx1201), STANDIN_HIP_MEMORY (bytes, 16 GiB),
- * STANDIN_HIP_FAIL ("hipMalloc=2,hipModuleLoadData=209").
+ * Environment: STANDIN_HIP_DEVICES (1), STANDIN_HIP_ARCH (gfx1201), STANDIN_HIP_VERSION (70253211),
+ * STANDIN_HIP_MEMORY (bytes, 16 GiB), STANDIN_HIP_MULTIPROCESSORS (32), STANDIN_HIP_POOLS (1: it has memory pools),
+ * STANDIN_HIP_MANAGED (1: it has managed memory), STANDIN_HIP_FAIL ("hipMalloc=2,hipModuleLoadData=209").
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -23,8 +25,13 @@ typedef int hipError_t;
 enum {
   hipSuccess = 0, hipErrorInvalidValue = 1, hipErrorOutOfMemory = 2, hipErrorInvalidConfiguration = 9,
   hipErrorInvalidDevicePointer = 17, hipErrorNoDevice = 100, hipErrorInvalidDevice = 101, hipErrorInvalidImage = 200,
-  hipErrorNoBinaryForGpu = 209, hipErrorInvalidHandle = 400, hipErrorNotFound = 500, hipErrorNotReady = 600,
-  hipErrorLaunchFailure = 719,
+  hipErrorNoBinaryForGpu = 209, hipErrorInvalidHandle = 400, hipErrorIllegalState = 401, hipErrorNotFound = 500,
+  hipErrorNotReady = 600, hipErrorContextIsDestroyed = 709, hipErrorLaunchFailure = 719,
+  hipErrorCooperativeLaunchTooLarge = 720,
+  hipErrorStreamCaptureUnsupported = 900, hipErrorStreamCaptureInvalidated = 901, hipErrorStreamCaptureUnmatched = 903,
+  hipErrorStreamCaptureUnjoined = 904, hipErrorStreamCaptureIsolation = 905, hipErrorStreamCaptureImplicit = 906,
+  hipErrorCapturedEvent = 907, hipErrorStreamCaptureWrongThread = 908, hipErrorGraphExecUpdateFailure = 910,
+  hipErrorUnknown = 999,
 };
 enum { hipMemcpyHostToHost, hipMemcpyHostToDevice, hipMemcpyDeviceToHost, hipMemcpyDeviceToDevice, hipMemcpyDefault };
 
@@ -80,31 +87,62 @@ typedef struct {
   void (*unload)(uint64_t module);
   hipError_t (*launch)(uint64_t module, const char *name, const uint32_t *grid_and_block, uint32_t dynamic_lds,
                        const void *kernarg, uint64_t nbytes);
+  hipError_t (*launch_cooperative)(uint64_t module, const char *name, const uint32_t *grid_and_block,
+                                   uint32_t dynamic_lds, const void *kernarg, uint64_t nbytes);
 } Emulator;
 
 typedef struct Allocation { uint64_t address, nbytes; int device; struct Allocation *next; } Allocation;
 typedef struct Module { const char *image; uint64_t nbytes, emulated; int device; } Module;
 typedef struct Kernel { Module *module; char name[256]; struct Kernel *next; } Kernel;
-typedef struct Event { bool recorded, reached; struct timespec time; } Event;
-typedef struct Stream { int device; bool alive; } Stream;
+/* A piece of work, in a queue or as the contents of a graph's node. */
 typedef struct Work {
-  enum { COPY, LAUNCH, EVENT } what;
+  enum { COPY, LAUNCH, EVENT, HOST, MARK, FILL, ROWS, FREE } what;
   int kind;
   void *destination;
-  const void *source;
+  const void *source; /* of a launch: its kernarg, which the work owns */
   uint64_t nbytes;
   Kernel *kernel;
   uint32_t grid_and_block[6], dynamic_lds;
-  Event *event;
-  struct Work *next;
+  bool is_cooperative;
+  struct Event *event;
+  void (*function)(void *);
+  void *data;
+  uint32_t value;           /* of a fill: kind bytes of it, nbytes times */
+  uint64_t rows, pitches[2]; /* of a copy of rows: the destination's and the source's */
+  /* Its place: behind `before` in its stream, and behind the work of other streams. */
+  struct Stream *stream;
+  struct Work *before, *next, **after;
+  unsigned after_count, references;
+  bool done, needed;
 } Work;
+typedef struct Event {
+  bool timed, recorded;
+  Work *work; /* the last record, NULL when it is reached */
+  struct timespec time;
+  struct Capture *capture;
+  struct Node **nodes; /* recorded in a capture: the nodes before it */
+  unsigned node_count;
+} Event;
+typedef struct Stream {
+  int device;
+  bool alive;
+  unsigned flags;
+  int priority;
+  Work *first, *last; /* what is not done yet */
+  struct Stream *older;
+  struct Capture *capture;
+  struct Node **nodes; /* in a capture: the nodes that the next one depends on */
+  unsigned node_count;
+} Stream;
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static Emulator emulator;
 static bool is_emulated;
 static Allocation *allocations;
 static Kernel *kernels;
-static Work *queue, **queue_end = &queue;
+static Stream *newest; /* all streams, those of graphs' nodes included */
+static unsigned order; /* 0: the newest stream first; else the seed of a random legal order */
+static __thread bool in_host_function;
 static hipError_t sticky;
 static char failures[4096];
 static uint64_t used_memory, launches, waits;
@@ -126,10 +164,17 @@ static hipError_t failure(const char *function) {
   return code || !environment ? code : failure_in(environment, function);
 }
 
+/* HIP forbids its functions in functions that a stream calls: a real runtime hangs there. */
+static hipError_t refuse_in_host_function(const char *function) {
+  fprintf(stderr, "stand-in HIP: %s was called by a function of hipLaunchHostFunc\n", function);
+  return hipErrorUnknown;
+}
+
 static void unlock(int *unused) { (void)unused; pthread_mutex_unlock(&lock); }
 #define ENTER                                                              \
   __attribute__((cleanup(unlock))) int entered = pthread_mutex_lock(&lock); \
   (void)entered;                                                           \
+  if (in_host_function) return refuse_in_host_function(__func__);           \
   if (failure(__func__)) return failure(__func__)
 
 /* ---- what only tests call ---- */
@@ -149,9 +194,12 @@ int standin_device_of(uint64_t address) {
 }
 uint64_t standin_queued(void) {
   uint64_t count = 0;
-  for (Work *work = queue; work; work = work->next) count++;
+  for (Stream *stream = newest; stream; stream = stream->older)
+    for (Work *work = stream->first; work; work = work->next) count += work->what != MARK && work->what != FREE;
   return count;
 }
+/* 0: what a wait needs, and of that the newest stream's work first. Else a random legal order, with work of others. */
+void standin_set_order(unsigned seed) { order = seed; }
 
 /* ---- devices ---- */
 
@@ -178,7 +226,23 @@ hipError_t hipSetDevice(int device) {
   return hipSuccess;
 }
 hipError_t hipGetDevice(int *device) { ENTER; *device = current; return hipSuccess; }
-hipError_t hipRuntimeGetVersion(int *version) { ENTER; *version = 70253211; return hipSuccess; }
+static hipError_t device_attribute(int *value, int attribute) {
+  enum { MANAGED_MEMORY = 24, MEMORY_POOLS_SUPPORTED = 88 };
+  if (attribute == MANAGED_MEMORY) *value = (int)number("STANDIN_HIP_MANAGED", 1);
+  else if (attribute == MEMORY_POOLS_SUPPORTED) *value = (int)number("STANDIN_HIP_POOLS", 1);
+  else return hipErrorInvalidValue;
+  return hipSuccess;
+}
+hipError_t hipDeviceGetAttribute(int *value, int attribute, int device) {
+  ENTER;
+  if (device < 0 || device >= device_count()) return hipErrorInvalidDevice;
+  return device_attribute(value, attribute);
+}
+hipError_t hipRuntimeGetVersion(int *version) {
+  ENTER;
+  *version = (int)number("STANDIN_HIP_VERSION", 70253211);
+  return hipSuccess;
+}
 hipError_t hipGetDevicePropertiesR0600(Properties *properties, int device) {
   ENTER;
   if (device < 0 || device >= device_count()) return hipErrorInvalidDevice;
@@ -188,7 +252,8 @@ hipError_t hipGetDevicePropertiesR0600(Properties *properties, int device) {
   properties->totalGlobalMem = total_memory();
   properties->warpSize = 32;
   properties->maxThreadsPerBlock = 1024;
-  properties->multiProcessorCount = 32;
+  properties->multiProcessorCount = (int)number("STANDIN_HIP_MULTIPROCESSORS", 32);
+  properties->cooperativeLaunch = 1;
   return hipSuccess;
 }
 
@@ -202,7 +267,20 @@ static const Words WORDS[] = {
   {209, "hipErrorNoBinaryForGpu", "no kernel image is available for execution on the device"},
   {400, "hipErrorInvalidHandle", "invalid resource handle"}, {500, "hipErrorNotFound", "named symbol not found"},
   {600, "hipErrorNotReady", "device not ready"}, {700, "hipErrorIllegalAddress", "an illegal memory access was encountered"},
+  {401, "hipErrorIllegalState", "the operation cannot be performed in the present state"},
+  {709, "hipErrorContextIsDestroyed", "context is destroyed"},
   {719, "hipErrorLaunchFailure", "unspecified launch failure"},
+  {720, "hipErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
+  {900, "hipErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"},
+  {901, "hipErrorStreamCaptureInvalidated", "operation failed due to a previous error during capture"},
+  {903, "hipErrorStreamCaptureUnmatched", "capture was not initiated in this stream"},
+  {904, "hipErrorStreamCaptureUnjoined", "capturing stream has unjoined work"},
+  {905, "hipErrorStreamCaptureIsolation", "dependency created on uncaptured work in another stream"},
+  {906, "hipErrorStreamCaptureImplicit", "operation would make the legacy stream depend on a capturing blocking stream"},
+  {907, "hipErrorCapturedEvent", "operation not permitted on an event last recorded in a capturing stream"},
+  {908, "hipErrorStreamCaptureWrongThread", "attempt to terminate a thread-local capture sequence from another thread"},
+  {910, "hipErrorGraphExecUpdateFailure", "the graph update was not performed because it included changes which violated "
+                                          "constraints specific to instantiated graph update"},
 };
 static const Words *words(int code) {
   for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
@@ -212,262 +290,13 @@ static const Words *words(int code) {
 const char *hipGetErrorName(hipError_t code) { const Words *w = words(code); return w ? w->name : "hipErrorUnknown"; }
 const char *hipGetErrorString(hipError_t code) { const Words *w = words(code); return w ? w->text : "unknown error"; }
 
-/* ---- memory ---- */
-
-static Allocation *find(const void *pointer, uint64_t nbytes) {
-  uint64_t address = (uint64_t)pointer;
-  for (Allocation *a = allocations; a; a = a->next)
-    if (a->address <= address && address + nbytes <= a->address + a->nbytes) return a;
-  return NULL;
-}
-
-static hipError_t copy_now(int kind, void *destination, const void *source, uint64_t nbytes) {
-  if (!is_emulated) {
-    memmove(destination, source, nbytes);
-    return hipSuccess;
-  }
-  if (kind == hipMemcpyHostToDevice) return emulator.to_device((uint64_t)destination, source, nbytes);
-  if (kind == hipMemcpyDeviceToHost) return emulator.to_host(destination, (uint64_t)source, nbytes);
-  void *between = malloc(nbytes);
-  hipError_t code = emulator.to_host(between, (uint64_t)source, nbytes);
-  if (!code) code = emulator.to_device((uint64_t)destination, between, nbytes);
-  free(between);
-  return code;
-}
-
-static hipError_t launch_now(Work *work) {
-  launches++;
-  if (is_emulated)
-    return emulator.launch(work->kernel->module->emulated, work->kernel->name, work->grid_and_block, work->dynamic_lds,
-                           work->source, work->nbytes);
-  uint64_t target;
-  memcpy(&target, work->source, 8);
-  if (!find((void *)target, 28 + work->nbytes)) return hipErrorLaunchFailure;
-  memcpy((char *)target, work->grid_and_block, 24);
-  memcpy((char *)target + 24, &work->dynamic_lds, 4);
-  memcpy((char *)target + 28, work->source, work->nbytes);
-  return hipSuccess;
-}
-
-/* Do all queued work. What a launch fails with is told by the first call that waits for it, as HIP does. */
-static void finish(void) {
-  while (queue) {
-    Work *work = queue;
-    queue = work->next;
-    if (!queue) queue_end = &queue;
-    hipError_t code = hipSuccess;
-    if (work->what == COPY) code = copy_now(work->kind, work->destination, work->source, work->nbytes);
-    if (work->what == LAUNCH) code = launch_now(work);
-    if (work->what == EVENT) {
-      clock_gettime(CLOCK_MONOTONIC, &work->event->time);
-      work->event->reached = true;
-    }
-    if (work->what == LAUNCH) free((void *)work->source);
-    if (code && !sticky) sticky = code;
-    free(work);
-  }
-}
-static hipError_t wait_for_all(void) {
-  waits++;
-  finish();
-  hipError_t code = sticky;
-  sticky = hipSuccess;
-  return code;
-}
-
-static Work *enqueue(int what) {
-  Work *work = calloc(1, sizeof *work);
-  work->what = what;
-  *queue_end = work;
-  queue_end = &work->next;
-  return work;
-}
-
-hipError_t hipMalloc(void **pointer, size_t nbytes) {
-  ENTER;
-  *pointer = NULL;
-  if (!nbytes) return hipSuccess;
-  if (nbytes > total_memory() - used_memory) return hipErrorOutOfMemory;
-  uint64_t address = is_emulated ? emulator.allocate(nbytes) : (uint64_t)aligned_alloc(4096, (nbytes + 4095) & ~4095ull);
-  if (!address) return hipErrorOutOfMemory;
-  Allocation *allocation = malloc(sizeof *allocation);
-  *allocation = (Allocation){address, nbytes, current, allocations};
-  allocations = allocation;
-  used_memory += nbytes;
-  *pointer = (void *)address;
-  return hipSuccess;
-}
-hipError_t hipFree(void *pointer) {
-  ENTER;
-  finish();
-  for (Allocation **link = &allocations; *link; link = &(*link)->next) {
-    Allocation *allocation = *link;
-    if (allocation->address != (uint64_t)pointer) continue;
-    *link = allocation->next;
-    used_memory -= allocation->nbytes;
-    if (is_emulated) emulator.release(allocation->address);
-    else free(pointer);
-    free(allocation);
-    return hipSuccess;
-  }
-  return hipErrorInvalidValue;
-}
-hipError_t hipMemGetInfo(size_t *available, size_t *total) {
-  ENTER;
-  *total = total_memory();
-  *available = *total - used_memory;
-  return hipSuccess;
-}
-
-static hipError_t check_copy(void *destination, const void *source, size_t nbytes, int kind) {
-  bool to_device = kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice;
-  bool from_device = kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice;
-  if (!destination || !source || !(to_device || from_device)) return hipErrorInvalidValue;
-  if (to_device && !find(destination, nbytes)) return hipErrorInvalidValue;
-  if (from_device && !find(source, nbytes)) return hipErrorInvalidValue;
-  return hipSuccess;
-}
-hipError_t hipMemcpy(void *destination, const void *source, size_t nbytes, int kind) {
-  ENTER;
-  hipError_t code = check_copy(destination, source, nbytes, kind);
-  if (!code) code = wait_for_all();
-  return code ? code : copy_now(kind, destination, source, nbytes);
-}
-hipError_t hipMemcpyAsync(void *destination, const void *source, size_t nbytes, int kind, Stream *stream) {
-  ENTER;
-  if (stream && (!stream->alive || stream->device != current)) return hipErrorInvalidHandle;
-  hipError_t code = check_copy(destination, source, nbytes, kind);
-  if (code) return code;
-  Work *work = enqueue(COPY);
-  work->kind = kind;
-  work->destination = destination;
-  work->source = source;
-  work->nbytes = nbytes;
-  return hipSuccess;
-}
-
-/* ---- streams and events ---- */
-
-hipError_t hipDeviceSynchronize(void) { ENTER; return wait_for_all(); }
-hipError_t hipStreamCreate(Stream **stream) {
-  ENTER;
-  *stream = malloc(sizeof **stream); /* never freed, so that a use after hipStreamDestroy is seen */
-  **stream = (Stream){current, true};
-  return hipSuccess;
-}
-hipError_t hipStreamDestroy(Stream *stream) {
-  ENTER;
-  if (!stream || !stream->alive) return hipErrorInvalidHandle;
-  stream->alive = false;
-  return hipSuccess;
-}
-hipError_t hipStreamSynchronize(Stream *stream) {
-  ENTER;
-  if (stream && !stream->alive) return hipErrorInvalidHandle;
-  return wait_for_all();
-}
-hipError_t hipEventCreate(Event **event) { ENTER; *event = calloc(1, sizeof **event); return hipSuccess; }
-hipError_t hipEventDestroy(Event *event) { ENTER; return event ? hipSuccess : hipErrorInvalidHandle; }
-hipError_t hipEventRecord(Event *event, Stream *stream) {
-  ENTER;
-  if (!event || (stream && !stream->alive)) return hipErrorInvalidHandle;
-  event->recorded = true;
-  event->reached = false;
-  enqueue(EVENT)->event = event;
-  return hipSuccess;
-}
-hipError_t hipEventSynchronize(Event *event) { ENTER; return event ? wait_for_all() : hipErrorInvalidHandle; }
-hipError_t hipEventElapsedTime(float *milliseconds, Event *start, Event *end) {
-  ENTER;
-  if (!start || !end || !start->recorded || !end->recorded) return hipErrorInvalidHandle;
-  if (!start->reached || !end->reached) return hipErrorNotReady;
-  *milliseconds = (end->time.tv_sec - start->time.tv_sec) * 1e3f + (end->time.tv_nsec - start->time.tv_nsec) * 1e-6f;
-  return hipSuccess;
-}
-
-/* ---- modules ---- */
-
-/* EF_AMDGPU_MACH of the LLVM AMDGPU guide, "ELF Header". */
-static unsigned machine_flags(void) {
-  const char *name = architecture();
-  if (!strncmp(name, "gfx1200", 7)) return 0x48;
-  if (!strncmp(name, "gfx1201", 7)) return 0x4e;
-  return 0;
-}
-
-static uint64_t image_size(const Elf64_Ehdr *header) {
-  uint64_t end = header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize;
-  const Elf64_Phdr *segments = (const void *)((const char *)header + header->e_phoff);
-  for (int i = 0; i < header->e_phnum; i++)
-    if (segments[i].p_offset + segments[i].p_filesz > end) end = segments[i].p_offset + segments[i].p_filesz;
-  return end;
-}
-
-static bool has_symbol(const char *image, const char *name) {
-  const Elf64_Ehdr *header = (const void *)image;
-  const Elf64_Shdr *sections = (const void *)(image + header->e_shoff);
-  for (int i = 0; i < header->e_shnum; i++) {
-    if (sections[i].sh_type != SHT_DYNSYM) continue;
-    const Elf64_Sym *symbols = (const void *)(image + sections[i].sh_offset);
-    const char *strings = image + sections[sections[i].sh_link].sh_offset;
-    for (uint64_t k = 0; k < sections[i].sh_size / sizeof *symbols; k++)
-      if (symbols[k].st_shndx && !strcmp(strings + symbols[k].st_name, name)) return true;
-  }
-  return false;
-}
-
-hipError_t hipModuleLoadData(Module **module, const void *image) {
-  ENTER;
-  *module = NULL;
-  const Elf64_Ehdr *header = image;
-  if (memcmp(image, ELFMAG, SELFMAG) || header->e_machine != 224) return hipErrorInvalidImage;
-  if ((header->e_flags & 0xff) != machine_flags()) return hipErrorNoBinaryForGpu;
-  uint64_t nbytes = image_size(header);
-  uint64_t emulated = is_emulated ? emulator.load(image, nbytes) : 0;
-  if (is_emulated && !emulated) return hipErrorInvalidImage;
-  *module = malloc(sizeof **module);
-  **module = (Module){image, nbytes, emulated, current};
-  return hipSuccess;
-}
-hipError_t hipModuleUnload(Module *module) {
-  ENTER;
-  finish();
-  if (is_emulated) emulator.unload(module->emulated);
-  module->image = NULL; /* not freed, so that a use after the unloading is seen */
-  return hipSuccess;
-}
-hipError_t hipModuleGetFunction(Kernel **kernel, Module *module, const char *name) {
-  ENTER;
-  *kernel = NULL;
-  if (!module || !module->image) return hipErrorInvalidHandle;
-  char descriptor[260];
-  snprintf(descriptor, sizeof descriptor, "%s.kd", name);
-  if (!has_symbol(module->image, descriptor)) return hipErrorNotFound;
-  *kernel = calloc(1, sizeof **kernel);
-  (*kernel)->module = module;
-  snprintf((*kernel)->name, sizeof (*kernel)->name, "%s", name);
-  (*kernel)->next = kernels;
-  kernels = *kernel;
-  return hipSuccess;
-}
-hipError_t hipModuleLaunchKernel(Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                 unsigned bz, unsigned dynamic_lds, Stream *stream, void **parameters, void **extra) {
-  if (launch_delay) usleep(launch_delay);
-  ENTER;
-  if (!kernel || !kernel->module->image) return hipErrorInvalidHandle;
-  if (stream && (!stream->alive || stream->device != current)) return hipErrorInvalidHandle;
-  if (kernel->module->device != current || parameters) return hipErrorInvalidValue;
-  if (!gx || !gy || !gz || !bx || !by || !bz || bx * by * bz > 1024) return hipErrorInvalidConfiguration;
-  /* HIP_LAUNCH_PARAM_BUFFER_POINTER, its value, HIP_LAUNCH_PARAM_BUFFER_SIZE, its address, HIP_LAUNCH_PARAM_END */
-  if (!extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3) return hipErrorInvalidValue;
-  Work *work = enqueue(LAUNCH);
-  work->nbytes = *(size_t *)extra[3];
-  void *kernarg = malloc(work->nbytes ? work->nbytes : 1);
-  memcpy(kernarg, extra[1], work->nbytes);
-  work->source = kernarg;
-  work->kernel = kernel;
-  uint32_t shape[6] = {gx, gy, gz, bx, by, bz};
-  memcpy(work->grid_and_block, shape, sizeof shape);
-  work->dynamic_lds = dynamic_lds;
-  return hipSuccess;
-}
+#include "queues.c"
+#include "captures.c"
+#include "memory.c"
+#include "fills.c"
+#include "host_memory.c"
+#include "pools.c"
+#include "streams.c"
+#include "modules.c"
+#include "cooperative.c"
+#include "graphs.c"

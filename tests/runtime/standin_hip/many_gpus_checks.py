@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import struct
+from functools import partial
 
 import code_objects
 import numpy as np
@@ -13,6 +14,8 @@ import standin
 
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime import arrays, hip
+from amdjit.runtime.hip.calls import hip_library
+from amdjit.runtime.streams import Stream
 
 UNKNOWN = os.environ.get("STANDIN_HIP_ARCH", "gfx1201") == "gfx908:sramecc+:xnack-"
 
@@ -36,7 +39,25 @@ def test_each_device_gets_its_own_work() -> None:
         )  # the stand-in refuses another device's
         device.synchronize_stream(stream)
         assert standin.library().standin_device_of(out.address) == device.index
-        assert hip._hip().hipGetDevice()[1] == 0  # other libraries' current device is as it was
+        assert hip_library().hipGetDevice()[1] == 0  # other libraries' current device is as it was
+
+
+@pytest.mark.skipif(UNKNOWN, reason="needs GPUs that amdjit knows")
+def test_streams_wait_for_events_of_another_gpu() -> None:
+    devices, _ = hip.discover()
+    first, second = (Stream(device) for device in devices)
+    for how in ("event", "stream"):
+        seen: list[str] = []
+        first.call(partial(seen.append, "first"))
+        second.wait(first.record() if how == "event" else first)
+        second.call(partial(seen.append, "second"))
+        assert hip_library().hipGetDevice()[1] == 0
+        second.synchronize()
+        assert seen == ["first", "second"]
+    first.call(partial(seen.append, "late"))
+    second.synchronize()
+    assert seen[-1] == "second"  # without a wait the stand-in leaves other streams alone
+    first.synchronize()
 
 
 @pytest.mark.skipif(not UNKNOWN, reason="needs GPUs that amdjit does not know")

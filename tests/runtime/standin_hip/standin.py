@@ -27,11 +27,20 @@ FLAGS = (
     "-Werror",
     "-shared",
     "-fPIC",
-    "-Wl,-soname,libamdhip64.so",
+    "-Wl,-soname,libamdhip64.so.7",
 )
 
 _Address = ctypes.c_uint64
 _Code = ctypes.c_int
+_Launch = ctypes.CFUNCTYPE(
+    _Code,
+    _Address,
+    ctypes.c_char_p,
+    ctypes.POINTER(ctypes.c_uint32),
+    ctypes.c_uint32,
+    ctypes.c_void_p,
+    ctypes.c_uint64,
+)
 _Callbacks: dict[str, Any] = {
     "allocate": ctypes.CFUNCTYPE(_Address, ctypes.c_uint64),
     "release": ctypes.CFUNCTYPE(_Code, _Address),
@@ -39,15 +48,8 @@ _Callbacks: dict[str, Any] = {
     "to_host": ctypes.CFUNCTYPE(_Code, ctypes.c_void_p, _Address, ctypes.c_uint64),
     "load": ctypes.CFUNCTYPE(_Address, ctypes.c_void_p, ctypes.c_uint64),
     "unload": ctypes.CFUNCTYPE(None, _Address),
-    "launch": ctypes.CFUNCTYPE(
-        _Code,
-        _Address,
-        ctypes.c_char_p,
-        ctypes.POINTER(ctypes.c_uint32),
-        ctypes.c_uint32,
-        ctypes.c_void_p,
-        ctypes.c_uint64,
-    ),
+    "launch": _Launch,
+    "launch_cooperative": _Launch,
 }
 
 
@@ -71,7 +73,8 @@ def why_not() -> str:
 def build() -> Path:
     """Return the directory whose lib/ has the stand-in; it is built once for each version of its
     source."""
-    key = hashlib.sha256(SOURCE.read_bytes() + repr(FLAGS).encode()).hexdigest()[:16]
+    parts = b"".join(part.read_bytes() for part in sorted(SOURCE.parent.glob("*.c")))
+    key = hashlib.sha256(parts + repr(FLAGS).encode()).hexdigest()[:16]
     root = Path(tempfile.gettempdir()) / f"amdjit-standin-hip-{os.getuid()}-{key}"
     library = root / "lib" / "libamdhip64.so"
     if not library.exists():
@@ -125,7 +128,7 @@ class EmulatedGpu:
     def __init__(self, device: Any) -> None:
         self.device = device
         self.faults: list[BaseException] = []
-        self._modules: dict[int, Any] = {}
+        self.modules: dict[int, Any] = {}
         self._next_module = 1
         self._callbacks = _Emulator(
             **{name: kind(getattr(self, name)) for name, kind in _Callbacks.items()}
@@ -159,17 +162,32 @@ class EmulatedGpu:
         )
 
     def unload(self, module: int) -> None:
-        del self._modules[module]
+        del self.modules[module]
+
+    def launch_cooperative(self, *call: Any) -> int:
+        return self.launch(*call, cooperative=True)
 
     def launch(
-        self, module: int, name: bytes, shape: Any, dynamic_lds: int, kernarg: int, nbytes: int
+        self,
+        module: int,
+        name: bytes,
+        shape: Any,
+        dynamic_lds: int,
+        kernarg: int,
+        nbytes: int,
+        cooperative: bool = False,
     ) -> int:
         def run() -> int:
-            function = self._modules[module].function(name.decode())
+            function = self.modules[module].function(name.decode())
             x, y, z, block_x, block_y, block_z = shape[:6]
             arguments = bytearray(ctypes.string_at(kernarg, nbytes))
             self.device.launch(
-                function, (x, y, z), (block_x, block_y, block_z), dynamic_lds, arguments
+                function,
+                (x, y, z),
+                (block_x, block_y, block_z),
+                dynamic_lds,
+                arguments,
+                cooperative=cooperative,
             )
             self.device.synchronize()
             return 0
@@ -179,7 +197,7 @@ class EmulatedGpu:
     def _keep(self, module: Any) -> int:
         number = self._next_module
         self._next_module += 1
-        self._modules[number] = module
+        self.modules[number] = module
         return number
 
     def _guarded(self, action: Callable[[], int], failed: int) -> int:

@@ -215,4 +215,4 @@ def _lane_rule(instruction: Instruction) -> Callable[[Shadow, Instruction], None
         return write_lane
     if traits.single_lane is SingleLane.READ or traits.is_pseudo_scalar:
         return read_lane
-    return _SWAPS.get(instruction.mnemonic)
+    return _SWAPS.get(instruction.traits.operation)

@@ -66,6 +66,25 @@ class WrittenMemory(MemoryObserver):
         else:
             _clear(track.shadow, first, first + nbytes)
 
+    def wrote_rows(
+        self,
+        allocation: Range,
+        first: int,
+        strides: tuple[int, ...],
+        shape: tuple[int, ...],
+        nbytes: int,
+    ) -> None:
+        """Count rows of bytes as written."""
+        track = self._tracks.get(allocation.start)
+        if track is None:
+            return
+        written = np.zeros(-(-track.nbytes // 4) * 4, np.uint8)
+        np.ndarray((*shape, nbytes), np.uint8, written, first, (*strides, 1))[...] = 1
+        if track.shadow is None:
+            track.shadow = _new_shadow(track)
+        bits = written.reshape(-1, 4) << np.arange(4, dtype=np.uint8)
+        track.shadow[: len(bits)] &= ~bits.sum(axis=1, dtype=np.uint8)
+
     def _forget(self, start: int) -> None:
         self._tracks.pop(start, None)
 
@@ -78,14 +97,19 @@ class WrittenMemory(MemoryObserver):
             self._forget(start)
             return None
         if track.shadow is None:
-            track.shadow = np.full(-(-track.nbytes // 4) + PADDING, UNDEFINED, np.uint8)
-            track.shadow[-PADDING:] = 0
-            for first, end in track.spans:
-                _clear(track.shadow, first, end)
+            track.shadow = _new_shadow(track)
         if not track.shadow.any():
             self._forget(start)
             return None
         return track.shadow
+
+
+def _new_shadow(track: _Track) -> Shadow:
+    shadow = np.full(-(-track.nbytes // 4) + PADDING, UNDEFINED, np.uint8)
+    shadow[-PADDING:] = 0
+    for first, end in track.spans:
+        _clear(shadow, first, end)
+    return shadow
 
 
 def _clear(shadow: Shadow, first: int, end: int) -> None:

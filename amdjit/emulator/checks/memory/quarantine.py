@@ -92,7 +92,7 @@ def call_place() -> CallPlace | None:
         module = frame.f_globals.get("__name__", "")
         if not _is_own(module):
             return CallPlace(frame.f_code.co_filename, frame.f_lineno, by_array)
-        by_array |= module == "amdjit.runtime.arrays"
+        by_array |= module == "amdjit.runtime.memory"
         frame = frame.f_back
     return None
 

@@ -58,8 +58,10 @@ def process_text(kind: AccessKind, attributes: str) -> str:
     function.give()
     if kind is AccessKind.ATOMIC:
         return function.text(attributes)
-    table = sequence("i16", [_lane_of(size, dword) for size in range(17) for dword in range(128)])
-    lanes = f"@lanes = internal constant {table.type} {table.text}, align 64"
+    table = [_lane_of(size, dword) for size in range(17) for dword in range(128)]
+    # An array: LLVM aligns a vector to its size, and the linker nothing to more than a page.
+    entries = ", ".join(f"i16 {lane}" for lane in table)
+    lanes = f"@lanes = internal constant [{len(table)} x i16] [{entries}], align 64"
     return f"{lanes}\n{function.text(attributes)}"
 
 

@@ -29,7 +29,7 @@ def guessing_loads(graph: Graph) -> dict[int, int]:
             if _is_swap(swap):
                 for load in flow.writers(block, place, _expected(swap)):
                     if _is_load(load) and flow.is_same_place(load, swap, block, place):
-                        found[load.pc] = swap.immediates.get("scope", 0)
+                        found[load.pc] = swap.scope
     return found
 
 

@@ -13,7 +13,7 @@ from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, READS_ONLY
 from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
 from amdjit.emulator.checks.waits.counters import waits_of
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Barrier, Flow
+from amdjit.emulator.decoder.traits import Barrier, Flow, MemoryKind, Space
 from amdjit.emulator.decoder.wait_counters import WaitEvent
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.instructions.scalar.barriers import WORKGROUP, barrier_of_wait, named_signal
@@ -47,6 +47,7 @@ class RaceInstrument(Instrument):
     def __init__(self) -> None:
         self._split: frozenset[int] = frozenset()
         self._guesses: dict[int, int] = {}
+        self._hides_atomic_stores = False
         # The lanes of an instruction's stores in the wave's lower half, and how many of those in
         # the upper half have been compared.
         self._kept: list[Value] = []
@@ -59,12 +60,13 @@ class RaceInstrument(Instrument):
             pc for block in graph.blocks.values() for pc in _split_signals(block)
         )
         self._guesses = guessing_loads(graph)
+        self._hides_atomic_stores = _hides_atomic_stores(graph)
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note signals of named barriers, and waits for them."""
         self._kept, self._compared = [], 0
         barrier = instruction.traits.barrier
-        if barrier is None:
+        if barrier is None or barrier is Barrier.SYNC:
             return
         if barrier is Barrier.WAIT and barrier_of_wait(instruction) > 0:
             frame.native_void("aj_race_waits", [CONTEXT, STATE])
@@ -82,11 +84,7 @@ class RaceInstrument(Instrument):
         cache = instruction.traits.cache
         if _waits_for_all_stores(instruction):
             frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 0)])
-        elif (
-            cache is not None
-            and cache.invalidates
-            and instruction.immediates.get("scope", 0) >= DEVICE_SCOPE
-        ):
+        elif cache is not None and cache.invalidates and instruction.scope >= DEVICE_SCOPE:
             frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 1)])
 
     def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
@@ -125,6 +123,9 @@ class RaceInstrument(Instrument):
     ) -> None:
         frame.builder.store(addresses, _ADDRESSES, 64)
         kind, flags = _kind_of(instruction, access, lds)
+        if kind is AccessKind.STORE and self._hides_atomic_stores and not lds:
+            # It may be an atomic one.
+            kind, flags = AccessKind.ATOMIC, DEVICE_SCOPE
         guess = self._guesses.get(instruction.pc)
         if guess is not None:
             kind, flags = AccessKind.ATOMIC, (DEVICE_SCOPE if lds else guess) | READS_ONLY
@@ -165,6 +166,25 @@ class RaceInstrument(Instrument):
             lower = [place, self._kept[number], b.offset(place, _LOWER_VALUES)]
             kind = constant("i64", int(lds))
             frame.native_void("aj_lane_conflicts_across", [*arguments, kind, _VALUES, *lower])
+
+
+def _hides_atomic_stores(graph: Graph) -> bool:
+    """Whether stores may be atomic although they do not look so: on gfx11, in kernels with atomics,
+    loads that miss the caches, or fences."""
+    return any(
+        _synchronises(instruction)
+        for block in graph.blocks.values()
+        for instruction in block.instructions
+        if not instruction.opcode.instruction_set.marks_atomic_stores
+    )
+
+
+def _synchronises(instruction: Instruction) -> bool:
+    access, cache = instruction.traits.memory, instruction.traits.cache
+    if access is None:
+        return cache is not None and cache.invalidates
+    is_atomic = access.kind is MemoryKind.ATOMIC and access.space is not Space.LDS
+    return is_atomic or instruction.scope > 0
 
 
 def _split_signals(block: Block) -> Iterator[int]:
@@ -209,7 +229,7 @@ def _kind_of(instruction: Instruction, access: MemoryAccess, lds: bool) -> tuple
     as plain ones with a scope (AMDGPU guide, "gfx12")."""
     if lds:
         return access.kind, DEVICE_SCOPE
-    scope = instruction.immediates.get("scope", 0)
+    scope = instruction.scope
     if access.kind is AccessKind.ATOMIC or scope == 0 or access.space == "k":
         return access.kind, scope
     return AccessKind.ATOMIC, scope | (READS_ONLY if access.kind is AccessKind.LOAD else 0)

@@ -3,7 +3,6 @@ waves."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 
 import numpy as np
@@ -25,6 +24,7 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.memory import DeviceMemory, MemoryObserver, Table
 from amdjit.emulator.tiers.compilation import HostKernel
+from amdjit.forking import Lock
 
 # Intervals are 32-bit numbers: from this one on, a launch may run out of them.
 _LATEST = 1 << 31
@@ -44,7 +44,7 @@ class RaceMemory(MemoryObserver):
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self._time = 1
         self._ring: NDArray[np.uint64] = np.zeros(RING_ENTRIES, np.uint64)
         self._shadows: dict[tuple[int, int], NDArray[np.uint64]] = {}

@@ -17,7 +17,13 @@ from amdjit.emulator.wave.frame import LAUNCH, Frame
 from amdjit.emulator.wave.instrument import Instrument
 
 _ALL = constant("i32", -1)
-_BARRIERS = (Barrier.SIGNAL, Barrier.SIGNAL_FIRST, Barrier.JOIN, Barrier.LEAVE)
+_BARRIERS = (
+    Barrier.SIGNAL,
+    Barrier.SIGNAL_FIRST,
+    Barrier.JOIN,
+    Barrier.LEAVE,
+    Barrier.SYNC,
+)
 
 
 class SyncInstrument(Instrument):

@@ -31,7 +31,6 @@ class Effect:
 
 
 _NONE = Effect()
-_RETURNS = 1  # bit 0 of `th`: an atomic returns the old value
 _RETURNING: Mapping[WaitEvent, WaitEvent] = {
     WaitEvent.VECTOR_STORE: WaitEvent.VECTOR_LOAD,
     WaitEvent.FLAT_STORE: WaitEvent.FLAT_LOAD,
@@ -59,7 +58,7 @@ def effect_of(instruction: Instruction) -> Effect:
 
 def _returns(instruction: Instruction) -> bool:
     if instruction.access.has_descriptor:
-        return bool(instruction.immediates["th"] & _RETURNS)
+        return instruction.returns_old
     return instruction.operand("vdst") is not None
 
 

@@ -22,10 +22,15 @@ from amdjit.emulator.decoder.wait_counters import WaitEvent
 
 _CACHES: Mapping[str, CacheAction] = {
     "s_dcache_inv": CacheAction.INVALIDATE,
+    "s_gl1_inv": CacheAction.INVALIDATE,
+    "buffer_gl0_inv": CacheAction.INVALIDATE,
+    "buffer_gl1_inv": CacheAction.INVALIDATE,
     "global_inv": CacheAction.INVALIDATE,
     "global_wb": CacheAction.WRITE_BACK,
     "global_wbinv": CacheAction.BOTH,
 }
+# LLVM AMDGPU guide, "Memory Model GFX10-GFX11": GL0 is a compute unit's, GL1 a shader array's.
+_CACHE_SCOPES: Mapping[str, int] = {"buffer_gl0_inv": 0, "buffer_gl1_inv": 2}
 _SPACES: Mapping[str, Space] = {
     "DS": Space.LDS,
     "VFLAT": Space.FLAT,
@@ -113,6 +118,7 @@ def vector_memory_traits(base: Traits, name: str, format_name: str) -> Traits:
         base,
         memory=access,
         cache=cache,
+        cache_scope=_CACHE_SCOPES.get(name),
         event=_vector_event(cache, access, format_name),
         once_per_wave=is_transposed,
         lane_by_lane=not is_transposed and not is_block,

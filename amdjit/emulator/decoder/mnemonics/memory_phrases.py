@@ -13,6 +13,8 @@ _ATOMIC = r"(ds|(flat|global|buffer)_atomic)_"
 _T = r"(_rtn)?_(?P<t>[biuf]\d+)"
 
 _ATOMICS = (
+    (_ATOMIC + r"min(_rtn)?_(?P<t>f\d+)", "{m} = {a} in $t if that is smaller than {m}"),
+    (_ATOMIC + r"max(_rtn)?_(?P<t>f\d+)", "{m} = {a} in $t if that is larger than {m}"),
     (_ATOMIC + "add" + _T, "{m} = {m} + {a} in $t"),
     (_ATOMIC + "sub" + _T, "{m} = {m} - {a} in $t"),
     (_ATOMIC + "rsub" + _T, "{m} = {a} - {m} in $t"),

@@ -66,11 +66,11 @@ _PACKED = (
     (r"v_pk_min_(?P<t>[iu]16)", "{d} = the smaller of {a} and {b}" + _HALVES),
     (r"v_pk_max_(?P<t>[iu]16)", "{d} = the larger of {a} and {b}" + _HALVES),
     (
-        r"v_pk_min_num_(?P<t>f16)",
+        r"v_pk_min(_num)?_(?P<t>f16)",
         "{d} = the smaller of {a} and {b}" + _HALVES + "; a number wins over a NaN",
     ),
     (
-        r"v_pk_max_num_(?P<t>f16)",
+        r"v_pk_max(_num)?_(?P<t>f16)",
         "{d} = the larger of {a} and {b}" + _HALVES + "; a number wins over a NaN",
     ),
     (

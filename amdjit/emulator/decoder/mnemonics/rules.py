@@ -7,6 +7,7 @@ each row, when it is first read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from amdjit.emulator.decoder.instruction_set import InstructionSet
 from amdjit.emulator.decoder.mnemonics.memory import (
@@ -33,17 +34,21 @@ def traits_of(
 ) -> Traits:
     """Return the traits of an opcode of that format and name."""
     unit, rule = _RULES.get(format_name, (Unit.VALU, vector_traits))
-    operation = mnemonic.replace("v_dual_", "v_", 1)
+    unprefixed = mnemonic.replace("v_dual_", "v_", 1)
+    operation = instruction_set.renamed.get(unprefixed, unprefixed)
     waits = instruction_set.wait_counters.waits
     base = Traits(
         unit,
         _result(format_name, operands),
         operation,
-        is_dual=operation != mnemonic,
+        is_dual=unprefixed != mnemonic,
         waits=waits.get(mnemonic) or waits.get(format_name, ()),
         writes_exec=any(written and takes == "exec" for _, _, written, takes in operands),
     )
-    return with_timing(rule(base, operation, format_name))
+    traits = rule(base, operation, format_name)
+    if unit is Unit.LDS and traits.moved_role and not instruction_set.has_wave_wide_permutes:
+        traits = replace(traits, once_per_wave=False)
+    return with_timing(traits)
 
 
 def _result(format_name: str, operands: Sequence[OperandFacts]) -> Result:
@@ -59,7 +64,8 @@ def _result(format_name: str, operands: Sequence[OperandFacts]) -> Result:
 _RULES: Mapping[str, tuple[Unit, _Rule]] = {
     **dict.fromkeys(("SOP1", "SOP2", "SOPC", "SOPK", "SOPP"), (Unit.SALU, scalar_traits)),
     **dict.fromkeys(
-        ("VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER"), (Unit.VECTOR_MEMORY, vector_memory_traits)
+        ("VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "VTBUFFER"),
+        (Unit.VECTOR_MEMORY, vector_memory_traits),
     ),
     "SMEM": (Unit.SCALAR_MEMORY, scalar_memory_traits),
     "DS": (Unit.LDS, lds_traits),

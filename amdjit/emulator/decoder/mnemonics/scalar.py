@@ -32,6 +32,7 @@ _FLOWS: Mapping[str, Flow] = {
     "s_endpgm_saved": Flow.END,
     "s_trap": Flow.TRAP,
     "s_barrier_wait": Flow.BARRIER,
+    "s_barrier": Flow.BARRIER,
     "s_sleep": Flow.SLEEP,
     "s_sleep_var": Flow.SLEEP,
 }
@@ -44,6 +45,7 @@ _CONDITIONS: Mapping[str, Condition] = {
     "s_cbranch_execnz": Condition(Flag.EXEC, nonzero=True),
 }
 _BARRIERS: Mapping[str, Barrier] = {
+    "s_barrier": Barrier.SYNC,
     "s_barrier_signal": Barrier.SIGNAL,
     "s_barrier_signal_isfirst": Barrier.SIGNAL_FIRST,
     "s_barrier_wait": Barrier.WAIT,
@@ -56,7 +58,7 @@ _BARRIERS: Mapping[str, Barrier] = {
 _LATER_SCC = (Barrier.SIGNAL_FIRST, Barrier.LEAVE)
 _READS_SCC = re.compile(r"s_(add_co_ci|sub_co_ci|cselect|cmov|cmovk|cbranch_scc)")
 _WRITES_SCC = re.compile(
-    r"s_(cmp_|bitcmp|add_co|sub_co|addk_co|and|or|xor|nand|nor|xnor|lsh|ashr|bfe|min_[iu]|max_[iu]"
+    r"s_(cmpk?_|bitcmp|add_co|sub_co|addk_co|and|or|xor|nand|nor|xnor|lsh|ashr|bfe|min_[iu]|max_[iu]"
     r"|absdiff|not_|abs_|bcnt|wqm|quadmask|alloc_vgpr)"
 )
 _LOGIC = re.compile(
@@ -78,17 +80,26 @@ _DESTINATIONS: Mapping[str | None, Destination] = {
 }
 _NO_IMMEDIATE = (
     "s_wait_idle",
+    "s_barrier",
     "s_barrier_leave",
     "s_code_end",
     "s_endpgm_saved",
     "s_wakeup",
     "s_ttracedata",
     "s_icache_inv",
+    "s_endpgm_ordered_ps_done",
 )
 _IMMEDIATES: Mapping[str, Immediate] = {
     **dict.fromkeys(_NO_IMMEDIATE, Immediate.NONE),
     **dict.fromkeys(
-        ("s_clause", "s_wait_event", "s_round_mode", "s_ttracedata_imm"), Immediate.BITS
+        (
+            "s_clause",
+            "s_wait_event",
+            "s_round_mode",
+            "s_ttracedata_imm",
+            "s_set_inst_prefetch_distance",
+        ),
+        Immediate.BITS,
     ),
     **dict.fromkeys(
         ("s_sendmsg", "s_sendmsghalt", "s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64"), Immediate.MESSAGE
@@ -97,6 +108,8 @@ _IMMEDIATES: Mapping[str, Immediate] = {
         ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32"), Immediate.HARDWARE_REGISTER
     ),
     "s_call_b64": Immediate.BRANCH,
+    "s_subvector_loop_begin": Immediate.BRANCH,
+    "s_subvector_loop_end": Immediate.BRANCH,
     "s_version": Immediate.VERSION,
     "s_endpgm": Immediate.END,
     "s_delay_alu": Immediate.DELAYS,

@@ -115,6 +115,10 @@ _ARITHMETIC = (
         (rf"s_cmp_{name}_{_T}", f"SCC = {condition} in $t")
         for name, condition in COMPARISONS.items()
     ),
+    *(
+        (rf"s_cmpk_{name}_{_T}", f"SCC = {condition} in $t".replace("{b}", "{k}"))
+        for name, condition in COMPARISONS.items()
+    ),
 )
 
 _CONTROL = (
@@ -137,8 +141,18 @@ _CONTROL = (
     (r"s_sleep_var", "lets the wave sleep for about 64 * {a} cycles"),
     (r"s_wakeup", "wakes the sleeping waves of the workgroup"),
     (r"s_setprio", "sets the wave's priority to {k}"),
-    (r"s_wait_alu", "waits until at most so many ALU results are outstanding: {k}"),
-    (r"s_waitcnt", "waits until so much is in flight, by the counters of older processors: {k}"),
+    (r"s_wait_alu", "waits until the outstanding ALU results are as few as {k} encodes"),
+    (r"s_waitcnt", "waits until the counters of older processors are as low as {k} encodes"),
+    (r"s_waitcnt_vmcnt", "waits until at most {k} loads are in flight"),
+    (r"s_waitcnt_vscnt", "waits until at most {k} stores are in flight"),
+    (r"s_waitcnt_expcnt", "waits until at most {k} exports are in flight"),
+    (r"s_waitcnt_lgkmcnt", "waits until at most {k} scalar, LDS and message results are in flight"),
+    (r"s_set_inst_prefetch_distance", "sets how far ahead instructions are fetched, to {k}"),
+    (r"s_cbranch_cdbg\w+", "jumps to {target} if a debugger has set its condition"),
+    (r"s_subvector_loop_begin", "begins a loop over the halves of a wave64 with {d}, to {target}"),
+    (r"s_subvector_loop_end", "ends a loop over the halves of a wave64 with {d}, to {target}"),
+    (r"s_endpgm_ordered_ps_done", "ends the wave and its ordered section"),
+    (r"s_barrier", "waits until all waves of the workgroup have arrived here"),
     (r"s_wait_event", "waits for an event of the export unit, by {k}"),
     (r"s_wait_samplecnt", "waits until at most {k} image samples are in flight"),
     (r"s_wait_bvhcnt", "waits until at most {k} ray traversals are in flight"),

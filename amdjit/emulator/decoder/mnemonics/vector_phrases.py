@@ -142,6 +142,10 @@ _FLOATS = (
     (rf"[sv]_sub_{_FLOAT}", "{d} = {a} - {b} in $t"),
     (rf"v_subrev_{_FLOAT}", "{d} = {b} - {a} in $t"),
     (rf"[sv]_mul_{_FLOAT}", "{d} = {a} * {b} in $t"),
+    (
+        r"v_fmac_dx9_zero_f32",
+        "{d} = {a} * {b} + {d} in f32, rounded once; the product is 0 if {a} or {b} is",
+    ),
     (r"v_mul_dx9_zero_f32", "{d} = {a} * {b} in f32, 0 if one of them is 0"),
     (rf"[sv]_(fma|fmaak|fmamk)_{_FLOAT}", "{d} = {a} * {b} + {c} in $t, rounded once"),
     (rf"[sv]_fmac_{_FLOAT}", "{d} = {a} * {b} + {d} in $t, rounded once"),
@@ -149,21 +153,21 @@ _FLOATS = (
         r"v_fma_dx9_zero_f32",
         "{d} = {a} * {b} + {c} in f32, rounded once; the product is 0 if {a} or {b} is",
     ),
-    (rf"[sv]_min_num_{_FLOAT}", "{d} = the smaller of {a} and {b} in $t" + _NAN_LOSES),
-    (rf"[sv]_max_num_{_FLOAT}", "{d} = the larger of {a} and {b} in $t" + _NAN_LOSES),
+    (rf"[sv]_min(_num)?_{_FLOAT}", "{d} = the smaller of {a} and {b} in $t" + _NAN_LOSES),
+    (rf"[sv]_max(_num)?_{_FLOAT}", "{d} = the larger of {a} and {b} in $t" + _NAN_LOSES),
     (rf"[sv]_minimum_{_FLOAT}", "{d} = the smaller of {a} and {b} in $t" + _NAN_WINS),
     (rf"[sv]_maximum_{_FLOAT}", "{d} = the larger of {a} and {b} in $t" + _NAN_WINS),
-    (rf"v_min3_num_{_FLOAT}", "{d} = the smallest of {a}, {b} and {c} in $t" + _NAN_LOSES),
-    (rf"v_max3_num_{_FLOAT}", "{d} = the largest of {a}, {b} and {c} in $t" + _NAN_LOSES),
+    (rf"v_min3(_num)?_{_FLOAT}", "{d} = the smallest of {a}, {b} and {c} in $t" + _NAN_LOSES),
+    (rf"v_max3(_num)?_{_FLOAT}", "{d} = the largest of {a}, {b} and {c} in $t" + _NAN_LOSES),
     (rf"v_minimum3_{_FLOAT}", "{d} = the smallest of {a}, {b} and {c} in $t" + _NAN_WINS),
     (rf"v_maximum3_{_FLOAT}", "{d} = the largest of {a}, {b} and {c} in $t" + _NAN_WINS),
-    (rf"v_med3_num_{_FLOAT}", "{d} = the middle one of {a}, {b} and {c} in $t" + _NAN_LOSES),
+    (rf"v_med3(_num)?_{_FLOAT}", "{d} = the middle one of {a}, {b} and {c} in $t" + _NAN_LOSES),
     (
-        rf"v_minmax_num_{_FLOAT}",
+        rf"v_minmax(_num)?_{_FLOAT}",
         "{d} = the larger of {c} and the smaller of {a} and {b} in $t" + _NAN_LOSES,
     ),
     (
-        rf"v_maxmin_num_{_FLOAT}",
+        rf"v_maxmin(_num)?_{_FLOAT}",
         "{d} = the smaller of {c} and the larger of {a} and {b} in $t" + _NAN_LOSES,
     ),
     (
@@ -218,6 +222,10 @@ _FLOATS = (
 )
 
 _COMPARISONS = (
+    (rf"v_cmp_f_{_T}", "{d} = 0"),
+    (rf"v_cmp_t_{_T}", "{d} = a bit for each active lane"),
+    (rf"v_cmpx_f_{_T}", "EXEC = 0"),
+    (rf"v_cmpx_t_{_T}", "EXEC stays as it is"),
     *(
         (rf"v_cmp_{name}_{_T}", "{d} = a bit for each active lane: " + f"{condition} in $t")
         for name, condition in COMPARISONS.items()

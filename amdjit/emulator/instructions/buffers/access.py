@@ -171,7 +171,7 @@ def _atomic(operation: Operation) -> Emitter:
         frame.access_mask = place.lanes
         count = operation.bits // 32 * operation.operands
         data = [frame.registers.vector(register.index + index) for index in range(count)]
-        returns = instruction.immediates.get("th", 0) & 1
+        returns = instruction.returns_old
         emit_atomic(
             frame, instruction, operation, place.address, data, register if returns else None
         )

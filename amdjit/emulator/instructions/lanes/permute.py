@@ -138,6 +138,27 @@ def _backward_permute(fetch_inactive: bool) -> Emitter:
     return emit
 
 
+def _backward_permute_half(frame: Frame, instruction: Instruction) -> None:
+    """DS_BPERMUTE of gfx11: each half of a wave64 reads its own lanes."""
+    b = frame.builder
+    data = frame.registers.vector(vector_register(instruction, "data0").index)
+    active = frame.registers.exec_mask()
+    if active is not FULL_MASK:
+        data = b.select(active, data, constant(V32, 0))
+    target = vector_register(instruction, "vdst")
+    result = gather_lanes(frame, data, _lds_lane(frame, instruction))
+    frame.registers.write_vector(target.index, result, frame.mask())
+
+
+def _forward_permute_half(frame: Frame, instruction: Instruction) -> None:
+    """DS_PERMUTE of gfx11: each half of a wave64 writes to its own lanes."""
+    registers = frame.registers
+    data = registers.vector(vector_register(instruction, "data0").index)
+    arguments = [data, _lds_lane(frame, instruction), registers.exec_bits()]
+    result = frame.native("aj_scatter_lanes", V32, arguments)
+    registers.write_vector(vector_register(instruction, "vdst").index, result, frame.mask())
+
+
 def _gather_wave(frame: Frame, data: list[Value], indices: Value) -> Value:
     """Return for 32 lanes the item of the wave at each lane's index."""
     b = frame.builder
@@ -267,4 +288,10 @@ PERMUTE: Mapping[str, Emitter] = {
     "ds_bpermute_fi_b32": _backward_permute(fetch_inactive=True),
     "ds_permute_b32": _forward_permute,
     "ds_swizzle_b32": _swizzle,
+}
+
+# Of families whose LDS permutes stay in a half of a wave64.
+HALF_WAVE_PERMUTE: Mapping[str, Emitter] = {
+    "ds_bpermute_b32": _backward_permute_half,
+    "ds_permute_b32": _forward_permute_half,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.instructions.lanes.permute import PERMUTE
+from amdjit.emulator.instructions.lanes.permute import HALF_WAVE_PERMUTE, PERMUTE
 from amdjit.emulator.instructions.lanes.single_lanes import SINGLE_LANES
 from amdjit.emulator.instructions.operation import Emitter
 
@@ -13,3 +13,4 @@ CROSS_LANE: Mapping[str, Emitter] = {
     **SINGLE_LANES,
     **PERMUTE,
 }
+HALF_WAVE_LANES: Mapping[str, Emitter] = HALF_WAVE_PERMUTE

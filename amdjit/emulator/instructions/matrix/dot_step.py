@@ -132,10 +132,10 @@ class DotStep:
         )
         total = b.add(_total(b, sums, field), _exact_addend(b, addend, own, field, lowest))
         if self.result == "f16":
-            number = self._rounded_half(b, total, field, clamps)
+            number = rounded_half(b, total, field, clamps)
         else:
             number = self._kept(b, _round_to_single(b, total, field))
-        return self._specials(b, left, right, addend, number)
+        return self.specials(b, left, right, addend, number)
 
     def _quick_addend(self, b: Builder, addend: Value, field: Value, scale: Value) -> Value:
         """Return C in units of the grid, rounded towards minus infinity, except that a negative one
@@ -159,17 +159,7 @@ class DotStep:
         """Return f32 bits as the result keeps them: bf16 results are truncated."""
         return b.and_(bits, b.const(bits, 0xFFFF0000)) if self.result == "bf16" else bits
 
-    def _rounded_half(self, b: Builder, total: Value, field: Value, clamps: Value) -> Value:
-        scale = b.bitcast(b.shift("shl", b.sub(field, b.const(field, 26)), 23), "float")
-        bits = _half_bits(b, total, scale)
-        largest = b.intrinsic(
-            "copysign", b.bitcast(b.const(bits, _LARGEST_HALF), "float"), b.bitcast(bits, "float")
-        )
-        over = b.compare("eq", b.mask(bits, 31), b.const(bits, _INFINITY))
-        clamped = b.select(over, b.bitcast(largest, "i32"), bits)
-        return b.select(clamps, clamped, bits)
-
-    def _specials(
+    def specials(
         self,
         b: Builder,
         left: Sequence[Factor],
@@ -270,6 +260,19 @@ def _round_to_single(b: Builder, total: Value, field: Value) -> Value:
     scale = b.bitcast(b.shift("shl", wide, 52), "double")
     value = b.binary("fmul", b.convert("sitofp", total, "double"), scale)
     return b.bitcast(_positive_zero(b, b.convert("fptrunc", value, "float")), "i32")
+
+
+def rounded_half(b: Builder, total: Value, field: Value, clamps: Value) -> Value:
+    """Return the f32 bits of a sum rounded to f16. field: that of its grid; `clamps`: an i1,
+    whether it overflows to the largest number."""
+    scale = b.bitcast(b.shift("shl", b.sub(field, b.const(field, 26)), 23), "float")
+    bits = _half_bits(b, total, scale)
+    largest = b.intrinsic(
+        "copysign", b.bitcast(b.const(bits, _LARGEST_HALF), "float"), b.bitcast(bits, "float")
+    )
+    over = b.compare("eq", b.mask(bits, 31), b.const(bits, _INFINITY))
+    clamped = b.select(over, b.bitcast(largest, "i32"), bits)
+    return b.select(clamps, clamped, bits)
 
 
 def _half_bits(b: Builder, total: Value, scale: Value) -> Value:

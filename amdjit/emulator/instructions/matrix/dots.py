@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.matrix.dots_native import Dot
+from amdjit.emulator.instructions.matrix.families import is_of_gfx11
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
@@ -72,7 +73,7 @@ def float_dot(frame: Frame, instruction: Instruction, addend: Value) -> Value:
     """Return c + a.lo * b.lo + a.hi * b.hi of an f32 c, rounded as the device rounds."""
     element = _element(instruction, 1)
     factors = [_dot_factor(frame, instruction, number) for number in (0, 1)]
-    dot = Dot(element, element, "f32")
+    dot = Dot(element, element, "f32", is_of_gfx11(instruction))
     return frame.builder.bitcast(
         frame.native(dot.symbol, V32, [*factors, frame.builder.bitcast(addend, "i32")]), "float"
     )
@@ -83,10 +84,14 @@ def _dot2_single(frame: Frame, instruction: Instruction) -> None:
     frame.write(instruction, 0, result)
 
 
+def _dot2_accumulated(frame: Frame, instruction: Instruction) -> None:
+    frame.write(instruction, 0, float_dot(frame, instruction, frame.source(instruction, 0)))
+
+
 def _dot2_narrow(frame: Frame, instruction: Instruction) -> None:
     b = frame.builder
     element = _element(instruction, 1)
-    dot = Dot(element, element, element)
+    dot = Dot(element, element, element, is_of_gfx11(instruction))
     addend = b.resize(b.bitcast(frame.source(instruction, 3), "i16"), 32)
     factors = [_dot_factor(frame, instruction, number) for number in (0, 1)]
     flags = [frame.overflow_flag()] if dot.overflows else []
@@ -107,6 +112,7 @@ def _dot4_single(frame: Frame, instruction: Instruction) -> None:
 DOTS: Mapping[str, Emitter] = {
     "v_dot2_f32_f16": _dot2_single,
     "v_dot2_f32_bf16": _dot2_single,
+    "v_dot2acc_f32_f16": _dot2_accumulated,
     "v_dot2_f16_f16": _dot2_narrow,
     "v_dot2_bf16_bf16": _dot2_narrow,
     "v_dot4_i32_iu8": _integer_dot,

@@ -10,22 +10,25 @@ from functools import partial
 from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.host.function import V32, NativeFunction, i32
+from amdjit.emulator.instructions.matrix.complement_step import ComplementStep
 from amdjit.emulator.instructions.matrix.dot_factors import Factor, FactorPair, parted
 from amdjit.emulator.instructions.matrix.dot_step import DotStep
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A dot product by the types of its factors and of C and D."""
+    """A dot product by the types of its factors and of C and D. of_gfx11: with the arithmetic of
+    gfx11, otherwise with that of gfx12."""
 
     a: str
     b: str
     result: str
+    of_gfx11: bool = False
 
     @property
     def symbol(self) -> str:
         """The name of its native function."""
-        return f"aj_dot_{self.result}_{self.a}_{self.b}"
+        return f"aj_dot{'11' if self.of_gfx11 else ''}_{self.result}_{self.a}_{self.b}"
 
     @property
     def overflows(self) -> bool:
@@ -34,9 +37,10 @@ class Dot:
 
 
 def dots() -> Iterator[Dot]:
-    """Yield every float dot product that gfx12 has."""
+    """Yield every float dot product that gfx12 or gfx11 has."""
     for kind in ("f16", "bf16"):
-        yield from (Dot(kind, kind, result) for result in ("f32", kind))
+        for result in ("f32", kind):
+            yield from (Dot(kind, kind, result, of_gfx11) for of_gfx11 in (False, True))
     for a in ("fp8", "bf8"):
         yield from (Dot(a, b, "f32") for b in ("fp8", "bf8"))
 
@@ -82,6 +86,18 @@ def silicon_dot_text(dot: Dot, attributes: str) -> str:
     return f.text(attributes)
 
 
+def complement_dot_text(dot: Dot, attributes: str) -> str:
+    """Return the definition for gfx11."""
+    f = _function(dot)
+    step = ComplementStep(FactorPair(dot.a, dot.b), dot.result)
+    left, right = (
+        list(step.pairs(f, which, f.parameter(name))[1]) for which, name in (("a", "x"), ("b", "y"))
+    )
+    clamps = f.compare("ne", f.parameter("clamps"), i32(0)) if dot.overflows else constant("i1", 0)
+    _give(f, dot, step.any(f, left, right, f.bitcast(_addend(f, dot), "i32"), clamps))
+    return f.text(attributes)
+
+
 def _taken_apart(
     f: NativeFunction, name: str, take_apart: Callable[[NativeFunction, Value], Factor], dot: Dot
 ) -> list[Factor]:
@@ -117,6 +133,9 @@ def below_infinity(f: NativeFunction, value: Value, clamps: Value) -> Value:
 
 
 def dot_sources(arithmetic: str) -> Mapping[str, Callable[[str], str]]:
-    """Return the function that makes each native function's text."""
+    """Return the function that makes each native function's text; those of gfx11 have only the
+    rounding of the hardware."""
     text = silicon_dot_text if arithmetic == "silicon" else chain_dot_text
-    return {dot.symbol: partial(text, dot) for dot in dots()}
+    return {
+        dot.symbol: partial(complement_dot_text if dot.of_gfx11 else text, dot) for dot in dots()
+    }

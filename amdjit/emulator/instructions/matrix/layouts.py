@@ -1,7 +1,7 @@
 """The matrix instructions, and where their operands lie in the registers of a wave.
 
-Register layouts are those of AMD's matrix instruction calculator (gfx12), in rows of 16 lanes: 2 of
-a wave32, 4 of a wave64.
+Register layouts are those of AMD's matrix instruction calculator (gfx12; `repeated.py` has those of
+gfx11), in rows of 16 lanes: 2 of a wave32, 4 of a wave64.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class Matrix:
     """A product: the element types of A, B, and of C and D, the extent of k, whether A is sparse,
     and whether integer results saturate.
 
-    wave_size: the wave that holds the fragments; a lane of a wave64 has half as much.
+    wave_size: the wave that holds the fragments; a lane of a wave64 has half as much. is_repeated:
+    the form of gfx11, in which each row of 16 lanes holds all of A and B.
     """
 
     a: str
@@ -33,11 +34,12 @@ class Matrix:
     sparse: bool = False
     clamp: bool = False
     wave_size: int = 32
+    is_repeated: bool = False
 
     @property
     def symbol(self) -> str:
         """The name of its native function."""
-        kind = "swmmac" if self.sparse else "wmma"
+        kind = "swmmac" if self.sparse else "wmma11" if self.is_repeated else "wmma"
         wave = "_w64" if self.wave_size == 64 else ""
         clamp = "_clamp" if self.clamp else ""
         return f"aj_{kind}_{self.result}_{self.k}_{self.a}_{self.b}{clamp}{wave}"
@@ -50,6 +52,8 @@ class Matrix:
     @property
     def result_dwords(self) -> int:
         """How many registers hold C or D."""
+        if self.is_repeated:
+            return 256 // self.wave_size
         return (8 if self.result in ("f32", "i32") else 4) * 32 // self.wave_size
 
     @property
@@ -64,8 +68,15 @@ class Matrix:
 
     def held_dwords(self, factor: str) -> int:
         """Return how many registers hold A or B."""
+        if self.is_repeated:
+            return self.k * ELEMENTS[self.a].bits // 32
         held = self.held if factor == "a" else self.k
         return held * ELEMENTS[self.a].bits // (32 * len(self.factor_rows(factor)))
+
+    @property
+    def takes_halves(self) -> bool:
+        """Whether C and D lie in one half of their registers, as the instruction says."""
+        return self.is_repeated and self.result in ("f16", "bf16")
 
     @property
     def pairs(self) -> int:
@@ -113,7 +124,8 @@ def matrix_function(matrix: Matrix) -> NativeFunction:
     added if A is sparse.
 
     The pointers are to consecutive registers of 32 dwords; in wave64 each is followed by a pointer
-    to the upper half's. Products that overflow as MODE says have another parameter, `i32 clamps`.
+    to the upper half's. Products that overflow as MODE says have another parameter, `i32 clamps`,
+    and those with C and D in one half of their registers `i32 half`, 0 or 1.
     """
     names = ["d", "a", "b", "c", *(["index"] if matrix.sparse else [])]
     halves = [""] if matrix.wave_size == 32 else ["", "_upper"]
@@ -122,6 +134,8 @@ def matrix_function(matrix: Matrix) -> NativeFunction:
         parameters.append(("i32", "set"))
     if matrix.overflows:
         parameters.append(("i32", "clamps"))
+    if matrix.takes_halves:
+        parameters.append(("i32", "half"))
     return NativeFunction(matrix.symbol, "void", parameters)
 
 

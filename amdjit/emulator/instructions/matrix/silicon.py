@@ -28,6 +28,7 @@ from amdjit.emulator.instructions.matrix.layouts import (
     sparse_base,
     store_float_rows,
 )
+from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.matrix.products import (
     NO_UNROLL,
     chain_panels,
@@ -199,11 +200,11 @@ def _multiply(
     checked: whether to check each row of each step for operands that the quick form does not
     handle.
     """
-    step = _Loop(f, "step", matrix.held // _STEP)
+    step = Loop(f, "step", matrix.held // _STEP)
     start = f.mul(step.index, i64(_STEP * ROW_BYTES))
     distances = [f.add(start, i64(part * ROW_BYTES)) for part in range(_STEP)]
     columns = [right.row(f, distance) for distance in distances] if places is None else []
-    row = _Loop(f, "row", 16)
+    row = Loop(f, "row", 16)
     in_row = [f.add(distance, f.shift("shl", row.index, 2)) for distance in distances]
     if places is not None:
         picked = [f.resize(f.load("i32", f.offset(places, distance), 4), 64) for distance in in_row]
@@ -242,30 +243,3 @@ def _checked_step(
     f.branch(done)
     f.label(done)
     return f.phi(INTEGERS, (quick, before), (exact, exactly))
-
-
-class _Loop:
-    """A loop with a fixed number of rounds: `index` is the round, as i64."""
-
-    def __init__(self, function: NativeFunction, name: str, rounds: int) -> None:
-        self._function = function
-        self._rounds = rounds
-        self._label = function.block(name)
-        self._next = function.name()
-        self._latch = f"{self._label}.latch"
-        before = function.current
-        function.branch(self._label)
-        function.label(self._label)
-        self.index = function.emit(
-            "i64", f"phi i64 [ 0, %{before} ], [ {self._next}, %{self._latch} ]"
-        )
-
-    def close(self) -> None:
-        """End the body; the code that follows runs after the loop."""
-        f = self._function
-        f.branch(self._latch)
-        f.label(self._latch)
-        f.line(f"{self._next} = add i64 {self.index.text}, 1")
-        more = f.compare("ult", Value("i64", self._next), i64(self._rounds))
-        f.branch_if(more, self._label, f"{self._label}.done")
-        f.label(f"{self._label}.done")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.matrix.families import is_of_gfx11
 from amdjit.emulator.instructions.matrix.layouts import Matrix
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.whole_waves import in_each_half, require_all_lanes
@@ -19,8 +20,8 @@ from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import constant_bits
 from amdjit.emulator.wave.registers import V32
 
-# Staging vectors: C from 0, A from 8, B from 12 on.
-_C_STAGE, _A_STAGE, _B_STAGE = 0, 8, 12
+# Staging vectors: C from 0 on, then A, then B.
+_C_STAGE, _A_STAGE = 0, 8
 
 
 def _operand_register(instruction: Instruction, index: int) -> Register:
@@ -30,9 +31,9 @@ def _operand_register(instruction: Instruction, index: int) -> Register:
     return operand
 
 
-def _pointers(frame: Frame, register: Register) -> list[Value]:
+def _pointers(frame: Frame, register: Register, dwords: int) -> list[Value]:
     def pointer() -> Value:
-        frame.registers.flush_vectors(register.index, register.dwords)
+        frame.registers.flush_vectors(register.index, dwords)
         return frame.registers.vector_slot(register.index)
 
     return in_each_half(frame, pointer)
@@ -58,17 +59,17 @@ def _sign_mask(low: int, high: int, bits: int) -> int:
 
 
 def _factor(
-    frame: Frame, instruction: Instruction, index: int, stage: int, mask: int
+    frame: Frame, instruction: Instruction, index: int, stage: int, dwords: int, mask: int
 ) -> list[Value]:
     """Return the address of A or B, or of a copy if there are sign bits to flip."""
     register = _operand_register(instruction, index)
     if not mask:
-        return _pointers(frame, register)
+        return _pointers(frame, register, dwords)
 
     def flipped(part: int) -> Value:
         return frame.builder.xor(frame.registers.vector(register.index + part), constant(V32, mask))
 
-    return _staged(frame, stage, register.dwords, flipped)
+    return _staged(frame, stage, dwords, flipped)
 
 
 def _addend(frame: Frame, instruction: Instruction, matrix: Matrix) -> list[Value]:
@@ -82,7 +83,7 @@ def _addend(frame: Frame, instruction: Instruction, matrix: Matrix) -> list[Valu
         and operand.file is RegisterFile.VGPR
         and not (negate or absolute)
     ):
-        return _pointers(frame, operand)
+        return _pointers(frame, operand, matrix.result_dwords)
 
     def modified(part: int) -> Value:
         value = _addend_value(frame, instruction, matrix, part)
@@ -122,11 +123,14 @@ def matrix_of(frame: Frame, instruction: Instruction) -> Matrix:
         a, b = _integer_elements(instruction, a)
         clamps = instruction.modifiers.clamp
     wave_size = frame.registers.halves * HALF_LANES
-    return Matrix(a, b, product.result, product.k, product.sparse, clamps, wave_size)
+    repeats = is_of_gfx11(instruction)
+    return Matrix(a, b, product.result, product.k, product.sparse, clamps, wave_size, repeats)
 
 
 def _emit_dense(frame: Frame, instruction: Instruction) -> None:
     matrix = matrix_of(frame, instruction)
+    if matrix.is_repeated and matrix.is_integer and instruction.modifiers.neg_hi:
+        raise Untranslatable(instruction, "neg_hi has no meaning for integers")
     a, b = _factors(frame, instruction, matrix)
     c = _addend(frame, instruction, matrix)
     _call(frame, instruction, matrix, [*a, *b, *c])
@@ -135,9 +139,10 @@ def _emit_dense(frame: Frame, instruction: Instruction) -> None:
 def _factors(
     frame: Frame, instruction: Instruction, matrix: Matrix
 ) -> tuple[list[Value], list[Value]]:
+    dwords = matrix.held_dwords("a"), matrix.held_dwords("b")
     if matrix.is_integer:
-        return _pointers(frame, _operand_register(instruction, 1)), _pointers(
-            frame, _operand_register(instruction, 2)
+        return _pointers(frame, _operand_register(instruction, 1), dwords[0]), _pointers(
+            frame, _operand_register(instruction, 2), dwords[1]
         )
     bits = 16 if matrix.a in ("f16", "bf16") else 8
     modifiers = instruction.modifiers
@@ -149,15 +154,23 @@ def _factors(
         # The elements of B are negated as partners of A's low and high halves, after the index has
         # selected them (captured).
         a, b = a ^ b, 0
-    return _factor(frame, instruction, 1, _A_STAGE, a), _factor(frame, instruction, 2, _B_STAGE, b)
+    after_a = _A_STAGE + dwords[0] * frame.registers.halves
+    return _factor(frame, instruction, 1, _A_STAGE, dwords[0], a), _factor(
+        frame, instruction, 2, after_a, dwords[1], b
+    )
 
 
 def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[Value]) -> None:
     if matrix.overflows:
         sources = [*sources, frame.overflow_flag()]
+    if matrix.takes_halves:
+        sources = [*sources, constant("i32", instruction.modifiers.op_sel >> 2 & 1)]
     require_all_lanes(frame, instruction)
     target = _operand_register(instruction, 0)
-    places = in_each_half(frame, lambda: frame.registers.vector_slot(target.index))
+    if matrix.takes_halves:
+        places = _pointers(frame, target, matrix.result_dwords)
+    else:
+        places = in_each_half(frame, lambda: frame.registers.vector_slot(target.index))
     frame.native_void(matrix.symbol, [*places, *sources])
     for half in range(frame.registers.halves):
         frame.registers.select_half(half)
@@ -168,8 +181,8 @@ def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[
 def _emit_sparse(frame: Frame, instruction: Instruction) -> None:
     matrix = matrix_of(frame, instruction)
     a, b = _factors(frame, instruction, matrix)
-    target = _pointers(frame, _operand_register(instruction, 0))
-    index = _pointers(frame, _operand_register(instruction, 3))
+    target = _pointers(frame, _operand_register(instruction, 0), matrix.result_dwords)
+    index = _pointers(frame, _operand_register(instruction, 3), 1)
     sets = 32 // (4 * matrix.pairs)
     chosen = constant("i32", instruction.modifiers.op_sel & sets - 1)
     _call(frame, instruction, matrix, [*a, *b, *target, *index, chosen])

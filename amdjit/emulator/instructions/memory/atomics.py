@@ -116,7 +116,13 @@ _INTEGERS = {
     "inc_u": "inc",
     "dec_u": "dec",
 }
-_FLOATS = {"add_f32": "add_f", "min_num_f32": "min_f", "max_num_f32": "max_f"}
+_FLOATS = {
+    "add_f32": "add_f",
+    "min_num_f32": "min_f",
+    "max_num_f32": "max_f",
+    "min_f32": "less_f",
+    "max_f32": "greater_f",
+}
 _NARROW = {
     "cond_sub_u32": "cond_sub",
     "sub_clamp_u32": "sub_clamp",
@@ -129,6 +135,7 @@ _NARROW = {
 def memory_operations() -> dict[str, Operation]:
     """Return the operations of global, flat and buffer atomics by the name after `atomic_`."""
     table = {name: Operation(native, 32) for name, native in _NARROW.items()}
+    table["cmpswap_f32"] = Operation("cmpswap_f", 32, 2)
     for bits in (32, 64):
         table[f"swap_b{bits}"] = Operation("swap", bits)
         table[f"cmpswap_b{bits}"] = Operation("cmpswap", bits, 2)
@@ -146,6 +153,7 @@ def _lds_operations() -> dict[tuple[str, str], Operation]:
         table[verb, code] = Operation(native, 32)
     for bits in (32, 64):
         table["cmpstore", f"b{bits}"] = Operation("cmpswap", bits, 2)
+        table["cmpstore", f"f{bits}"] = Operation("cmpswap_f", bits, 2)
         table["mskor", f"b{bits}"] = Operation("mskor", bits, 2)
         table["rsub", f"u{bits}"] = Operation("rsub", bits)
         for name, native in _INTEGERS.items():
@@ -153,6 +161,8 @@ def _lds_operations() -> dict[tuple[str, str], Operation]:
             table[verb, f"{sign}{bits}"] = Operation(native, bits)
     table["min_num", "f64"] = Operation("min_f", 64)
     table["max_num", "f64"] = Operation("max_f", 64)
+    table["min", "f64"] = Operation("less_f", 64)
+    table["max", "f64"] = Operation("greater_f", 64)
     return table
 
 

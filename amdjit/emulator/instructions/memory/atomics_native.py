@@ -33,7 +33,12 @@ _PLAIN: Mapping[str, str] = {
     "cond_sub": "usub_cond",
     "sub_clamp": "usub_sat",
 }
-_COMPUTED = ("rsub", "mskor", "add_f", "pk_add_f16", "pk_add_bf16", "min_f", "max_f")
+_COMPUTED = (
+    *("rsub", "mskor", "add_f", "pk_add_f16", "pk_add_bf16", "min_f", "max_f"),
+    *("less_f", "greater_f", "cmpswap_f"),
+)
+# Those with two operands.
+_BINARY = ("mskor", "cmpswap_f")
 _SPACES = ("s", "v", "f", "l")
 
 
@@ -211,7 +216,7 @@ def _apply(
     if atomic.operation == "cmpswap":
         return _swap_if(function, atomic, pointer, _lane_value(function, atomic, lane, 1), operand)
     if atomic.operation in _COMPUTED:
-        second = _lane_value(function, atomic, lane, 1) if atomic.operation == "mskor" else operand
+        second = _lane_value(function, atomic, lane, 1) if atomic.operation in _BINARY else operand
         return _loop(function, atomic, pointer, operand, second)
     kind = f"i{atomic.bits}"
     text = (
@@ -295,6 +300,18 @@ def _brain_pairs(f: NativeFunction, old: Value, first: Value, second: Value) -> 
     return f.or_(halves[0], f.shift("shl", halves[1], 16))
 
 
+def _chosen(predicate: str) -> Expression:
+    """gfx11's minimum or maximum: the operand if it compares so, else what is there (RDNA 3 ISA,
+    GLOBAL_ATOMIC_MIN_F32)."""
+    return lambda b, old, new: b.select(b.compare(predicate, new, old), new, old)
+
+
+def _swap_if_equal(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
+    element = "float" if old.type == "i32" else "double"
+    equal = f.compare("oeq", f.bitcast(old, element), f.bitcast(second, element))
+    return f.select(equal, first, old)
+
+
 _NEW: Mapping[str, Callable[[NativeFunction, Value, Value, Value], Value]] = {
     "rsub": _reverse_subtract,
     "mskor": _masked_or,
@@ -303,4 +320,7 @@ _NEW: Mapping[str, Callable[[NativeFunction, Value, Value, Value], Value]] = {
     "min_f": _on_floats(MINIMUM_NUMBER),
     "max_f": _on_floats(MAXIMUM_NUMBER),
     "pk_add_bf16": _brain_pairs,
+    "less_f": _on_floats(_chosen("olt")),
+    "greater_f": _on_floats(_chosen("ogt")),
+    "cmpswap_f": _swap_if_equal,
 }

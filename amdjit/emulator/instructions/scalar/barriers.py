@@ -29,6 +29,8 @@ _NONE = constant("i32", 0)
 def barrier_of_wait(instruction: Instruction) -> int:
     """Return the number of the barrier that an `s_barrier_wait` names; Untranslatable if gfx1201
     has no such barrier."""
+    if instruction.traits.barrier is Barrier.SYNC:
+        return WORKGROUP
     bits = instruction.immediates["simm16"] & 0xFFFF
     return _checked(instruction, bits - (bits >> 15 << 16))
 
@@ -38,6 +40,8 @@ def joined_signal(block: Block) -> int | None:
     driver can do it when the wave waits: no other wave runs in between, and no instruction looks at
     a barrier."""
     *others, last = block.instructions
+    if last.traits.barrier is Barrier.SYNC:
+        return last.pc
     barriers = [i for i in others if i.traits.barrier is not None]
     if (
         last.traits.barrier is not Barrier.WAIT

@@ -23,6 +23,19 @@ def _compare(name: str) -> Emitter:
     return emit
 
 
+def _compare_immediate(name: str, signed: bool) -> Emitter:
+    """S_CMPK_*: the immediate is sign-extended or zero-extended, as the operand is read."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        immediate = instruction.immediates["simm16"]
+        y = constant("i32", immediate if signed else immediate & 0xFFFF)
+        x = frame.scalar_source(instruction, 0, "i32")
+        predicate = predicate_of(name, "i32" if signed else "u32")
+        frame.registers.write_condition_code(compare(frame.builder, predicate, x, y))
+
+    return emit
+
+
 def _test_bit(value: int) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
@@ -39,6 +52,11 @@ _INTEGER_NAMES = {"eq": "eq", "lg": "ne", "gt": "gt", "ge": "ge", "lt": "lt", "l
 _COMPARISONS: Mapping[str, Emitter] = {
     **{
         f"s_cmp_{name}_{code}": _compare(vector_name)
+        for name, vector_name in _INTEGER_NAMES.items()
+        for code in ("i32", "u32")
+    },
+    **{
+        f"s_cmpk_{name}_{code}": _compare_immediate(vector_name, code == "i32")
         for name, vector_name in _INTEGER_NAMES.items()
         for code in ("i32", "u32")
     },
@@ -187,6 +205,14 @@ _NO_EFFECT = [
     "s_wait_loadcnt_dscnt",
     "s_wait_storecnt_dscnt",
     "s_dcache_inv",
+    "s_gl1_inv",
+    "s_set_inst_prefetch_distance",
+    "s_waitcnt_vmcnt",
+    "s_waitcnt_vscnt",
+    "s_waitcnt_expcnt",
+    "s_waitcnt_lgkmcnt",
+    "buffer_gl0_inv",
+    "buffer_gl1_inv",
     "s_prefetch_inst",
     "s_prefetch_inst_pc_rel",
     "s_prefetch_data",

@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.mode import ALL_BITS, MODE_REGISTER, mode_after, written_bits
+from amdjit.emulator.analysis.mode import ALL_BITS, mode_after, written_bits
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 
-_EXCEPTION_FLAGS, _TRAP_CONTROL, _SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH = 18, 19, 29, 30
-# The other bits of MODE are reserved on gfx12 (RDNA 4 ISA, "MODE register").
-_OTHER_BITS = ~ALL_BITS & 0xFFFFFFFF
+# By LLVM's names, without their prefixes.
+_MODES = ("WAVE_MODE", "MODE")
+_EXCEPTION_FLAGS, _TRAP_CONTROL = "WAVE_EXCP_FLAG_USER", "WAVE_TRAP_CTRL"
+_SHADER_CYCLES = ("SHADER_CYCLES_LO", "SHADER_CYCLES")
+_SHADER_CYCLES_HIGH = "SHADER_CYCLES_HI"
 _NO_FLAGS = (
     "the emulator does not record float exceptions; EXCP_FLAG_USER can be cleared, but not read"
 )
+_NO_BITS = "these bits of MODE are reserved, or enable traps, which are not emulated"
 _NO_TRAPS = "traps on float exceptions are not emulated: TRAP_CTRL can only be set to 0"
+
+
+def _register(instruction: Instruction) -> str:
+    """Return the name of the hardware register, "" for an unknown one."""
+    names = instruction.opcode.instruction_set.hardware_registers
+    return names.get(instruction.immediates["hwreg_id"], "").removeprefix("HW_REG_")
 
 
 def _set_mode(frame: Frame, instruction: Instruction) -> None:
@@ -66,13 +75,14 @@ def _must_be_clear(
 
 def _set_register(frame: Frame, instruction: Instruction) -> None:
     """S_SETREG: write MODE, or zeros to the registers of exceptions."""
-    number = instruction.immediates["hwreg_id"]
-    if number == MODE_REGISTER:
-        bits = _must_be_clear(frame, instruction, _OTHER_BITS, "these bits of MODE are reserved")
+    name = _register(instruction)
+    if name in _MODES:
+        others = ~instruction.opcode.instruction_set.mode_bits & 0xFFFFFFFF
+        bits = _must_be_clear(frame, instruction, others, _NO_BITS)
         _become(frame, instruction, bits)
-    elif number == _TRAP_CONTROL:
+    elif name == _TRAP_CONTROL:
         _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_TRAPS)
-    elif number == _EXCEPTION_FLAGS:
+    elif name == _EXCEPTION_FLAGS:
         _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_FLAGS)
     else:
         raise Untranslatable(
@@ -84,18 +94,18 @@ def _get_register(frame: Frame, instruction: Instruction) -> None:
     """S_GETREG: read MODE, the enabled traps (none) or the cycle counters; other hardware registers
     are not emulated."""
     b = frame.builder
-    number, first = instruction.immediates["hwreg_id"], instruction.immediates["hwreg_offset"]
-    if number == MODE_REGISTER:
+    name, first = _register(instruction), instruction.immediates["hwreg_offset"]
+    if name in _MODES:
         mode = frame.mode
         whole = (
             constant("i32", mode.value) if mode.known == ALL_BITS else frame.registers.mode_bits()
         )
-    elif number == _TRAP_CONTROL:
+    elif name == _TRAP_CONTROL:
         whole = constant("i32", 0)
-    elif number in (_SHADER_CYCLES_LOW, _SHADER_CYCLES_HIGH):
+    elif name in (*_SHADER_CYCLES, _SHADER_CYCLES_HIGH):
         low, high = b.split_bits(b.call("llvm.readcyclecounter", "i64", []))
-        whole = low if number == _SHADER_CYCLES_LOW else high
-    elif number == _EXCEPTION_FLAGS:
+        whole = low if name != _SHADER_CYCLES_HIGH else high
+    elif name == _EXCEPTION_FLAGS:
         raise Untranslatable(instruction, _NO_FLAGS)
     else:
         raise Untranslatable(instruction, "this hardware register cannot be read in the emulator")

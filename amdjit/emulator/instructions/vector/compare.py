@@ -15,6 +15,7 @@ from amdjit.emulator.expressions.comparisons import (
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.registers import FULL_MASK
 
 # Returns the outcome of a comparison in each lane.
 Test = Callable[[Frame, Instruction], Value]
@@ -31,6 +32,13 @@ class Comparison:
         left, right = (frame.source(instruction, index) for index in (1, 2))
         predicate = predicate_of(self.name, instruction.opcode.operands[1].type)
         return compare(frame.builder, predicate, left, right)
+
+
+def _always(outcome: bool) -> Test:
+    def test(frame: Frame, instruction: Instruction) -> Value:
+        return constant(FULL_MASK.type, int(outcome))
+
+    return test
 
 
 def _is_of_class(frame: Frame, instruction: Instruction) -> Value:
@@ -96,6 +104,11 @@ _TESTS: Mapping[str, Test] = {
         for width in (16, 32, 64)
     },
     **{f"class_f{width}": _is_of_class for width in (16, 32, 64)},
+    **{
+        f"{name}_{code}": _always(name == "t")
+        for name in "ft"
+        for code in ("f16", "f32", "f64", "i32", "i64", "u32", "u64")
+    },
 }
 
 VECTOR_COMPARE: Mapping[str, Emitter] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.matrix.dots import float_dot
 from amdjit.emulator.instructions.operation import VectorOp
+from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
 from amdjit.emulator.wave.frame import Frame
@@ -32,8 +33,9 @@ DUAL: Mapping[str, Callable[[Frame, Instruction], Value]] = {
 def _half(frame: Frame, half: Instruction) -> Value:
     frame.round_as(rounding_shift(half.traits.rounding))
     compute = DUAL.get(half.traits.operation)
-    if compute is None:
-        raise Untranslatable(half)
+    reason = refusal(half.traits.operation, half.opcode.instruction_set.name)
+    if compute is None or reason:
+        raise Untranslatable(half, reason or NOT_THERE)
     return compute(frame, half)
 
 

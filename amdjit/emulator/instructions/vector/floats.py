@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
-from amdjit.emulator.expressions.float_extremes import EXTREMES, median
+from amdjit.emulator.expressions.float_extremes import EXTREMES, median, median_of, older
 from amdjit.emulator.expressions.nans import fused_nan, with_nans
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.operation import Rows, VectorOp, in_range, vector_ops
@@ -63,6 +63,32 @@ def _narrow(code: str) -> Rows:
     }
 
 
+def _by_mode(
+    make: Callable[[ix.Expression, ix.Expression], ix.Expression],
+) -> VectorOp:
+    """Return the row of an extreme of gfx11, made of its minimum and maximum."""
+    quieting, other = (make(older(False, ieee), older(True, ieee)) for ieee in (True, False))
+    return VectorOp(quieting, unquieted=other)
+
+
+def _older_extremes(code: str) -> Rows:
+    """Return the extremes of gfx11 for one format."""
+    both: Rows = {
+        f"v_min_{code}": _by_mode(lambda low, high: low),
+        f"v_max_{code}": _by_mode(lambda low, high: high),
+    }
+    if code == "f64":
+        return both
+    return {
+        **both,
+        f"v_min3_{code}": _by_mode(lambda low, high: ix.chain(low, low)),
+        f"v_max3_{code}": _by_mode(lambda low, high: ix.chain(high, high)),
+        f"v_med3_{code}": _by_mode(median_of),
+        f"v_minmax_{code}": _by_mode(lambda low, high: ix.chain(low, high)),
+        f"v_maxmin_{code}": _by_mode(lambda low, high: ix.chain(high, low)),
+    }
+
+
 def _exponent_16(b: Builder, x: Value) -> Value:
     return b.resize(fx.frexp_exponent(b, b.convert("fpext", x, "float")), 16)
 
@@ -85,12 +111,16 @@ _PARTS: Rows = {
     "v_ldexp_f64": with_nans(fx.ldexp_double),
     "v_ldexp_f16": with_nans(_ldexp_half),
     "v_mul_dx9_zero_f32": with_nans(fx.multiply_legacy),
+    "v_fmac_dx9_zero_f32": with_nans(fx.fma_legacy, fx.legacy_nan),
     "v_fma_dx9_zero_f32": with_nans(fx.fma_legacy, fx.legacy_nan),
     "v_rcp_iflag_f32": with_nans(fx.reciprocal),
 }
 
 VECTOR_FLOAT: Mapping[str, VectorOp] = vector_ops(
     {
+        **_older_extremes("f16"),
+        **_older_extremes("f32"),
+        **_older_extremes("f64"),
         **_basic("f16"),
         **_basic("f32"),
         **_basic("f64"),

@@ -11,7 +11,7 @@ from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.vector.packed import half_of
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import clamp_unit, modify_input
+from amdjit.emulator.wave.operands import modify_input
 
 
 def _source(frame: Frame, instruction: Instruction, number: int) -> Value:
@@ -44,7 +44,7 @@ def _fma(half: int | None) -> Emitter:
         narrow = settled(b, b.convert("fptrunc", result, "half"), [result], converted_nan("half"))
         narrow = frame.without_overflow(narrow, sources, instruction)
         if instruction.modifiers.clamp:
-            narrow = clamp_unit(b, narrow)
+            narrow = frame.clamped_unit(narrow, instruction)
         narrow = frame.flushed_result(narrow, instruction)
         target = vector_register(instruction, "vdst")
         frame.registers.write_half(target.index, half, narrow, frame.mask())

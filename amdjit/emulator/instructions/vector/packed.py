@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
-from amdjit.emulator.expressions.float_extremes import EXTREMES
+from amdjit.emulator.expressions.float_extremes import EXTREMES, older
 from amdjit.emulator.expressions.nans import fused_nan, with_nans
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.instructions.operation import Emitter, source_places
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import clamp_unit, modify_input
+from amdjit.emulator.wave.operands import modify_input
 
 
 def half_of(b: Builder, whole: Value, upper: int) -> Value:
@@ -31,6 +31,8 @@ class PackedOp:
     clamped: ix.Expression | None = None
     # The instruction that does the same with one half, if its expression is long.
     single: str = ""
+    # The expression while MODE's IEEE bit is 0, if that makes a difference.
+    unquieted: ix.Expression | None = None
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
@@ -38,7 +40,7 @@ class PackedOp:
             sources = [
                 frame.source(instruction, place) for place in source_places(instruction.opcode)
             ]
-            result = call_long(frame, instruction.mnemonic, sources)
+            result = call_long(frame, instruction.traits.operation, sources)
             if result is not None:
                 frame.write(instruction, 0, result)
                 return
@@ -70,10 +72,16 @@ class PackedOp:
             )
         clamp = modifiers.clamp
         expression = self.clamped if clamp and self.clamped else self.expression
-        value = call_long(frame, self.single, operands) or expression(b, *operands)
+        value = self._value(frame, expression, operands)
         result = frame.without_overflow(value, operands, instruction)
-        result = clamp_unit(b, result) if clamp and element == "half" else result
+        if clamp and element == "half":
+            result = frame.clamped_unit(result, instruction)
         return frame.flushed_result(result, instruction)
+
+    def _value(self, frame: Frame, expression: ix.Expression, operands: list[Value]) -> Value:
+        if self.unquieted is not None:
+            return frame.by_ieee(expression, self.unquieted, operands)
+        return call_long(frame, self.single, operands) or expression(frame.builder, *operands)
 
 
 def _element(instruction: Instruction) -> str:
@@ -124,5 +132,9 @@ VECTOR_PACKED: Mapping[str, Emitter] = {
     **{
         f"v_pk_{name}_f16": PackedOp(expression, single=f"v_{name}_f16")
         for name, expression in EXTREMES.items()
+    },
+    **{
+        f"v_pk_{name}_f16": PackedOp(older(greater, True), unquieted=older(greater, False))
+        for name, greater in (("min", False), ("max", True))
     },
 }

@@ -10,7 +10,7 @@ from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.memory.transposed import source_of_half
-from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.whole_waves import in_each_half
 from amdjit.emulator.layout import EXEC_LO, HALF_LANES, HALF_VGPRS
 
@@ -75,7 +75,9 @@ def _moved(
         values[target.index + half * HALF_VGPRS] = shadow.as_lanes(old)
         values[source.index + half * HALF_VGPRS] = shadow.as_lanes(mask)
     with registers.stand_in(values):
-        EMITTERS[instruction.mnemonic](shadow.frame, replace(instruction, operands=tuple(operands)))
+        emitter = emitter_of(instruction)
+        assert emitter is not None
+        emitter(shadow.frame, replace(instruction, operands=tuple(operands)))
         return each(lambda: shadow.from_lanes(registers.vector(target.index)))
 
 

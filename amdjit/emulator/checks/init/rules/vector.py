@@ -280,7 +280,7 @@ def _mixed_half(half: int) -> Rule:
 def write_half_results(shadow: Shadow, instruction: Instruction) -> bool:
     """Write the result of v_fma_mixlo or v_fma_mixhi, whose operands name no half; return whether
     it is one of them."""
-    half = {"v_fma_mixlo_f16": 0, "v_fma_mixhi_f16": 1}.get(instruction.mnemonic)
+    half = {"v_fma_mixlo_f16": 0, "v_fma_mixhi_f16": 1}.get(instruction.traits.operation)
     if half is None:
         return False
     _mixed_half(half)(shadow, instruction)
@@ -293,7 +293,7 @@ def write_wide_results(shadow: Shadow, instruction: Instruction) -> bool:
 
     Compilers leave the high dword undefined if they need only the low one.
     """
-    order = _WIDE.get(instruction.mnemonic)
+    order = _WIDE.get(instruction.traits.operation)
     if order is None:
         return False
     masks, target = shadow.masks, instruction.operands[0]

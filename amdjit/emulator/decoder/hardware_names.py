@@ -1,0 +1,78 @@
+"""LLVM's names of hardware registers and messages, by number, for each processor family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+GFX12_REGISTERS: Mapping[int, str] = {
+    1: "HW_REG_WAVE_MODE",
+    2: "HW_REG_WAVE_STATUS",
+    4: "HW_REG_WAVE_STATE_PRIV",
+    5: "HW_REG_WAVE_GPR_ALLOC",
+    6: "HW_REG_WAVE_LDS_ALLOC",
+    7: "HW_REG_IB_STS",
+    10: "HW_REG_PERF_SNAPSHOT_DATA",
+    11: "HW_REG_PERF_SNAPSHOT_PC_LO",
+    12: "HW_REG_PERF_SNAPSHOT_PC_HI",
+    15: "HW_REG_PERF_SNAPSHOT_DATA1",
+    16: "HW_REG_PERF_SNAPSHOT_DATA2",
+    17: "HW_REG_WAVE_EXCP_FLAG_PRIV",
+    18: "HW_REG_WAVE_EXCP_FLAG_USER",
+    19: "HW_REG_WAVE_TRAP_CTRL",
+    20: "HW_REG_WAVE_SCRATCH_BASE_LO",
+    21: "HW_REG_WAVE_SCRATCH_BASE_HI",
+    23: "HW_REG_WAVE_HW_ID1",
+    24: "HW_REG_WAVE_HW_ID2",
+    26: "HW_REG_WAVE_SCHED_MODE",
+    29: "HW_REG_SHADER_CYCLES_LO",
+    30: "HW_REG_SHADER_CYCLES_HI",
+    31: "HW_REG_WAVE_DVGPR_ALLOC_LO",
+    32: "HW_REG_WAVE_DVGPR_ALLOC_HI",
+}
+GFX12_MESSAGES: Mapping[int, str] = {
+    1: "MSG_INTERRUPT",
+    2: "MSG_HS_TESSFACTOR",
+    3: "MSG_DEALLOC_VGPRS",
+    9: "MSG_GS_ALLOC_REQ",
+    128: "MSG_RTN_GET_DOORBELL",
+    129: "MSG_RTN_GET_DDID",
+    130: "MSG_RTN_GET_TMA",
+    131: "MSG_RTN_GET_REALTIME",
+    132: "MSG_RTN_SAVE_WAVE",
+    133: "MSG_RTN_GET_TBA",
+    134: "MSG_RTN_GET_TBA_TO_PC",
+    135: "MSG_RTN_GET_SE_AID_ID",
+}
+
+GFX11_REGISTERS: Mapping[int, str] = {
+    1: "HW_REG_MODE",
+    2: "HW_REG_STATUS",
+    3: "HW_REG_TRAPSTS",
+    5: "HW_REG_GPR_ALLOC",
+    6: "HW_REG_LDS_ALLOC",
+    7: "HW_REG_IB_STS",
+    15: "HW_REG_SH_MEM_BASES",
+    18: "HW_REG_PERF_SNAPSHOT_PC_LO",
+    19: "HW_REG_PERF_SNAPSHOT_PC_HI",
+    20: "HW_REG_FLAT_SCR_LO",
+    21: "HW_REG_FLAT_SCR_HI",
+    23: "HW_REG_HW_ID1",
+    24: "HW_REG_HW_ID2",
+    27: "HW_REG_PERF_SNAPSHOT_DATA",
+    29: "HW_REG_SHADER_CYCLES",
+}
+GFX11_MESSAGES: Mapping[int, str] = {
+    1: "MSG_INTERRUPT",
+    2: "MSG_HS_TESSFACTOR",
+    3: "MSG_DEALLOC_VGPRS",
+    5: "MSG_STALL_WAVE_GEN",
+    6: "MSG_HALT_WAVES",
+    9: "MSG_GS_ALLOC_REQ",
+    128: "MSG_RTN_GET_DOORBELL",
+    129: "MSG_RTN_GET_DDID",
+    130: "MSG_RTN_GET_TMA",
+    131: "MSG_RTN_GET_REALTIME",
+    132: "MSG_RTN_SAVE_WAVE",
+    133: "MSG_RTN_GET_TBA",
+    134: "MSG_RTN_GET_TBA_TO_PC",
+}

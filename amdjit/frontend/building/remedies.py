@@ -1,0 +1,143 @@
+"""What to write instead of operands, indices and results that do not fit."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from types import ModuleType
+
+from amdjit.declarations import Coordinates
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.types import Array, Scalar, Vector, u64
+
+__all__ = [
+    "NOTHING",
+    "UNPACKED",
+    "WHOLE_ARRAY",
+    "conversion_remedy",
+    "integer_remedy",
+    "join_remedy",
+    "operand_remedy",
+    "outside_remedy",
+    "similar_names",
+]
+
+WHOLE_ARRAY = (
+    "an operator takes elements, not whole arrays: index them, `a[i]`, in a loop for all, or use "
+    "`amdjit.vectorize` on the host"
+)
+_OPERANDS = "operators work on numbers and vectors"
+
+UNPACKED = "write as many names as there are values"
+
+_AXIS = "name the axis: `.x`, `.y` or `.z`"
+NOTHING = "a function that ends without `return` gives None: end it with `return` and the value"
+
+
+def is_coordinates(value: Value) -> bool:
+    """Whether a value is `threadIdx`, `blockDim` or the like without its axis."""
+    return isinstance(value, CompileTime) and isinstance(value.value, Coordinates)
+
+
+def is_nothing(value: Value) -> bool:
+    """Whether a value is None, as functions give it that return nothing."""
+    return isinstance(value, CompileTime) and value.value is None
+
+
+def operand_remedy(left: Value, right: Value) -> str:
+    """Say what to write instead of operands that an operator does not take."""
+    types = [value.type for value in (left, right) if isinstance(value, tree.Expression)]
+    scalars = [type.element if isinstance(type, Vector) else type for type in types]
+    if is_coordinates(left) or is_coordinates(right):
+        return _AXIS
+    if is_nothing(left) or is_nothing(right):
+        return NOTHING
+    if isinstance(left, TupleValue) or isinstance(right, TupleValue):
+        return "operators work on numbers and vectors; take an item of the tuple: `t[0]`"
+    if len(types) == 2 and all(isinstance(scalar, Scalar) for scalar in scalars):
+        if any(isinstance(scalar, Scalar) and scalar.storage_only for scalar in scalars):
+            return "fp8 and bf8 are storage types: convert to f32 first, `f32(...)`"
+        return f"convert one of them: `{types[0]}(...)` or `{types[1]}(...)`"
+    without_axes = any(isinstance(type, Array) and not type.ndim for type in types)
+    if without_axes:
+        return "operators work on numbers and vectors; index an array: `a[()]`"
+    return WHOLE_ARRAY if any(isinstance(type, Array) for type in types) else _OPERANDS
+
+
+def join_remedy(name: str, left: object, right: object) -> str:
+    """Say what to write where a name, or a value, would have types without a common one."""
+    types = (left, right)
+    if all(isinstance(type, Scalar) and type.is_integer for type in types) and u64 in types:
+        other = left if right is u64 else right
+        is_name = name.startswith("`")
+        first = f"begin with {name.rstrip('`')} = u64(...)`" if is_name else "convert one"
+        return f"no integer type holds u64 and {other}: {first}, or convert both to `i64(...)`"
+    return (
+        "give it one type on both paths, for example by a conversion such as `f32(...)`; use a "
+        "number in place of None or a string"
+    )
+
+
+def integer_remedy(value: Value, node: ast.AST) -> str:
+    """Say what to write instead of an index or a bound of a range that is no integer."""
+    if is_coordinates(value):
+        return _AXIS
+    if is_nothing(value):
+        return NOTHING
+    if isinstance(value, tree.Expression) and isinstance(value.type, Array) and value.type.ndim:
+        return "kernels have no arrays of indices or masks: loop over it, `for i in index: a[i]`"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        whole = ast.unparse(ast.BinOp(node.left, ast.FloorDiv(), node.right))
+        return f"`/` makes a float: divide integers with `//`, `{whole}`, or convert: `i32(...)`"
+    return "convert it: `i32(...)`"
+
+
+def conversion_remedy(value: Value) -> str | None:
+    """Say what to write instead of a value that has no conversion to a number; None if nothing is
+    known of it."""
+    if is_coordinates(value):
+        return _AXIS
+    return NOTHING if is_nothing(value) else None
+
+
+def outside_remedy(name: str, what: str) -> str:
+    """Say how a kernel gets a value that it cannot read from outside."""
+    constants = "numbers, tuples, strings, types and functions can be read as constants"
+    if what == "a list":
+        return (
+            f"make it a tuple, `{name} = tuple({name})`, or pass it as an array, `np.array({name})`"
+        )
+    if what in ("a dict", "a set"):
+        return f"pass its numbers as arguments, a tuple or an array; {constants}"
+    return f"pass it as an argument; {constants}"
+
+
+def similar_names(owner: object, name: str) -> str:
+    """Suggest public names of an object, or of a module's namespaces, for one that it lacks."""
+    listed = getattr(owner, "__all__", None) if isinstance(owner, ModuleType) else None
+    names = list(listed or (known for known in dir(owner) if not known.startswith("_")))
+    found = difflib.get_close_matches(name, names, n=1, cutoff=0.7) or [
+        *(known for known in names if len(name) > 2 and name in known),
+        *_in_namespaces(owner, names, name),
+    ]
+    if not found:
+        return "check the name's spelling"
+    return f"did you mean {' or '.join(f'`{known}`' for known in found[:3])}?"
+
+
+def _in_namespaces(owner: object, names: list[str], name: str, depth: int = 2) -> list[str]:
+    found: list[str] = []
+    for known in names if isinstance(owner, ModuleType) else ():
+        # Which of a namespace's parts are loaded yet, and in which order, depends on other kernels.
+        inner = vars(owner).get(known) if depth > 1 else getattr(owner, known, None)
+        if isinstance(inner, ModuleType) and inner.__name__.startswith("amdjit."):
+            listed = getattr(inner, "__all__", None) or vars(inner)
+            public = sorted(each for each in listed if not each.startswith("_"))
+            if name in public:
+                found.append(f"{known}.{name}")
+            elif depth > 1:
+                found += [
+                    f"{known}.{each}" for each in _in_namespaces(inner, public, name, depth - 1)
+                ]
+    return found

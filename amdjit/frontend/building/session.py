@@ -1,0 +1,77 @@
+"""The compilation of one kernel, as the functions see it that are typed in it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from amdjit.declarations import DeviceFunction, Intrinsic
+from amdjit.diagnostics import CompileError
+from amdjit.diagnostics.performance import Finding
+from amdjit.frontend.building.report_sites import ReportSites
+from amdjit.frontend.values.dependencies import Dependency, OutsideArray
+from amdjit.frontend.values.kinds import Value
+from amdjit.frontend.values.weak_types import WeakTypes
+from amdjit.language.compile_time import Compilation
+
+FunctionBuilder = Any
+"""The builder of the function that calls, whose module knows this one."""
+
+
+class Session(Protocol):
+    """The compilation of one kernel: it types the functions that the kernel calls."""
+
+    compilation: Compilation
+    builtins: Mapping[Any, Intrinsic | DeviceFunction]
+    reports: ReportSites
+    weak_types: WeakTypes
+    findings: dict[tuple[str, str, int], Finding]  # warnings, at most one of each name per line
+
+    def note_library(self, file: Path) -> None:
+        """Remember that the code calls a function of this bitcode."""
+        ...
+
+    def call(
+        self,
+        builder: FunctionBuilder,
+        function: DeviceFunction,
+        positional: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.expr,
+    ) -> Value:
+        """Type the function for these arguments and return the call's value."""
+        ...
+
+    def call_local(
+        self,
+        builder: FunctionBuilder,
+        function: Value,
+        positional: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.expr,
+    ) -> Value:
+        """Type a function made in the kernel for these arguments and return the call's value."""
+        ...
+
+    def explore(
+        self,
+        builder: FunctionBuilder,
+        function: DeviceFunction,
+        arguments: Mapping[str, Value | None],
+        node: ast.expr,
+    ) -> CompileError:
+        """Return the errors of a function that do not depend on unknown arguments (None)."""
+        ...
+
+    def note_read(
+        self, scope: Any, name: str, value: object, kind: type[Dependency] = Dependency
+    ) -> None:
+        """Remember that the code depends on this global or closure variable."""
+        ...
+
+    def outside_array(self, scope: Any, name: str, array: object) -> OutsideArray | None:
+        """Remember that the code uses the array of this variable; None for what is no array of a
+        device."""
+        ...

@@ -1,0 +1,65 @@
+"""Tests of divisors, with `division_check=True`: as in Python, 0 is a ZeroDivisionError."""
+
+from __future__ import annotations
+
+import ast
+import operator
+
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.conversion import materialise
+from amdjit.frontend.expressions.faults import check
+from amdjit.frontend.values import launch_arithmetic
+from amdjit.frontend.values.kinds import TupleValue, Value
+from amdjit.tree import nodes as tree
+from amdjit.tree.nodes import BinaryOperator, Comparison
+from amdjit.types import Scalar, boolean
+
+__all__ = ["checked"]
+
+_DIVISIONS = (BinaryOperator.DIVIDE, BinaryOperator.FLOOR_DIVIDE, BinaryOperator.MODULO)
+
+
+def checked(
+    builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
+) -> tuple[Value, Value]:
+    """Return the operands of an operator, evaluated after a test of the divisor if they are
+    divided. The functions of amdjit itself divide by 0 where that gives what they want."""
+    is_tested = builder.compilation.division_check and symbol in _DIVISIONS
+    if not is_tested or builder.source.is_library or not isinstance(node, (ast.expr, ast.stmt)):
+        return left, right
+    left, right = builder.in_order((left, right), node)
+    right = builder.hold(right, "divisor", node)
+    parts = right.items if isinstance(right, TupleValue) else (right,)
+    tests = [_is_zero(builder, part, node) for part in parts]
+    failed: tree.Expression | None = None
+    for test in tests:
+        if test is None:
+            return left, right
+        failed = test if failed is None else _both(builder, failed, test, node)
+    if failed is not None:
+        check(builder, failed, "division by zero", node, ZeroDivisionError)
+    return left, right
+
+
+def _is_zero(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.Expression | None:
+    """Type the test whether a number is 0; None for one that is known not to be, and for
+    vectors. The launch tests its own numbers."""
+    number = builder.weak_types.number(value)
+    if number is not None:
+        zero = launch_arithmetic.constant(0)
+        made = launch_arithmetic.comparison(Comparison.EQUAL.value, operator.eq, number, zero)
+        tested = builder.launch_parameters.weak(made, builder.span(node))
+        return materialise(builder, tested, node)
+    if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
+        return None
+    if isinstance(value, tree.Constant) and value.value != 0:
+        return None
+    span = builder.span(node)
+    nothing = tree.Constant(span, value.type, 0.0 if value.type.is_float else 0)
+    return tree.Compare(span, boolean, Comparison.EQUAL, value, nothing)
+
+
+def _both(
+    builder: FunctionBuilder, first: tree.Expression, second: tree.Expression, node: ast.AST
+) -> tree.Expression:
+    return tree.Binary(builder.span(node), boolean, BinaryOperator.AND, first, second)

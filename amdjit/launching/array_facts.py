@@ -1,0 +1,100 @@
+"""What compiled code may rely on about arrays: their types, and which of them share memory."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from amdjit.frontend import element_of_dtype
+from amdjit.runtime.arrays import DeviceArray
+from amdjit.types import Array, Layout, Record, Scalar
+
+__all__ = ["ArrayFacts", "facts_of", "sharing", "type_outside"]
+
+# Byte offsets into an array up to here fit the signed 32-bit arithmetic of indices.
+_SMALL_ARRAY_BYTES = 2**31
+
+
+class ArrayFacts(NamedTuple):
+    """What a launch asks of an array; it never changes, so the array keeps it.
+
+    type: as that of an array that shares no memory with others; None if kernels cannot take the
+    array, or it has no elements. There is one object for each type. low, high: the addresses that
+    its elements span. steps: its strides in elements, empty for a contiguous array.
+    """
+
+    type: Array | None
+    low: int
+    high: int
+    steps: tuple[int, ...]
+
+
+def facts_of(array: DeviceArray) -> ArrayFacts:
+    """Return the facts of an array, found once."""
+    facts = array.launch_key
+    if facts is None:
+        facts = array.launch_key = _find_facts(array)
+    return facts  # type: ignore[no-any-return]
+
+
+def _find_facts(array: DeviceArray) -> ArrayFacts:
+    low, high = array.byte_span
+    address, itemsize = array.address, array.dtype.itemsize
+    found = distinct_type(array)
+    steps: tuple[int, ...] = ()
+    if found is not None and found.layout.has_strides:
+        steps = tuple(stride // itemsize for stride in array.strides)
+        if any(stride % itemsize for stride in array.strides):
+            found = None
+    return ArrayFacts(found if low < high else None, address + low, address + high, steps)
+
+
+def distinct_type(array: DeviceArray) -> Array | None:
+    """Return the type of an array that shares no memory with other arguments; None if kernels
+    cannot take it."""
+    element = element_of_dtype(array.dtype)
+    if element is None:
+        return None
+    low, high = array.byte_span
+    is_small = high - low < _SMALL_ARRAY_BYTES
+    return _distinct_array(element, array.ndim, _layout(array), 32 if is_small else 64)
+
+
+def type_outside(value: object) -> Array | None:
+    """Return the type of an array that kernels read from outside; None for other objects."""
+    if not isinstance(value, DeviceArray):
+        return None
+    found = distinct_type(value)
+    return None if found is None else found.without_promises()
+
+
+@functools.cache
+def _distinct_array(element: Scalar | Record, ndim: int, layout: Layout, offset_bits: int) -> Array:
+    # One object for each type: made once, and compared by identity.
+    return Array(element, ndim, layout, offset_bits=offset_bits, distinct=True)
+
+
+def _layout(value: DeviceArray) -> Layout:
+    if value.is_contiguous:
+        return Layout.CONTIGUOUS
+    return Layout.ROWS if value.has_rows else Layout.STRIDED
+
+
+def sharing(values: Sequence[Any]) -> set[int]:
+    """Return the ids of the arrays that share memory with another argument, or are given twice."""
+    spans = []
+    for value in values:
+        if isinstance(value, DeviceArray):
+            low, high = value.byte_span
+            if low < high:
+                spans.append((value.address + low, value.address + high, id(value)))
+    spans.sort()
+    found: set[int] = set()
+    farthest, owner = 0, 0
+    for low, high, array in spans:
+        if low < farthest:
+            found.update((array, owner))
+        if high > farthest:
+            farthest, owner = high, array
+    return found

@@ -1,0 +1,170 @@
+"""Arrays of other libraries among a launch's arguments: PyTorch's, CuPy's, JAX's, Numba's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from amdjit.devices import Stream, current_device, find_device, hip_status
+from amdjit.diagnostics import LaunchError
+from amdjit.launching.record_arguments import Leaves, is_const
+from amdjit.runtime import dlpack, foreign_arrays, foreign_streams
+from amdjit.runtime.device import Device
+from amdjit.runtime.place import PLACE
+from amdjit.runtime.streams import Stream as AnyStream
+from amdjit.runtime.streams import handle_of
+
+__all__ = ["Order", "adopted", "own_stream"]
+
+# DLPack's number for a consumer that does not want to wait.
+_NO_WAIT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Streams of other libraries that a launch comes after, and before which work of theirs it
+    comes."""
+
+    device: Device
+    before: tuple[Any, ...]
+    after: tuple[Any, ...]
+
+    def wait(self, handle: Any) -> None:
+        """Let the stream of the launch wait for the work that is in the others."""
+        for other in self.before:
+            self._let(handle, other)
+
+    def release(self, handle: Any) -> None:
+        """Let later work of the others wait for the launch."""
+        for other in self.after:
+            self._let(other, handle)
+
+    def _let(self, later: Any, earlier: Any) -> None:
+        event = self.device.create_event(timing=False)
+        self.device.record_event(event, earlier)
+        self.device.wait_event(later, event)
+
+
+def adopted(
+    kernel: str, leaves: Leaves, device: Device, stream: AnyStream | None, for_graph: bool = False
+) -> tuple[Device, Order | None]:
+    """Put DeviceArrays and NumPy arrays in the place of other libraries' arrays; return the device
+    of the launch, and its order with the work of those libraries.
+
+    Without `stream` and `use`, a launch goes to the GPU that has the arrays. for_graph: the launch
+    is recorded, which orders nothing. LaunchError for arrays that cannot be taken, and for arrays
+    of two GPUs.
+    """
+    parts = zip(leaves.values, leaves.annotations, strict=True)
+    found = [
+        position
+        for position, (value, annotation) in enumerate(parts)
+        if foreign_arrays.is_foreign(value) and not is_const(annotation)
+    ]
+    if not found:
+        return device, None
+    on_gpu: dict[int, int] = {}
+    for position in found:
+        with _named(kernel, leaves.names[position]):
+            kind, index = _place(leaves.values[position], device)
+            if kind == dlpack.CPU:
+                leaves.values[position] = foreign_arrays.host_array(leaves.values[position])
+            else:
+                on_gpu[position] = index
+    if not on_gpu:
+        return device, None
+    device = _gpu(kernel, leaves, on_gpu, device, stream)
+    return device, _share(kernel, leaves, list(on_gpu), device, stream, for_graph)
+
+
+def own_stream(stream: Any) -> tuple[AnyStream | None, Device]:
+    """Return the stream of a launch as amdjit's own, and the device of the launch.
+
+    stream: None, a Stream, or another library's stream of the current device, or of the GPU that it
+    names. LaunchError for what is no stream.
+    """
+    if isinstance(stream, AnyStream):
+        return stream, stream.device
+    number = None if stream is None else foreign_streams.handle_number_of(stream)
+    if not number:
+        return stream, current_device()
+    index = foreign_streams.device_index_of(stream)
+    device = current_device()
+    if index is not None and device.dlpack_device != (dlpack.ROCM, index):
+        device = find_device(f"hip:{index}")
+    return Stream.external(number, device), device
+
+
+def _place(array: Any, device: Device) -> tuple[int, int]:
+    place = foreign_arrays.place_of(array)
+    if place is not None:
+        return place
+    address = foreign_arrays.address_of(array)
+    index = device.gpu_of(address) if address else device.dlpack_device[1]
+    if index is None:
+        raise BufferError(
+            f"lies at {address:#x}, which is in no memory of a GPU that {device.name} knows: "
+            "launch on the GPU that has it"
+        )
+    return dlpack.ROCM, index
+
+
+def _gpu(
+    kernel: str, leaves: Leaves, on_gpu: dict[int, int], device: Device, stream: AnyStream | None
+) -> Device:
+    """Return the GPU of a launch, which has all these arrays."""
+    (first, index), *others = on_gpu.items()
+    for position, other in others:
+        if other != index:
+            name = leaves.names[position]
+            raise LaunchError(
+                f"argument {leaves.names[first]} of {kernel} is on hip:{index}, {name} on "
+                f"hip:{other}: copy one of them to the other GPU, such as "
+                f'{name}.to("cuda:{index}")'
+            )
+    if device.dlpack_device == (dlpack.ROCM, index):
+        return device
+    is_free = stream is None and PLACE.get() is None
+    if is_free and device.dlpack_device[0] == dlpack.ROCM:
+        return find_device(f"hip:{index}")
+    reason = hip_status()
+    raise LaunchError(
+        f"argument {leaves.names[first]} of {kernel} is on hip:{index}, the launch on "
+        f'{device.name}: launch inside `with amdjit.use("hip:{index}"):`'
+        + (f". HIP: {reason}" if reason else "")
+    )
+
+
+def _share(
+    kernel: str,
+    leaves: Leaves,
+    positions: list[int],
+    device: Device,
+    stream: AnyStream | None,
+    for_graph: bool,
+) -> Order | None:
+    """Put DeviceArrays over these arrays in their place."""
+    own = _NO_WAIT if for_graph else device.stream_number(handle_of(stream, device))
+    others: set[int] = set()
+    for position in positions:
+        with _named(kernel, leaves.names[position]):
+            array = leaves.values[position]
+            leaves.values[position] = foreign_arrays.device_array(array, device, own)
+            theirs = foreign_arrays.stream_of(array, device.dlpack_device[1])
+        if theirs is not None and theirs != own:
+            others.add(theirs)
+    if not others or for_graph:
+        return None
+    streams = tuple(device.external_stream(number) for number in sorted(others))
+    # Who gives a stream puts the work of other streams in order with it.
+    return Order(device, streams, streams if stream is None else ())
+
+
+@contextmanager
+def _named(kernel: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except BufferError as error:
+        raise LaunchError(f"argument {name} of {kernel} {error}") from None

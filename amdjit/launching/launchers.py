@@ -1,0 +1,233 @@
+"""Launches as users configure them: a kernel with a grid, or over n work-items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from amdjit.checking.profiling import PROFILES
+from amdjit.checking.sanitizing import ACTIVE
+from amdjit.devices import current_device
+from amdjit.diagnostics import KernelFault, LaunchError
+from amdjit.late import late
+from amdjit.launching import residence
+from amdjit.launching.block_choice import choose_block
+from amdjit.launching.bound_launch import BoundLaunch
+from amdjit.launching.learning import learn
+from amdjit.launching.prepared import LaunchableKernel, PreparedLaunch, prepare
+from amdjit.launching.ready import Ready
+from amdjit.launching.specialisations import Loaded
+from amdjit.runtime.device import Device
+from amdjit.runtime.launch import LaunchShape
+from amdjit.runtime.place import PLACE, Place, StreamOfDevice, is_captured
+from amdjit.runtime.streams import Stream
+
+if TYPE_CHECKING:
+    from amdjit.runtime import sanitized
+else:
+    sanitized = late("amdjit.runtime.sanitized")
+
+__all__ = ["ForAll", "Launcher"]
+
+# A launcher that is kept meets few specialisations, devices and streams.
+_MOST_READY = 8
+
+
+class _Launches:
+    """What launches of a kernel on a stream share: they are quick where an earlier one was alike.
+
+    is_constant: whether the grid cannot change. ready: the quick launches, by the newest.
+
+    A call is first offered to the quick ones of this launcher (`ready.Ready`), which say no where
+    they are not certain, then to those of the kernel's other launchers. Else it goes the slow way
+    (`prepared.prepare`), and calls like it are quick from then on.
+    """
+
+    __slots__ = ("_cooperative", "_dynamic_lds", "_is_constant", "_kernel", "_ready", "_stream")
+
+    def __init__(
+        self,
+        kernel: LaunchableKernel,
+        stream: Stream | None,
+        dynamic_lds: int,
+        cooperative: bool,
+        is_constant: bool,
+        ready: list[Ready] | None = None,
+    ) -> None:
+        self._kernel, self._stream = kernel, stream
+        self._dynamic_lds, self._cooperative = dynamic_lds, cooperative
+        self._is_constant = (
+            is_constant and not cooperative and (stream is None or isinstance(stream, Stream))
+        )
+        self._ready = [] if ready is None else ready
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        """Launch the kernel.
+
+        NumPy arrays are copied to the device and, where the kernel writes them, back. Where all
+        arrays are DeviceArrays, the call may return before the kernel has ended.
+        """
+        may_be_quick = self._is_constant and not (keywords or ACTIVE.get() or PROFILES.get())
+        if may_be_quick:
+            stream: StreamOfDevice | None = self._stream
+            place = PLACE.get()
+            if place is None:
+                device = current_device() if stream is None else stream.device
+            else:
+                device, current = place  # refused in functions that streams call
+                if stream is None:
+                    stream = current
+                else:
+                    device = stream.device
+            target = device if stream is None else stream
+            may_be_quick = stream is None or not is_captured(stream.handle)
+        if may_be_quick:
+            try:
+                for ready in self._ready:
+                    if ready.place() is target and ready.launch(device, arguments):
+                        return
+                if self._launch_as_known(device, target, arguments):
+                    return
+            except KernelFault as fault:
+                self._locate(fault, arguments)
+                raise
+        self._launch(arguments, keywords, may_be_quick)
+
+    def bind(self, *arguments: Any, **keywords: Any) -> BoundLaunch:
+        """Fix the arguments, too: `launch = kernel[grid, block].bind(...)`, then `launch()`.
+
+        The call is checked and the kernel compiled here. The arrays are DeviceArrays, which the
+        result keeps alive; LaunchError for NumPy arrays, which each launch would have to copy.
+        """
+        place = PLACE.get() or Place(current_device())
+        stream: Any = self._stream if self._stream is not None else place.stream
+
+        def prepare_again() -> tuple[PreparedLaunch, LaunchShape]:
+            token = PLACE.set(place)
+            try:
+                prepared = prepare(self._kernel, arguments, keywords, stream)
+            finally:
+                PLACE.reset(token)
+            return prepared, self._shape(prepared.loaded, prepared.device)
+
+        def launch_on(another: Stream | None) -> None:
+            self._on(another)(*arguments, **keywords)
+
+        return BoundLaunch(prepare_again, launch_on, self._dynamic_lds, self._cooperative)
+
+    def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
+        """Return the checked grid and block of a specialisation."""
+        raise NotImplementedError
+
+    def _on(self, stream: Stream | None) -> _Launches:
+        """Return the same launches on another stream."""
+        raise NotImplementedError
+
+    def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
+        """Launch the slow way, which finds all mistakes."""
+        prepared = prepare(self._kernel, arguments, keywords, self._stream)
+        shape = self._shape(prepared.loaded, prepared.device)
+        prepared.launch(shape, self._dynamic_lds, self._cooperative)
+        if learns:
+            learn(self._kernel, prepared, arguments)
+
+    def _launch_as_known(
+        self, device: Device, target: Device | StreamOfDevice, arguments: Sequence[Any]
+    ) -> bool:
+        """Launch if the call is like one of another launcher; return whether it was."""
+        for quick in self._kernel.quick_calls.known:
+            if quick.device() is not device:
+                continue
+            try:
+                shape = self._shape(quick.loaded, device)
+            except LaunchError:
+                return False  # the slow way looks for mistakes in the arguments first
+            ready = Ready(quick, target, shape, self._dynamic_lds)
+            if ready.launch(device, arguments):
+                self._ready.insert(0, ready)
+                del self._ready[_MOST_READY:]
+                return True
+        return False
+
+    def _locate(self, fault: KernelFault, arguments: tuple[Any, ...]) -> None:
+        prepared = prepare(self._kernel, arguments, {}, self._stream)
+        sanitized.locate(fault, prepared.arrays())
+
+
+class Launcher(_Launches):
+    """A kernel with a grid and a block: call it with the arguments."""
+
+    __slots__ = ("_block", "_grid")
+
+    def __init__(
+        self,
+        kernel: LaunchableKernel,
+        grid: Any,
+        block: Any,
+        stream: Stream | None = None,
+        dynamic_lds: int = 0,
+        cooperative: bool = False,
+        ready: list[Ready] | None = None,
+    ) -> None:
+        is_constant = ready is not None or all(map(_is_constant, (grid, block, dynamic_lds)))
+        super().__init__(kernel, stream, dynamic_lds, cooperative, is_constant, ready)
+        self._grid, self._block = grid, block
+
+    def _on(self, stream: Stream | None) -> Launcher:
+        extents = self._grid, self._block
+        return Launcher(self._kernel, *extents, stream, self._dynamic_lds, self._cooperative)
+
+    def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
+        return loaded.check(self._grid, self._block, self._dynamic_lds, device.target)
+
+
+class ForAll(_Launches):
+    """A kernel over `n` work-items: call it with the arguments, as `kernel[grid, block]`.
+
+    Nothing runs for n = 0.
+    """
+
+    __slots__ = ("_grid_stride", "_n")
+
+    def __init__(
+        self,
+        kernel: LaunchableKernel,
+        n: int,
+        stream: Stream | None = None,
+        dynamic_lds: int = 0,
+        grid_stride: bool = False,
+    ) -> None:
+        is_constant = _is_constant(n) and _is_constant(dynamic_lds) and n > 0
+        super().__init__(kernel, stream, dynamic_lds, False, is_constant)
+        self._n, self._grid_stride = n, grid_stride
+
+    def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
+        kernel = self._kernel
+        if self._n < 0:
+            name = kernel.signature.kernel
+            raise LaunchError(f"{name}.forall({self._n}): n counts work-items and is at least 0")
+        if self._n > 0:
+            super()._launch(arguments, keywords, learns)
+        else:
+            prepare(kernel, arguments, keywords, self._stream)  # finds mistakes in the call
+
+    def _on(self, stream: Stream | None) -> ForAll:
+        return ForAll(self._kernel, self._n, stream, self._dynamic_lds, self._grid_stride)
+
+    def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
+        block = choose_block(loaded, device.target, self._dynamic_lds)
+        grid = -(-self._n // block[0])
+        if self._grid_stride:
+            compiled = loaded.compiled
+            residence.check_strides(compiled)
+            most = residence.resident_workgroups(compiled, device, block, self._dynamic_lds)
+            grid = min(grid, most)
+        return loaded.check(grid, block, self._dynamic_lds, device.target)
+
+
+def _is_constant(extent: object) -> bool:
+    """Whether a grid or block cannot change after it was given."""
+    entries = extent if isinstance(extent, tuple) else (extent,)
+    return all(isinstance(entry, (int, np.integer)) for entry in entries)

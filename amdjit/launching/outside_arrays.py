@@ -1,0 +1,86 @@
+"""Arrays in a device's memory that a kernel reads from outside: each launch finds them by itself.
+
+They are arguments without a parameter. The code relies on their types, which are part of what it
+read from outside, and on no distinctness of theirs. It does rely on that of the arguments, so that
+an argument that shares memory with such an array is compiled for as one that shares memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from amdjit.compiled_kernel import Argument, CompiledKernel
+from amdjit.diagnostics import LaunchError
+from amdjit.frontend import OutsideArray
+from amdjit.late_methods import dataclass
+from amdjit.launching.array_facts import sharing
+from amdjit.runtime.arrays import DeviceArray
+from amdjit.runtime.device import Device
+from amdjit.types import Array
+
+__all__ = ["NO_ARRAYS", "OutsideArrays", "found_arrays", "sharing_memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideArrays:
+    """What a launch found outside of the kernel. written: whether the kernel may write each."""
+
+    names: tuple[str, ...] = ()
+    arrays: tuple[DeviceArray, ...] = ()
+    written: tuple[bool, ...] = ()
+
+
+NO_ARRAYS = OutsideArrays()
+
+
+def found_arrays(compiled: CompiledKernel, device: Device) -> OutsideArrays:
+    """Return the arrays that a kernel reads from outside as they are now.
+
+    LaunchError for one on another device, one that was freed, and a read-only one that the kernel
+    writes.
+    """
+    if not any(isinstance(use, OutsideArray) for use in compiled.launch_uses):
+        return NO_ARRAYS
+    names, arrays, written = [], [], []
+    for use, may_write in zip(compiled.launch_uses, compiled.written, strict=True):
+        if not isinstance(use, OutsideArray):
+            continue
+        array = use.current()
+        assert isinstance(array, DeviceArray), "its type was checked"
+        _check(compiled.name, use.name, array, device, may_write)
+        names.append(use.name)
+        arrays.append(array)
+        written.append(may_write)
+    return OutsideArrays(tuple(names), tuple(arrays), tuple(written))
+
+
+def _check(kernel: str, name: str, array: DeviceArray, device: Device, written: bool) -> None:
+    if array.device is not device:
+        raise LaunchError(
+            f"{kernel} uses the array {name}, which is on {array.device.name}, and the launch is "
+            f"on {device.name}. Pass it as an argument, or launch inside "
+            f'`with amdjit.use("{array.device.name}"):`.'
+        )
+    array.address  # noqa: B018  (LaunchError if it was freed)
+    if written and array.is_read_only:
+        raise LaunchError(
+            f"{kernel} writes the array {name}, which is read-only: its memory is another library's"
+        )
+
+
+def sharing_memory(
+    types: Sequence[Argument], staged: Sequence[object], outside: OutsideArrays
+) -> tuple[Argument, ...] | None:
+    """Return the types of a launch's arguments without the distinctness of those that share memory
+    with an array from outside; None if no argument does that was taken for distinct."""
+    if not outside.arrays:
+        return None
+    shared = sharing([*staged, *outside.arrays])
+    changed = tuple(
+        replace(kind, distinct=False)
+        if isinstance(kind, Array) and kind.distinct and id(value) in shared
+        else kind
+        for kind, value in zip(types, staged, strict=True)
+    )
+    return changed if changed != tuple(types) else None

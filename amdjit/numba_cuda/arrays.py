@@ -1,0 +1,269 @@
+"""Arrays on the device and host memory for it, under Numba's names."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+
+from amdjit.arrays import creation
+from amdjit.arrays.device_array import DeviceArray
+from amdjit.numba_cuda.streams import stream_of
+from amdjit.runtime import arrays as runtime_arrays
+from amdjit.runtime.elements import element_type, extents_of
+from amdjit.runtime.strides import contiguous_strides
+
+
+class DeviceNDArray(DeviceArray):
+    """A device array with the methods that Numba's have."""
+
+    __slots__ = ()
+
+    def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
+        """Copy to a NumPy array, a new one or `ary`, and return it."""
+        if ary is None:
+            ary = np.empty(
+                self.shape,
+                self.dtype,
+                order="F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C",
+            )
+        elif ary.shape != self.shape:
+            raise ValueError(f"incompatible shape: {ary.shape} vs. {self.shape}")
+        return super().copy_to_host(ary, stream_of(stream))
+
+    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
+        """Copy an array of the host or the device into this one."""
+        if isinstance(ary, runtime_arrays.DeviceArray):
+            self.assign(ary, stream_of(stream))
+        else:
+            self.copy_from_host(np.asarray(ary, self.dtype), stream_of(stream))
+
+    def is_c_contiguous(self) -> bool:
+        """Whether the elements lie one after another in C order."""
+        return self.is_contiguous
+
+    def is_f_contiguous(self) -> bool:
+        """Whether the elements lie one after another in Fortran order."""
+        return bool(self.T.is_contiguous)
+
+    @property
+    def flags(self) -> dict[str, bool]:
+        """NumPy's flags of the layout."""
+        return {"C_CONTIGUOUS": self.is_c_contiguous(), "F_CONTIGUOUS": self.is_f_contiguous()}
+
+    @property
+    def alloc_size(self) -> int:
+        """Bytes of the memory."""
+        return self.nbytes
+
+    @property
+    def stream(self) -> int:
+        return 0
+
+    def transpose(self, axes: Any = None) -> Any:
+        """Return a view with the axes in another order; ValueError if they are not all axes."""
+        axes = tuple(range(self.ndim))[::-1] if axes is None else tuple(axes)
+        if sorted(axes) != list(range(self.ndim)):
+            raise ValueError(f"invalid axes list {axes} for an array of {self.ndim} axes")
+        return self._view(
+            0, tuple(self.shape[a] for a in axes), tuple(self.strides[a] for a in axes)
+        )
+
+    def ravel(self, order: str = "C", stream: Any = 0) -> Any:
+        """Return the elements along one axis, in C or Fortran order, or with "A" as they lie: a
+        view if they lie so, else a copy."""
+        return super(DeviceNDArray, self.T if self._reads_as(order) == "F" else self).ravel()
+
+    def reshape(self, *shape: Any, order: str = "C") -> Any:
+        """Return a view of another shape; ValueError if the elements do not lie in this order."""
+        if self._reads_as(order) == "C":
+            return super().reshape(*shape)
+        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        return super(DeviceNDArray, self.T).reshape(tuple(wanted[::-1])).T
+
+    def _reads_as(self, order: str) -> str:
+        """Return C or F for an order by NumPy's letters."""
+        if order not in ("C", "F", "A"):
+            raise ValueError(f'order={order!r}: give "C", "F" or "A"')
+        if order == "A":
+            return "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
+        return order
+
+    def split(self, section: int, stream: Any = 0) -> Any:
+        """Yield views of at most `section` elements, one after the other."""
+        for first in range(0, self.size, section):
+            yield self[first : min(first + section, self.size)]
+
+    def bind(self, stream: Any = 0) -> DeviceNDArray:
+        """Return the same array."""
+        return self
+
+    def getitem(self, key: Any, stream: Any = 0) -> Any:
+        """Return `array[key]`."""
+        return self[key]
+
+    def setitem(self, key: Any, value: Any, stream: Any = 0) -> None:
+        """Do `array[key] = value`."""
+        super().__getitem__(key).assign(value, stream_of(stream))
+
+    def __getitem__(self, key: object) -> Any:
+        view = super().__getitem__(key)
+        return view._as_value() if view.ndim == 0 else view
+
+    def __setitem__(self, key: object, value: Any) -> None:
+        super().__getitem__(key).assign(value)
+
+    def _as_value(self) -> Any:
+        """Return the only element: a number as it is on the host, a record by reference."""
+        if self.dtype.names is None:
+            return self.copy_to_host()[()]
+        parts = self.shape, self.dtype, self.strides, self._owner
+        return DeviceRecord(self.device, self.address, *parts)
+
+
+class DeviceRecord(DeviceNDArray):
+    """A record on the device: `record["x"]` reads a field, `record["x"] = 1` writes to it.
+
+    A field that is an array or a record is one on the device, too.
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, key: object) -> Any:
+        if key == ():
+            return self
+        field = self._field(key)
+        return field._as_value() if field.ndim == 0 else field
+
+    def __setitem__(self, key: object, value: Any) -> None:
+        if key in ((), ...):
+            self.assign(value)
+        else:
+            self._field(key).assign(value)
+
+    def getitem(self, key: Any, stream: Any = 0) -> Any:
+        """Return a field."""
+        return self[key]
+
+    def _field(self, name: object) -> DeviceNDArray:
+        fields: Any = self.dtype.fields or {}
+        if not isinstance(name, str) or name not in fields:
+            raise KeyError(f"a record has the fields {', '.join(fields)}, not {name!r}")
+        kind, offset = fields[name][:2]
+        base, shape = kind.subdtype or (kind, ())
+        strides = contiguous_strides(shape, base.itemsize)
+        return DeviceNDArray(self.device, self.address + offset, shape, base, strides, self._owner)
+
+
+def numba_array(array: Any) -> DeviceNDArray:
+    """Return an array with Numba's methods over the memory of one of amdjit's."""
+    return DeviceNDArray(
+        array.device, array.address, array.shape, array.dtype, array.strides, array._owner
+    )
+
+
+def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
+    """Return a copy on the device, or in `to`."""
+    if to is not None:
+        if copy:
+            to.copy_to_device(obj, stream)
+        return to
+    if isinstance(obj, runtime_arrays.DeviceArray):
+        return numba_array(obj)
+    host = np.asanyarray(obj)
+    order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
+    made = device_array(host.shape, host.dtype, order=order)
+    if copy:
+        made.copy_from_host(host, stream_of(stream))
+    return made
+
+
+def device_array(
+    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0
+) -> Any:
+    """Return a new array of arbitrary contents, in C or Fortran order."""
+    extents, kind = extents_of(shape), _dtype(dtype)
+    if order == "F":
+        return numba_array(creation.empty(extents[::-1], kind)).T
+    return numba_array(creation.empty(extents, kind))
+
+
+def _dtype(dtype: Any) -> Any:
+    return getattr(dtype, "dtype", dtype) if not isinstance(dtype, type) else dtype
+
+
+def device_array_like(ary: Any, stream: Any = 0) -> Any:
+    """Return a new array of the same shape, type and order."""
+    is_f = ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"]
+    return device_array(ary.shape, ary.dtype, order="F" if is_f else "C")
+
+
+def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:
+    """Return a NumPy array in pinned memory."""
+    return _ordered(creation.pinned_empty, shape, dtype, order)
+
+
+def mapped_array(
+    shape: Any,
+    dtype: Any = np.float64,
+    strides: Any = None,
+    order: str = "C",
+    stream: Any = 0,
+    portable: bool = False,
+    wc: bool = False,
+) -> Any:
+    """Return a NumPy array in memory that the device reads and writes, too."""
+    return _ordered(
+        lambda extents, kind: creation.pinned_empty(extents, kind, mapped=True), shape, dtype, order
+    )
+
+
+def managed_array(
+    shape: Any,
+    dtype: Any = np.float64,
+    strides: Any = None,
+    order: str = "C",
+    stream: Any = 0,
+    attach_global: bool = True,
+) -> Any:
+    """Return a NumPy array in managed memory."""
+    return _ordered(creation.managed_empty, shape, dtype, order)
+
+
+def _ordered(make: Any, shape: Any, dtype: Any, order: str) -> Any:
+    extents, kind = extents_of(shape), element_type(_dtype(dtype))
+    return make(extents[::-1], kind).T if order == "F" else make(extents, kind)
+
+
+def pinned_array_like(ary: Any) -> Any:
+    """Return pinned memory of the same shape, type and order."""
+    return pinned_array(ary.shape, ary.dtype, order=_order_of(ary))
+
+
+def mapped_array_like(ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False) -> Any:
+    """Return mapped memory of the same shape, type and order."""
+    return mapped_array(ary.shape, ary.dtype, order=_order_of(ary))
+
+
+def _order_of(ary: Any) -> str:
+    return "F" if ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"] else "C"
+
+
+@contextlib.contextmanager
+def pinned(*arrays: Any) -> Any:
+    """Take arrays that are in pageable memory as they are: copies of them take no promise."""
+    yield
+
+
+def is_cuda_array(obj: Any) -> bool:
+    """Whether an object offers device memory."""
+    return isinstance(obj, runtime_arrays.DeviceArray) or hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj: Any, sync: bool = True) -> Any:
+    """Return an array over another library's memory."""
+    return numba_array(creation.asarray(obj))
+
+
+is_cuda_ndarray = is_cuda_array

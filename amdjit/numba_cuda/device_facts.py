@@ -1,0 +1,218 @@
+"""Devices as Numba describes them, and what has no meaning on them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from amdjit.devices import current_device, devices, synchronize
+from amdjit.runtime.device import Device
+
+__all__ = [
+    "CudaDevice",
+    "close",
+    "cuda_error",
+    "current_context",
+    "defer_cleanup",
+    "detect",
+    "get_current_device",
+    "gpus",
+    "is_available",
+    "is_bfloat16_supported",
+    "is_float16_supported",
+    "is_supported_version",
+    "list_devices",
+    "profile_start",
+    "profile_stop",
+    "profiling",
+    "require_context",
+    "reset",
+    "select_device",
+    "synchronize",
+]
+
+
+class Deallocations:
+    """`current_context().deallocations`: always empty, since memory goes with the arrays over
+    it."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def clear(self) -> None:
+        """Do nothing: no memory waits to be freed."""
+
+
+class CudaDevice:
+    """A device with Numba's names for its facts. It is also its own context."""
+
+    WARP_SIZE = 32
+    supports_float16 = supports_bfloat16 = True
+    deallocations = Deallocations()
+
+    def __init__(self, device: Device, number: int) -> None:
+        self._device, self.id = device, number
+        target = device.target
+        most = target.max_workgroup_size
+        self.MAX_THREADS_PER_BLOCK = most
+        self.MAX_BLOCK_DIM_X = self.MAX_BLOCK_DIM_Y = self.MAX_BLOCK_DIM_Z = most
+        self.MAX_SHARED_MEMORY_PER_BLOCK = target.lds_per_workgroup
+
+    @property
+    def name(self) -> bytes:
+        """The device's name."""
+        return self._device.name.encode()
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        """The processor's generation: (12, 0) for gfx1201."""
+        major, minor, _ = self._device.target.isa
+        return major, minor
+
+    @property
+    def device(self) -> CudaDevice:
+        """The device of this context."""
+        return self
+
+    def synchronize(self) -> None:
+        """Wait for all work of the device."""
+        self._device.synchronize()
+
+    def reset(self) -> None:
+        """Wait for all work; memory goes with the arrays over it."""
+        self._device.synchronize()
+
+    def __enter__(self) -> CudaDevice:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        pass
+
+
+def list_devices() -> list[CudaDevice]:
+    """Return the devices of this process that are of the current one's kind."""
+    current = current_device()
+    alike = [each for each in devices() if type(each) is type(current)]
+    if "emulator" in current.name:
+        alike = [current]
+    return [CudaDevice(each, number) for number, each in enumerate(alike)]
+
+
+class _Gpus:
+    """`cuda.gpus`: the devices, by number."""
+
+    def __getitem__(self, number: int) -> CudaDevice:
+        return list_devices()[number]
+
+    def __len__(self) -> int:
+        return len(list_devices())
+
+    def __iter__(self) -> Iterator[CudaDevice]:
+        return iter(list_devices())
+
+    @property
+    def lst(self) -> list[CudaDevice]:
+        """The devices as a list."""
+        return list_devices()
+
+    @property
+    def current(self) -> CudaDevice:
+        """The current device."""
+        return get_current_device()
+
+
+gpus = _Gpus()
+
+
+def get_current_device() -> CudaDevice:
+    """Return the current device."""
+    current = current_device().name
+    found = [each for each in list_devices() if each.name == current.encode()]
+    return found[0]
+
+
+def current_context(devnum: int | None = None) -> CudaDevice:
+    """Return the current device, which stands for its context."""
+    return get_current_device() if devnum is None else gpus[devnum]
+
+
+def select_device(device_id: int) -> CudaDevice:
+    """Return a device if it is the current one; ValueError for others: `amdjit.use` chooses."""
+    chosen = gpus[device_id]
+    if chosen.name != get_current_device().name:
+        raise ValueError(
+            f"select_device({device_id}): choose a device for a block of the program by "
+            f"`with amdjit.use({chosen.name.decode()!r}):`, or for all by AMDJIT_DEVICE"
+        )
+    return chosen
+
+
+def close() -> None:
+    """Wait for the device; memory goes with the arrays over it."""
+    synchronize()
+
+
+def reset() -> None:
+    """Wait for the device, as `close`."""
+    synchronize()
+
+
+def require_context(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function: amdjit opens a device by itself."""
+    return fn
+
+
+def detect() -> bool:
+    """Print the devices; return whether there is one."""
+    found = list_devices()
+    print(f"Found {len(found)} CUDA devices")
+    for each in found:
+        major, minor = each.compute_capability
+        print(f"id {each.id}{each.name!r:>40}{'[SUPPORTED]':>50}")
+        print(f"{'Compute Capability':>40}: {major}.{minor}")
+    return bool(found)
+
+
+def is_available() -> bool:
+    """Whether kernels can run: always, because there is an emulator."""
+    return True
+
+
+def is_float16_supported() -> bool:
+    """Whether kernels compute in f16: always."""
+    return True
+
+
+def is_bfloat16_supported() -> bool:
+    """Whether kernels compute in bf16: always."""
+    return True
+
+
+def is_supported_version() -> bool:
+    """Whether this version of the runtime is known: amdjit asks for none."""
+    return True
+
+
+def cuda_error() -> None:
+    """Return None: nothing failed."""
+
+
+@contextlib.contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """Do nothing around a block: memory is freed with its last array, in the order of the work."""
+    yield
+
+
+def profile_start() -> None:
+    """Do nothing: `amdjit.profile()` and ROCm's profilers need no mark in the program."""
+
+
+def profile_stop() -> None:
+    """Do nothing, as `profile_start`."""
+
+
+@contextlib.contextmanager
+def profiling() -> Iterator[None]:
+    """Do nothing around a block, as `profile_start`."""
+    yield

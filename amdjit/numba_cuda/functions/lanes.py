@@ -1,0 +1,149 @@
+"""Numba's functions of a warp, on a wave of 32 lanes.
+
+CUDA's masks name the lanes that take part, which must then all arrive. A wave's lanes run together,
+so the lanes that take part here are the active ones; a mask with fewer lanes leaves out the others'
+votes. A lane of the mask that is not active is a failed assertion, except for the usual mask of all
+lanes, with which programs also run blocks of less than a warp.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amdjit.declarations import Property, device_function
+from amdjit.intrinsics import sync, wave
+from amdjit.intrinsics.wave import lane_id, wavefront_size
+from amdjit.intrinsics.workitem import blockDim, flat_work_item_id
+from amdjit.language.compile_time import Compilation, Refused, compile_time
+from amdjit.types import i32, u32, u64
+
+__all__ = [
+    "activemask",
+    "all_sync",
+    "any_sync",
+    "ballot_sync",
+    "eq_sync",
+    "laneid",
+    "lanemask_lt",
+    "match_all_sync",
+    "match_any_sync",
+    "shfl_down_sync",
+    "shfl_sync",
+    "shfl_up_sync",
+    "shfl_xor_sync",
+    "syncwarp",
+    "warpsize",
+]
+
+laneid = Property(lane_id)
+warpsize = wavefront_size
+
+_ALL = 0xFFFFFFFF
+
+
+@compile_time
+def _names_all(compilation: Compilation, mask: Any) -> bool:
+    """Return whether a mask is known to name all lanes. Refused for waves of 64."""
+    if compilation.wave_size != 32:
+        raise Refused("Numba's masks name 32 lanes", "leave out `wave_size=64`")
+    return isinstance(mask, int) and mask & _ALL == _ALL
+
+
+@device_function
+def _lanes_of(mask):
+    """Return the mask's lanes; fail where one that exists is not here."""
+    if _names_all(mask):
+        return u32(_ALL)
+    lanes = u32(mask)
+    rest = blockDim.x * blockDim.y * blockDim.z - (flat_work_item_id() & ~31)
+    there = u32(_ALL) if rest >= 32 else u32((u64(1) << u64(rest)) - u64(1))
+    assert (lanes & there & ~wave.ballot(True)) == u32(0), (
+        "a lane of the mask is elsewhere: on an AMD GPU the lanes of a wave that take part must "
+        "be active at the same time"
+    )
+    return lanes
+
+
+@device_function
+def shfl_sync(mask, value, src_lane):
+    """Return the value of another lane."""
+    _lanes_of(mask)
+    return wave.shuffle(value, i32(src_lane))
+
+
+@device_function
+def shfl_up_sync(mask, value, delta):
+    """Return the value of the lane `delta` below; the lowest lanes keep their own."""
+    _lanes_of(mask)
+    return wave.shuffle_up(value, i32(delta))
+
+
+@device_function
+def shfl_down_sync(mask, value, delta):
+    """Return the value of the lane `delta` above; the highest lanes keep their own."""
+    _lanes_of(mask)
+    return wave.shuffle_down(value, i32(delta))
+
+
+@device_function
+def shfl_xor_sync(mask, value, lane_mask):
+    """Return the value of the lane whose number differs in the bits of `lane_mask`."""
+    _lanes_of(mask)
+    return wave.shuffle_xor(value, i32(lane_mask))
+
+
+@device_function
+def ballot_sync(mask, predicate):
+    """Return one bit per lane of the mask, set where the predicate is true."""
+    return wave.ballot(bool(predicate)) & _lanes_of(mask)
+
+
+@device_function
+def all_sync(mask, predicate):
+    """Return whether the predicate is true in every lane of the mask."""
+    return (wave.ballot(not predicate) & _lanes_of(mask)) == u32(0)
+
+
+@device_function
+def any_sync(mask, predicate):
+    """Return whether the predicate is true in a lane of the mask."""
+    return ballot_sync(mask, predicate) != u32(0)
+
+
+@device_function
+def eq_sync(mask, predicate):
+    """Return whether the predicate is the same in all lanes of the mask."""
+    votes = ballot_sync(mask, predicate)
+    return votes == u32(0) or votes == (_lanes_of(mask) & wave.ballot(True))
+
+
+@device_function
+def match_any_sync(mask, value):
+    """Return the lanes of the mask whose value has the same bits as this lane's."""
+    return u32(wave.match_any(value)) & _lanes_of(mask)
+
+
+@device_function
+def match_all_sync(mask, value):
+    """Return the mask and True where all its lanes have the same bits, else 0 and False."""
+    same = wave.match_all(value)
+    return (_lanes_of(mask) & wave.ballot(True) if same else u32(0)), same
+
+
+@device_function
+def activemask():
+    """Return one bit per lane that is active."""
+    return wave.ballot(True)
+
+
+@device_function
+def lanemask_lt():
+    """Return one bit per lane below this one."""
+    return u32((u64(1) << u64(lane_id())) - u64(1))
+
+
+@device_function
+def syncwarp(mask=_ALL):
+    """Order the wave's memory accesses."""
+    _lanes_of(mask)
+    sync.wave_barrier()

@@ -1,0 +1,232 @@
+"""`cuda.jit`: kernels and device functions as Numba declares them."""
+
+from __future__ import annotations
+
+import numbers
+import types
+from collections.abc import Callable
+from typing import Any
+
+from amdjit.api import Kernel, Launcher
+from amdjit.declarations import DeviceFunction
+from amdjit.diagnostics import LaunchError
+from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
+from amdjit.launching import explicit_signatures
+from amdjit.launching.launchers import ForAll
+from amdjit.numba_cuda.args import HintedForAll, HintedLauncher, with_hints
+from amdjit.numba_cuda.signatures import type_of
+from amdjit.numba_cuda.streams import stream_of
+
+__all__ = [
+    "ConfigurationError",
+    "ConfigurationTypeError",
+    "DeviceDispatcher",
+    "DeviceFunctionError",
+    "Dispatcher",
+    "declare_device",
+    "jit",
+]
+
+
+class ConfigurationTypeError(LaunchError, TypeError):
+    """A grid or block that is not made of integers: a TypeError, too, as in Numba."""
+
+
+class DeviceFunctionError(LaunchError, RuntimeError):
+    """What was asked of a device function only kernels can do: a RuntimeError, as in Numba."""
+
+
+class ConfigurationError(LaunchError, ValueError):
+    """A launch without a grid and a block, or with too many axes: a ValueError, too, as in
+    Numba."""
+
+
+class Dispatcher(Kernel):
+    """A kernel that is launched as Numba's are, and that other kernels may call."""
+
+    _launcher_types = (HintedLauncher, HintedForAll)
+    _has_annotations = False
+
+    def __init__(
+        self, function: types.FunctionType, options: dict[str, Any], signatures: Any = None
+    ) -> None:
+        super().__init__(function, options, signatures)
+        inline = {"inline": False} if self._options.given.get("inline") is False else {}
+        self.device_function = explicit_signatures.device_function_of(function, inline, signatures)
+        self._extensions: list[Any] = []
+
+    @property
+    def extensions(self) -> list[Any]:
+        """Handlers of arguments: `prepare_args(type, value, stream=..., retr=...)` returns the
+        type and value to launch with. The last one comes first."""
+        return self._extensions
+
+    def __getitem__(self, launch: Any) -> Any:
+        """Configure a launch: `kernel[griddim, blockdim, stream, sharedmem]`. A stream of 0 is the
+        default stream, sharedmem counts bytes."""
+        parts = launch if isinstance(launch, tuple) else (launch,)
+        if not 2 <= len(parts) <= 4:
+            raise ConfigurationError(
+                f"must specify at least the griddim and blockdim: {self._usage()}"
+            )
+        return self.configure(*parts)
+
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Any:
+        """Return `kernel[griddim, blockdim, stream, sharedmem]`."""
+        grid, block = self._extents("griddim", griddim), self._extents("blockdim", blockdim)
+        stream = stream_of(stream)
+        parts = (grid, block) if stream is None and sharedmem == 0 else (grid, block, stream)
+        launcher = super().__getitem__(parts if len(parts) == 2 else (*parts, sharedmem))
+        return self._extended(launcher, stream)
+
+    def _extents(self, name: str, given: Any) -> int | tuple[int, ...]:
+        """Return a grid or block as Python's own integers."""
+        if given.__class__ is int:
+            return given
+        extents = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+        if given is None:
+            raise ConfigurationError(f"{name} is None: {self._usage()}")
+        if len(extents) not in (1, 2, 3):
+            raise ConfigurationError(
+                f"{self.__name__}: {name} has 1, 2 or 3 integers, not the {len(extents)} of "
+                f"{given}: an AMD GPU counts along x, y and z"
+            )
+        for extent in extents:
+            if not isinstance(extent, numbers.Integral):
+                raise ConfigurationTypeError(
+                    f"{self.__name__}: {name} consists of integers, and {extent!r} is "
+                    f"a {type(extent).__name__}: write int(...), or `//` in place of `/`"
+                )
+        return tuple(map(int, extents))
+
+    def _extended(self, launcher: Launcher | ForAll, stream: Any) -> Any:
+        return ExtendedLaunch(self, launcher, stream) if self._extensions else launcher
+
+    def _usage(self) -> str:
+        return (
+            f"launch configuration was not specified; write {self.__name__}[griddim, blockdim](...)"
+        )
+
+    def forall(  # type: ignore[override]
+        self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
+    ) -> Any:
+        """Configure a launch of at least `ntasks` work-items; tpb: of a block, 0 to choose."""
+        if ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+        if tpb and ntasks:
+            return self.configure(-(-ntasks // tpb), tpb, stream, sharedmem)
+        stream = stream_of(stream)
+        return self._extended(super().forall(ntasks, stream, sharedmem), stream)
+
+    def specialize(self, *arguments: Any) -> Kernel:
+        """Return a kernel for arguments of these types, or of the types of these values."""
+        return super().specialize(*(type_of(each) or each for each in arguments))
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        """Raise ValueError: a kernel is launched with a grid."""
+        raise ConfigurationError(self._usage())
+
+    def pickled_parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Return what makes this kernel in a process that does not find it by its name."""
+        return Dispatcher, (self.function, self._options.given, self._signatures)
+
+
+class ExtendedLaunch:
+    """A launch whose arguments the handlers of a kernel's `extensions` prepare."""
+
+    def __init__(self, kernel: Dispatcher, launcher: Launcher | ForAll, stream: Any) -> None:
+        self._kernel, self._launcher, self._stream = kernel, launcher, stream
+
+    def __call__(self, *arguments: Any) -> None:
+        """Launch the kernel."""
+        finish: list[Any] = []
+        stream = 0 if self._stream is None else self._stream
+        prepared = [self._prepared(each, stream, finish) for each in arguments]
+        with_hints(self._launcher, prepared, stream, finish)
+
+    def _prepared(self, value: Any, stream: Any, finish: list[Any]) -> Any:
+        kind: Any = type_of(value)
+        for handler in reversed(self._kernel.extensions):
+            kind, value = handler.prepare_args(kind, value, stream=stream, retr=finish)
+        return value
+
+
+class DeviceDispatcher(DeviceFunction):
+    """A device function with the attributes that Numba's have."""
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        """The docstring of the Python function."""
+        return self.function.__doc__
+
+    @property
+    def __name__(self) -> str:
+        """The name of the Python function."""
+        return self.function.__name__
+
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """The Python function."""
+        return self.function
+
+    def __getitem__(self, launch: Any) -> Any:
+        """Raise RuntimeError: kernels are launched."""
+        raise DeviceFunctionError(
+            f"{self.__name__}: Cannot compile a device function as a kernel; leave out device=True"
+        )
+
+
+def jit(
+    func_or_sig: Any = None,
+    device: bool = False,
+    inline: Any = "never",
+    extensions: Any = (),
+    **options: Any,
+) -> Any:
+    """Make a Python function a kernel, or with device=True a function that kernels call.
+
+    func_or_sig: the function, or a signature or a list of signatures, as text or made of types. The
+    options are those of `amdjit.kernel` under Numba's names; unless given, `typing` is "numba" and
+    `wraparound` True. extensions: handlers of arguments, as in `Dispatcher.extensions`. inline may
+    be a function, as for Numba, which then decides nothing: the compiler chooses.
+    """
+    if not (callable(inline) or options.get("forceinline")):
+        options["inline"] = inline
+    if isinstance(func_or_sig, (types.FunctionType, Kernel, DeviceFunction)):
+        return _made(func_or_sig, None, device, options, extensions)
+    signatures = None if func_or_sig is None else _signatures(func_or_sig)
+    return lambda function: _made(function, signatures, device, options, extensions)
+
+
+def _signatures(given: Any) -> Any:
+    """Return signatures with the texts read, in which `i8` has 8 bytes."""
+    if isinstance(given, str):
+        return parse_signature(given, NUMBA_SHORT_NAMES)
+    if isinstance(given, list):
+        return [_signatures(each) for each in given]
+    return given
+
+
+def _made(
+    function: Any, signatures: Any, device: bool, options: dict[str, Any], extensions: Any
+) -> Any:
+    if isinstance(function, (Kernel, DeviceFunction)):
+        function = function.function
+    if device:
+        made = explicit_signatures.device_function_of(function, options, signatures)
+        return DeviceDispatcher(made.function, made.inline, made.signatures)
+    # Cooperative launches are known by what the kernel calls.
+    options = {name: value for name, value in options.items() if name != "cooperative"}
+    if options.get("debug"):
+        options = {"division_check": True, **options}
+    kernel = Dispatcher(function, {"typing": "numba", "wraparound": True, **options}, signatures)
+    kernel.extensions.extend(extensions)
+    return kernel
+
+
+def declare_device(*arguments: Any, **keywords: Any) -> None:
+    """Raise LaunchError: there is no CUDA code to link with."""
+    raise LaunchError(
+        "declare_device: an AMD GPU runs no CUDA code; declare a function of LLVM bitcode by "
+        "@amdjit.intrinsic(LlvmCall(name, library=file))"
+    )

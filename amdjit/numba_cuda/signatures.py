@@ -1,0 +1,110 @@
+"""Signatures of functions of arrays, and which of them a call takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from amdjit import frontend
+from amdjit.arrays import creation
+from amdjit.language.call_signatures import CallSignature
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128
+from amdjit.language.element_dtypes import dtype_of_element
+from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
+from amdjit.launching.array_facts import distinct_type
+from amdjit.launching.kernel_options import UnknownOptionError
+from amdjit.runtime.arrays import DeviceArray
+from amdjit.types import Array, Layout, Record, Type, boolean, f64, from_dtype, i64
+
+
+def listed(given: Any) -> list[CallSignature]:
+    """Return signatures that were given as text, as types, or as a list of both."""
+    return [_signature(each) for each in (given if isinstance(given, list) else [given])]
+
+
+def _signature(given: Any) -> CallSignature:
+    if isinstance(given, str):
+        return parse_signature(given, NUMBA_SHORT_NAMES)
+    return given if isinstance(given, CallSignature) else CallSignature(None, tuple(given))
+
+
+def kernel_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of kernels among those of `vectorize` and `guvectorize`;
+    UnknownOptionError for nopython=False."""
+    if not options.get("nopython", True):
+        raise UnknownOptionError("nopython=False: there is no other way, so leave it out")
+    return {name: value for name, value in options.items() if name not in ("nopython", "cache")}
+
+
+def python_function(function: Any) -> Any:
+    """Return the Python function of a kernel or device function."""
+    return getattr(function, "function", function)
+
+
+def dtype_of(value: Any) -> np.dtype[Any]:
+    """Return the type of a number's or an array's elements."""
+    return np.dtype(value.dtype) if hasattr(value, "dtype") else np.asarray(value).dtype
+
+
+def dtype_of_type(kind: Any) -> np.dtype[Any]:
+    """Return NumPy's type of a number, or of an array's elements; TypeError if it has none."""
+    element: Any = kind.element if isinstance(kind, Array) else kind
+    if element in (COMPLEX64, COMPLEX128):
+        return np.dtype(np.complex64 if element == COMPLEX64 else np.complex128)
+    if isinstance(element, Record):
+        return dtype_of_element(element)
+    dtype: np.dtype[Any] = np.dtype(getattr(element, "dtype", element))
+    return dtype
+
+
+def has_records(signature: CallSignature) -> bool:
+    """Whether a signature names types whose values no conversion makes: records and dates."""
+    return any(dtype_of_type(each).kind in "VMm" for each in signature.args)
+
+
+def on_device(value: Any) -> Any:
+    """Return an argument with another library's device array as one of amdjit's."""
+    if isinstance(value, DeviceArray) or not hasattr(value, "__cuda_array_interface__"):
+        return value
+    return creation.asarray(value)
+
+
+_OWN: dict[Any, Type] = {bool: boolean, int: i64, float: f64, complex: COMPLEX128}
+_OWN |= {np.complex64: COMPLEX64, np.complex128: COMPLEX128}
+
+
+def type_of(value: Any) -> Type | None:
+    """Return the type that an argument is by Numba's rules; None for what is no number and no
+    array. A type stands for itself."""
+    if isinstance(value, Type):
+        return value
+    if isinstance(value, DeviceArray):
+        found = distinct_type(value)
+        return None if found is None else found.without_promises()
+    if isinstance(value, np.ndarray):
+        element = frontend.element_of_dtype(value.dtype)
+        layout = Layout.CONTIGUOUS if value.flags.c_contiguous else Layout.ANY
+        return None if element is None else Array(element, value.ndim, layout)
+    if isinstance(value, np.generic) and not isinstance(value, np.complexfloating):
+        return from_dtype(value.dtype)
+    return _OWN.get(type(value))
+
+
+def chosen(
+    name: str,
+    signatures: Sequence[Sequence[Any]],
+    given: Sequence[np.dtype[Any]],
+    casts: bool = False,
+) -> int:
+    """Return the number of the first signature that the types convert to safely, as NumPy's
+    ufuncs choose their loops; TypeError if there is none. casts: take one that is alone anyway."""
+    for number, types in enumerate(signatures):
+        dtypes = [dtype_of_type(each) for each in types[: len(given)]]
+        if all(np.can_cast(a, b, "safe") for a, b in zip(given, dtypes, strict=True)):
+            return number
+    if casts and len(signatures) == 1:
+        return 0
+    kinds = ", ".join(map(str, given))
+    raise TypeError(f"{name} has no signature for arguments of the types ({kinds})")

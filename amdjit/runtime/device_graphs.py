@@ -1,0 +1,144 @@
+"""Captures of a device's streams, and the graphs that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from amdjit.diagnostics.errors import KernelFault
+
+Extent = tuple[int, int, int]
+
+
+class KernelWork(Protocol):
+    """What a launch of a kernel needs besides its arguments: a `runtime.launch.Work`."""
+
+    @property
+    def function(self) -> Any:
+        """The kernel, loaded on the device."""
+        ...
+
+    @property
+    def grid(self) -> Extent:
+        """The number of workgroups."""
+        ...
+
+    @property
+    def block(self) -> Extent:
+        """The work-items of a workgroup."""
+        ...
+
+    @property
+    def dynamic_lds(self) -> int:
+        """Bytes of dynamic LDS."""
+        ...
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether all workgroups run at the same time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CapturedLaunch:
+    """A launch that a graph repeats.
+
+    arguments: by the parameters' names, also kept alive. again: makes the same launch with other
+    arguments, nothing of which has run. explain: adds to a fault what the launch knows.
+    """
+
+    work: KernelWork
+    kernarg: bytearray
+    arguments: Mapping[str, Any]
+    again: Callable[[Sequence[Any]], CapturedLaunch]
+    explain: Callable[[KernelFault], None]
+
+
+class Capture(Protocol):
+    """A capture that goes on in a stream: the `capture` of a stream's handle, else None."""
+
+    def keep(self, *owners: object) -> None:
+        """Keep objects alive as long as the graph."""
+        ...
+
+    def note(self, stream: Any, launch: CapturedLaunch) -> None:
+        """Take note of the launch that the stream recorded last."""
+        ...
+
+
+class NodeFacts(Protocol):
+    """A node of a graph, as its device knows it."""
+
+    @property
+    def kind(self) -> str:
+        """kernel, copy, fill, host, graph, empty, or another word for what HIP has."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The kernel's name, empty for other nodes."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of a copy or fill as far as the device knows them, else 0."""
+        ...
+
+    @property
+    def dependencies(self) -> Sequence[int]:
+        """The positions of the nodes that come before this one."""
+        ...
+
+    @property
+    def launch(self) -> CapturedLaunch | None:
+        """The launch, if amdjit made it."""
+        ...
+
+
+class DeviceGraph(Protocol):
+    """A graph that a capture made. It is destroyed with its last reference."""
+
+    @property
+    def nodes(self) -> Sequence[NodeFacts]:
+        """The nodes, each behind those that it depends on."""
+        ...
+
+    def instantiate(self) -> DeviceExecutable:
+        """Make it ready to launch; it then does not follow later changes."""
+        ...
+
+
+class DeviceExecutable(Protocol):
+    """A graph that is ready to launch. It is destroyed with its last reference."""
+
+    def launch(self, stream: Any) -> None:
+        """Do all of its work, after the work that the stream has now."""
+        ...
+
+    def update(self, graph: Any) -> None:
+        """Take the arguments of another graph with the same nodes and edges for later launches.
+
+        BackendError if it has others."""
+        ...
+
+    def set_kernel(self, position: int, launch: CapturedLaunch) -> None:
+        """Let a kernel node make another launch."""
+        ...
+
+
+class GraphDevice(Protocol):
+    """A device whose streams can be captured."""
+
+    def begin_capture(self, stream: Any) -> None:
+        """Record the work of a stream from now on, instead of doing it."""
+        ...
+
+    def end_capture(self, stream: Any) -> DeviceGraph:
+        """Return what the stream recorded as a graph. BackendError if the capture is spoilt."""
+        ...
+
+    def discard_capture(self, stream: Any) -> None:
+        """End a capture and drop what it recorded."""
+        ...

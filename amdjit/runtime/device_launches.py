@@ -1,0 +1,124 @@
+"""Code objects and launches on a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+if TYPE_CHECKING:
+    from amdjit.checking.settings import Request
+    from amdjit.diagnostics.errors import KernelFault
+    from amdjit.diagnostics.sanitizer import SanitizerReport
+
+Extent = tuple[int, int, int]
+
+
+class Function(Protocol):
+    """A kernel of a loaded code object, ready to launch."""
+
+    @property
+    def name(self) -> str:
+        """The kernel's symbol name."""
+        ...
+
+
+class Module(Protocol):
+    """A code object that a device has loaded. It is unloaded with its last reference."""
+
+    def function(self, name: str) -> Function:
+        """Return the kernel of this name; BackendError if there is none."""
+        ...
+
+
+class LaunchSlot(Protocol):
+    """A launch that waits for its arguments, which one thread at a time may write.
+
+    Write the explicit arguments to `kernarg` from `offset` on, then call `start`. They are copied
+    before that returns, so that the slot can be used again. Several threads may start it together
+    with the same arguments.
+    """
+
+    @property
+    def kernarg(self) -> bytearray:
+        """Where the arguments are written."""
+        ...
+
+    @property
+    def offset(self) -> int:
+        """The place of their first byte."""
+        ...
+
+    def start(self) -> int:
+        """Start the kernel; return 0, or the number of a failure for `fail`."""
+        ...
+
+    def fail(self, code: int) -> NoReturn:
+        """Raise the failure that `start` returned."""
+        ...
+
+
+class LaunchDevice(Protocol):
+    """A device that runs code objects."""
+
+    @property
+    def idle_records(self) -> dict[int, list[Any]]:
+        """Memory for the reports of launches that no launch uses now, by its bytes."""
+        ...
+
+    @property
+    def multiprocessor_count(self) -> int:
+        """Workgroup processors, or compute units where there are none: what HIP calls
+        multiprocessors."""
+        ...
+
+    def load(self, code_object: bytes) -> Module:
+        """Load a linked code object; BackendError if the device cannot take it."""
+        ...
+
+    def launch(
+        self,
+        function: Function,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        stream: Any = None,
+        cooperative: bool = False,
+    ) -> None:
+        """Start a kernel. `grid` counts workgroups. `kernarg` holds the explicit arguments as the
+        code object's metadata lays them out; hidden arguments are the device's to fill in.
+
+        cooperative: whether all workgroups are to run at the same time, so that they may wait for
+        each other; LaunchError if the device cannot hold them all.
+        """
+        ...
+
+    def slot(
+        self,
+        function: Function,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        nbytes: int,
+        stream: Any = None,
+    ) -> LaunchSlot:
+        """Make a launch that is to be started many times with other arguments of `nbytes` bytes.
+
+        It keeps the kernel alive, but neither the device nor the stream."""
+        ...
+
+    def launch_sanitized(
+        self,
+        function: Function,
+        grid: Extent,
+        block: Extent,
+        dynamic_lds: int,
+        kernarg: bytearray,
+        request: Request,
+        stream: Any = None,
+        cooperative: bool = False,
+    ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
+        """Run a kernel to its end with checks; return their reports, and the fault that stopped it.
+
+        LaunchError on devices other than the emulator, which cannot check.
+        """
+        ...

@@ -1,0 +1,11 @@
+"""AMD GPUs through HIP: the only room that calls hip-python (6 and newer).
+
+`device.HipDevice` is made of a part for memory, one for streams and events, one for launches; each
+calls HIP through `calls`. Start at `device.py`.
+
+Imports: what launches share in `runtime/`.
+"""
+
+from amdjit.runtime.hip.device import HipDevice as HipDevice
+from amdjit.runtime.hip.discovery import discover as discover
+from amdjit.runtime.hip.discovery import is_expected as is_expected

@@ -1,0 +1,206 @@
+"""The memory of an AMD GPU."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from amdjit.runtime.device_memory import Layout
+from amdjit.runtime.hip.calls import HipCalls, call
+from amdjit.runtime.hip.captures import ThreadCaptures, capture_of
+from amdjit.runtime.hip.forked import is_forked
+from amdjit.runtime.hip.handles import native_of
+from amdjit.runtime.hip_errors import HipError
+
+_OUT_OF_MEMORY = 2
+# Rows of fewer bytes are copied one by one by HIP, and by a kernel together.
+_LONG_ROW = 64
+# Longer patterns are copied from the host, which takes one call.
+_LONG_PATTERN = 64
+
+
+class HipMemory(HipCalls):
+    """The memory of an AMD GPU: `amdjit.runtime.device_memory.MemoryDevice`."""
+
+    thread_captures: ThreadCaptures
+
+    def allocate(self, nbytes: int) -> int:
+        """Allocate device memory; HipError with the free memory if there is not enough."""
+        try:
+            return int(
+                self.here(
+                    f"allocate {nbytes} bytes on {self.name}", self.hip.hipMalloc, max(nbytes, 1)
+                )
+            )
+        except HipError as error:
+            if error.code == _OUT_OF_MEMORY:
+                raise error.with_detail(self._free_memory()) from None
+            raise
+
+    def allocate_zeros(self, nbytes: int, stream: Any = None) -> int:
+        """Allocate device memory and let the stream fill it with zeros."""
+        address = self.allocate(nbytes)
+        self.fill(address, bytes(1), nbytes, stream)
+        return address
+
+    def share(self, address: int) -> None:
+        """Do nothing: this device does not track who writes to memory."""
+
+    def free(self, address: int) -> None:
+        """Free an allocation. HIP waits for the work of the device first.
+
+        In a thread that captures, it is freed after the capture, which waiting would spoil."""
+        if self.thread_captures.count:
+            self.thread_captures.freed_later.append(partial(self.free, address))
+            return
+        if not is_forked():  # the memory is the other process's
+            call("free memory", self.hip.hipFree, address)
+
+    def gpu_of(self, address: int) -> int | None:
+        """Return the index of the GPU whose memory has an address; None if no GPU's has."""
+        ask = self.hip.hipPointerGetAttributes
+        try:
+            try:
+                attributes = call("ask whose an address is", ask, address)
+            except TypeError:  # up to hip-python 7 the caller brings the structure
+                attributes = self.hip.hipPointerAttribute_t()
+                call("ask whose an address is", ask, attributes, address)
+        except HipError:
+            return None
+        return int(attributes.device)
+
+    def copy_to_device(
+        self, address: int, source: memoryview, stream: Any = None, wait: bool = True
+    ) -> None:
+        """Copy contiguous host bytes to the device, and wait for it if asked to."""
+        kind = self.hip.hipMemcpyKind.hipMemcpyHostToDevice
+        self._copy(address, source, source.nbytes, kind, stream, wait)
+
+    def copy_to_host(
+        self, destination: memoryview, address: int, stream: Any = None, wait: bool = True
+    ) -> None:
+        """Copy device bytes to contiguous host memory, and wait for it if asked to."""
+        if destination.readonly:
+            raise ValueError("the destination of a copy to the host is read-only")
+        kind = self.hip.hipMemcpyKind.hipMemcpyDeviceToHost
+        self._copy(destination, address, destination.nbytes, kind, stream, wait)
+        if wait or stream is None:
+            self.pending.tell_stream(stream)
+
+    def copy_on_device(
+        self, destination: int, source: int, nbytes: int, stream: Any = None
+    ) -> None:
+        """Copy bytes between two places of this device that do not overlap."""
+        if nbytes:
+            kind = self.hip.hipMemcpyKind.hipMemcpyDeviceToDevice
+            doing = f"copy {nbytes} bytes (DeviceToDevice) on {self.name}"
+            native = native_of(stream)
+            copy = self.hip.hipMemcpyAsync
+            self.here(doing, copy, destination, source, nbytes, kind, native)
+            self._note(stream, nbytes)
+
+    def copy_from_device(
+        self, destination: int, other: Any, source: int, nbytes: int, stream: Any = None
+    ) -> None:
+        """Copy bytes of another GPU's memory; HIP goes through the host where GPUs are no peers."""
+        doing = f"copy {nbytes} bytes from {other.name} to {self.name}"
+        places = (destination, self.index, source, other.index)
+        self.here(doing, self.hip.hipMemcpyPeerAsync, *places, nbytes, native_of(stream))
+
+    def _note(self, stream: Any, nbytes: int) -> None:
+        capture = capture_of(stream)
+        if capture is not None:
+            capture.note_bytes(stream, nbytes)
+
+    def copy_rows(
+        self,
+        destination: Layout,
+        source: Layout,
+        shape: tuple[int, ...],
+        nbytes: int,
+        stream: Any = None,
+    ) -> bool:
+        """Copy rows along one axis, if they are long enough for HIP's copies to be quick."""
+        if len(shape) != 1 or nbytes < _LONG_ROW:
+            return False
+        pitches = destination.strides[0], source.strides[0]
+        if min(pitches) < nbytes:
+            return False
+        self.here(
+            f"copy {shape[0]} rows of {nbytes} bytes on {self.name}",
+            self.hip.hipMemcpy2DAsync,
+            destination.address,
+            pitches[0],
+            source.address,
+            pitches[1],
+            nbytes,
+            shape[0],
+            self.hip.hipMemcpyKind.hipMemcpyDeviceToDevice,
+            native_of(stream),
+        )
+        self._note(stream, shape[0] * nbytes)
+        return True
+
+    def fill(self, address: int, pattern: bytes, count: int, stream: Any = None) -> None:
+        """Write a pattern `count` times: numbers at once, longer patterns by copies that double."""
+        total = len(pattern) * count
+        if not total:
+            return
+        unit = _shortest(pattern)
+        if len(unit) in (1, 2, 4) and address % len(unit) == 0:
+            self._set(address, unit, total // len(unit), stream)
+            return
+        self._write_once(address, unit, stream)
+        written = len(unit)
+        while written < total:
+            part = min(written, total - written)
+            self.copy_on_device(address + written, address, part, stream)
+            written += part
+
+    def _write_once(self, address: int, pattern: bytes, stream: Any) -> None:
+        if len(pattern) > _LONG_PATTERN:
+            self.copy_to_device(address, memoryview(pattern), stream)
+            return
+        size = 4 if address % 4 == 0 and len(pattern) % 4 == 0 else 1
+        for at in range(0, len(pattern), size):
+            self._set(address + at, pattern[at : at + size], 1, stream)
+
+    def _set(self, address: int, unit: bytes, count: int, stream: Any) -> None:
+        functions = {
+            1: self.hip.hipMemsetD8Async,
+            2: self.hip.hipMemsetD16Async,
+            4: self.hip.hipMemsetD32Async,
+        }
+        value = int.from_bytes(unit, "little", signed=len(unit) == 4)
+        doing = f"fill {count * len(unit)} bytes on {self.name}"
+        self.here(doing, functions[len(unit)], address, value, count, native_of(stream))
+        self._note(stream, count * len(unit))
+
+    def _copy(
+        self, destination: Any, source: Any, nbytes: int, kind: Any, stream: Any, wait: bool
+    ) -> None:
+        if nbytes == 0:
+            return
+        doing = f"copy {nbytes} bytes ({kind.name.removeprefix('hipMemcpy')}) on {self.name}"
+        if stream is None:  # waits, and for the work of all streams but the non-blocking ones
+            self.here(doing, self.hip.hipMemcpy, destination, source, nbytes, kind)
+            return
+        self.here(
+            doing, self.hip.hipMemcpyAsync, destination, source, nbytes, kind, native_of(stream)
+        )
+        if wait:
+            # HIP may still read or write pageable host memory when hipMemcpyAsync has returned.
+            self.wait_for(stream)
+
+    def _free_memory(self) -> str:
+        free, total = self.here("ask for free memory", self.hip.hipMemGetInfo)
+        return f"{free} bytes are free of {total}."
+
+
+def _shortest(pattern: bytes) -> bytes:
+    """Return the shortest number whose repetition is the pattern, the pattern itself if none is."""
+    for size in (1, 2, 4):
+        unit = pattern[:size]
+        if len(pattern) % size == 0 and unit * (len(pattern) // size) == pattern:
+            return unit
+    return pattern

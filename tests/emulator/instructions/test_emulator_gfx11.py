@@ -1,0 +1,261 @@
+"""Instructions of gfx11 that gfx12 has not, or that do something else there, against the RDNA 3 ISA
+document; and every other opcode has an emitter or a reason."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from building import assemble, emulate, using
+from required_tools import needs_tools
+
+from amdjit.diagnostics.errors import KernelFault
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction_set import GFX11, instruction_set_of
+from amdjit.emulator.decoder.mnemonics import phrase_of
+from amdjit.emulator.decoder.rows import opcodes
+from amdjit.emulator.decoder.traits import Flow
+from amdjit.emulator.instructions.refused import refusal
+from amdjit.emulator.instructions.tables import emitter_of
+from amdjit.emulator.instructions.vector.dual_issue import DUAL
+from amdjit.target import EMULATED
+
+CPU = "gfx1100"
+# v0 is the lane, s[0:1] the input, s[2:3] the output; v1 to v3 are three dwords of the lane.
+_LOAD = """
+  s_load_b128 s[0:3], s[0:1], 0x0
+  v_lshlrev_b32 v250, 2, v0
+  v_mul_u32_u24 v251, 12, v0
+  s_waitcnt lgkmcnt(0)
+  global_load_b96 v[1:3], v251, s[0:1]
+  s_waitcnt vmcnt(0)
+"""
+_STORE = """
+  global_store_b32 v250, v4, s[2:3]
+"""
+
+
+def run(
+    body: str, rows: np.ndarray, wave_size: int = 32, directives: str = "", **how: int
+) -> np.ndarray:
+    """Return v4 of each lane after `body`; rows: v1, v2, v3 of each lane."""
+    code = assemble(
+        _LOAD + body + _STORE, cpu=CPU, wave_size=wave_size, directives=directives, **how
+    )
+    out = np.zeros(len(rows), np.uint32)
+    with using(cpu=CPU):
+        emulate(code, "kernel", 1, len(rows), [np.ascontiguousarray(rows, np.uint32), out])
+    return out
+
+
+_VALUES = np.array(
+    [
+        *(0x00000000, 0x80000000, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x00000001),
+        *(0x7FC00001, 0xFFC12345, 0x7F800001, 0xFFA00000, 0x42280000),
+    ],
+    np.uint32,
+)
+
+
+def _is_nan(bits: int) -> bool:
+    return bits & 0x7FFFFFFF > 0x7F800000
+
+
+def _is_signalling(bits: int) -> bool:
+    return _is_nan(bits) and not bits & 0x400000
+
+
+def _order(bits: int) -> int:
+    """Order numbers, -0 before +0."""
+    return -(bits & 0x7FFFFFFF) - 1 if bits >> 31 else bits
+
+
+def _extreme(greater: bool, ieee: bool, x: int, y: int) -> int:
+    """V_MIN_F32 and V_MAX_F32 of the RDNA 3 ISA document."""
+    if ieee:
+        for value in (x, y):
+            if _is_signalling(value):
+                return value | 0x400000
+    if _is_nan(y):
+        return x
+    if _is_nan(x):
+        return y
+    first = _order(x) > _order(y) if greater else _order(x) < _order(y)
+    return x if first else y
+
+
+def _pairs(count: int) -> np.ndarray:
+    """All combinations of the values, three in a row; the first `count` are varied."""
+    grid = np.meshgrid(*[np.arange(len(_VALUES))] * count, indexing="ij")
+    rows = np.zeros((grid[0].size, 3), np.uint32)
+    for column, places in enumerate(grid):
+        rows[:, column] = _VALUES[places.ravel()]
+    return rows
+
+
+@needs_tools
+@pytest.mark.parametrize("ieee", [0, 1])
+def test_minimum_and_maximum_treat_nans_as_the_mode_says(ieee: int) -> None:
+    rows = _pairs(2)
+    for name, greater in (("min", False), ("max", True)):
+        given = run(f"v_{name}_f32 v4, v1, v2", rows, directives=f".amdhsa_ieee_mode {ieee}")
+        expected = [_extreme(greater, bool(ieee), int(x), int(y)) for x, y, _ in rows]
+        assert [hex(v) for v in given] == [hex(v) for v in expected]
+
+
+@needs_tools
+@pytest.mark.parametrize("ieee", [0, 1])
+def test_extremes_of_three_are_made_of_those_of_two(ieee: int) -> None:
+    rows = _pairs(3)[:: 2 if ieee else 3][:1000]
+
+    def low(x: int, y: int) -> int:
+        return _extreme(False, bool(ieee), x, y)
+
+    def high(x: int, y: int) -> int:
+        return _extreme(True, bool(ieee), x, y)
+
+    cases = {
+        "v_min3_f32": lambda x, y, z: low(low(x, y), z),
+        "v_max3_f32": lambda x, y, z: high(high(x, y), z),
+        "v_minmax_f32": lambda x, y, z: high(low(x, y), z),
+        "v_maxmin_f32": lambda x, y, z: low(high(x, y), z),
+    }
+    for name, model in cases.items():
+        given = run(f"{name} v4, v1, v2, v3", rows, directives=f".amdhsa_ieee_mode {ieee}")
+        expected = [model(*map(int, row)) for row in rows]
+        assert [hex(v) for v in given] == [hex(v) for v in expected], name
+
+
+@needs_tools
+def test_the_mode_can_change_while_the_kernel_runs() -> None:
+    rows = np.array([[0x7F800001, 0x3F800000, 0]], np.uint32)
+    quiet = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 9, 1), 1\n  v_min_f32 v4, v1, v2"
+    plain = quiet.replace(", 1), 1", ", 1), 0")
+    assert run(quiet, rows, directives=".amdhsa_ieee_mode 0").tolist() == [0x7FC00001]
+    assert run(plain, rows, directives=".amdhsa_ieee_mode 1").tolist() == [0x3F800000]
+
+
+@needs_tools
+def test_clamp_and_omod_follow_the_mode() -> None:
+    rows = np.array([[0x7FC00000, 0x3F800000, 0], [0x40000000, 0x40000000, 0]], np.uint32)
+    clamp = "v_add_f32_e64 v4, v1, v2 clamp"
+    assert run(clamp, rows, directives=".amdhsa_dx10_clamp 1").tolist() == [0, 0x3F800000]
+    assert run(clamp, rows, directives=".amdhsa_dx10_clamp 0").tolist() == [0x7FC00000, 0x3F800000]
+    scaled = "v_add_f32_e64 v4, v1, v2 mul:2"
+    for ieee, denormals, expected in ((0, 0, 0x41000000), (1, 0, 0x40800000), (0, 3, 0x40800000)):
+        found = run(scaled, rows, directives=f".amdhsa_ieee_mode {ieee}", denormals=denormals)
+        assert found[1] == expected, (ieee, denormals)
+
+
+@needs_tools
+@pytest.mark.parametrize(
+    ("comparison", "expected"),
+    [
+        ("s_cmpk_eq_u32 s5, 0xfff0", 0),
+        ("s_cmpk_eq_i32 s5, 0xfff0", 1),
+        ("s_cmpk_lt_u32 s5, 0xfff0", 0),
+        ("s_cmpk_gt_i32 s5, 0x10", 0),
+        ("s_cmpk_gt_u32 s5, 0x10", 1),
+    ],
+)
+def test_comparisons_with_an_immediate(comparison: str, expected: int) -> None:
+    body = f"s_mov_b32 s5, -16\n  {comparison}\n  s_cselect_b32 s6, 1, 0\n  v_mov_b32 v4, s6"
+    assert run(body, np.zeros((1, 3))).tolist() == [expected]
+
+
+@needs_tools
+def test_comparisons_that_are_always_true_or_false() -> None:
+    body = """v_cmp_t_f32 vcc_lo, v1, v2
+  s_mov_b32 s5, -1
+  v_cmp_f_u32 s5, v1, v2
+  s_sub_u32 s6, vcc_lo, s5
+  v_mov_b32 v4, s6"""
+    assert run(body, np.zeros((3, 3))).tolist() == [7, 7, 7]
+
+
+@needs_tools
+@pytest.mark.parametrize("wave_size", [32, 64])
+def test_lds_permutes_stay_in_their_half_of_the_wave(wave_size: int) -> None:
+    lane = np.arange(64)
+    rows = np.stack([4 * ((7 * lane + 3) % 64), 100 + lane, lane], axis=1)
+    body = "ds_bpermute_b32 v4, v1, v2\n  s_waitcnt lgkmcnt(0)"
+    source = (7 * lane + 3) % 32 + lane // 32 * 32
+    assert run(body, rows, wave_size).tolist() == (100 + source).tolist()
+    found = run(body.replace("bpermute", "permute"), rows, wave_size)
+    expected = np.zeros(64, int)
+    expected[source] = 100 + lane
+    assert found.tolist() == expected.tolist()
+
+
+@needs_tools
+@pytest.mark.parametrize("space", ["global", "flat", "ds"])
+def test_float_atomics_store_what_compares_so(space: str) -> None:
+    """A NaN never compares, so that it stays in memory, and is not put there."""
+    old, new = (
+        np.array([1.5, 1.5, np.nan, 2.0, -0.0], np.float32),
+        np.array([2.5, -1.0, 1.0, np.nan, 0.0], np.float32),
+    )
+    rows = np.stack([old.view(np.uint32), new.view(np.uint32), old.view(np.uint32)], axis=1)
+    for name, chosen in (("min", new < old), ("max", new > old)):
+        if space == "ds":
+            body = f"""ds_store_b32 v250, v1
+  ds_{name}_f32 v250, v2
+  ds_load_b32 v4, v250
+  s_waitcnt lgkmcnt(0)"""
+        else:
+            address = "v250, v2, s[2:3]" if space == "global" else "v[8:9], v2"
+            body = f"""v_add_co_u32 v8, vcc_lo, s2, v250
+  v_add_co_ci_u32_e64 v9, vcc_lo, s3, 0, vcc_lo
+  global_store_b32 v250, v1, s[2:3]
+  {space}_atomic_{name}_f32 {address}
+  s_waitcnt_vscnt null, 0x0
+  global_load_b32 v4, v250, s[2:3] glc
+  s_waitcnt vmcnt(0)"""
+        found = run(body, rows, lds=256)
+        np.testing.assert_array_equal(found, np.where(chosen, new, old).view(np.uint32))
+
+
+@needs_tools
+def test_a_compare_and_swap_of_floats_takes_zeros_of_both_signs_as_equal() -> None:
+    rows = np.array([[0x80000000, 7, 0], [0x7FC00000, 7, 0x7FC00000], [5, 7, 5]], np.uint32)
+    body = """global_store_b32 v250, v1, s[2:3]
+  global_atomic_cmpswap_f32 v250, v[2:3], s[2:3]
+  s_waitcnt_vscnt null, 0x0
+  global_load_b32 v4, v250, s[2:3] glc
+  s_waitcnt vmcnt(0)"""
+    assert run(body, rows).tolist() == [7, 0x7FC00000, 7]
+
+
+@needs_tools
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("ds_wrap_rtn_b32 v4, v1, v2, v3", "does not have it"),
+        ("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", "traps"),
+        ("s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)", "cannot be read"),
+        ("ds_add_u32 v1, v2 gds", "global data share"),
+        ("s_sendmsg sendmsg(MSG_HALT_WAVES)", "MSG_DEALLOC_VGPRS is the only message"),
+    ],
+)
+def test_what_is_not_emulated_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(KernelFault, match=reason):
+        run(text, np.zeros((32, 3)))
+
+
+def test_every_opcode_has_an_emitter_or_a_reason_and_words() -> None:
+    for opcode in opcodes(GFX11):
+        instruction = Instruction(0, 4, opcode, (), {})
+        traits = opcode.traits
+        if traits.is_dual:
+            is_there = traits.operation in DUAL
+        else:
+            is_there = emitter_of(instruction) is not None or traits.flow is not Flow.NEXT
+        assert is_there or refusal(traits.operation, "gfx11"), opcode.mnemonic
+        says_it = traits.matrix or traits.memory or traits.logic or traits.cache or traits.condition
+        assert says_it or phrase_of(traits.operation), opcode.mnemonic
+
+
+def test_every_emulated_processor_is_decoded() -> None:
+    for target in EMULATED:
+        sets = instruction_set_of(target.name)
+        assert sets is not None
+        assert sets.name == f"gfx{target.isa[0]}"

@@ -1,0 +1,129 @@
+"""Details of Numba's programs: integers as bits, records by position, programs given as text."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import amdjit
+from amdjit import numba_cuda as cuda
+
+_PAIR = np.dtype([("number", np.int32), ("places", np.float32, 2)])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (0xFFFFFFFF, -1),
+        (np.uint32(0x80000000), -(1 << 31)),
+        (np.int64(0xFFFFFFFE), -2),
+        (-3, -3),
+        (True, 1),
+    ],
+    ids=["all-ones", "highest-bit", "wide", "signed", "boolean"],
+)
+def test_an_integer_of_the_signatures_width_is_taken_as_its_bits(given, expected):
+    @cuda.jit("void(int32[:], int32)")
+    def kernel(out, number):
+        out[0] = number
+
+    out = np.zeros(1, np.int32)
+    kernel[1, 1](out, given)
+    assert out[0] == expected
+
+
+def test_a_negative_integer_is_taken_as_the_bits_of_an_unsigned_one():
+    @cuda.jit("void(uint64[:], uint64)")
+    def kernel(out, number):
+        out[0] = number
+
+    out = np.zeros(1, np.uint64)
+    kernel[1, 1](out, -1)
+    assert out[0] == 2**64 - 1
+
+
+def test_an_integer_of_more_bits_is_refused():
+    @cuda.jit("void(int32[:], int32)")
+    def kernel(out, number):
+        out[0] = number
+
+    with pytest.raises(amdjit.TypeCheckError, match="does not fit"):
+        kernel[1, 1](np.zeros(1, np.int32), 1 << 32)
+
+
+def test_amdjits_own_kernels_refuse_what_their_signature_does_not_hold():
+    @amdjit.kernel("void(int32[:], int32)")
+    def kernel(out, number):
+        out[0] = number
+
+    with pytest.raises(amdjit.TypeCheckError, match="does not fit"):
+        kernel[1, 1](np.zeros(1, np.int32), 0xFFFFFFFF)
+
+
+def test_a_field_of_a_record_by_its_position():
+    @cuda.jit
+    def kernel(record, records, out):
+        out[0] = record[0]
+        out[1] = record[-1][1]
+        out[2] = records[1][0]
+
+    records = np.zeros(2, _PAIR)
+    records[0] = 7, (2, 3)
+    records[1] = 9, (4, 5)
+    out = np.zeros(3, np.float32)
+    kernel[1, 1](records[0], records, out)
+    assert list(out) == [records[0][0], records[0][-1][1], records[1][0]]
+
+
+def test_a_record_has_no_field_at_a_position_beyond_its_last():
+    @cuda.jit
+    def kernel(record, out):
+        out[0] = record[2]
+
+    with pytest.raises(amdjit.CompileError, match="its fields are"):
+        kernel[1, 1](np.zeros(1, _PAIR)[0], np.zeros(1, np.float32))
+
+
+def test_a_signature_of_aligned_records_takes_a_record_array():
+    aligned = np.dtype([("a", np.int32), ("b", np.float64)], align=True)
+
+    @cuda.jit((cuda.from_dtype(aligned)[:],))
+    def kernel(records):
+        i = cuda.grid(1)
+        records[i].a = records[i].b
+
+    records = np.recarray(3, aligned)
+    records.b = [1, 2, 3]
+    kernel[1, 3](records)
+    assert list(records.a) == [1, 2, 3]
+
+
+_PROGRAM = """
+from amdjit import numba_cuda as cuda
+
+@cuda.jit
+def kernel(number):
+    print(number + 1)
+
+kernel[1, 1](3)
+cuda.synchronize()
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["-c", _PROGRAM], ["-W", "ignore", "-Bc", _PROGRAM]],
+    ids=["plain", "with-options"],
+)
+def test_kernels_of_a_program_given_as_text(options):
+    run = subprocess.run(
+        [sys.executable, *options], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert run.stdout.split() == ["4"]
+
+
+def test_names_of_the_host():
+    assert cuda.require_context(_PAIR) is _PAIR
+    assert [each.id for each in cuda.gpus.lst] == [each.id for each in cuda.gpus]
+    assert cuda.types.complex128.underlying_float is cuda.types.float64

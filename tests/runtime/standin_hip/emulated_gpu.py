@@ -1,0 +1,15 @@
+"""The stand-in's GPU with its work done by an emulator, which several files of checks use."""
+
+from __future__ import annotations
+
+import os
+
+import standin
+
+from amdjit.emulator.device import EmulatorDevice
+from amdjit.target import find_target
+
+TARGET = find_target(os.environ.get("STANDIN_HIP_ARCH", "gfx1201"))
+assert TARGET is not None
+GPU = standin.EmulatedGpu(EmulatorDevice(TARGET))
+GPU.install()

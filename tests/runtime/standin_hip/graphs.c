@@ -1,0 +1,265 @@
+/* Captures and graphs. Part of amdhip64.c. */
+
+typedef struct GraphExec { Graph graph; Work *last; int device; bool alive; } GraphExec;
+typedef struct { uint32_t x, y, z; } Extent;
+typedef struct {
+  Extent block;
+  void **extra;
+  Kernel *kernel;
+  Extent grid;
+  void **parameters;
+  unsigned dynamic_lds;
+} KernelNodeParameters;
+_Static_assert(sizeof(KernelNodeParameters) == 64, "hipKernelNodeParams has 64 bytes");
+
+/* ---- captures ---- */
+
+hipError_t hipStreamBeginCapture(Stream *handle, int mode) {
+  ENTER;
+  Stream *stream = stream_of(handle);
+  if (is_null(stream)) return hipErrorStreamCaptureUnsupported;
+  if (!stream->alive) return hipErrorContextIsDestroyed;
+  if (mode != hipStreamCaptureModeThreadLocal) return hipErrorInvalidValue; /* this stand-in has no other */
+  if (stream->capture) return hipErrorIllegalState;
+  Capture *capture = calloc(1, sizeof *capture); /* never freed: events may name it */
+  *capture = (Capture){calloc(1, sizeof(Graph)), stream, pthread_self(), true, false, captures};
+  capture->graph->alive = true;
+  captures = capture;
+  stream->capture = capture;
+  set_nodes(stream, NULL, 0);
+  return hipSuccess;
+}
+static void end(Capture *capture) {
+  for (Capture **link = &captures; *link; link = &(*link)->next)
+    if (*link == capture) {
+      *link = capture->next;
+      break;
+    }
+  capture->is_over = true;
+  for (Stream *stream = newest; stream; stream = stream->older)
+    if (stream->capture == capture) stream->capture = NULL;
+}
+static bool is_joined(const Capture *capture) {
+  for (Node *node = capture->graph->first; node; node = node->next) {
+    bool is_last = false;
+    for (unsigned i = 0; i < capture->origin->node_count; i++) is_last |= capture->origin->nodes[i] == node;
+    if (!node->has_dependents && !is_last) return false;
+  }
+  return true;
+}
+hipError_t hipStreamEndCapture(Stream *handle, Graph **graph) {
+  ENTER;
+  *graph = NULL;
+  Stream *stream = stream_of(handle);
+  Capture *capture = stream->capture;
+  if (!capture) return hipErrorIllegalState;
+  if (capture->origin != stream) return hipErrorStreamCaptureUnmatched;
+  if (!captures_here(capture)) return hipErrorStreamCaptureWrongThread;
+  bool joined = is_joined(capture);
+  end(capture);
+  if (!capture->is_valid) return hipErrorStreamCaptureInvalidated;
+  if (!joined) return hipErrorStreamCaptureUnjoined;
+  *graph = capture->graph;
+  return hipSuccess;
+}
+hipError_t hipStreamGetCaptureInfo_v2(Stream *handle, int *status, uint64_t *number, Graph **graph, Node ***nodes,
+                                      size_t *count) {
+  ENTER;
+  Stream *stream = stream_of(handle);
+  *status = !stream->capture ? 0 : stream->capture->is_valid ? 1 : 2;
+  if (number) *number = (uint64_t)stream->capture;
+  if (graph) *graph = stream->capture ? stream->capture->graph : NULL;
+  if (nodes) *nodes = stream->nodes;
+  if (count) *count = stream->capture ? stream->node_count : 0;
+  return hipSuccess;
+}
+
+/* ---- graphs ---- */
+
+static int type_of(const Work *work) {
+  static const int types[] = {[LAUNCH] = NODE_KERNEL, [COPY] = NODE_MEMCPY, [ROWS] = NODE_MEMCPY, [FILL] = NODE_MEMSET,
+                              [HOST] = NODE_HOST, [EVENT] = NODE_EMPTY, [MARK] = NODE_EMPTY, [FREE] = NODE_EMPTY};
+  return types[work->what];
+}
+static void *copy_of(const void *source, uint64_t nbytes) { return memcpy(malloc(nbytes + 1), source, nbytes); }
+static void copy_work(Work *to, const Work *from) {
+  *to = *from;
+  if (from->what == LAUNCH) to->source = copy_of(from->source, from->nbytes);
+}
+static unsigned index_of(const Graph *graph, const Node *wanted) {
+  unsigned index = 0;
+  for (Node *node = graph->first; node != wanted; node = node->next) index++;
+  return index;
+}
+static Node *node_at(const Graph *graph, unsigned index) {
+  Node *node = graph->first;
+  while (index--) node = node->next;
+  return node;
+}
+static void free_nodes(Graph *graph) {
+  for (Node *node = graph->first, *next; node; node = next) {
+    next = node->next;
+    if (node->work.what == LAUNCH) free((void *)node->work.source);
+    free(node->after);
+    free(node);
+  }
+  graph->first = graph->last = NULL;
+}
+
+hipError_t hipGraphDestroy(Graph *graph) {
+  ENTER;
+  if (!graph) return hipErrorInvalidValue;
+  if (!graph->alive) return hipErrorIllegalState;
+  graph->alive = false;
+  free_nodes(graph);
+  return hipSuccess;
+}
+hipError_t hipGraphInstantiate(GraphExec **made, Graph *graph, Node **wrong, char *log, size_t size) {
+  ENTER;
+  (void)wrong, (void)log, (void)size;
+  if (!graph || !graph->alive) return hipErrorInvalidValue;
+  GraphExec *executable = calloc(1, sizeof *executable);
+  executable->alive = true;
+  executable->device = current;
+  for (Node *node = graph->first; node; node = node->next) {
+    Node *copy = add_node(&executable->graph);
+    copy_work(&copy->work, &node->work);
+    copy->copy_of = node;
+    /* A node is a queue of its own, newer than those of the nodes before it. */
+    copy->work.stream = make_stream(current, hipStreamNonBlocking, 0);
+    for (unsigned i = 0; i < node->after_count; i++)
+      depend_on(copy, node_at(&executable->graph, index_of(graph, node->after[i])));
+  }
+  *made = executable;
+  return hipSuccess;
+}
+hipError_t hipGraphExecDestroy(GraphExec *executable) {
+  ENTER;
+  if (!executable || !executable->alive) return hipErrorInvalidValue;
+  executable->alive = false;
+  finish_work(executable->last);
+  let_go(executable->last);
+  for (Node *node = executable->graph.first; node; node = node->next)
+    for (Stream **link = &newest; *link; link = &(*link)->older)
+      if (*link == node->work.stream) {
+        *link = node->work.stream->older;
+        free(node->work.stream);
+        break;
+      }
+  free_nodes(&executable->graph);
+  return hipSuccess;
+}
+hipError_t hipGraphLaunch(GraphExec *executable, Stream *handle) {
+  ENTER;
+  if (!executable || !executable->alive) return hipErrorInvalidValue;
+  Stream *stream = stream_of(handle);
+  if (stream->capture) return hipErrorStreamCaptureUnsupported;
+  Work *start = NULL;
+  hipError_t code = submit(handle, MARK, &start);
+  if (code) return code;
+  put_after(start, executable->last); /* launches of one executable follow each other */
+  for (Node *node = executable->graph.first; node; node = node->next) {
+    Work *work = enqueue(node->work.stream, node->work.what), template;
+    copy_work(&template, &node->work);
+    work->kind = template.kind;
+    work->destination = template.destination;
+    work->source = template.source;
+    work->nbytes = template.nbytes;
+    work->kernel = template.kernel;
+    memcpy(work->grid_and_block, template.grid_and_block, sizeof work->grid_and_block);
+    work->dynamic_lds = template.dynamic_lds;
+    work->function = template.function;
+    work->data = template.data;
+    work->value = template.value;
+    work->rows = template.rows;
+    memcpy(work->pitches, template.pitches, sizeof work->pitches);
+    node->running = work;
+    put_after(work, start);
+    for (unsigned i = 0; i < node->after_count; i++) put_after(work, node->after[i]->running);
+  }
+  let_go(executable->last);
+  executable->last = enqueue(stream, MARK);
+  executable->last->references++;
+  for (Node *node = executable->graph.first; node; node = node->next) put_after(executable->last, node->running);
+  return hipSuccess;
+}
+
+hipError_t hipGraphGetNodes(Graph *graph, Node **nodes, size_t *count) {
+  ENTER;
+  if (!graph || !graph->alive || !count) return hipErrorInvalidValue;
+  size_t found = 0;
+  for (Node *node = graph->first; node; node = node->next, found++)
+    if (nodes && found < *count) nodes[found] = node;
+  *count = found;
+  return hipSuccess;
+}
+hipError_t hipGraphGetEdges(Graph *graph, Node **from, Node **to, size_t *count) {
+  ENTER;
+  if (!graph || !graph->alive || !count) return hipErrorInvalidValue;
+  size_t found = 0;
+  for (Node *node = graph->first; node; node = node->next)
+    for (unsigned i = 0; i < node->after_count; i++, found++)
+      if (from && to && found < *count) from[found] = node->after[i], to[found] = node;
+  *count = found;
+  return hipSuccess;
+}
+hipError_t hipGraphNodeGetType(Node *node, int *type) {
+  ENTER;
+  if (!node || !type) return hipErrorInvalidValue;
+  *type = type_of(&node->work);
+  return hipSuccess;
+}
+
+/* ---- updates ---- */
+
+static void replace(Work *work, const Work *with) {
+  Stream *stream = work->stream;
+  if (work->what == LAUNCH) free((void *)work->source);
+  copy_work(work, with);
+  work->stream = stream;
+}
+/* hipGraphExecUpdateResult: 0 success, 2 another topology, 3 another type of a node. */
+hipError_t hipGraphExecUpdate(GraphExec *executable, Graph *graph, Node **wrong, int *result) {
+  ENTER;
+  if (!executable || !executable->alive || !graph || !graph->alive || !wrong || !result) return hipErrorInvalidValue;
+  *wrong = NULL;
+  *result = 2;
+  Node *ours = executable->graph.first, *theirs = graph->first;
+  for (; ours && theirs; ours = ours->next, theirs = theirs->next) {
+    *wrong = theirs;
+    if (ours->after_count != theirs->after_count) return hipErrorGraphExecUpdateFailure;
+    for (unsigned i = 0; i < ours->after_count; i++)
+      if (index_of(&executable->graph, ours->after[i]) != index_of(graph, theirs->after[i]))
+        return hipErrorGraphExecUpdateFailure;
+    if (type_of(&ours->work) != type_of(&theirs->work)) {
+      *result = 3;
+      return hipErrorGraphExecUpdateFailure;
+    }
+  }
+  if (ours || theirs) return hipErrorGraphExecUpdateFailure;
+  for (ours = executable->graph.first, theirs = graph->first; ours; ours = ours->next, theirs = theirs->next)
+    replace(&ours->work, &theirs->work);
+  *wrong = NULL;
+  *result = 0;
+  return hipSuccess;
+}
+hipError_t hipGraphExecKernelNodeSetParams(GraphExec *executable, Node *node, const KernelNodeParameters *given) {
+  ENTER;
+  if (!executable || !executable->alive || !node || !given || !given->kernel) return hipErrorInvalidValue;
+  Node *ours = executable->graph.first;
+  while (ours && ours->copy_of != node) ours = ours->next;
+  if (!ours || ours->work.what != LAUNCH || given->parameters) return hipErrorInvalidValue;
+  void **extra = given->extra;
+  if (!extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3) return hipErrorInvalidValue;
+  if (!given->kernel->module->image || given->kernel->module->device != executable->device) return hipErrorInvalidValue;
+  if (given->block.x * given->block.y * given->block.z > 1024) return hipErrorInvalidConfiguration;
+  Work work = ours->work;
+  work.source = extra[1];
+  work.nbytes = *(size_t *)extra[3];
+  work.kernel = given->kernel;
+  uint32_t shape[6] = {given->grid.x, given->grid.y, given->grid.z, given->block.x, given->block.y, given->block.z};
+  memcpy(work.grid_and_block, shape, sizeof shape);
+  work.dynamic_lds = given->dynamic_lds;
+  replace(&ours->work, &work);
+  return hipSuccess;
+}

@@ -1,0 +1,63 @@
+"""What importing amdjit, and a compilation from the cache, do not load: each name here cost time
+once. How much time is left, `benchmarks/import_time.py` measures."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+# Modules and rooms that nothing needs before a kernel is compiled, and of Python's own those that
+# take long to load. NumPy loads some of them in some of its versions.
+NOT_AT_IMPORT = (
+    "amdjit.advice", "amdjit.algorithms", "amdjit.backend", "amdjit.code_object",
+    "amdjit.command_line", "amdjit.compiler", "amdjit.cycles", "amdjit.disk_cache",
+    "amdjit.emulator.decoder", "amdjit.emulator.device", "amdjit.emulator.instructions",
+    "amdjit.explorer", "amdjit.frontend.building", "amdjit.frontend.program",
+    "amdjit.frontend.session", "amdjit.inspection", "amdjit.intrinsics.amdgcn",
+    "amdjit.intrinsics.builtins", "amdjit.intrinsics.maths", "amdjit.intrinsics.matrix",
+    "amdjit.intrinsics.python_builtins", "amdjit.lowering", "amdjit.profiling", "amdjit.testing",
+    "amdjit.tree", "argparse", "asyncio", "decimal", "difflib", "fractions", "hashlib", "hip",
+    "llvmlite", "msgpack", "multiprocessing", "rocm", "shutil", "sqlite3", "subprocess", "tempfile",
+    "torch", "tokenize", "typing_extensions", "ziglang",
+)  # fmt: skip
+NOT_FOR_CACHED_CODE = (
+    "amdjit.algorithms", "amdjit.backend.llvm", "amdjit.backend.process", "amdjit.emulator.decoder",
+    "amdjit.inspection", "amdjit.intrinsics.amdgcn", "amdjit.intrinsics.matrix",
+    "llvmlite.binding", "multiprocessing", "subprocess", "tempfile",
+)  # fmt: skip
+COMPILE = """
+import amdjit
+from amdjit.examples.vector_add import vector_add
+vector_add.compile(amdjit.f32[:], amdjit.f32[:], amdjit.f32[:], target="gfx1201")
+"""
+
+
+def loaded(program: str, names: tuple[str, ...], **variables: str) -> list[str]:
+    """Return which of some modules a new process has loaded after a program, and not for NumPy."""
+    text = f"""
+import sys, numpy, ml_dtypes
+before = set(sys.modules)
+{program}
+print([name for name in sys.modules if name not in before
+       and any(name == each or name.startswith(each + ".") for each in {names})])
+"""
+    environment = {"PYTHONPATH": str(ROOT), "HOME": "/nonexistent", **variables}
+    command = [sys.executable, "-c", text]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return list(ast.literal_eval(done.stdout.splitlines()[-1]))
+
+
+def test_importing_amdjit_loads_what_kernels_are_declared_with() -> None:
+    assert loaded("import amdjit", NOT_AT_IMPORT) == []
+
+
+def test_a_compilation_from_the_cache_needs_no_llvm_and_starts_no_process(tmp_path: Path) -> None:
+    cache = {"AMDJIT_CACHE_DIR": str(tmp_path)}
+    first = loaded(COMPILE, NOT_FOR_CACHED_CODE, **cache)
+    assert "subprocess" in first  # or the names above say nothing
+    assert loaded(COMPILE, NOT_FOR_CACHED_CODE, **cache) == []
