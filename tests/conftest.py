@@ -21,8 +21,9 @@ from lld_oracle import all_links_compared
 # Reasons that stay reasons on a machine that has every tool: no GPU, no material beside the
 # project, another platform.
 _ALLOWED = re.compile(r"\bGPU|\.\./shared|\bWindows\b|\bPython 3\.|exhaustive", re.IGNORECASE)
-# How long an example takes says how busy the machine is. What hangs, pytest-timeout ends.
-settings.register_profile("amdjit", deadline=None)
+# How long an example takes says how busy the machine is. What hangs, pytest-timeout ends. A change
+# is judged by the same examples each time; `AMDJIT_FUZZ=1` draws new ones, and keeps what fails.
+settings.register_profile("amdjit", deadline=None, derandomize="AMDJIT_FUZZ" not in os.environ)
 settings.load_profile("amdjit")
 _OWN_CACHE = pytest.StashKey[str]()
 _LINKS = pytest.StashKey[list[int]]()

@@ -74,14 +74,20 @@ class ThreadCaptures(threading.local):
 class HipCaptures(HipCalls):
     """Captures of an AMD GPU's streams: `amdjit.runtime.device_graphs.GraphDevice`."""
 
-    thread_captures: ThreadCaptures
+    # One for all GPUs: HIP refuses a thread that captures on one of them calls for each.
+    thread_captures = ThreadCaptures()
 
     def begin_capture(self, stream: Any) -> None:
         """Record the work of a stream from now on, instead of doing it."""
         native = None if stream is None else pointer(stream.native)
-        self.here("capture a stream", checked("hipStreamBeginCapture"), native, _THREAD_LOCAL)
-        stream.capture = HipCapture(self, stream)
+        # Counted first: Python may collect garbage, and with it free memory, at any line from here.
         self.thread_captures.count += 1
+        try:
+            self.here("capture a stream", checked("hipStreamBeginCapture"), native, _THREAD_LOCAL)
+        except BaseException:
+            self._end_of_one()
+            raise
+        stream.capture = HipCapture(self, stream)
 
     def end_capture(self, stream: Any) -> HipGraph:
         """Return what the stream recorded; HipError if the capture is spoilt."""
@@ -118,6 +124,10 @@ class HipCaptures(HipCalls):
         capture.is_over = True
         for stream in capture.streams:
             stream.capture = None
+        self._end_of_one()
+
+    def _end_of_one(self) -> None:
+        """Count a capture of this thread less, and free after the last what waited for it."""
         mine = self.thread_captures
         mine.count -= 1
         if mine.count == 0:

@@ -7,7 +7,7 @@ from typing import Any
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime import dlpack
 from amdjit.runtime.hip.calls import call, hip_library, text_of, version_text
-from amdjit.runtime.hip.captures import HipCaptures, ThreadCaptures
+from amdjit.runtime.hip.captures import HipCaptures
 from amdjit.runtime.hip.forked import note_use
 from amdjit.runtime.hip.handles import ExternalStreams
 from amdjit.runtime.hip.host_functions import HostFunctions
@@ -36,7 +36,6 @@ class HipDevice(HipPools, HipHostMemory, HipStreams, HipCaptures, HipLaunches):
         self.pending = Pending()
         self.idle_records: dict[int, list[Any]] = {}
         self._managed = set()
-        self.thread_captures = ThreadCaptures()
         self.external_streams = ExternalStreams()
         self.host_functions = HostFunctions()
         note_use()

@@ -21,6 +21,7 @@ from graph_kernels import device as device
 import amdjit
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime.device import Device
+from amdjit.runtime.hip import captures
 
 
 class Refused:
@@ -233,6 +234,38 @@ def test_arrays_that_are_dropped_in_a_capture_are_freed_after_it() -> None:
             assert standin.library().standin_used_memory() == before
         assert standin.library().standin_used_memory() < before
         assert len(graph.nodes) == 1
+
+
+def test_garbage_that_is_collected_as_a_capture_begins_does_not_spoil_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    garbage: list[list[Any]] = []
+
+    class Collecting(captures.HipCapture):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            garbage.clear()
+            gc.collect()
+
+    monkeypatch.setattr(captures, "HipCapture", Collecting)
+    with amdjit.use("hip:0"):
+        stream, x = amdjit.Stream(), numbers()
+        cycle: list[Any] = [amdjit.zeros(1000, np.uint8)]
+        cycle.append(cycle)
+        garbage.append(cycle)
+        del cycle
+        before = standin.library().standin_used_memory()
+        with stream.capture() as graph:
+            append[1, 4](x, 1)
+        assert standin.library().standin_used_memory() < before
+        graph.instantiate().launch(stream)
+        assert x.copy_to_host(stream=stream).tolist() == [1] * 4
+        with pytest.raises(BackendError, match="900"):
+            captured(amdjit.Stream.external(0), print)
+        y = numbers()
+        before = standin.library().standin_used_memory()
+        del y  # nothing is captured any more
+        assert standin.library().standin_used_memory() < before
 
 
 def test_code_that_is_dropped_in_a_capture_is_unloaded_after_it() -> None:

@@ -219,6 +219,16 @@ def test_streams_of_other_libraries_are_streams(kind: str) -> None:
     assert held(x) == 5
 
 
+def test_what_is_dropped_on_another_gpu_does_not_spoil_a_capture() -> None:
+    x, other, stream = numbers(), numbers("hip:1"), amdjit.Stream()
+    with stream.capture() as graph:
+        append[1, 4](x, 1)
+        del other
+        append[1, 4](x, 2)
+    graph.instantiate().launch(stream)
+    assert x.copy_to_host(stream=stream).tolist() == [12] * 4
+
+
 def test_a_stream_that_names_its_gpu_launches_there() -> None:
     array = Library("hip:1")
     theirs = SimpleNamespace(cuda_stream=array.handle, device_index=1)
