@@ -203,6 +203,7 @@ def test_modules_are_loaded_late_by_names_that_exist() -> None:
                 else:
                     # A package that loads its own parts when they are asked for.
                     assert graph().find_children(module) or module == "amdjit.late", module
-    # hip-python, which is not installed everywhere.
-    assert found - {"hip", "rocm.bindings.util.paths"} <= graph().modules
+    # hip-python and matplotlib are not installed everywhere.
+    outside = {"hip", "rocm.bindings.util.paths", "matplotlib.figure"}
+    assert found - outside <= graph().modules
     assert len(found) > 5

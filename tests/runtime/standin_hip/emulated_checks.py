@@ -15,6 +15,7 @@ import standin
 
 import amdjit
 import amdjit.examples
+from amdjit import rocwmma
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.runtime import arrays
 from amdjit.runtime.device import Device
@@ -204,3 +205,16 @@ def test_examples_give_the_same_on_hip_and_on_the_emulator(name: str) -> None:
     for one, other in pairs:
         assert one.device == "hip:0"
         assert replace(one, device=other.device) == other
+
+
+def test_products_of_rocwmmas_grid_are_timed(gpu: Device) -> None:
+    case = next(rocwmma.grid(rocwmma.SUITES[0], ((32, 32, 32),)))
+    result = rocwmma.run(case, gpu)
+    assert result.outcome is rocwmma.Outcome.PASSED
+    assert result.milliseconds is not None
+    assert result.milliseconds > 0
+    assert result.executed is None
+    shown = dict(zip(rocwmma.header().split(", "), rocwmma.row(result).split(", "), strict=True))
+    assert float(shown["elapsedMs"]) == pytest.approx(result.milliseconds, rel=1e-5)
+    assert float(shown["TFlops/s"]) > 0
+    assert shown["executed"] == shown["estimated cycles"] == "n/a"

@@ -1,0 +1,15 @@
+"""rocWMMA's benchmark of matrix products: its grid of cases, run, checked and reported.
+
+`cases.py` is the grid, `kernels.py` the products, `data.py` rocWMMA's matrices and its rule of
+correctness, `running.py` runs a case, `report.py` and `plot.py` show what came of it. The room
+imports everything below the command line, and only the command line imports it.
+"""
+
+from __future__ import annotations
+
+from amdjit.rocwmma.cases import SUITES, Case, Suite, grid
+from amdjit.rocwmma.plot import draw
+from amdjit.rocwmma.report import header, row
+from amdjit.rocwmma.running import Outcome, Result, run
+
+__all__ = ["SUITES", "Case", "Outcome", "Result", "Suite", "draw", "grid", "header", "row", "run"]

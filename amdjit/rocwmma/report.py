@@ -1,0 +1,122 @@
+"""The report: rocWMMA's columns, for what reads its files, and then amdjit's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from amdjit.profiling.peaks import PEAKS
+from amdjit.rocwmma.cases import ALPHA, BETA, Layout
+from amdjit.rocwmma.running import Outcome, Result
+
+__all__ = ["header", "row", "tflops"]
+
+_MISSING = "n/a"
+
+
+def tflops(result: Result) -> float | None:
+    """Return 10^12 operations a second, measured or else estimated; None for neither."""
+    seconds = result.seconds if result.milliseconds is None else result.milliseconds / 1000
+    return None if not seconds else result.case.operations / seconds / 1e12
+
+
+def efficiency(result: Result) -> float | None:
+    """Return the measured share of the peak in percent; None where either is not known."""
+    peaks = PEAKS.get(result.target)
+    if peaks is None or result.milliseconds is None:
+        return None
+    # Products of bf8 are as fast as those of fp8.
+    name = result.case.types.input.name.replace("bf8", "fp8")
+    speed = result.case.operations / (result.milliseconds / 1000)
+    return 100 * speed / peaks.operations[f"{name} matrix"]
+
+
+def leading_dimension(result: Result, which: int) -> int:
+    """Return the leading dimension of A (0), B (1), or C and D (2)."""
+    m, n, k = result.case.size
+    in_rows, in_columns = ((k, m), (n, k), (n, m))[which]
+    return in_rows if result.case.layouts[which] is Layout.ROWS else in_columns
+
+
+def _measured(result: Result) -> float | None:
+    return None if result.milliseconds is None else tflops(result)
+
+
+def _estimated(result: Result) -> float | None:
+    return None if result.seconds is None else result.case.operations / result.seconds / 1e12
+
+
+def _counts(counts: Mapping[str, int] | None) -> str | None:
+    return None if counts is None else " ".join(f"{unit}={count}" for unit, count in counts.items())
+
+
+def _layouts(result: Result) -> str:
+    a, b, c = result.case.layouts
+    return "_".join(each.value for each in (a, b, c, c))
+
+
+# rocWMMA's columns: test/gemm, printHeader and printKernel of its kernels of several blocks.
+_THEIRS: Mapping[str, Callable[[Result], object]] = MappingProxyType(
+    {
+        "TBlkX": lambda r: r.case.waves[0] * r.wave_size,
+        "TBlkY": lambda r: r.case.waves[1],
+        "BlksX": lambda r: r.case.tile[0],
+        "BlksY": lambda r: r.case.tile[1],
+        "BlkM": lambda r: r.case.rows // r.case.tile[0],
+        "BlkN": lambda r: r.case.columns // r.case.tile[1],
+        "BlkK": lambda r: r.case.depth,
+        "MatM": lambda r: r.case.size[0],
+        "MatN": lambda r: r.case.size[1],
+        "MatK": lambda r: r.case.size[2],
+        "alpha": lambda r: ALPHA,
+        "lda": lambda r: leading_dimension(r, 0),
+        "ldb": lambda r: leading_dimension(r, 1),
+        "beta": lambda r: BETA,
+        "ldc": lambda r: leading_dimension(r, 2),
+        "ldd": lambda r: leading_dimension(r, 2),
+        "LytA_LytB_LytC_LytD": _layouts,
+        "Ti_To_Tc": lambda r: r.case.types,
+        "elapsedMs": lambda r: r.milliseconds,
+        "Problem Size(GFlops)": lambda r: r.case.operations / 1e9,
+        "TFlops/s": _measured,
+        "Efficiency(%)": efficiency,
+        "Result": lambda r: r.outcome.value,
+    }
+)
+_OURS: Mapping[str, Callable[[Result], object]] = MappingProxyType(
+    {
+        "target": lambda r: r.target,
+        "program": lambda r: r.case.program.value,
+        "error": lambda r: r.error,
+        "VGPRs": lambda r: r.vgprs,
+        "SGPRs": lambda r: r.sgprs,
+        "LDS bytes": lambda r: r.lds_bytes,
+        "waves per SIMD": lambda r: r.waves_per_simd,
+        "instructions": lambda r: _counts(r.mix),
+        "executed": lambda r: _counts(r.executed),
+        "estimated cycles": lambda r: r.cycles,
+        "estimated TFlops/s": _estimated,
+        "estimated WMMA share": lambda r: r.wmma_share,
+        "reason": lambda r: r.reason,
+    }
+)
+
+
+def header() -> str:
+    """Return the names of the columns."""
+    return ", ".join((*_THEIRS, *_OURS))
+
+
+def row(result: Result) -> str:
+    """Return a result's row: what is not known is n/a, and so is the work of a skipped case."""
+    texts = [_text(cell(result)) for cell in _THEIRS.values()]
+    if result.outcome is Outcome.SKIPPED:
+        place = list(_THEIRS).index("Problem Size(GFlops)")
+        texts[place] = _MISSING  # as rocWMMA writes it
+    return ", ".join((*texts, *(_text(cell(result)) for cell in _OURS.values())))
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return _MISSING
+    return f"{value:.6g}" if isinstance(value, float) else str(value).replace(",", ";")
