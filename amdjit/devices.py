@@ -20,7 +20,7 @@ from amdjit.options import Environment, checked_matrix, default_target, read_env
 from amdjit.runtime import foreign_streams, streams
 from amdjit.runtime.device import Device
 from amdjit.runtime.place import PLACE, Place
-from amdjit.target import EMULATED, Target
+from amdjit.target import EMULATED, Target, find_target, nearest_target
 
 if TYPE_CHECKING:
     from amdjit.emulator.device import EmulatorDevice
@@ -84,7 +84,7 @@ class Inventory:
             for device in self.hip()[0]:
                 if not which or device.index == _index(which):
                     return device
-        raise LaunchError(self._unknown(name, kind))
+        raise LaunchError(self._unknown(name, kind, which))
 
     def default(self) -> Device:
         """Return the device of AMDJIT_DEVICE, else the first usable GPU, else an emulator.
@@ -135,13 +135,18 @@ class Inventory:
             )
         return emulator
 
-    def _unknown(self, name: str, kind: str) -> str:
+    def _unknown(self, name: str, kind: str, which: str) -> str:
         gpus, reason = self.hip()
         there = ", ".join(
             [gpu.name for gpu in gpus] + [f"emulator:{target}" for target in EMULATED]
         )
         why = f" ({reason})" if kind == "hip" and reason else ""
-        return f"there is no device {name!r}{why}. There are: {there}."
+        known = find_target(which) if kind == "emulator" else None
+        if known is not None:
+            why = f" (amdjit compiles for {known}, but does not emulate it)"
+        nearest = nearest_target(which, EMULATED) if kind == "emulator" else None
+        hint = "" if nearest is None else f" The nearest is emulator:{nearest}."
+        return f"there is no device {name!r}{why}. There are: {there}.{hint}"
 
 
 def _warn_of_emulator(reason: str, name: str) -> None:

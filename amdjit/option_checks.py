@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from amdjit.diagnostics.errors import AmdjitError
-from amdjit.target import TARGETS, Target, find_target
+from amdjit.target import TARGETS, Target, find_target, nearest_target
 
 __all__ = [
     "FAST_MATH_FLAGS",
@@ -60,10 +60,13 @@ def check_options(options: Any) -> None:
 
 
 def named_target(name: str) -> Target:
-    """Return the target of this name; OptionError with the known names if there is none."""
+    """Return the target of this name; OptionError with the known names, and the nearest one, if
+    there is none."""
     target = find_target(name)
     if target is None:
-        raise OptionError(f"unknown target {name!r}: amdjit has {listed(TARGETS)}")
+        nearest = nearest_target(name)
+        hint = "" if nearest is None else f"; the nearest is {nearest}"
+        raise OptionError(f"unknown target {name!r}: amdjit has {listed(TARGETS)}{hint}")
     return target
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from enum import Enum
 
 from amdjit.late_methods import dataclass
@@ -36,7 +38,8 @@ class Target:
     processor has it. has_workgroup_processors: whether a workgroup may span two compute units that
     share their LDS. is_emulated: whether the emulator runs its machine code. multiprocessors:
     workgroup processors of the largest product, or compute units where there are none; 0 where
-    only a GPU has to know.
+    only a GPU has to know. like: the processor that has the same builtins of clang; None if the
+    table of builtins names this one.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Target:
     has_workgroup_processors: bool = True
     is_emulated: bool = False
     multiprocessors: int = 0
+    like: str | None = None
 
     @property
     def wave_size(self) -> int:
@@ -103,6 +107,7 @@ def _rdna(
     vgpr_file: int,
     vgpr_granule: int,
     multiprocessors: int = 0,
+    like: str | None = None,
 ) -> Target:
     return Target(
         name=name,
@@ -120,6 +125,21 @@ def _rdna(
         simds_per_workgroup_processor=4,
         is_emulated=multiprocessors > 0,
         multiprocessors=multiprocessors,
+        like=like,
+    )
+
+
+def _like_gfx1100(
+    name: str,
+    isa: tuple[int, int, int],
+    machine: int,
+    vgpr_file: int,
+    vgpr_granule: int,
+    multiprocessors: int,
+) -> Target:
+    # clang 22 gives all of gfx11 the same target features, and so the same builtins.
+    return _rdna(
+        name, isa, machine, _GFX11, vgpr_file, vgpr_granule, multiprocessors, like="gfx1100"
     )
 
 
@@ -151,6 +171,13 @@ TARGETS: tuple[Target, ...] = (
     _rdna("gfx1030", (10, 3, 0), 0x36, _RDNA, 1024, 16),
     # AMD's product page of the RX 7900 XTX: 96 compute units.
     _rdna("gfx1100", (11, 0, 0), 0x41, _GFX11, 1536, 24, multiprocessors=48),
+    # AMD's product pages of the RX 7800 XT, the RX 7600 XT, and of the graphics named Radeon 780M,
+    # 890M and 8060S: 60, 32, 12, 16 and 40 compute units.
+    _like_gfx1100("gfx1101", (11, 0, 1), 0x46, 1536, 24, multiprocessors=30),
+    _like_gfx1100("gfx1102", (11, 0, 2), 0x47, 1024, 16, multiprocessors=16),
+    _like_gfx1100("gfx1103", (11, 0, 3), 0x44, 1024, 16, multiprocessors=6),
+    _like_gfx1100("gfx1150", (11, 5, 0), 0x43, 1024, 16, multiprocessors=8),
+    _like_gfx1100("gfx1151", (11, 5, 1), 0x4A, 1536, 24, multiprocessors=20),
     # AMD's product pages of the RX 9060 XT and the RX 9070 XT: 32 and 64 compute units.
     _rdna("gfx1200", (12, 0, 0), 0x48, _GFX12, 1536, 24, multiprocessors=16),
     _rdna("gfx1201", (12, 0, 1), 0x4E, _GFX12, 1536, 24, multiprocessors=32),
@@ -170,3 +197,24 @@ def find_target(name: str) -> Target | None:
     """
     base = name.split(":", 1)[0]
     return next((target for target in TARGETS if target.name == base), None)
+
+
+# LLVM AMDGPU guide, "Processors": major version in decimal, minor version and stepping a
+# hexadecimal digit each.
+_NAME = re.compile(r"gfx(\d{1,2})([0-9a-f])([0-9a-f])")
+
+
+def nearest_target(name: str, among: Iterable[Target] = TARGETS) -> Target | None:
+    """Return the target whose version is nearest to that in a name; None if it has none.
+
+    Of two that are as near, the first of the table is returned.
+    """
+    match = _NAME.fullmatch(name.split(":", 1)[0])
+    if match is None:
+        return None
+    wanted = _rank(int(match[1]), int(match[2], 16), int(match[3], 16))
+    return min(among, key=lambda target: abs(_rank(*target.isa) - wanted), default=None)
+
+
+def _rank(major: int, minor: int, stepping: int) -> int:
+    return major << 8 | minor << 4 | stepping

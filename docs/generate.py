@@ -41,7 +41,11 @@ def targets() -> str:
         "Targets",
         "amdjit/target.py",
         target_page.INTRODUCTION,
-        [table(target_page.HEAD, target_page.rows())],
+        [
+            table(target_page.FACTS_HEAD, target_page.fact_rows()),
+            f"## Features\n\n{target_page.FEATURES}\n\n"
+            + table(target_page.FEATURES_HEAD, target_page.feature_rows()),
+        ],
     )
 
 
@@ -179,7 +183,7 @@ def builtin_index() -> str:
     """Return the page that leads to the groups."""
     text = (
         "clang's `__builtin_amdgcn_*` builtins in `amdjit.intrinsics.amdgcn`, and how many of "
-        "them each processor has."
+        "them each processor has." + builtin_pages.alike()
     )
     rows = table(builtin_pages.INDEX_HEAD, builtin_pages.index_rows())
     return page("Builtins", "intrinsics/builtins/amdgcn_builtins.tsv", text, [rows])

@@ -34,18 +34,29 @@ def introduction(group: str, members: Sequence[Row]) -> str:
         f"{len(members)} of clang's `__builtin_amdgcn_*` builtins, as members of "
         "`amdjit.intrinsics.amdgcn` with the same names, arguments and order. A number's range and "
         "True or False stand for constants of the instruction. If the instruction's name differs "
-        "between processors, the table shows the newest RDNA one."
+        "between processors, the table shows the newest RDNA one." + alike()
     )
 
 
-HEAD = ("builtin", "instruction", *(target.name for target in TARGETS))
+def alike() -> str:
+    """Return the sentence that says which processors have no columns."""
+    return "".join(
+        f" {', '.join(names)} have the builtins of {column}."
+        for column in [target.name for target in _COLUMNS]
+        if (names := [target.name for target in TARGETS if target.like == column])
+    )
+
+
+# Processors with the same builtins share a column.
+_COLUMNS = [target for target in TARGETS if target.like is None]
+HEAD = ("builtin", "instruction", *(target.name for target in _COLUMNS))
 
 
 def table_rows(members: Sequence[Row]) -> list[tuple[str, ...]]:
     """Return the rows of a group's table: signature, instruction, and the processors that have
     it."""
     return [
-        (_signature(row), _instruction(row), *(_there(row, target.name) for target in TARGETS))
+        (_signature(row), _instruction(row), *(_there(row, target.name) for target in _COLUMNS))
         for row in members
     ]
 
@@ -55,14 +66,16 @@ def index_rows() -> list[tuple[str, ...]]:
     found = []
     for group, members in groups().items():
         counts = (
-            str(sum(target.name in row.targets for row in members) or "") for target in TARGETS
+            str(sum(target.name in row.targets for row in members) or "") for target in _COLUMNS
         )
         found.append((f"[{group}]({file_name(group)})", str(len(members)), *counts))
-    totals = (str(sum(target.name in row.targets for row in rows().values())) for target in TARGETS)
+    totals = (
+        str(sum(target.name in row.targets for row in rows().values())) for target in _COLUMNS
+    )
     return [*found, ("all", str(len(rows())), *totals)]
 
 
-INDEX_HEAD = ("group", "all", *(target.name for target in TARGETS))
+INDEX_HEAD = ("group", "all", *(target.name for target in _COLUMNS))
 
 
 def stub() -> str:

@@ -2,35 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from amdjit.target import TARGETS, Feature
+from amdjit.intrinsics.builtins.alternative_products import multiplied
+from amdjit.intrinsics.builtins.table import rows as builtins
+from amdjit.target import TARGETS, Feature, Target
 
-HEAD = ("", *(f"`{target.name}`" for target in TARGETS))
 INTRODUCTION = (
-    "The processors that amdjit compiles for, and their features. The first wavefront size is the "
-    "default. For processors without workgroup processors (gfx9, gfx1250), read compute unit. "
-    "Code for processors that the emulator does not run has been compiled and read, but never "
-    "run."
+    "The processors that amdjit compiles for. The first wavefront size is the default. For "
+    "processors without workgroup processors (gfx9, gfx1250), read compute unit. *Matrix products* "
+    "lists what instructions multiply, as their builtins spell it. Code for processors that the "
+    "emulator does not run has been compiled and read, but never run."
 )
+FEATURES = "What intrinsics may need of a processor, and which processors have it."
+# Groups of builtins.
+_NAMES = {"wmma": "WMMA", "mfma": "MFMA", "swmmac": "sparse", "smfmac": "sparse"}
 
 
-def rows() -> list[tuple[str, ...]]:
-    """Return a row for each fact, with a cell for each processor."""
-    facts: dict[str, Callable[[Any], object]] = {
-        "wavefront sizes": lambda t: ", ".join(map(str, t.wave_sizes)),
-        "registers of a SIMD a lane": lambda t: t.vgpr_file,
-        "handed out by": lambda t: t.vgpr_granule,
-        "VGPRs of a wave, at most": lambda t: t.vgpr_limit,
-        "waves of a SIMD, at most": lambda t: t.max_waves,
-        "work-items of a workgroup, at most": lambda t: t.max_workgroup_size,
-        "LDS of a workgroup, bytes": lambda t: t.lds_per_workgroup,
-        "LDS of a workgroup processor, bytes": lambda t: t.lds_per_workgroup_processor,
-        "SIMDs of a workgroup processor": lambda t: t.simds_per_workgroup_processor,
-        "run by the emulator": lambda t: "yes" if t.is_emulated else "",
-    }
-    found = [(name, *(str(fact(target)) for target in TARGETS)) for name, fact in facts.items()]
-    return found + [
-        (f.value, *("yes" if f in target.features else "" for target in TARGETS)) for f in Feature
-    ]
+def products(target: Target) -> str:
+    """Return the matrix instructions of a processor by kind, with the types that they multiply."""
+    found: dict[str, dict[str, None]] = {}
+    for row in builtins().values():
+        types = multiplied(row.name)
+        if row.group in _NAMES and target.name in row.targets and types:
+            found.setdefault(row.group, {})[types.replace("_", " x ")] = None
+    return "; ".join(
+        f"{name}: {', '.join(sorted(found[group]))}"
+        for group, name in _NAMES.items()
+        if group in found
+    )
+
+
+_FACTS: dict[str, Callable[[Target], object]] = {
+    "emulated": lambda t: f"`emulator:{t}`" if t.is_emulated else "",
+    "wavefront sizes": lambda t: ", ".join(map(str, t.wave_sizes)),
+    "registers of a SIMD a lane": lambda t: t.vgpr_file,
+    "handed out by": lambda t: t.vgpr_granule,
+    "VGPRs of a wave, at most": lambda t: t.vgpr_limit,
+    "waves of a SIMD, at most": lambda t: t.max_waves,
+    "work-items of a workgroup, at most": lambda t: t.max_workgroup_size,
+    "LDS of a workgroup, bytes": lambda t: t.lds_per_workgroup,
+    "LDS of a workgroup processor, bytes": lambda t: t.lds_per_workgroup_processor,
+    "SIMDs of a workgroup processor": lambda t: t.simds_per_workgroup_processor,
+    "matrix products": products,
+}
+FACTS_HEAD = ("processor", *_FACTS)
+FEATURES_HEAD = ("processor", *(feature.value for feature in Feature))
+
+
+def fact_rows() -> Iterator[tuple[str, ...]]:
+    """Yield a row for each processor, with a cell for each fact."""
+    for target in TARGETS:
+        yield f"`{target}`", *(str(fact(target)) for fact in _FACTS.values())
+
+
+def feature_rows() -> Iterator[tuple[str, ...]]:
+    """Yield a row for each processor, with a cell for each feature."""
+    for target in TARGETS:
+        yield f"`{target}`", *("yes" if f in target.features else "" for f in Feature)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, partial
@@ -30,6 +30,7 @@ from amdjit.declarations import As, Emit, Intrinsic, LlvmCall, Lowering, Paramet
 from amdjit.intrinsics.builtins.alternative_products import multiplied, nearest_product
 from amdjit.intrinsics.builtins.irregular import EMITTERS, emit_atomic
 from amdjit.intrinsics.models.builtins import model_of
+from amdjit.target import TARGETS
 from amdjit.types import (
     SCALARS,
     VOID,
@@ -67,7 +68,9 @@ _POINTER_TYPES: Mapping[str, Pointer] = MappingProxyType(
 )
 
 
-_BEFORE_GFX12 = ("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100")
+# Processors that have the builtins of another one are not named in the table.
+_NAMED = {target.name: target.like or target.name for target in TARGETS}
+_BEFORE_GFX12 = tuple(target.name for target in TARGETS if target.isa < (12, 0, 0))
 
 
 def _dpp_rows() -> Iterator[int]:
@@ -112,9 +115,10 @@ class Row:
     def mnemonics(self, target: str) -> tuple[str, ...]:
         """Return the instructions that the builtin becomes on a processor; () if it needs none of
         its own."""
+        named = _NAMED[target]
         for word in self.isa.split():
             names, _, targets = word.partition("=")
-            if not targets or target in targets.split(","):
+            if not targets or named in targets.split(","):
                 return tuple(names.split("+"))
         return ()
 
@@ -132,13 +136,19 @@ def row_of(name: str) -> Row:
     return Row(
         name,
         group,
-        tuple(targets.split()),
+        _all_of(targets.split()),
         tuple(map(int, sizes.split())),
         signature,
         llvm,
         operands,
         isa,
     )
+
+
+def _all_of(named: Sequence[str]) -> tuple[str, ...]:
+    """Return the processors that a row names, and those that are like them, in the table's order of
+    targets."""
+    return tuple(target.name for target in TARGETS if _NAMED[target.name] in named)
 
 
 def is_builtin(name: str) -> bool:

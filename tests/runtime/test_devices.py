@@ -98,6 +98,32 @@ def test_the_variable_amdjit_device_wins(two_gpus: list[Any]) -> None:
 
 @pytest.mark.usefixtures("no_gpu")
 @pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("emulator:gfx1152", r"'emulator:gfx1152'\. .* The nearest is emulator:gfx1151\.$"),
+        ("emulator:gfx1010", r"'emulator:gfx1010'\. .* The nearest is emulator:gfx1100\.$"),
+        (
+            "emulator:gfx1030",
+            r"\(amdjit compiles for gfx1030, but does not emulate it\).* emulator:gfx1100\.$",
+        ),
+        ("emulator:navi", r"emulator:gfx1201\.$"),
+    ],
+)
+def test_a_processor_that_is_not_emulated_is_refused_with_the_nearest(name: str, why: str) -> None:
+    with pytest.raises(LaunchError, match=why):
+        Inventory(Environment()).find(name)
+
+
+def test_every_emulated_processor_has_its_emulator() -> None:
+    inventory = Inventory(Environment())
+    names = [device.name for device in inventory.all() if device.name.startswith("emulator:")]
+    assert names == [f"emulator:{target}" for target in EMULATED]
+    assert {"emulator:gfx1101", "emulator:gfx1103", "emulator:gfx1151"} <= set(names)
+    assert inventory.find("emulator:gfx1151").name == "emulator:gfx1151"
+
+
+@pytest.mark.usefixtures("no_gpu")
+@pytest.mark.parametrize(
     "name", ["hip:0", "hip", "hip:x", "emulator:gfx90a", "gfx1201", "", "hip:-1", "emulator:"]
 )
 def test_unknown_names_are_refused_with_what_there_is(name: str) -> None:

@@ -107,9 +107,11 @@ def _is_no_destination(traits: Traits, code: int) -> bool:
 
 
 def _check_dpp_operands(row: Row, operands: tuple[Operand, ...]) -> None:
-    """Some VOP3P opcodes take scalars and constants as further sources, but not with DPP."""
+    """Some VOP3P opcodes take scalars and constants as further sources, but not with DPP; the
+    second source of any other one is a VGPR on gfx11.0."""
+    only_vectors = not row.opcode.instruction_set.dpp_takes_scalars
     for operand, value in zip(row.operands, operands, strict=True):
-        if row.has(f"dpp_v{operand.source}"):
+        if row.has(f"dpp_v{operand.source}") or (only_vectors and operand.source == 1):
             vector = isinstance(value, Register) and value.file is RegisterFile.VGPR
             if not vector:
                 raise InvalidField(f"{operand.spec.role} must be a VGPR with DPP")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from amdjit.emulator.decoder.formats import Formats
 from amdjit.emulator.decoder.gfx11_operations import GFX11_OPERATIONS
 from amdjit.emulator.decoder.gfx11_tables import ROWS as GFX11_ROWS
+from amdjit.emulator.decoder.gfx115_tables import ROWS as GFX115_OWN_ROWS
 from amdjit.emulator.decoder.hardware_names import (
     GFX11_MESSAGES,
     GFX11_REGISTERS,
@@ -30,6 +31,7 @@ class InstructionSet:
     only those of a half. has_nan_modes: MODE has DX10_CLAMP and IEEE. mode_bits: those of MODE that
     may be written. marks_atomic_stores: atomic stores have a scope, unlike others.
     spread_factors: the factors of a matrix product, too, are spread over all lanes of a wave64.
+    dpp_takes_scalars: the second source of an instruction with DPP may be a scalar or a constant.
     """
 
     name: str
@@ -46,6 +48,7 @@ class InstructionSet:
     mode_bits: int
     marks_atomic_stores: bool
     spread_factors: bool
+    dpp_takes_scalars: bool
 
 
 GFX12 = InstructionSet(
@@ -63,6 +66,7 @@ GFX12 = InstructionSet(
     mode_bits=0xFF | 1 << 23 | 1 << 24 | 1 << 27,
     marks_atomic_stores=True,
     spread_factors=True,
+    dpp_takes_scalars=True,
 )
 # DS_GWS_*, DS_ORDERED_COUNT, DS_ADD_GS_REG_RTN and DS_SUB_GS_REG_RTN.
 _GLOBAL_SHARE = (0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1D, 0x3F, 0x7A, 0x7B)
@@ -82,10 +86,21 @@ GFX11 = InstructionSet(
     mode_bits=0x3FF | 1 << 23 | 1 << 27,
     marks_atomic_stores=False,
     spread_factors=False,
+    dpp_takes_scalars=False,
+)
+# RDNA 3.5 adds floats to the scalar ALU (its ISA document, 6.6 "SALU Floating Point"), and scalars
+# to DPP (LLVM: FeatureISAVersion11_5_Common).
+GFX115 = replace(
+    GFX11,
+    name="gfx11.5",
+    processor="gfx1150",
+    rows={name: {**rows, **GFX115_OWN_ROWS.get(name, {})} for name, rows in GFX11_ROWS.items()},
+    dpp_takes_scalars=True,
 )
 
 _PROCESSORS: Mapping[str, InstructionSet] = {
-    "gfx1100": GFX11,
+    **dict.fromkeys(("gfx1100", "gfx1101", "gfx1102", "gfx1103"), GFX11),
+    **dict.fromkeys(("gfx1150", "gfx1151"), GFX115),
     **dict.fromkeys(("gfx1200", "gfx1201"), GFX12),
 }
 

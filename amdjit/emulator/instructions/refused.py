@@ -37,7 +37,11 @@ _OLDER: Mapping[str, str] = {
     ),
 }
 # By family, in addition to those above.
-_OWN: Mapping[str, Mapping[str, str]] = {"gfx12": {}, "gfx11": _OLDER}
+_OWN: Mapping[str, Mapping[str, str]] = {
+    "gfx12": {},
+    "gfx11": _OLDER,
+    "gfx11.5": _OLDER,
+}
 
 
 def refusal(operation: str, family: str = "gfx12") -> str | None:

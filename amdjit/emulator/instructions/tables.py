@@ -27,9 +27,11 @@ _SHARED: Mapping[str, Emitter] = {
     **MATRIX,
 }
 
+_GFX11: Mapping[str, Emitter] = {**_SHARED, **HALF_WAVE_LANES}
 _TABLES: Mapping[str, Mapping[str, Emitter]] = {
     "gfx12": _SHARED,
-    "gfx11": {**_SHARED, **HALF_WAVE_LANES},
+    "gfx11": _GFX11,
+    "gfx11.5": _GFX11,
 }
 EMITTERS = _TABLES["gfx12"]
 

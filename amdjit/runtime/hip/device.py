@@ -16,7 +16,7 @@ from amdjit.runtime.hip.launches import HipLaunches
 from amdjit.runtime.hip.pool import HipPools
 from amdjit.runtime.hip.streams import HipStreams
 from amdjit.runtime.pending import Pending
-from amdjit.target import TARGETS, Target, find_target
+from amdjit.target import TARGETS, Target, find_target, nearest_target
 
 
 class HipDevice(HipPools, HipHostMemory, HipStreams, HipCaptures, HipLaunches):
@@ -63,7 +63,9 @@ def _target_of(name: str, architecture: str) -> Target:
     target = find_target(architecture)
     if target is None:
         known = ", ".join(str(target) for target in TARGETS)
+        nearest = nearest_target(architecture)
+        hint = "" if nearest is None else f"; the nearest is {nearest}, whose code it may not run"
         raise BackendError(
-            f"{name} is a {architecture}, for which amdjit does not compile; it has {known}"
+            f"{name} is a {architecture}, for which amdjit does not compile; it has {known}{hint}"
         )
     return target

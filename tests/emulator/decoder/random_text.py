@@ -145,7 +145,7 @@ class _Line:
     def _modifiers(self) -> str:
         chosen: list[str] = []
         if self._name in _MEMORY_FORMATS:
-            is_older = self._row.opcode.instruction_set is GFX11
+            is_older = self._row.opcode.instruction_set.formats is GFX11.formats
             there = _OLDER_MEMORY if is_older else _MEMORY
             chosen = self._random.sample(there, self._random.randrange(3))
         elif self._name in ("VOP3", "VOP3P", "VINTERP"):

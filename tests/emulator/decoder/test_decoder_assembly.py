@@ -12,7 +12,7 @@ from objdump import Line, asking_about, disassemble_each, missing_tools
 from random_text import random_texts
 
 from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
-from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, InstructionSet
+from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, GFX115, InstructionSet
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 
@@ -87,8 +87,12 @@ def test_what_is_assembled_for_gfx11_decodes_to_its_text(true16: bool) -> None:
     assert check(true16, 1, 2, GFX11) > 700
 
 
+def test_what_is_assembled_for_gfx11_5_decodes_to_its_text() -> None:
+    assert check(False, 1, 1, GFX115) > 400
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("sets", [GFX12, GFX11], ids=["gfx12", "gfx11"])
+@pytest.mark.parametrize("sets", [GFX12, GFX11, GFX115], ids=["gfx12", "gfx11", "gfx11.5"])
 @pytest.mark.parametrize("true16", [False, True])
 @pytest.mark.parametrize("seed", range(2, 8))
 def test_much_that_is_assembled_decodes_to_its_text(

@@ -10,7 +10,12 @@ from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.instruction_set import GFX11, instruction_set_of
+from amdjit.emulator.decoder.instruction_set import (
+    GFX11,
+    GFX115,
+    InstructionSet,
+    instruction_set_of,
+)
 from amdjit.emulator.decoder.mnemonics import phrase_of
 from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.decoder.traits import Flow
@@ -241,15 +246,16 @@ def test_what_is_not_emulated_is_refused(text: str, reason: str) -> None:
         run(text, np.zeros((32, 3)))
 
 
-def test_every_opcode_has_an_emitter_or_a_reason_and_words() -> None:
-    for opcode in opcodes(GFX11):
+@pytest.mark.parametrize("sets", [GFX11, GFX115], ids=["gfx11", "gfx11.5"])
+def test_every_opcode_has_an_emitter_or_a_reason_and_words(sets: InstructionSet) -> None:
+    for opcode in opcodes(sets):
         instruction = Instruction(0, 4, opcode, (), {})
         traits = opcode.traits
         if traits.is_dual:
             is_there = traits.operation in DUAL
         else:
             is_there = emitter_of(instruction) is not None or traits.flow is not Flow.NEXT
-        assert is_there or refusal(traits.operation, "gfx11"), opcode.mnemonic
+        assert is_there or refusal(traits.operation, sets.name), opcode.mnemonic
         says_it = traits.matrix or traits.memory or traits.logic or traits.cache or traits.condition
         assert says_it or phrase_of(traits.operation), opcode.mnemonic
 
@@ -258,4 +264,5 @@ def test_every_emulated_processor_is_decoded() -> None:
     for target in EMULATED:
         sets = instruction_set_of(target.name)
         assert sets is not None
-        assert sets.name == f"gfx{target.isa[0]}"
+        major, minor, _ = target.isa
+        assert sets.name == ("gfx11.5" if (major, minor) == (11, 5) else f"gfx{major}")

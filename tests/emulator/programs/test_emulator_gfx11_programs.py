@@ -1,4 +1,5 @@
-"""The C programs, compiled for gfx1100 at all levels, give what the same C gives on the host."""
+"""The C programs, compiled for gfx1100 at all levels, and for the other processors of gfx11, give
+what the same C gives on the host."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ import pytest
 from building import compile_kernel, compile_source, emulate, run_on_host, using
 from c_programs import BLOCK, GRID, PROGRAMS, words
 from required_tools import needs_tools
+
+import amdjit
 
 pytestmark = needs_tools
 _EVERY = 7
@@ -31,12 +34,36 @@ def cases() -> list[Any]:
     return found
 
 
+def others() -> list[Any]:
+    """For each of the other processors one program, and all programs in the exhaustive run; for
+    gfx1150 those with floats, for which it has scalar instructions."""
+    found = []
+    processors = ("gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151")
+    for place, cpu in enumerate(processors):
+        own = [case for case in PROGRAMS if cpu != "gfx1150" or "float" in case[0]]
+        for index, (file, name) in enumerate(own):
+            marks = () if index == 2 * place % len(own) else pytest.mark.exhaustive
+            found.append(pytest.param(cpu, file, name, marks=marks, id=f"{cpu}-{name}"))
+    return found
+
+
 @pytest.mark.parametrize(("file", "name", "level", "wave_size"), cases())
 def test_programs_for_gfx1100_give_the_hosts_results(
     file: str, name: str, level: str, wave_size: int
 ) -> None:
+    check_program("gfx1100", file, name, level, wave_size)
+
+
+@pytest.mark.parametrize(("cpu", "file", "name"), others())
+def test_programs_for_others_of_gfx11_give_the_hosts_results(
+    cpu: str, file: str, name: str
+) -> None:
+    check_program(cpu, file, name, "-O2", 32)
+
+
+def check_program(cpu: str, file: str, name: str, level: str, wave_size: int) -> None:
     wide = ["-mwavefrontsize64"] if wave_size == 64 else []
-    with using(cpu="gfx1100"):
+    with using(cpu=cpu):
         code = compile_kernel(file, level, "-ffp-contract=off", *wide)
         for number in (3, 14):
             expected, given = ([words(1), words(2), np.uint32(number)] for _ in range(2))
@@ -68,3 +95,26 @@ KERNEL last(GLOBAL u32 *x) { if (ITEM(x) == 0) x[GROUP(z)] = GROUP(z) + 1; }
         x = np.zeros(6, np.uint32)
         emulate(code, "last", (2, 3, 6), 64, [x])
         assert x.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_uniform_floats_use_the_scalar_instructions_of_gfx1150() -> None:
+    """So that the tests above run them."""
+    source = """#include "common.h"
+KERNEL scale(GLOBAL const float *x, GLOBAL float *y) {
+  float a = x[0], b = x[1];
+  for (u32 i = 0; i < 5; i++) a = a * b + 1.5f < b ? a + b : a * b;
+  y[ITEM] = a;
+}
+"""
+    source = source.replace("ITEM", "__builtin_amdgcn_workitem_id_x()")
+    values = np.array([1.25, 0.75], np.float32)
+    with using(cpu="gfx1150"):
+        code = compile_source(source, "-O2", "-ffp-contract=off")
+        found = np.zeros(32, np.float32)
+        emulate(code, "scale", 1, 32, [values, found])
+    a, b = values
+    for _ in range(5):
+        a = a + b if a * b + np.float32(1.5) < b else a * b
+    assert found.tolist() == [float(a)] * 32
+    listing = " ".join(item.text for item in amdjit.inspect_object(code).instructions)
+    assert {"s_mul_f32", "s_add_f32", "s_cmp_lt_f32"} <= set(listing.split())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
-from amdjit.emulator.expressions.float_extremes import EXTREMES
+from amdjit.emulator.expressions.float_extremes import EXTREMES, older
 from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter, scalar_ops
@@ -288,7 +288,27 @@ _OTHER_FLOATS: Mapping[str, ix.Expression] = {
     "s_cvt_pk_rtz_f16_f32": fx.pack_towards_zero,
 }
 
+
+def _by_mode(greater: bool) -> Emitter:
+    """The minimum or maximum of gfx11.5, by MODE's IEEE bit (RDNA 3.5 ISA, S_MIN_F32)."""
+    quieting, other = (older(greater, ieee) for ieee in (True, False))
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        operands = [frame.scalar_source(instruction, place) for place in (1, 2)]
+        result = frame.by_ieee(quieting, other, operands)
+        if "half" in result.type:
+            frame.refuse_overflow(instruction)
+        frame.write_scalar(instruction.operands[0], frame.flushed_result(result, instruction))
+
+    return emit
+
+
 SCALAR_ALU: Mapping[str, Emitter] = {
+    **{
+        f"s_{name}_{code}": _by_mode(greater)
+        for name, greater in (("min", False), ("max", True))
+        for code in ("f16", "f32")
+    },
     **_TESTED,
     **_INTEGERS,
     **_CONDITIONS,
