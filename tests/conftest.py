@@ -4,6 +4,7 @@ oracles in CI."""
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import re
 import shutil
@@ -33,6 +34,12 @@ _LAST_WORDS = pytest.StashKey[list[str]]()
 _STACKS_FOLDER = "AMDJIT_TESTS_STACKS"
 # pytest-timeout ends the whole worker after 300 seconds.
 _SECONDS_BEFORE_STACKS = 280
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of the searches for garbage that tests cause."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
