@@ -158,7 +158,8 @@ def _flat_immediates(row: Row, bits: int) -> dict[str, int]:
     if not row.operands:
         return policy
     offset = _offset(row, bits)
-    # RDNA 3 ISA, 11.1: FLAT has 12 bits, and ignores the 13th.
+    # RDNA 3 ISA, "FLAT" of the microcode formats: 12 bits without a sign; the 13th is ignored. No
+    # assembler sets it, and llvm-objdump would show an offset that the access does not have.
     if offset < 0 and row.format.segment == 0:
         raise InvalidField("a flat access has no negative offset")
     return {"offset": offset, **policy}

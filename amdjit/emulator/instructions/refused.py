@@ -14,7 +14,7 @@ REFUSED: Mapping[str, str] = {
         (f"v_interp_{part}{to}" for part in ("p10", "p2") for to in _INTERPOLATED), _PIXELS
     ),
     "ds_param_load": _PIXELS,
-    "ds_direct_load": _PIXELS,
+    "ds_direct_load": "it broadcasts to quads of pixels, in compute-unit mode alone: graphics",
     "global_atomic_ordered_add_b64": "its order is that of the graphics pipeline's waves",
     "s_alloc_vgpr": "kernels with dynamic registers are not emulated",
     "s_rfe_b64": _HANDLER,
@@ -24,16 +24,11 @@ REFUSED: Mapping[str, str] = {
 }
 
 
-_DEBUGGER = "it branches if a debugger is attached: there is none here"
 _OLDER: Mapping[str, str] = {
+    "s_endpgm_ordered_ps_done": "it ends an ordered section of pixel shaders: graphics",
     **dict.fromkeys(
-        (f"s_cbranch_cdbg{name}" for name in ("sys", "user", "sys_or_user", "sys_and_user")),
-        _DEBUGGER,
-    ),
-    "ds_wrap_rtn_b32": "the emulator does not have it: compilers do not use it",
-    "s_endpgm_ordered_ps_done": _PIXELS,
-    **dict.fromkeys(
-        ("s_subvector_loop_begin", "s_subvector_loop_end"), "compilers do not make such loops"
+        ("s_subvector_loop_begin", "s_subvector_loop_end"),
+        "the RDNA 3 ISA document (16.2, SOPK) does not have it, and compilers do not use it",
     ),
 }
 # By family, in addition to those above.

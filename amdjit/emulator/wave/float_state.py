@@ -171,7 +171,7 @@ class ModeState:
 
     def _scales(self, value: Value, instruction: Instruction) -> bool:
         """Whether `omod` has an effect: on gfx11 it has none if MODE's IEEE bit is 1 or denormal
-        results are kept (RDNA 3 ISA, "Output modifiers")."""
+        results are kept (RDNA 3 ISA, 7.2.3.1 "Output Operand Modifiers")."""
         if not instruction.opcode.instruction_set.has_nan_modes:
             return True
         bits = (self.mode_bit(bit) for bit in (IEEE, denormal_bit(value.type) + 1))

@@ -87,6 +87,41 @@ def test_what_is_assembled_for_gfx11_decodes_to_its_text(true16: bool) -> None:
     assert check(true16, 1, 2, GFX11) > 700
 
 
+def test_a_flat_access_of_gfx11_has_twelve_bits_of_offset() -> None:
+    """RDNA 3 ISA, microcode format FLAT; accesses of global and private memory have a sign."""
+    with asking_about(GFX11.processor):
+        texts = [f"flat_load_b32 v1, v[2:3] offset:{n}" for n in (4095, 4096, -1)]
+        flat, *refused = assemble_each(texts)
+        signed = assemble_each(
+            [
+                "global_load_b32 v1, v[2:3], off offset:-4096",
+                "scratch_load_b32 v1, off, s1 offset:-4096",
+            ]
+        )
+    assert flat is not None
+    assert refused == [None, None]
+    assert decode(flat.code, 0, 0, 32, GFX11).immediates["offset"] == 4095
+    for one in signed:
+        assert one is not None
+        assert decode(one.code, 0, 0, 32, GFX11).immediates["offset"] == -4096
+    ignored = bytes([flat.code[0], flat.code[1] | 0x10, *flat.code[2:]])
+    with pytest.raises(UndecodableInstruction, match="no negative offset"):
+        decode(ignored, 0, 0, 32, GFX11)
+
+
+def test_the_second_source_with_dpp_is_a_vgpr_before_gfx11_5() -> None:
+    texts = ["v_add_f32_e64_dpp v5, v1, s2 row_mirror", "v_add_f32_e64_dpp v5, v1, 1.0 row_mirror"]
+    for text in texts:
+        with asking_about(GFX11.processor):
+            assert assemble_each([text]) == [None]
+        with asking_about(GFX115.processor):
+            (made,) = assemble_each([text])
+        assert made is not None
+        assert disassemble(decode(made.code, 0, 0, 32, GFX115)).startswith(text)
+        with pytest.raises(UndecodableInstruction, match="src1 must be a VGPR with DPP"):
+            decode(made.code, 0, 0, 32, GFX11)
+
+
 def test_what_is_assembled_for_gfx11_5_decodes_to_its_text() -> None:
     assert check(False, 1, 1, GFX115) > 400
 

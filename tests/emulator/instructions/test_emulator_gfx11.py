@@ -231,10 +231,47 @@ def test_a_compare_and_swap_of_floats_takes_zeros_of_both_signs_as_equal() -> No
 
 
 @needs_tools
+def test_wrapping_subtracts_what_fits_and_adds_otherwise() -> None:
+    random = np.random.default_rng(4)
+    rows = random.integers(0, 1 << 32, (64, 3), np.uint32)
+    rows[:3] = [[7, 7, 1], [6, 7, 0xFFFFFFFF], [0, 0, 5]]
+    body = """ds_store_b32 v250, v1 offset:8
+  ds_wrap_rtn_b32 v5, v250, v2, v3 offset:8
+  ds_load_b32 v4, v250 offset:8
+  s_waitcnt lgkmcnt(0)
+  v_sub_nc_u32 v5, v5, v1
+  v_add_nc_u32 v4, v4, v5"""
+    old, first, second = rows.T
+    expected = np.where(old >= first, old - first, old + second)
+    for wave_size in (32, 64):
+        np.testing.assert_array_equal(run(body, rows, wave_size, lds=264), expected)
+
+
+@needs_tools
+def test_lanes_that_wrap_one_counter_act_one_after_the_other() -> None:
+    """Each takes 1, from 5 down to 0, and the next one puts 5 back."""
+    rows = np.tile(np.array([0, 1, 5], np.uint32), (32, 1))
+    body = """ds_store_b32 v1, v3
+  ds_wrap_rtn_b32 v4, v1, v2, v3
+  s_waitcnt lgkmcnt(0)"""
+    found = run(body, rows, lds=64)
+    assert sorted(found.tolist()) == sorted((5 - np.arange(32) % 6).tolist())
+
+
+@needs_tools
+@pytest.mark.parametrize("which", ["sys", "user", "sys_or_user", "sys_and_user"])
+def test_no_debugger_makes_a_wave_branch(which: str) -> None:
+    body = f"v_mov_b32 v4, 1\n  s_cbranch_cdbg{which} .Lafter\n  v_mov_b32 v4, 2\n.Lafter:"
+    assert run(body, np.zeros((1, 3))).tolist() == [2]
+
+
+@needs_tools
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("ds_wrap_rtn_b32 v4, v1, v2, v3", "does not have it"),
+        ("s_subvector_loop_begin s5, 1", "ISA document .* does not have it"),
+        ("s_endpgm_ordered_ps_done", "pixel shaders"),
+        ("lds_direct_load v4", "quads of pixels"),
         ("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", "traps"),
         ("s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)", "cannot be read"),
         ("ds_add_u32 v1, v2 gds", "global data share"),

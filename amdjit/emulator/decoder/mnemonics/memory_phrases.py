@@ -30,6 +30,7 @@ _ATOMICS = (
     (_ATOMIC + "or" + _T, "{m} = {m} | {a} in $t"),
     (_ATOMIC + "xor" + _T, "{m} = {m} ^ {a} in $t"),
     (_ATOMIC + "mskor" + _T, "{m} = ({m} & ~{a}) | {b} in $t"),
+    (r"ds_wrap_rtn_b32", "{m} = {m} - {a} in u32 if that is not below 0, else {m} + {b}"),
     (_ATOMIC + r"(swap|storexchg)" + _T, "{m} = {a} in $t"),
     (
         r"ds_storexchg_2addr_rtn_(?P<t>b\d+)",

@@ -167,9 +167,11 @@ def _lds_operations() -> dict[tuple[str, str], Operation]:
 
 
 def _lds_table() -> dict[str, Emitter]:
-    # An exchange always returns.
+    # These always return.
     table: dict[str, Emitter] = {
-        f"ds_storexchg_rtn_b{bits}": _in_lds(Operation("swap", bits)) for bits in (32, 64)
+        "ds_storexchg_rtn_b32": _in_lds(Operation("swap", 32)),
+        "ds_storexchg_rtn_b64": _in_lds(Operation("swap", 64)),
+        "ds_wrap_rtn_b32": _in_lds(Operation("wrap", 32, 2)),
     }
     for (verb, code), operation in _lds_operations().items():
         table[f"ds_{verb}_{code}"] = _in_lds(operation)

@@ -35,10 +35,12 @@ _PLAIN: Mapping[str, str] = {
 }
 _COMPUTED = (
     *("rsub", "mskor", "add_f", "pk_add_f16", "pk_add_bf16", "min_f", "max_f"),
-    *("less_f", "greater_f", "cmpswap_f"),
+    *("less_f", "greater_f", "cmpswap_f", "wrap"),
 )
 # Those with two operands.
-_BINARY = ("mskor", "cmpswap_f")
+_BINARY = ("mskor", "cmpswap_f", "wrap")
+# Those that only LDS has, of 32 bits.
+_ONLY_LDS = ("wrap",)
 _SPACES = ("s", "v", "f", "l")
 
 
@@ -61,7 +63,10 @@ def atomics() -> Iterator[Atomic]:
     for space in _SPACES:
         for bits in (32, 64):
             for operation in (*_PLAIN, *_COMPUTED, "cmpswap"):
-                if bits == 32 or not operation.startswith("pk_"):
+                is_there = bits == 32 or not operation.startswith("pk_")
+                if operation in _ONLY_LDS:
+                    is_there = (space, bits) == ("l", 32)
+                if is_there:
                     yield Atomic(space, operation, bits)
 
 
@@ -268,6 +273,12 @@ def _masked_or(f: NativeFunction, old: Value, first: Value, second: Value) -> Va
     return f.or_(f.and_(old, f.not_(first)), second)
 
 
+def _wrap(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
+    """RDNA 3 ISA, DS_WRAP_RTN_B32."""
+    reaches = f.compare("uge", old, first)
+    return f.select(reaches, f.sub(old, first), f.add(old, second))
+
+
 def _on_floats(expression: Expression) -> Callable[[NativeFunction, Value, Value, Value], Value]:
     def compute(f: NativeFunction, old: Value, first: Value, second: Value) -> Value:
         element = "float" if old.type == "i32" else "double"
@@ -323,4 +334,5 @@ _NEW: Mapping[str, Callable[[NativeFunction, Value, Value, Value], Value]] = {
     "less_f": _on_floats(_chosen("olt")),
     "greater_f": _on_floats(_chosen("ogt")),
     "cmpswap_f": _swap_if_equal,
+    "wrap": _wrap,
 }

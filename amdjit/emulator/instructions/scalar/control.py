@@ -226,6 +226,10 @@ _NO_EFFECT = [
     "v_pipeflush",
 ]
 
+# They branch if a debugger has set its bits of STATUS (RDNA 3 ISA, S_CBRANCH_CDBGSYS). There is no
+# debugger here, and a wave cannot set them.
+_DEBUGGER = ("sys", "user", "sys_or_user", "sys_and_user")
+
 SCALAR_CONTROL: Mapping[str, Emitter] = {
     **_COMPARISONS,
     "s_cselect_b32": _select,
@@ -245,4 +249,5 @@ SCALAR_CONTROL: Mapping[str, Emitter] = {
     "s_getpc_b64": _program_counter,
     "s_sendmsg": _message,
     **dict.fromkeys(_NO_EFFECT, _nothing),
+    **dict.fromkeys((f"s_cbranch_cdbg{name}" for name in _DEBUGGER), _nothing),
 }
