@@ -36,7 +36,9 @@ class Target:
     processor has it. has_workgroup_processors: whether a workgroup may span two compute units that
     share their LDS. is_emulated: whether the emulator runs its machine code. multiprocessors:
     workgroup processors of the largest product, or compute units where there are none; 0 where
-    only a GPU has to know.
+    only a GPU has to know. id_features: what a target id may say about it, in alphabetical order
+    (LLVM AMDGPU guide, "Target ID"; the processors are in "Processors"). settings: what this one
+    says, in the same order: code for a setting runs only where it holds.
     """
 
     name: str
@@ -56,6 +58,13 @@ class Target:
     has_workgroup_processors: bool = True
     is_emulated: bool = False
     multiprocessors: int = 0
+    id_features: tuple[str, ...] = ()
+    settings: tuple[tuple[str, bool], ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The canonical target id: the name, and the settings, as in `gfx90a:sramecc+:xnack-`."""
+        return self.name + "".join(f":{name}{'-+'[is_on]}" for name, is_on in self.settings)
 
     @property
     def wave_size(self) -> int:
@@ -63,7 +72,7 @@ class Target:
         return self.wave_sizes[0]
 
     def __str__(self) -> str:
-        return self.name
+        return self.id
 
 
 _RDNA = frozenset({Feature.WAVE32, Feature.WAVE64, Feature.PACKED_FP16})
@@ -92,6 +101,7 @@ def _cdna(name: str, isa: tuple[int, int, int], machine: int, lds: int, lds_gran
         lds_granule=lds_granule,
         simds_per_workgroup_processor=4,
         has_workgroup_processors=False,
+        id_features=("sramecc", "xnack"),
     )
 
 
@@ -164,9 +174,9 @@ DEFAULT_TARGET = "gfx1201"
 
 
 def find_target(name: str) -> Target | None:
-    """Return the target of this name, or None.
+    """Return the row of a processor, or None.
 
-    Features in a name of HIP's (`gfx1201:xnack-`) are ignored.
+    name: may be a target id, whose settings are left out; `amdjit.target_ids` reads them.
     """
     base = name.split(":", 1)[0]
     return next((target for target in TARGETS if target.name == base), None)

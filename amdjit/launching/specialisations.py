@@ -22,6 +22,7 @@ from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device, Function, Module
 from amdjit.runtime.launch import LaunchShape, check_launch
 from amdjit.target import Target
+from amdjit.target_ids import compatible_targets
 
 if TYPE_CHECKING:
     from amdjit import compiler
@@ -115,10 +116,20 @@ class Specialisations:
             return loaded
         with self._lock:
             overrides = {"exact_lines": True} if exact else {}
-            options = self.options.complete(device.target, **overrides)
-            loaded = _load(device, self.compile(options, arguments))
+            loaded = _load(device, self._for_device(device.target, arguments, overrides))
             self._loaded.setdefault(device, {})[arguments, exact] = loaded
             return loaded
+
+    def _for_device(
+        self, target: Target, arguments: tuple[Argument, ...], overrides: dict[str, Any]
+    ) -> CompiledKernel:
+        """Return the specialisation that a device takes: one that is there, or one for exactly this
+        device."""
+        for each in compatible_targets(target):
+            options = self.options.complete(each, **overrides)
+            if (options, arguments) in self._compiled:
+                return self.compile(options, arguments)
+        return self.compile(self.options.complete(target, **overrides), arguments)
 
     def warns(self, options: CompileOptions) -> bool:
         """Whether the user is told what is slow by accident."""

@@ -16,7 +16,8 @@ from amdjit.runtime.hip.launches import HipLaunches
 from amdjit.runtime.hip.pool import HipPools
 from amdjit.runtime.hip.streams import HipStreams
 from amdjit.runtime.pending import Pending
-from amdjit.target import TARGETS, Target, find_target
+from amdjit.target import TARGETS, Target
+from amdjit.target_ids import device_target
 
 
 class HipDevice(HipPools, HipHostMemory, HipStreams, HipCaptures, HipLaunches):
@@ -60,7 +61,7 @@ def _properties(index: int) -> Any:
 
 
 def _target_of(name: str, architecture: str) -> Target:
-    target = find_target(architecture)
+    target = device_target(architecture)
     if target is None:
         known = ", ".join(str(target) for target in TARGETS)
         raise BackendError(
