@@ -19,7 +19,6 @@ from amdjit import types as types
 from amdjit.api import Kernel, kernel
 from amdjit.api import compile as compile
 from amdjit.checking.sanitizing import sanitize
-from amdjit.compiled_bundle import CompiledBundle
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.declarations import (
     As,
@@ -69,6 +68,7 @@ from amdjit.intrinsics.workitem import (
     wavefront_size,
 )
 from amdjit.language.named_types import *  # noqa: F403
+from amdjit.launching.compiled_bundle import CompiledBundle
 from amdjit.options import OptionError
 from amdjit.types import Choice, Immediate
 

@@ -9,7 +9,6 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from amdjit.compiled_bundle import CompiledBundle, bundled_targets
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.declarations import DeviceFunction
 from amdjit.devices import current_device
@@ -20,6 +19,7 @@ from amdjit.language.pickling import PickledByName
 from amdjit.late import late
 from amdjit.launching import residence
 from amdjit.launching.argument_types import given_type
+from amdjit.launching.compiled_bundle import CompiledBundle, bundled_targets
 from amdjit.launching.kept_launchers import Launchers
 from amdjit.launching.kernel_options import KernelOptions, checked_options
 from amdjit.launching.launchers import ForAll, Launcher
@@ -33,8 +33,7 @@ from amdjit.launching.specialisations import Specialisations
 from amdjit.options import OptionError, read_environment
 from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.streams import Stream
-from amdjit.target import Target
-from amdjit.target_ids import runs_on
+from amdjit.target import Target, runs_on
 from amdjit.types import Type
 
 if TYPE_CHECKING:

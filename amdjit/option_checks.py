@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 from amdjit.diagnostics.errors import AmdjitError
-from amdjit.target import Target
-from amdjit.target_ids import read_target
+from amdjit.target import Target, read_target
 
 __all__ = [
     "FAST_MATH_FLAGS",

@@ -1,7 +1,15 @@
-"""The table of processors. A new processor is a new row."""
+"""The table of processors, and target ids. A new processor is a new row.
+
+A target id is a processor with settings of XNACK and SRAM-ECC, such as `gfx90a:sramecc+:xnack-`.
+Code without a setting runs where the feature is on and where it is off. Names, order and the rule
+of what runs where: LLVM AMDGPU guide, "Target ID".
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import re
+from collections.abc import Iterable
 from enum import Enum
 
 from amdjit.late_methods import dataclass
@@ -176,7 +184,99 @@ DEFAULT_TARGET = "gfx1201"
 def find_target(name: str) -> Target | None:
     """Return the row of a processor, or None.
 
-    name: may be a target id, whose settings are left out; `amdjit.target_ids` reads them.
+    name: may be a target id, whose settings are left out; `read_target` reads them.
     """
     base = name.split(":", 1)[0]
     return next((target for target in TARGETS if target.name == base), None)
+
+
+_SETTING = re.compile(r"([a-z0-9]+)([+-])")
+
+
+def read_target(text: str) -> Target:
+    """Return the target of an id, whose settings may be in any order; ValueError says what is wrong
+    with it, and what would be right."""
+    name, *parts = text.split(":")
+    row = find_target(name)
+    if row is None:
+        raise ValueError(
+            f"unknown target {text!r}: amdjit has {', '.join(each.name for each in TARGETS)}"
+        )
+    settings: dict[str, bool] = {}
+    for part in parts:
+        found = _SETTING.fullmatch(part)
+        if found is None:
+            raise ValueError(
+                f"{text!r} is no target id: after the processor come settings such as "
+                f"{_example(row)}"
+            )
+        feature, sign = found.groups()
+        if feature not in row.id_features:
+            raise ValueError(f"{text!r}: {_without(row, feature)}")
+        if feature in settings:
+            raise ValueError(f"{text!r}: {feature} is set twice; give one of both")
+        settings[feature] = sign == "+"
+    return with_settings(row, settings)
+
+
+def with_settings(row: Target, settings: dict[str, bool]) -> Target:
+    """Return a processor with settings of its features, in canonical order."""
+    ordered = tuple((name, settings[name]) for name in row.id_features if name in settings)
+    return dataclasses.replace(row, settings=ordered) if ordered else row
+
+
+def device_target(architecture: str) -> Target | None:
+    """Return the target of a GPU by HIP's name of it, or None for an unknown processor.
+
+    What is not a setting of the processor's in amdjit's table is left out: code cannot ask for it.
+    """
+    name, *parts = architecture.split(":")
+    row = find_target(name)
+    if row is None:
+        return None
+    found = [match for part in parts if (match := _SETTING.fullmatch(part))]
+    return with_settings(row, {each[1]: each[2] == "+" for each in found})
+
+
+def runs_on(code: Target, device: Target) -> bool:
+    """Whether a device runs code of a target: of its processor, with no setting of another value.
+
+    A device without a setting, as emulators are, runs the code of both.
+    """
+    there = dict(device.settings)
+    return code.name == device.name and all(
+        there.get(name, is_on) == is_on for name, is_on in code.settings
+    )
+
+
+def most_specific(codes: Iterable[Target], device: Target) -> Target | None:
+    """Return the target of most settings among those that a device runs: as HIP chooses."""
+    found = [code for code in codes if runs_on(code, device)]
+    return max(found, key=lambda code: len(code.settings), default=None)
+
+
+def feature_string(target: Target) -> str:
+    """Return the settings as LLVM's subtarget features: `+sramecc,-xnack`."""
+    return ",".join(f"{'-+'[is_on]}{name}" for name, is_on in target.settings)
+
+
+def _example(row: Target) -> str:
+    """Return a target id of a processor, or the name where there are no settings."""
+    if not row.id_features:
+        return f"`:xnack+`, which {row.name} has none of: write {row.name}"
+    return row.name + "".join(f":{name}+" for name in row.id_features)
+
+
+def _without(row: Target, feature: str) -> str:
+    having = [each.name for each in TARGETS if feature in each.id_features]
+    if not having:
+        known = sorted({name for each in TARGETS for name in each.id_features})
+        return f"a target id has no {feature}; it has {' and '.join(known)}"
+    return (
+        f"{row.name} has no setting of {feature}: write {_plain(row)}; {', '.join(having)} have one"
+    )
+
+
+def _plain(row: Target) -> str:
+    others = [f"{name}+" for name in row.id_features]
+    return ":".join([row.name, *others]) if others else row.name

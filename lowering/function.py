@@ -23,7 +23,7 @@ from amdjit.lowering.synchronisation import synchronises
 from amdjit.lowering.types import I1, I8, I64, VOID, literal, mangled, pointer_to
 from amdjit.lowering.variables import variables_in_memory
 from amdjit.options import CompileOptions
-from amdjit.target_ids import feature_string
+from amdjit.target import feature_string
 from amdjit.tree import nodes as tree
 from amdjit.tree.inlining import may_be_own_memory
 from amdjit.tree.parameter_uses import parameter_uses

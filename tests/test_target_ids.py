@@ -13,17 +13,15 @@ import amdjit
 from amdjit import f32
 from amdjit.code_object import CodeObject, MalformedCodeObject
 from amdjit.code_object.target_flags import flags_of
+from amdjit.launching.compatibility import compatible_targets, conflict, nearest, why_not
 from amdjit.options import OptionError, named_target
-from amdjit.target import TARGETS, Target
-from amdjit.target_ids import (
-    compatible_targets,
-    conflict,
+from amdjit.target import (
+    TARGETS,
+    Target,
     device_target,
     most_specific,
-    nearest,
     read_target,
     runs_on,
-    why_not,
     with_settings,
 )
 

@@ -25,8 +25,7 @@ from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.diagnostics.errors import BackendError
 from amdjit.forking import Lock, wait_before_fork
 from amdjit.options import CompileOptions
-from amdjit.target import TRIPLE, Target
-from amdjit.target_ids import feature_string
+from amdjit.target import TRIPLE, Target, feature_string
 
 __all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from amdjit.diagnostics.errors import BackendError
 from amdjit.late import late
 from amdjit.options import CompileOptions
-from amdjit.target_ids import read_target
+from amdjit.target import read_target
 
 if TYPE_CHECKING:
     from amdjit.backend import declared, llvm

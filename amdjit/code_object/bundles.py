@@ -12,8 +12,7 @@ from amdjit.code_object.code_object import CodeObject
 from amdjit.code_object.compressed_bundles import COMPRESSED, decompressed
 from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.late_methods import dataclass
-from amdjit.target import TRIPLE, Target
-from amdjit.target_ids import read_target
+from amdjit.target import TRIPLE, Target, read_target
 
 __all__ = [
     "Bundle",

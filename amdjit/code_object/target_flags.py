@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from amdjit.code_object.elf import ElfFile
 from amdjit.code_object.errors import MalformedCodeObject
-from amdjit.target import TARGETS, Target
-from amdjit.target_ids import with_settings
+from amdjit.target import TARGETS, Target, with_settings
 
 __all__ = ["check_metadata_target", "flags_of", "target_of_flags"]
 

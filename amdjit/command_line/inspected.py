@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from amdjit.api import Kernel
 from amdjit.command_line.kernel_files import load_kernel, split_name
 from amdjit.command_line.signatures import parse_signature
-from amdjit.compiled_bundle import CompiledBundle
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.diagnostics import LaunchError
 from amdjit.late import late
+from amdjit.launching.compiled_bundle import CompiledBundle
 from amdjit.options import read_environment
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.launch.kernarg import Extent
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.target import Target
-from amdjit.target_ids import most_specific
+from amdjit.target import Target, most_specific
 
 Argument = NDArray[Any] | np.generic | int | None
 # An array's address on the device, the array, and the argument's name.

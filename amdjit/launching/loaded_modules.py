@@ -17,6 +17,7 @@ from amdjit.code_object.bundles import Bundle, read_bundle
 from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.forking import Lock
 from amdjit.launching.captured import refuse_checks
+from amdjit.launching.compatibility import nearest, why_not
 from amdjit.launching.foreign import own_stream
 from amdjit.launching.loaded_values import packed, signature
 from amdjit.options import Environment, read_environment
@@ -27,7 +28,7 @@ from amdjit.runtime.device import Device
 from amdjit.runtime.device_graphs import CapturedLaunch
 from amdjit.runtime.launch import Work, check_launch
 from amdjit.runtime.place import handle_of, is_captured
-from amdjit.target_ids import most_specific, nearest, why_not
+from amdjit.target import most_specific
 
 __all__ = ["LoadedKernel", "LoadedLauncher", "Module", "load"]
 

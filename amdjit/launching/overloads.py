@@ -11,8 +11,7 @@ from amdjit.frontend import CompileTime
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.launching.explicit_signatures import parameter_types, type_list
-from amdjit.target import Target
-from amdjit.target_ids import runs_on
+from amdjit.target import Target, runs_on
 from amdjit.types import Array, Known, Layout, Tuple, f64, i64
 
 __all__ = ["Overloads", "Stages", "overloads_of", "plain_types"]

@@ -13,6 +13,7 @@ from amdjit.frontend import CompileTime
 from amdjit.language.launch_numbers import PythonNumber
 from amdjit.late import late
 from amdjit.late_methods import dataclass
+from amdjit.launching.compatibility import compatible_targets
 from amdjit.launching.kernel_options import KernelOptions
 from amdjit.launching.recompilation import Change, changes
 from amdjit.launching.record_arguments import single_kinds
@@ -22,7 +23,6 @@ from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device, Function, Module
 from amdjit.runtime.launch import LaunchShape, check_launch
 from amdjit.target import Target
-from amdjit.target_ids import compatible_targets
 
 if TYPE_CHECKING:
     from amdjit import compiler

@@ -28,6 +28,7 @@ def rows() -> list[tuple[str, ...]]:
         "LDS of a workgroup, bytes": lambda t: t.lds_per_workgroup,
         "LDS of a workgroup processor, bytes": lambda t: t.lds_per_workgroup_processor,
         "SIMDs of a workgroup processor": lambda t: t.simds_per_workgroup_processor,
+        "settings of a target id": lambda t: ", ".join(t.id_features),
         "run by the emulator": lambda t: "yes" if t.is_emulated else "",
     }
     found = [(name, *(str(fact(target)) for target in TARGETS)) for name, fact in facts.items()]

@@ -16,8 +16,7 @@ import pytest
 from amdjit.code_object import MalformedCodeObject
 from amdjit.code_object import compressed_bundles as compressed
 from amdjit.code_object.bundles import entries_of, read_bundle, write_bundle
-from amdjit.target import TARGETS, Target
-from amdjit.target_ids import read_target, with_settings
+from amdjit.target import TARGETS, Target, read_target, with_settings
 
 PREFIX = "hipv4-amdgcn-amd-amdhsa--"
 HOST = "host-x86_64-unknown-linux-gnu-"

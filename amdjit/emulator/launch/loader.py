@@ -15,8 +15,7 @@ from amdjit.emulator.decoder import decode, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import Host, KernelCompiler
-from amdjit.target import Target
-from amdjit.target_ids import runs_on
+from amdjit.target import Target, runs_on
 
 # LLVM AMDGPU guide, "Relocation Records": R_AMDGPU_RELATIVE64, the base of the code object plus the
 # addend.

@@ -16,8 +16,7 @@ from amdjit.runtime.hip.launches import HipLaunches
 from amdjit.runtime.hip.pool import HipPools
 from amdjit.runtime.hip.streams import HipStreams
 from amdjit.runtime.pending import Pending
-from amdjit.target import TARGETS, Target
-from amdjit.target_ids import device_target
+from amdjit.target import TARGETS, Target, device_target
 
 
 class HipDevice(HipPools, HipHostMemory, HipStreams, HipCaptures, HipLaunches):

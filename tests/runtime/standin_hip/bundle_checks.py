@@ -12,7 +12,7 @@ from amdjit.code_object import CodeObject
 from amdjit.diagnostics import LaunchError
 from amdjit.runtime import hip
 from amdjit.runtime.hip_errors import HipError
-from amdjit.target_ids import read_target, runs_on
+from amdjit.target import read_target, runs_on
 
 CODES = ("gfx90a", "gfx90a:xnack-", "gfx90a:sramecc+:xnack-", "gfx90a:xnack+", "gfx942", "gfx1201")
 GPUS = ("gfx90a:sramecc+:xnack-", "gfx90a:sramecc-:xnack+", "gfx942:sramecc+:xnack+", "gfx1201")

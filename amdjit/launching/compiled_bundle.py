@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.late import late
+from amdjit.launching.compatibility import conflict
 from amdjit.options import OptionError, named_target
 from amdjit.target import Target
-from amdjit.target_ids import conflict
 
 if TYPE_CHECKING:
     from amdjit.code_object import bundles
