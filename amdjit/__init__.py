@@ -12,11 +12,12 @@ saxpy[(n + 255) // 256, 256](np.float32(2), x, y, out)
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# Not in `__all__`: `from amdjit import *` is not to hide Python's own modules `random`, `types`.
+# Not in `__all__`: `from amdjit import *` is not to hide Python's own `compile`, `random`, `types`.
 from amdjit import declarations as declarations
 from amdjit import intrinsics
 from amdjit import types as types
 from amdjit.api import Kernel, kernel
+from amdjit.api import compile as compile
 from amdjit.checking.sanitizing import sanitize
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.declarations import (
@@ -67,6 +68,7 @@ from amdjit.intrinsics.workitem import (
     wavefront_size,
 )
 from amdjit.language.named_types import *  # noqa: F403
+from amdjit.launching.compiled_bundle import CompiledBundle
 from amdjit.options import OptionError
 from amdjit.types import Choice, Immediate
 
@@ -138,6 +140,7 @@ __all__ = [
     "Choice",
     "CompileError",
     "CompileWarning",
+    "CompiledBundle",
     "CompiledKernel",
     "Const",
     "DeviceArray",
@@ -392,4 +395,4 @@ if not TYPE_CHECKING:  # which would take every name for one of the module's
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__", "declarations", "random", "types"])
+    return sorted([*__all__, "__version__", "compile", "declarations", "random", "types"])

@@ -19,6 +19,7 @@ from amdjit.language.pickling import PickledByName
 from amdjit.late import late
 from amdjit.launching import residence
 from amdjit.launching.argument_types import given_type
+from amdjit.launching.compiled_bundle import CompiledBundle, bundled_targets
 from amdjit.launching.kept_launchers import Launchers
 from amdjit.launching.kernel_options import KernelOptions, checked_options
 from amdjit.launching.launchers import ForAll, Launcher
@@ -32,6 +33,7 @@ from amdjit.launching.specialisations import Specialisations
 from amdjit.options import OptionError, read_environment
 from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.streams import Stream
+from amdjit.target import Target, runs_on
 from amdjit.types import Type
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ else:
     signature_texts = late("amdjit.language.signature_texts")
     explicit_signatures = late("amdjit.launching.explicit_signatures")
 
-__all__ = ["ForAll", "Kernel", "Launcher", "kernel"]
+__all__ = ["ForAll", "Kernel", "Launcher", "compile", "kernel"]
 
 
 class Kernel(NumbaNames, PickledByName):
@@ -82,7 +84,7 @@ class Kernel(NumbaNames, PickledByName):
         self.specializations: dict[tuple[Any, ...], Kernel] = {}
         self._launchers = Launchers(self._launchable, *self._launcher_types)
         if self._launchable.explicit is not None:
-            target = current_device().target.name
+            target = current_device().target.id
             for types_given in self._launchable.explicit.signatures:
                 self.compile(*types_given, target=target)
 
@@ -177,11 +179,11 @@ class Kernel(NumbaNames, PickledByName):
         if signature is not None:
             # A tuple may hold the values of `Const` parameters, too.
             given = signature if isinstance(signature, (tuple, list)) else (signature,)
-            return self.compile(*given, target=target.name)
+            return self.compile(*given, target=target.id)
         annotations = self._launchable.signature.annotations(self._options.complete(target))
         if all(a is not None and not is_const(a) for a in annotations):
-            return self.compile(target=target.name)
-        found = [each for each in self.specialisations if each.target is target]
+            return self.compile(target=target.id)
+        found = [each for each in self.specialisations if runs_on(each.target, target)]
         if len(found) != 1:
             raise LaunchError(
                 f"{self.__name__} has {len(found)} specialisations for {target}: say which one, "
@@ -189,16 +191,40 @@ class Kernel(NumbaNames, PickledByName):
             )
         return found[0]
 
-    def compile(self, *arguments: Any, target: str | None = None, **options: Any) -> CompiledKernel:
+    @overload
+    def compile(
+        self, *arguments: Any, target: str | None = None, **options: Any
+    ) -> CompiledKernel: ...
+    @overload
+    def compile(
+        self, *arguments: Any, target: list[str] | tuple[str, ...], **options: Any
+    ) -> CompiledBundle: ...
+    def compile(
+        self,
+        *arguments: Any,
+        target: str | list[str] | tuple[str, ...] | None = None,
+        **options: Any,
+    ) -> CompiledKernel | CompiledBundle:
         """Compile for argument types (values for `Const` parameters), without a device or a launch.
 
         None stands for the type of an annotated parameter; no arguments at all stand for None for
         each. `f32[:]` means a C-contiguous array here. A signature may stand for the types:
-        `compile("(f32[:], i32)")`.
+        `compile("(f32[:], i32)")`. target: a processor, such as "gfx1201", or a target id with
+        settings, "gfx90a:xnack-"; a list of them makes a bundle, a code object for each.
+        OptionError for targets that amdjit does not have.
         """
+        if isinstance(target, (list, tuple)):
+            targets = bundled_targets(target)
+            return CompiledBundle(tuple(self._for(each, arguments, options) for each in targets))
+        return self._for(self._options.target(target), arguments, options)
+
+    def _for(
+        self, target: Target, arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> CompiledKernel:
+        """Compile for a target."""
         signature = self._launchable.signature
         arguments = self._types_of(arguments)
-        complete = self._options.complete(self._options.target(target), **options)
+        complete = self._options.complete(target, **options)
         annotations = signature.annotations(complete)
         if not arguments and all(a is not None and not is_const(a) for a in annotations):
             arguments = (None,) * len(annotations)
@@ -300,6 +326,31 @@ def kernel(function: Any = None, /, *, device: bool = False, **options: Any) -> 
     if function is None or isinstance(function, (str, tuple, list, CallSignature)):
         return lambda inner: _decorated(inner, options, function, device)
     return _decorated(function, options, None, device)
+
+
+@overload
+def compile(
+    kernel: Kernel | Callable[..., None],
+    /,
+    *arguments: Any,
+    target: str | None = None,
+    **options: Any,
+) -> CompiledKernel: ...
+@overload
+def compile(
+    kernel: Kernel | Callable[..., None],
+    /,
+    *arguments: Any,
+    target: list[str] | tuple[str, ...],
+    **options: Any,
+) -> CompiledBundle: ...
+def compile(kernel: Any, /, *arguments: Any, target: Any = None, **options: Any) -> Any:
+    """Compile a kernel, or a Python function as one, for argument types: as `Kernel.compile`.
+
+    target: a processor or target id; a list of them gives a bundle.
+    """
+    made = kernel if isinstance(kernel, Kernel) else _decorated(kernel, {}, None, False)
+    return made.compile(*arguments, target=target, **options)
 
 
 def _decorated(function: Any, options: dict[str, Any], signatures: Any, device: bool) -> Any:

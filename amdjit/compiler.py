@@ -99,7 +99,7 @@ def _build(
     tools = f"{backend.LLVM_VERSION} {linker}"
     bitcode = tuple(backend.read_library(file) for file in libraries)
     level = f"{options.wave_size} {options.opt_level}"
-    key = cache.key("code object", llvm, options.target.name, level, tools, *bitcode)
+    key = cache.key("code object", llvm, options.target.id, level, tools, *bitcode)
     built = cache.get(key)
     if built is None:
         optimized = backend.optimise(llvm, options.target, options, bitcode, environment)

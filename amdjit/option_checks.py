@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from amdjit.diagnostics.errors import AmdjitError
-from amdjit.target import TARGETS, Target, find_target, nearest_target
+from amdjit.target import Target, read_target
 
 __all__ = [
     "FAST_MATH_FLAGS",
@@ -60,14 +60,12 @@ def check_options(options: Any) -> None:
 
 
 def named_target(name: str) -> Target:
-    """Return the target of this name; OptionError with the known names, and the nearest one, if
-    there is none."""
-    target = find_target(name)
-    if target is None:
-        nearest = nearest_target(name)
-        hint = "" if nearest is None else f"; the nearest is {nearest}"
-        raise OptionError(f"unknown target {name!r}: amdjit has {listed(TARGETS)}{hint}")
-    return target
+    """Return the target of a name or target id, such as `gfx90a:xnack+`; OptionError with the
+    known names, or for a setting that the processor lacks."""
+    try:
+        return read_target(name)
+    except ValueError as error:
+        raise OptionError(str(error)) from None
 
 
 def checked_sanitize(checks: object, what: str) -> tuple[str, ...]:

@@ -1,7 +1,13 @@
-"""The table of processors. A new processor is a new row."""
+"""The table of processors, and target ids. A new processor is a new row.
+
+A target id is a processor with settings of XNACK and SRAM-ECC, such as `gfx90a:sramecc+:xnack-`.
+Code without a setting runs where the feature is on and where it is off. Names, order and the rule
+of what runs where: LLVM AMDGPU guide, "Target ID".
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable
 from enum import Enum
@@ -39,7 +45,9 @@ class Target:
     share their LDS. is_emulated: whether the emulator runs its machine code. multiprocessors:
     workgroup processors of the largest product, or compute units where there are none; 0 where
     only a GPU has to know. like: the processor that has the same builtins of clang; None if the
-    table of builtins names this one.
+    table of builtins names this one. id_features: what a target id may say about it, in
+    alphabetical order (LLVM AMDGPU guide, "Target ID"; the processors are in "Processors").
+    settings: what this one says, in the same order: code for a setting runs only where it holds.
     """
 
     name: str
@@ -60,6 +68,13 @@ class Target:
     is_emulated: bool = False
     multiprocessors: int = 0
     like: str | None = None
+    id_features: tuple[str, ...] = ()
+    settings: tuple[tuple[str, bool], ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The canonical target id: the name, and the settings, as in `gfx90a:sramecc+:xnack-`."""
+        return self.name + "".join(f":{name}{'-+'[is_on]}" for name, is_on in self.settings)
 
     @property
     def wave_size(self) -> int:
@@ -67,7 +82,7 @@ class Target:
         return self.wave_sizes[0]
 
     def __str__(self) -> str:
-        return self.name
+        return self.id
 
 
 _RDNA = frozenset({Feature.WAVE32, Feature.WAVE64, Feature.PACKED_FP16})
@@ -96,6 +111,7 @@ def _cdna(name: str, isa: tuple[int, int, int], machine: int, lds: int, lds_gran
         lds_granule=lds_granule,
         simds_per_workgroup_processor=4,
         has_workgroup_processors=False,
+        id_features=("sramecc", "xnack"),
     )
 
 
@@ -191,9 +207,9 @@ DEFAULT_TARGET = "gfx1201"
 
 
 def find_target(name: str) -> Target | None:
-    """Return the target of this name, or None.
+    """Return the row of a processor, or None.
 
-    Features in a name of HIP's (`gfx1201:xnack-`) are ignored.
+    name: may be a target id, whose settings are left out; `read_target` reads them.
     """
     base = name.split(":", 1)[0]
     return next((target for target in TARGETS if target.name == base), None)
@@ -218,3 +234,96 @@ def nearest_target(name: str, among: Iterable[Target] = TARGETS) -> Target | Non
 
 def _rank(major: int, minor: int, stepping: int) -> int:
     return major << 8 | minor << 4 | stepping
+
+
+_SETTING = re.compile(r"([a-z0-9]+)([+-])")
+
+
+def read_target(text: str) -> Target:
+    """Return the target of an id, whose settings may be in any order; ValueError says what is wrong
+    with it, and what would be right."""
+    name, *parts = text.split(":")
+    row = find_target(name)
+    if row is None:
+        nearest = nearest_target(name)
+        hint = "" if nearest is None else f"; the nearest is {nearest}"
+        known = ", ".join(each.name for each in TARGETS)
+        raise ValueError(f"unknown target {text!r}: amdjit has {known}{hint}")
+    settings: dict[str, bool] = {}
+    for part in parts:
+        found = _SETTING.fullmatch(part)
+        if found is None:
+            raise ValueError(
+                f"{text!r} is no target id: after the processor come settings such as "
+                f"{_example(row)}"
+            )
+        feature, sign = found.groups()
+        if feature not in row.id_features:
+            raise ValueError(f"{text!r}: {_without(row, feature)}")
+        if feature in settings:
+            raise ValueError(f"{text!r}: {feature} is set twice; give one of both")
+        settings[feature] = sign == "+"
+    return with_settings(row, settings)
+
+
+def with_settings(row: Target, settings: dict[str, bool]) -> Target:
+    """Return a processor with settings of its features, in canonical order."""
+    ordered = tuple((name, settings[name]) for name in row.id_features if name in settings)
+    return dataclasses.replace(row, settings=ordered) if ordered else row
+
+
+def device_target(architecture: str) -> Target | None:
+    """Return the target of a GPU by HIP's name of it, or None for an unknown processor.
+
+    What is not a setting of the processor's in amdjit's table is left out: code cannot ask for it.
+    """
+    name, *parts = architecture.split(":")
+    row = find_target(name)
+    if row is None:
+        return None
+    found = [match for part in parts if (match := _SETTING.fullmatch(part))]
+    return with_settings(row, {each[1]: each[2] == "+" for each in found})
+
+
+def runs_on(code: Target, device: Target) -> bool:
+    """Whether a device runs code of a target: of its processor, with no setting of another value.
+
+    A device without a setting, as emulators are, runs the code of both.
+    """
+    there = dict(device.settings)
+    return code.name == device.name and all(
+        there.get(name, is_on) == is_on for name, is_on in code.settings
+    )
+
+
+def most_specific(codes: Iterable[Target], device: Target) -> Target | None:
+    """Return the target of most settings among those that a device runs: as HIP chooses."""
+    found = [code for code in codes if runs_on(code, device)]
+    return max(found, key=lambda code: len(code.settings), default=None)
+
+
+def feature_string(target: Target) -> str:
+    """Return the settings as LLVM's subtarget features: `+sramecc,-xnack`."""
+    return ",".join(f"{'-+'[is_on]}{name}" for name, is_on in target.settings)
+
+
+def _example(row: Target) -> str:
+    """Return a target id of a processor, or the name where there are no settings."""
+    if not row.id_features:
+        return f"`:xnack+`, which {row.name} has none of: write {row.name}"
+    return row.name + "".join(f":{name}+" for name in row.id_features)
+
+
+def _without(row: Target, feature: str) -> str:
+    having = [each.name for each in TARGETS if feature in each.id_features]
+    if not having:
+        known = sorted({name for each in TARGETS for name in each.id_features})
+        return f"a target id has no {feature}; it has {' and '.join(known)}"
+    return (
+        f"{row.name} has no setting of {feature}: write {_plain(row)}; {', '.join(having)} have one"
+    )
+
+
+def _plain(row: Target) -> str:
+    others = [f"{name}+" for name in row.id_features]
+    return ":".join([row.name, *others]) if others else row.name

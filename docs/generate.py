@@ -57,7 +57,8 @@ def options() -> str:
     introduction = (
         "Given to the decorator, `@amdjit.kernel(fastmath=True, block=256)`, or to a single "
         "compilation, `kernel.compile(..., opt_level=0)`. Wrong values raise `OptionError`.\n\n"
-        "`compile` also takes `target`, the name of a processor; for a launch it is the device's."
+        "`compile` also takes `target`, the name of a processor or a target id such as "
+        "`gfx90a:sramecc+:xnack-`, or a list of them; for a launch it is the device's."
     )
     spelled = [(f"`{each.name}`", each.meaning) for each in SPELLINGS]
     return page(

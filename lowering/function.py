@@ -23,6 +23,7 @@ from amdjit.lowering.synchronisation import synchronises
 from amdjit.lowering.types import I1, I8, I64, VOID, literal, mangled, pointer_to
 from amdjit.lowering.variables import variables_in_memory
 from amdjit.options import CompileOptions
+from amdjit.target import feature_string
 from amdjit.tree import nodes as tree
 from amdjit.tree.inlining import may_be_own_memory
 from amdjit.tree.parameter_uses import parameter_uses
@@ -195,7 +196,7 @@ def _common_attributes(options: CompileOptions) -> list[str]:
         "norecurse",
         "nounwind",
         f'"target-cpu"="{options.target.name}"',
-        f'"target-features"="+wavefrontsize{options.wave_size}"',
+        f'"target-features"="{_features(options)}"',
     ]
     if options.exact_lines:
         # A clause is a bundle, and the assembly printer gives a whole bundle one line (LLVM:
@@ -206,6 +207,12 @@ def _common_attributes(options: CompileOptions) -> list[str]:
         # another one.
         attributes.append('"denormal-fp-math-f32"="preserve-sign,preserve-sign"')
     return attributes
+
+
+def _features(options: CompileOptions) -> str:
+    """Return the subtarget features of LLVM's that the options choose."""
+    settings = feature_string(options.target)
+    return f"+wavefrontsize{options.wave_size}" + (f",{settings}" if settings else "")
 
 
 def _launch_attributes(options: CompileOptions) -> list[str]:

@@ -22,4 +22,6 @@ def assemble(text: str, target: Target, wave_size: int, assembler: Assembler) ->
     ]
     if wave_size == 64:
         options += ["-target-feature", "+wavefrontsize64"]
+    for name, is_on in target.settings:
+        options += ["-target-feature", f"{'-+'[is_on]}{name}"]
     return run_tool([*assembler.command, *options], "assembling", text.encode(), ".s")

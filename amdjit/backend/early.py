@@ -57,5 +57,5 @@ def sign_of(
     """
     code = function.__code__
     place = f"{code.co_filename} {code.co_firstlineno} {function.__qualname__}"
-    level = f"{options.target.name} {options.wave_size} {options.opt_level}"
+    level = f"{options.target} {options.wave_size} {options.opt_level}"
     return cache.key("compiled", place, code.co_code, " ".join(map(str, arguments)), level)

@@ -70,7 +70,7 @@ def _run(
     *more: Any,
 ) -> Any:
     chosen = environment or Environment()
-    request = (stage, llvm_text, target.name, options.wave_size, options.opt_level, *more)
+    request = (stage, llvm_text, target.id, options.wave_size, options.opt_level, *more)
     if chosen.compile_guard:
         try:
             return compiler_process().run(chosen.compile_time_limit or _TIME_LIMIT, *request)

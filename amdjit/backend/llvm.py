@@ -25,7 +25,7 @@ from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.diagnostics.errors import BackendError
 from amdjit.forking import Lock, wait_before_fork
 from amdjit.options import CompileOptions
-from amdjit.target import TRIPLE, Target
+from amdjit.target import TRIPLE, Target, feature_string
 
 __all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 
@@ -45,7 +45,7 @@ def optimise(
     in LLVM's words.
     """
     with _LOCK:
-        machine = _machine(target.name, options.wave_size, options.opt_level)
+        machine = _machine(target, options.wave_size, options.opt_level)
         if libraries:
             llvm_text = with_libraries(
                 llvm_text, libraries, str(machine.target_data), target, options.wave_size
@@ -75,7 +75,7 @@ def _run_pipeline(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
 def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:
     """Return LLVM's assembly text of optimised IR, with comments; BackendError in LLVM's words."""
     with _LOCK:
-        machine = _machine(target.name, options.wave_size, options.opt_level)
+        machine = _machine(target, options.wave_size, options.opt_level)
         with _checked_for_emission(llvm_text, machine, target, options) as module:
             machine.set_asm_verbosity(True)
             return str(machine.emit_assembly(module))
@@ -89,7 +89,7 @@ def emit_object_or_assembly(llvm_text: str, target: Target, options: CompileOpti
     the object.
     """
     with _LOCK:
-        machine = _machine(target.name, options.wave_size, options.opt_level)
+        machine = _machine(target, options.wave_size, options.opt_level)
         with _checked_for_emission(llvm_text, machine, target, options) as module:
             if has_inline_assembly(llvm_text):
                 machine.set_asm_verbosity(False)
@@ -105,12 +105,18 @@ def _initialise() -> None:
 
 
 @cache
-def _machine(cpu: str, wave_size: int, opt_level: int) -> llvm.TargetMachine:
+def _machine(target: Target, wave_size: int, opt_level: int) -> llvm.TargetMachine:
     _initialise()
     features = "+wavefrontsize64,-wavefrontsize32" if wave_size == 64 else "+wavefrontsize32"
+    # The code object says which settings its code is for: in the ELF header and the metadata.
+    settings = feature_string(target)
     # Position-independent code in the small model is what clang makes for amdhsa.
     return llvm.Target.from_triple(TRIPLE).create_target_machine(
-        cpu=cpu, features=features, opt=opt_level, reloc="pic", codemodel="small"
+        cpu=target.name,
+        features=f"{features},{settings}" if settings else features,
+        opt=opt_level,
+        reloc="pic",
+        codemodel="small",
     )
 
 

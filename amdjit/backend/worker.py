@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from amdjit.diagnostics.errors import BackendError
 from amdjit.late import late
 from amdjit.options import CompileOptions
-from amdjit.target import find_target
+from amdjit.target import read_target
 
 if TYPE_CHECKING:
     from amdjit.backend import declared, llvm
@@ -48,9 +48,10 @@ def compile_in_process(
     stage: str, llvm_text: str, target: str, wave_size: int, opt_level: int, *more: Any
 ) -> Any:
     """Run one stage of a compilation in this process."""
-    found = find_target(target)
-    if found is None:
-        raise BackendError(f"unknown target {target!r}")
+    try:
+        found = read_target(target)
+    except ValueError as error:
+        raise BackendError(str(error)) from None
     options = CompileOptions(found, wave_size=wave_size, opt_level=opt_level)
     function: Callable[..., Any] = getattr(_MODULES.get(stage, llvm), stage)
     return function(llvm_text, found, options, *more)

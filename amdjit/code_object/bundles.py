@@ -1,52 +1,188 @@
-"""Offload bundles: files of several code objects, one for each processor (hipcc's fat binaries).
+"""Offload bundles: files of several code objects, one for each target (hipcc's fat binaries).
 
-Layout: Clang documentation, "Clang Offload Bundler", "Bundled Binary File Layout".
+Layout, entry ids and target ids: Clang documentation, "Clang Offload Bundler".
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
+from amdjit.code_object.code_object import CodeObject
+from amdjit.code_object.compressed_bundles import COMPRESSED, decompressed
 from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.late_methods import dataclass
+from amdjit.target import TRIPLE, Target, read_target
 
-__all__ = ["unbundled"]
+__all__ = [
+    "Bundle",
+    "Member",
+    "entries_of",
+    "is_bundle",
+    "read_bundle",
+    "unbundled",
+    "write_bundle",
+]
 
 _MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
-_COMPRESSED = b"CCOB"
 _COUNT = struct.Struct("<Q")
 _ENTRY = struct.Struct("<3Q")
 _MOST = 256
+_LONGEST_NAME = 4096
+# HIP wants a host's entry, whose code is elsewhere, and pages (clang's driver: -bundle-align=4096).
+_HOST = "host-x86_64-unknown-linux-gnu-"
+_KIND = "hipv4"
+_ALIGNMENT = 4096
 
 
-def unbundled(data: bytes) -> tuple[bytes, ...]:
-    """Return the AMDGPU code objects of a bundle, or `data` alone if it is none.
+@dataclass(frozen=True)
+class Member:
+    """A code object of a bundle. entry: the entry's id, such as
+    "hipv4-amdgcn-amd-amdhsa--gfx1201"."""
 
-    MalformedCodeObject for a bundle that is damaged, compressed, or has no code for AMD GPUs.
+    entry: str
+    code_object: CodeObject
+
+    @property
+    def target(self) -> Target:
+        """What the code is for."""
+        return self.code_object.target
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The code objects of a bundle, or one that stands alone.
+
+    unknown: target ids of entries whose processor amdjit does not know.
     """
-    if data.startswith(_COMPRESSED):
+
+    members: tuple[Member, ...]
+    unknown: tuple[str, ...] = ()
+
+
+def is_bundle(data: bytes) -> bool:
+    """Whether bytes begin as a bundle does, compressed or not."""
+    return data.startswith((_MAGIC, COMPRESSED))
+
+
+def write_bundle(members: Sequence[tuple[Target, bytes]]) -> bytes:
+    """Return the bundle of code objects, each for its target, as clang makes it for HIP."""
+    entries = [(_HOST, b"")]
+    entries += [(f"{_KIND}-{TRIPLE}--{target.id}", data) for target, data in members]
+    end = len(_MAGIC) + _COUNT.size + sum(_ENTRY.size + len(name) for name, _ in entries)
+    table, content = [_MAGIC, _COUNT.pack(len(entries))], bytearray()
+    first = _aligned(end)
+    for name, data in entries:
+        content += bytes(_aligned(len(content)) - len(content))
+        table += [_ENTRY.pack(first + len(content), len(data), len(name)), name.encode()]
+        content += data
+    return b"".join(table).ljust(first, b"\0") + content
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def read_bundle(data: bytes) -> Bundle:
+    """Read the code objects for AMD GPUs of a bundle, or the one that `data` are.
+
+    MalformedCodeObject for a bundle that is damaged, or has none; and for one of processors that
+    amdjit does not know alone.
+    """
+    if not is_bundle(data):
+        return Bundle((Member("", CodeObject.read(data)),))
+    members, unknown = [], []
+    for name, content in entries_of(data):
+        text = name.split("-", 5)[-1]
+        target = _known(text)
+        if target is None:
+            unknown.append(text)
+            continue
+        code_object = CodeObject.read(content)
+        if code_object.target != target:
+            raise MalformedCodeObject(
+                f"the offload bundle's entry {name} has code for {code_object.target}"
+            )
+        members.append(Member(name, code_object))
+    if not members:
         raise MalformedCodeObject(
-            "the offload bundle is compressed: make it with --no-offload-compress, or take it "
-            "apart with clang-offload-bundler --unbundle"
+            f"the offload bundle is for {', '.join(unknown)}, which amdjit does not know"
         )
-    if not data.startswith(_MAGIC):
-        return (data,)
-    found = []
+    ids = [member.target.id for member in members]
+    for twice in (each for each in ids if ids.count(each) > 1):
+        raise MalformedCodeObject(f"the offload bundle has two code objects for {twice}")
+    return Bundle(tuple(members), tuple(unknown))
+
+
+def unbundled(data: bytes, target: str | None = None) -> bytes:
+    """Return the code object for a target id, or for the only one; `data` themselves if they are no
+    bundle. ValueError with the targets that there are; MalformedCodeObject as `read_bundle`."""
+    if not is_bundle(data) and target is None:
+        return data
+    members = read_bundle(data).members
+    there = ", ".join(member.target.id for member in members)
+    if target is None:
+        if len(members) > 1:
+            raise ValueError(f"say which target: the bundle has code for {there}")
+        return members[0].code_object.data
+    wanted = read_target(target)
+    found = [member for member in members if member.target == wanted]
+    # A processor's name stands for its only member, whatever the settings of that.
+    found = found or [member for member in members if member.target.name == target]
+    if len(found) != 1:
+        raise ValueError(f"there is no code for {wanted}, but for {there}")
+    return found[0].code_object.data
+
+
+def _known(text: str) -> Target | None:
+    try:
+        return read_target(text)
+    except ValueError:
+        return None
+
+
+def entries_of(data: bytes) -> list[tuple[str, bytes]]:
+    """Return the ids of a bundle's entries for AMD GPUs, with what they hold, unread;
+    MalformedCodeObject for a damaged bundle, and for one without such entries."""
+    if data.startswith(COMPRESSED):
+        data = decompressed(data)
+        if not data.startswith(_MAGIC):
+            raise MalformedCodeObject("the compressed offload bundle holds no bundle")
+    entries = [(name, start, size) for name, start, size in _table(data) if size and _is_gpu(name)]
+    if not entries:
+        raise MalformedCodeObject("the offload bundle has no code for AMD GPUs")
+    for name, start, size in entries:
+        if start + size > len(data):
+            raise MalformedCodeObject(f"the offload bundle ends within {name}")
+    if sum(size for *_, size in entries) > len(data):
+        raise MalformedCodeObject("the offload bundle's entries overlap")
+    return [(name, data[start : start + size]) for name, start, size in entries]
+
+
+def _is_gpu(entry: str) -> bool:
+    """Whether an entry id is `KIND-amdgcn-amd-amdhsa-ENVIRONMENT-TARGET`; the environment is mostly
+    empty, and compilers to come have `amdgpu` with a version as the architecture."""
+    parts = entry.split("-", 5)
+    is_amdhsa = len(parts) == 6 and parts[2:4] == ["amd", "amdhsa"]
+    return is_amdhsa and parts[1].startswith(("amdgcn", "amdgpu"))
+
+
+def _table(data: bytes) -> list[tuple[str, int, int]]:
+    """Return name, offset and size of all entries."""
+    at, found = len(_MAGIC) + _COUNT.size, []
     try:
         (count,) = _COUNT.unpack_from(data, len(_MAGIC))
         if count > _MOST:
             raise MalformedCodeObject(f"the offload bundle claims {count} entries")
-        at = len(_MAGIC) + _COUNT.size
         for _ in range(count):
             offset, size, length = _ENTRY.unpack_from(data, at)
             at += _ENTRY.size
-            name = data[at : at + length].decode("ascii", "replace")
+            if length > _LONGEST_NAME:
+                raise MalformedCodeObject(f"the offload bundle has an id of {length} bytes")
+            if at + length > len(data):
+                raise MalformedCodeObject("the offload bundle ends within its table of entries")
+            found.append((data[at : at + length].decode("ascii", "replace"), offset, size))
             at += length
-            if "amdgcn" in name and size:
-                if offset + size > len(data):
-                    raise MalformedCodeObject(f"the offload bundle ends within {name}")
-                found.append(data[offset : offset + size])
     except struct.error:
         raise MalformedCodeObject("the offload bundle ends within its table of entries") from None
-    if not found:
-        raise MalformedCodeObject("the offload bundle has no code for AMD GPUs")
-    return tuple(found)
+    return found

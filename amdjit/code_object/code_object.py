@@ -22,13 +22,13 @@ from amdjit.code_object.elf import (
 from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.code_object.line_table import LineTable, read_line_table
 from amdjit.code_object.metadata import KernelMetadata, read_metadata
+from amdjit.code_object.target_flags import check_metadata_target, target_of_flags
 from amdjit.late_methods import dataclass
-from amdjit.target import TARGETS, Target
+from amdjit.target import Target
 
 __all__ = ["CodeObject", "Kernel"]
 
 _DESCRIPTOR_BYTES = 64
-_MACHINE_MASK = 0xFF  # EF_AMDGPU_MACH
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,14 @@ class Kernel:
 class CodeObject:
     """A linked AMDGPU code object, read from its bytes alone. Two are equal if their bytes are.
 
-    target_name: such as "gfx1201". kernels: by name. segments: what a loader puts in memory, by
-    address. symbols: the full symbol table. relocations: places that a loader has to patch, usually
-    none. undefined_symbols: names that a loader would have to find elsewhere.
+    target: the processor, with the settings that the code is for. kernels: by name. segments: what
+    a loader puts in memory, by address. symbols: the full symbol table. relocations: places that a
+    loader has to patch, usually none. undefined_symbols: names that a loader would have to find
+    elsewhere.
     """
 
     data: bytes = field(repr=False)
-    target_name: str = field(compare=False)
+    target: Target = field(compare=False)
     kernels: Mapping[str, Kernel] = field(compare=False, repr=False)
     segments: tuple[Segment, ...] = field(compare=False, repr=False)
     symbols: tuple[Symbol, ...] = field(compare=False, repr=False)
@@ -71,11 +72,11 @@ class CodeObject:
         processor."""
         elf = read_elf(bytes(data))
         target = _target(elf)
+        described = read_metadata(elf)
+        check_metadata_target(described.target, target)
         symbols = elf.symbols()
         addresses = {symbol.name: symbol for symbol in symbols if symbol.section}
-        kernels = [
-            _read_kernel(elf, target, addresses, metadata) for metadata in read_metadata(elf)
-        ]
+        kernels = [_read_kernel(elf, target, addresses, metadata) for metadata in described.kernels]
         by_name = {kernel.name: kernel for kernel in kernels}
         if len(by_name) < len(kernels):
             raise MalformedCodeObject("metadata: two kernels have the same name")
@@ -84,7 +85,7 @@ class CodeObject:
         )
         return CodeObject(
             data=elf.data,
-            target_name=target.name,
+            target=target,
             kernels=MappingProxyType(by_name),
             segments=elf.segments,
             symbols=symbols,
@@ -92,6 +93,11 @@ class CodeObject:
             undefined_symbols=undefined,
             elf=elf,
         )
+
+    @property
+    def target_name(self) -> str:
+        """The processor, such as "gfx1201"."""
+        return self.target.name
 
     def text(self, address: int, nbytes: int) -> bytes:
         """Return the bytes from a virtual address on; MalformedCodeObject if no segment has them
@@ -142,15 +148,7 @@ def _target(elf: ElfFile) -> Target:
             "the code object is not linked (its ELF type is not ET_DYN): `ld.lld -shared FILE.o -o "
             "FILE.co` links it"
         )
-    machine = elf.flags & _MACHINE_MASK
-    target = next((target for target in TARGETS if target.elf_machine_flags == machine), None)
-    if target is None:
-        known = ", ".join(target.name for target in TARGETS)
-        raise MalformedCodeObject(
-            f"the code object is for an unknown processor (EF_AMDGPU_MACH {machine:#x}); amdjit "
-            f"knows {known}"
-        )
-    return target
+    return target_of_flags(elf)
 
 
 def _read_kernel(

@@ -13,7 +13,7 @@ from amdjit.code_object.elf import ElfFile
 from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.late_methods import dataclass
 
-__all__ = ["KernelArgument", "KernelMetadata", "read_metadata"]
+__all__ = ["KernelArgument", "KernelMetadata", "Metadata", "read_metadata"]
 
 _NOTE_OWNER = "AMDGPU"
 _NOTE_TYPE_METADATA = 32
@@ -74,9 +74,17 @@ class KernelMetadata:
         return tuple(argument for argument in self.arguments if not argument.is_hidden)
 
 
-def read_metadata(elf: ElfFile) -> tuple[KernelMetadata, ...]:
-    """Return the metadata of all kernels, in the order of the note; MalformedCodeObject without
-    it."""
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The compiler's facts about a code object. target: the platform and target id, such as
+    "amdgcn-amd-amdhsa--gfx90a:xnack+"; None in those of version 3. kernels: in the note's order."""
+
+    target: str | None
+    kernels: tuple[KernelMetadata, ...]
+
+
+def read_metadata(elf: ElfFile) -> Metadata:
+    """Return the metadata of a code object; MalformedCodeObject without any."""
     notes = [
         note
         for note in elf.notes()
@@ -86,7 +94,10 @@ def read_metadata(elf: ElfFile) -> tuple[KernelMetadata, ...]:
         raise MalformedCodeObject("no AMDGPU metadata note")
     root = _mapping(_unpack(notes[0].payload), "metadata")
     kernels = _sequence(root.get("amdhsa.kernels", ()), "amdhsa.kernels")
-    return tuple(_read_kernel(_mapping(kernel, "kernel")) for kernel in kernels)
+    return Metadata(
+        _text(root, "amdhsa.target") if "amdhsa.target" in root else None,
+        tuple(_read_kernel(_mapping(kernel, "kernel")) for kernel in kernels),
+    )
 
 
 def _unpack(payload: bytes) -> object:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amdjit.command_line.commands import Commands
-from amdjit.command_line.inspected import Inspected, add_target, find
+from amdjit.command_line.inspected import Inspected, add_target, compile_bundle, find
 from amdjit.command_line.screen_choice import add_colour, choose_screen, show
 from amdjit.command_line.written_files import write_file
 from amdjit.diagnostics import BackendError, LaunchError
@@ -57,6 +57,8 @@ def _inspect(options: argparse.Namespace) -> int:
     wanted = options.view or options.emit or "asm"
     if options.output is not None and wanted != "object":
         raise LaunchError(f"--output is for --emit object; --emit {wanted} prints")
+    if "," in (options.target or ""):
+        return _write_bundle(options, wanted)
     found = find(options)
     if options.json:
         show(found.inspection.to_json())
@@ -71,12 +73,30 @@ def _inspect(options: argparse.Namespace) -> int:
     return 0
 
 
+def _write_bundle(options: argparse.Namespace, wanted: str) -> int:
+    """Write the code for several targets to one file."""
+    if wanted != "object" or options.json or options.html:
+        raise LaunchError(
+            f"--target {options.target}: several targets are for --emit object, which writes a "
+            "bundle; show one at a time"
+        )
+    made = compile_bundle(
+        options.kernel, options.signature, options.target.split(","), options.variables
+    )
+    _write(options.output or Path(f"{made.name}.hipfb"), made.bytes, ", ".join(made.targets))
+    return 0
+
+
 def _write_object(found: Inspected, output: Path) -> None:
+    _write(output, found.data, found.inspection.target)
+
+
+def _write(output: Path, data: bytes, target: str) -> None:
     try:
-        output.write_bytes(found.data)
+        output.write_bytes(data)
     except OSError as error:
         raise BackendError(f"{output} cannot be written: {error.strerror}") from error
-    print(f"{output}: {len(found.data)} bytes for {found.inspection.target}")
+    print(f"{output}: {len(data)} bytes for {target}")
 
 
 def _stage(found: Inspected, name: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from inspect import getsource
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amdjit.api import Kernel
 from amdjit.command_line.kernel_files import load_kernel, split_name
@@ -17,22 +17,24 @@ from amdjit.command_line.signatures import parse_signature
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.diagnostics import LaunchError
 from amdjit.late import late
+from amdjit.launching.compiled_bundle import CompiledBundle
 from amdjit.options import read_environment
 
 if TYPE_CHECKING:
     from amdjit import backend
-    from amdjit.code_object import elf
+    from amdjit.code_object import bundles, elf
     from amdjit.inspection import kernel_facts, reading
     from amdjit.inspection.inspection import Inspection
 else:
     backend = late("amdjit.backend")
+    bundles = late("amdjit.code_object.bundles")
     elf = late("amdjit.code_object.elf")
     kernel_facts = late("amdjit.inspection.kernel_facts")
     reading = late("amdjit.inspection.reading")
 
-__all__ = ["Inspected", "add_target", "compile_kernel", "find", "is_object"]
+__all__ = ["Inspected", "add_target", "compile_bundle", "compile_kernel", "find", "is_object"]
 
-_OBJECTS = (".hsaco", ".co", ".o")
+_OBJECTS = (".hsaco", ".co", ".o", ".hipfb")
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,17 @@ def add_target(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "kernel",
         metavar="TARGET",
-        help="FILE.py:KERNEL, or a code object: a file that ends in .hsaco, .co or .o",
+        help="FILE.py:KERNEL, or a code object or bundle: a file that ends in .hsaco, .co, .o or "
+        ".hipfb",
     )
     command.add_argument(
         "--signature", default="", help='the arguments\' types, such as "f32,f32[:],f32[:, ::1]"'
     )
     command.add_argument(
-        "--target", default=None, help="the processor (default: AMDJIT_TARGET, else gfx1201)"
+        "--target",
+        default=None,
+        help="the processor, or target id such as gfx90a:xnack- (default: AMDJIT_TARGET, else "
+        "gfx1201); of a bundle, whose code to show",
     )
     command.add_argument(
         "--variables",
@@ -92,13 +98,34 @@ def compile_kernel(
     variables: whether to describe Python's variables in the code object, whatever the kernel's own
     option says.
     """
+    compiled = _compile(target, signature, processor, variables)
+    assert isinstance(compiled, CompiledKernel)
+    return compiled
+
+
+def compile_bundle(
+    target: str, signature: str, processors: list[str], variables: bool = False
+) -> CompiledBundle:
+    """Compile `FILE.py:KERNEL` for several targets, as `compile_kernel` does for one."""
+    if is_object(target):
+        raise LaunchError(f"{target} is compiled already: name one target")
+    compiled = _compile(target, signature, processors, variables)
+    assert isinstance(compiled, CompiledBundle)
+    return compiled
+
+
+def _compile(
+    target: str, signature: str, processors: Any, variables: bool
+) -> CompiledKernel | CompiledBundle:
     file, name = split_name(target)
     kernel = load_kernel(file, name)
     types = parse_signature(signature)
+    options = {"debug_variables": True} if variables else {}
     try:
-        if variables:
-            return kernel.compile(*types, target=processor, debug_variables=True)
-        return kernel.compile(*types, target=processor)
+        compiled: CompiledKernel | CompiledBundle = kernel.compile(
+            *types, target=processors, **options
+        )
+        return compiled
     except LaunchError as error:
         if types:
             raise
@@ -119,23 +146,32 @@ def _likely_type(kernel: Kernel, parameter: str) -> str:
 def _read(options: argparse.Namespace) -> Inspected:
     for given, option in (
         (options.signature, "--signature"),
-        (options.target, "--target"),
         (options.variables, "--variables"),
     ):
         if given:
             raise LaunchError(f"{option} is for FILE.py:KERNEL; a code object is compiled already")
-    data = _linked(Path(options.kernel))
+    data = _linked(Path(options.kernel), options.target)
     inspection = reading.inspect_object(data, options.name)
     companion = kernel_facts.Companion(sources=_sources(inspection))
     return Inspected(inspection.kernel, data, replace(inspection, companion=companion))
 
 
-def _linked(file: Path) -> bytes:
-    """Return a code object's bytes; an object file is linked first."""
+def _linked(file: Path, target: str | None) -> bytes:
+    """Return a code object's bytes, that for a target of a bundle; an object file is linked
+    first."""
     try:
         data = file.read_bytes()
     except OSError as error:
         raise LaunchError(f"{file} cannot be read: {error.strerror}") from error
+    if bundles.is_bundle(data):
+        try:
+            return bundles.unbundled(data, target)
+        except ValueError as error:
+            raise LaunchError(f"{file}: {error}; write --target") from None
+    if target is not None:
+        raise LaunchError(
+            "--target is for FILE.py:KERNEL and bundles; a code object is compiled already"
+        )
     if elf.read_elf(data).type == elf.ELF_TYPE_RELOCATABLE:
         return backend.link(data, backend.find_linker(read_environment(os.environ)))
     return data

@@ -175,7 +175,7 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
 
     def load(self, code_object: bytes) -> EmulatedModule:
         """Load a linked code object; BackendError if it is broken or for another processor."""
-        return EmulatedModule(self._machine().host, self._memory, code_object, self._target.name)
+        return EmulatedModule(self._machine().host, self._memory, code_object, self._target)
 
     def launch(
         self,

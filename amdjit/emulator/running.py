@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from amdjit.checking.array_places import ArrayArgument
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.checking.settings import launch_checked
-from amdjit.code_object import CodeObject, Kernel, KernelArgument
+from amdjit.code_object import Kernel, KernelArgument
+from amdjit.code_object.bundles import Bundle, read_bundle
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.launch.kernarg import Extent
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.target import find_target
+from amdjit.target import Target, most_specific
 
 Argument = NDArray[Any] | np.generic | int | None
 # An array's address on the device, the array, and the argument's name.
@@ -39,17 +40,20 @@ def run(
 ) -> None:
     """Run a kernel on the emulator.
 
-    grid: workgroups; block: work-items of a workgroup; up to 3 extents each. args: one for each
-    argument in the code object's metadata: a C-contiguous array, which is passed as a pointer and
-    updated in place; None (or 0) for a null pointer; or a NumPy scalar, of a structured type for a
-    structure by value. cooperative: all workgroups are under way at the same time. LaunchError for
+    code_object: a linked one, or a bundle, of which `device` takes its code; without one, the first
+    that can be emulated is run. grid: workgroups; block: work-items of a workgroup; up to 3 extents
+    each. args: one for each argument in the code object's metadata: a C-contiguous array, which is
+    passed as a pointer and updated in place; None (or 0) for a null pointer; or a NumPy scalar, of
+    a structured type for a structure by value. cooperative: all workgroups are under way at the
+    same time. LaunchError for
     arguments that do not fit, KernelFault for what the kernel does wrong, SanitizerError for what
     checks find if `amdjit.sanitize` or AMDJIT_SANITIZE asks for them.
     """
-    target = find_target(CodeObject.read(code_object).target_name)
-    assert target is not None
+    bundle = read_bundle(code_object)
+    target = _target_of(bundle, device)
     device = device or EmulatorDevice(target, threads, time_limit)
-    function = device.load(code_object).function(kernel)
+    chosen = next(each.code_object for each in bundle.members if each.target is target)
+    function = device.load(chosen.data).function(kernel)
     places: list[_Place] = []
     try:
         kernarg = _pack(device, function.kernel, args, places)
@@ -61,6 +65,23 @@ def run(
     finally:
         for address, *_ in places:
             device.free(address)
+
+
+def _target_of(bundle: Bundle, device: EmulatorDevice | None) -> Target:
+    """Return the target of a bundle's code that a device takes, or of its first that can be
+    emulated. A code object that stands alone is for the one that it is for."""
+    targets = [each.target for each in bundle.members]
+    if len(targets) == 1:
+        return targets[0]
+    if device is not None:
+        found = most_specific(targets, device.target)
+    else:
+        found = next((each for each in targets if each.is_emulated), None)
+    if found is None:
+        there = ", ".join(target.id for target in targets)
+        wanted = "no emulator" if device is None else f"not {device.name}"
+        raise LaunchError(f"the bundle is for {there}, and {wanted}: compile it for gfx1201, too")
+    return found
 
 
 def _launch(

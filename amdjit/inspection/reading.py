@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject, Kernel
+from amdjit.code_object.bundles import unbundled
 from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
 from amdjit.garbage import collector_paused
@@ -24,20 +25,24 @@ from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.origins import live_origins
 from amdjit.inspection.register_banks import register_banks
-from amdjit.target import find_target
 
 __all__ = ["inspect_kernel", "inspect_object"]
 
 
-def inspect_object(data: bytes, kernel: str | None = None) -> Inspection:
+def inspect_object(data: bytes, kernel: str | None = None, target: str | None = None) -> Inspection:
     """Read the facts of a kernel from a linked code object, of whichever compiler.
 
-    kernel: its name; None for the only one.
+    data: the code object, or an offload bundle. kernel: its name; None for the only one. target:
+    which code of a bundle, such as "gfx1201"; None for the only one.
 
     MalformedCodeObject if the bytes are no code object that amdjit can read. AmdjitError if there
-    is no kernel of that name, or if several make a name necessary: it lists them.
+    is no kernel of that name or code for that target, or if several make a name necessary: it
+    lists them.
     """
-    whole = CodeObject.read(data)
+    try:
+        whole = CodeObject.read(unbundled(data, target))
+    except ValueError as error:
+        raise AmdjitError(str(error)) from None
     return inspect_kernel(whole, _chosen(whole, kernel))
 
 
@@ -60,8 +65,7 @@ def inspect_kernel(
 
 
 def _inspection(whole: CodeObject, kernel: Kernel, companion: Companion) -> Inspection:
-    target = find_target(whole.target_name)
-    assert target is not None
+    target = whole.target
     code = read_machine_code(whole, kernel) if target.is_emulated else None
     names = read_debug_names(whole)
     found = _found(code, names) if code is not None else _NOTHING
@@ -69,7 +73,7 @@ def _inspection(whole: CodeObject, kernel: Kernel, companion: Companion) -> Insp
     metadata = kernel.metadata
     return Inspection(
         kernel=kernel.name,
-        target=whole.target_name,
+        target=target.id,
         wave_size=metadata.wave_size,
         wgp_mode=kernel.descriptor.wgp_mode,
         producer=names.info.producer,

@@ -12,11 +12,12 @@ from typing import Any
 from amdjit.checking.array_places import ArrayArgument
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.checking.settings import launch_checked
-from amdjit.code_object import CodeObject, Kernel, KernelMetadata
-from amdjit.code_object.bundles import unbundled
+from amdjit.code_object import Kernel, KernelMetadata
+from amdjit.code_object.bundles import Bundle, read_bundle
 from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.forking import Lock
 from amdjit.launching.captured import refuse_checks
+from amdjit.launching.compatibility import nearest, why_not
 from amdjit.launching.foreign import own_stream
 from amdjit.launching.loaded_values import packed, signature
 from amdjit.options import Environment, read_environment
@@ -27,6 +28,7 @@ from amdjit.runtime.device import Device
 from amdjit.runtime.device_graphs import CapturedLaunch
 from amdjit.runtime.launch import Work, check_launch
 from amdjit.runtime.place import handle_of, is_captured
+from amdjit.target import most_specific
 
 __all__ = ["LoadedKernel", "LoadedLauncher", "Module", "load"]
 
@@ -35,23 +37,25 @@ def load(source: str | os.PathLike[str] | bytes) -> Module:
     """Load a code object, of any compiler for AMD GPUs, to launch its kernels.
 
     source: a file (`.hsaco`, `.co`, ...) or its bytes: a linked code object, or an offload bundle
-    of several, one for each processor. MalformedCodeObject (an AmdjitError) if it is neither.
+    of several, one for each target, compressed or not. MalformedCodeObject (an AmdjitError) if it
+    is neither.
     """
     data = bytes(source) if isinstance(source, (bytes, bytearray)) else Path(source).read_bytes()
-    return Module(tuple(CodeObject.read(part) for part in unbundled(data)))
+    return Module(read_bundle(data))
 
 
 class Module:
-    """A code object, or several for different processors, whose kernels launch on any device."""
+    """A code object, or several for different targets, whose kernels launch on any device."""
 
-    def __init__(self, code_objects: Sequence[CodeObject]) -> None:
-        self._objects = {part.target_name: part for part in code_objects}
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+        self._objects = {part.target.id: part.code_object for part in bundle.members}
         self._environment = read_environment(os.environ)
         self._loaded: weakref.WeakKeyDictionary[Device, devices.Module] = (
             weakref.WeakKeyDictionary()
         )
         self._lock = Lock()
-        names = dict.fromkeys(name for part in code_objects for name in part.kernels)
+        names = dict.fromkeys(name for part in self._objects.values() for name in part.kernels)
         self._kernels = MappingProxyType({name: LoadedKernel(self, name) for name in names})
 
     @property
@@ -61,7 +65,7 @@ class Module:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The processors that there is code for, such as "gfx1201"."""
+        """The target ids that there is code for, such as "gfx1201" or "gfx90a:xnack-"."""
         return tuple(self._objects)
 
     @property
@@ -70,20 +74,27 @@ class Module:
         return self._environment
 
     def facts(self, name: str, target: str | None = None) -> Kernel:
-        """Return what the code object says about a kernel, by default of the first processor."""
-        parts = [self._objects[target]] if target is not None else self._objects.values()
-        return next(part.kernels[name] for part in parts if name in part.kernels)
+        """Return what the code object says about a kernel, by default the first that has it.
+
+        LaunchError if that of the target has no such kernel.
+        """
+        parts = self._objects.values() if target is None else [self._objects[target]]
+        found = next((part.kernels[name] for part in parts if name in part.kernels), None)
+        if found is None:
+            raise LaunchError(f"the code for {target} has no kernel {name}, as that for others has")
+        return found
+
+    def target_for(self, device: Device) -> str:
+        """Return the target id of the code that a device takes; LaunchError if it takes none."""
+        targets = [part.target for part in self._bundle.members]
+        found = most_specific(targets, device.target)
+        if found is None:
+            raise LaunchError(_none_for(device, self._bundle))
+        return found.id
 
     def on(self, device: Device) -> devices.Module:
-        """Return the code loaded on a device; LaunchError if there is none for its processor."""
-        wanted = device.target.name
-        if wanted not in self._objects:
-            there = " and ".join(self._objects)
-            first = next(iter(self._objects))
-            raise LaunchError(
-                f"the code object is for {there}, and {device.name} is a {wanted}: compile it "
-                f'for {wanted}, or launch inside `with amdjit.use("emulator:{first}"):`'
-            )
+        """Return the code loaded on a device; LaunchError if there is none for it."""
+        wanted = self.target_for(device)
         with self._lock:
             if device not in self._loaded:
                 self._loaded[device] = device.load(self._objects[wanted].data)
@@ -196,7 +207,7 @@ class LoadedLauncher:
     def _captured(self, device: Device, handle: Any, arguments: Sequence[Any]) -> CapturedLaunch:
         module, name = self._kernel.module, self._kernel.name
         on_device = module.on(device)
-        kernel = module.facts(name, device.target.name)
+        kernel = module.facts(name, module.target_for(device))
         kernarg = packed(kernel, arguments, device)
         facts = kernel.metadata
         shape = check_launch(
@@ -221,6 +232,19 @@ class LoadedLauncher:
             lambda fault: sanitized.locate(fault, _arrays(launch)),
         )
         return launch
+
+
+def _none_for(device: Device, bundle: Bundle) -> str:
+    """Return what there is code for, and what is nearest to what a device takes."""
+    targets = [part.target for part in bundle.members]
+    there = " and ".join([*(target.id for target in targets), *bundle.unknown])
+    what = "the bundle" if len(targets) + len(bundle.unknown) > 1 else "the code object"
+    reason = why_not(nearest(targets, device.target), device.target, device.name)
+    emulated = [target for target in targets if target.is_emulated]
+    if emulated:
+        name = nearest(emulated, device.target).name
+        reason += f', or launch inside `with amdjit.use("emulator:{name}"):`'
+    return f"{what} is for {there}, and {reason}"
 
 
 def _arrays(launch: CapturedLaunch) -> list[ArrayArgument]:

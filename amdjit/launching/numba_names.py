@@ -31,7 +31,7 @@ class NumbaNames:
     __name__: str
     function: Any
 
-    def compile(self, *arguments: Any, target: str | None = None, **options: Any) -> CompiledKernel:
+    def compile(self, *arguments: Any, target: Any = None, **options: Any) -> Any:
         """Compile for argument types."""
         raise NotImplementedError
 
@@ -114,7 +114,7 @@ class NumbaNames:
         known = self.overloads
         wanted = explicit_signatures.parameter_types(self.__name__, signature)
         found = known.get(wanted)
-        return found or self.compile(*wanted, target=current_device().target.name)
+        return found or self.compile(*wanted, target=current_device().target.id)
 
     def _property(self, name: str, signature: Any) -> Any:
         if signature is not None:

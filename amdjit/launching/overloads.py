@@ -11,7 +11,7 @@ from amdjit.frontend import CompileTime
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.launching.explicit_signatures import parameter_types, type_list
-from amdjit.target import Target
+from amdjit.target import Target, runs_on
 from amdjit.types import Array, Known, Layout, Tuple, f64, i64
 
 __all__ = ["Overloads", "Stages", "overloads_of", "plain_types"]
@@ -73,7 +73,7 @@ def overloads_of(kernel: str, compiled: Sequence[CompiledKernel], target: Target
     """
     found: dict[tuple[Any, ...], CompiledKernel] = {}
     for each in compiled:
-        if each.target is target:
+        if runs_on(each.target, target):
             found.setdefault(plain_types(each.arguments), each)
     return Overloads(kernel, found)
 

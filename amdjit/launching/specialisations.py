@@ -13,6 +13,7 @@ from amdjit.frontend import CompileTime
 from amdjit.language.launch_numbers import PythonNumber
 from amdjit.late import late
 from amdjit.late_methods import dataclass
+from amdjit.launching.compatibility import compatible_targets
 from amdjit.launching.kernel_options import KernelOptions
 from amdjit.launching.recompilation import Change, changes
 from amdjit.launching.record_arguments import single_kinds
@@ -115,10 +116,20 @@ class Specialisations:
             return loaded
         with self._lock:
             overrides = {"exact_lines": True} if exact else {}
-            options = self.options.complete(device.target, **overrides)
-            loaded = _load(device, self.compile(options, arguments))
+            loaded = _load(device, self._for_device(device.target, arguments, overrides))
             self._loaded.setdefault(device, {})[arguments, exact] = loaded
             return loaded
+
+    def _for_device(
+        self, target: Target, arguments: tuple[Argument, ...], overrides: dict[str, Any]
+    ) -> CompiledKernel:
+        """Return the specialisation that a device takes: one that is there, or one for exactly this
+        device."""
+        for each in compatible_targets(target):
+            options = self.options.complete(each, **overrides)
+            if (options, arguments) in self._compiled:
+                return self.compile(options, arguments)
+        return self.compile(self.options.complete(target, **overrides), arguments)
 
     def warns(self, options: CompileOptions) -> bool:
         """Whether the user is told what is slow by accident."""

@@ -44,6 +44,7 @@ _FACTS: dict[str, Callable[[Target], object]] = {
     "LDS of a workgroup, bytes": lambda t: t.lds_per_workgroup,
     "LDS of a workgroup processor, bytes": lambda t: t.lds_per_workgroup_processor,
     "SIMDs of a workgroup processor": lambda t: t.simds_per_workgroup_processor,
+    "settings of a target id": lambda t: ", ".join(t.id_features),
     "matrix products": products,
 }
 FACTS_HEAD = ("processor", *_FACTS)

@@ -164,7 +164,8 @@ KERNEL = {
 
 
 def test_minimal_metadata_is_read() -> None:
-    (kernel,) = read_metadata(_elf_with_metadata(msgpack.packb({"amdhsa.kernels": [KERNEL]})))
+    content = msgpack.packb({"amdhsa.kernels": [KERNEL]})
+    (kernel,) = read_metadata(_elf_with_metadata(content)).kernels
     assert (kernel.name, kernel.arguments, kernel.required_workgroup_size, kernel.sgpr_spills) == (
         "k",
         (),

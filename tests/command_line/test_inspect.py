@@ -132,3 +132,26 @@ def test_signatures_on_the_command_line_become_types() -> None:
 def test_what_is_no_type_is_refused(text: str) -> None:
     with pytest.raises(LaunchError, match=r"is not an? (array )?type"):
         parse_signature(text)
+
+
+def test_bundles_are_written_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "scale.hipfb")
+    targets = "gfx1100,gfx90a:xnack-:sramecc+"
+    assert main([*SCALE, "--emit", "object", "-o", file, "--target", targets]) == 0
+    assert "bytes for gfx1100, gfx90a:sramecc+:xnack-" in capsys.readouterr().out
+    for target in ("gfx1100", "gfx90a:sramecc+:xnack-"):
+        assert main(["inspect", file, "--target", target, "--json"]) == 0
+        assert f'"target": "{target}"' in capsys.readouterr().out.replace('":"', '": "')
+    for arguments, message in (
+        (["inspect", file], "say which target: the bundle has code for gfx1100, gfx90a:sr"),
+        (["inspect", file, "--target", "gfx1201"], "no code for gfx1201, but for gfx1100, gfx90a"),
+        (["inspect", file, "--target", "gfx1100,gfx1200"], "several targets are for --emit object"),
+        ([*SCALE, "--target", "gfx1100,gfx1201"], "several targets are for --emit object"),
+        ([*SCALE, "--target", "gfx1201:xnack+"], "gfx1201 has no setting of xnack"),
+        (
+            ["inspect", file, "--target", "gfx1100,gfx1200", "--emit", "object"],
+            "is compiled already: name one target",
+        ),
+    ):
+        assert main(arguments) == 1
+        assert message in capsys.readouterr().err

@@ -23,6 +23,7 @@ from amdjit.cycles.model import Launch, estimate
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
 from amdjit.profiling.launch_profile import LaunchProfile
+from amdjit.target import find_target
 
 
 @amdjit.kernel(block=(64, 1, 1))
@@ -120,10 +121,9 @@ def test_what_has_no_estimate_says_why(launch: LaunchProfile) -> None:
         estimate(code_object, launch.kernel, Launch(1, 64), replace(recording, workgroups=(cut,)))
     with pytest.raises(NoEstimate, match="nothing of the launch was recorded"):
         estimate(code_object, launch.kernel, Launch(1, 64), replace(recording, workgroups=()))
+    other = replace(code_object, target=find_target("gfx1100"))
     with pytest.raises(NoEstimate, match="gfx1100"):
-        estimate(
-            replace(code_object, target_name="gfx1100"), launch.kernel, Launch(1, 64), recording
-        )
+        estimate(other, launch.kernel, Launch(1, 64), recording)
 
 
 @settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))

@@ -59,4 +59,5 @@ def test_every_public_name_has_a_place_in_the_api_reference() -> None:
     pages = "\n".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
     documented = set(_DIRECTIVE.findall(pages))
     assert {name for name in amdjit.__all__ if is_for_the_host(name)} - documented == set()
-    assert documented - set(amdjit.__all__) == set()
+    # `from amdjit import *` leaves Python's own `compile` as it is.
+    assert documented - set(amdjit.__all__) == {"compile"}

@@ -62,6 +62,11 @@ def test_the_hip_device_works_through_the_real_hip_python() -> None:
 
 
 @needs_standin
+def test_gpus_with_settings_and_bundles() -> None:
+    run_checks("bundle_checks.py", 18)
+
+
+@needs_standin
 def test_cooperative_launches() -> None:
     run_checks("cooperative_checks.py", 14)
 

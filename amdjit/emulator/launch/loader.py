@@ -15,6 +15,7 @@ from amdjit.emulator.decoder import decode, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import Host, KernelCompiler
+from amdjit.target import Target, runs_on
 
 # LLVM AMDGPU guide, "Relocation Records": R_AMDGPU_RELATIVE64, the base of the code object plus the
 # addend.
@@ -24,23 +25,23 @@ _RELATIVE = 13
 class EmulatedModule:
     """A loaded code object. `load_bias` + virtual address = host address."""
 
-    def __init__(self, host: Host, memory: DeviceMemory, data: bytes, target_name: str) -> None:
+    def __init__(self, host: Host, memory: DeviceMemory, data: bytes, target: Target) -> None:
         try:
             self.code_object = CodeObject.read(data)
         except MalformedCodeObject as error:
             raise BackendError(
                 f"this is not a code object that the emulator can load: {error}"
             ) from error
-        self._check(target_name)
+        self._check(target)
         self.kernels = KernelCompiler(host, self.code_object)
         self.base, self.load_bias = _place(memory, self.code_object)
         weakref.finalize(self, memory.free, self.base)
 
-    def _check(self, target_name: str) -> None:
+    def _check(self, target: Target) -> None:
         code_object = self.code_object
-        if code_object.target_name != target_name:
+        if not runs_on(code_object.target, target):
             raise BackendError(
-                f"the code object is for {code_object.target_name}, the device is {target_name}"
+                f"the code object is for {code_object.target}, the device is {target}"
             )
         if code_object.undefined_symbols:
             names = ", ".join(code_object.undefined_symbols)

@@ -16,7 +16,7 @@ from amdjit.runtime.hip.launches import HipLaunches
 from amdjit.runtime.hip.pool import HipPools
 from amdjit.runtime.hip.streams import HipStreams
 from amdjit.runtime.pending import Pending
-from amdjit.target import TARGETS, Target, find_target, nearest_target
+from amdjit.target import TARGETS, Target, device_target, nearest_target
 
 
 class HipDevice(HipPools, HipHostMemory, HipStreams, HipCaptures, HipLaunches):
@@ -60,7 +60,7 @@ def _properties(index: int) -> Any:
 
 
 def _target_of(name: str, architecture: str) -> Target:
-    target = find_target(architecture)
+    target = device_target(architecture)
     if target is None:
         known = ", ".join(str(target) for target in TARGETS)
         nearest = nearest_target(architecture)

@@ -145,6 +145,9 @@ def test_arrays_of_another_device_are_refused() -> None:
         amdjit.load(clang_object()).kernels["fixed"][1, 64](elsewhere, 1.0, 1)
 
 
+ENTRY = "hipv4-amdgcn-amd-amdhsa--"
+
+
 def bundle(*parts: tuple[str, bytes], magic: bytes = b"__CLANG_OFFLOAD_BUNDLE__") -> bytes:
     """Return a bundle as the Clang documentation lays it out."""
     table, at = b"", 4096
@@ -170,11 +173,14 @@ def test_bundles_have_code_for_several_processors() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"CCOB....", "compressed"),
+        (b"CCOB", "ends within its header"),
+        (b"CCOB" + struct.pack("<HH", 9, 0), "has version 9.*--no-offload-compress"),
         (b"__CLANG_OFFLOAD_BUNDLE__\x01", "ends within its table"),
         (b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", 1 << 40), "claims"),
         (bundle(("host-x86_64", b"x")), "no code for AMD GPUs"),
-        (bundle(("amdgcn", b"x" * 5000))[:5000], "ends within amdgcn"),
+        (bundle((ENTRY + "gfx1201", b"x" * 5000))[:5000], "ends within hipv4-amdgcn"),
+        (bundle((ENTRY + "gfx1201", b"x" * 5000)), "not an ELF file"),
+        (bundle((ENTRY + "gfx803", b"x"), (ENTRY + "gfx906", b"x")), "for gfx803, gfx906, which"),
         (b"no code object", "ELF"),
     ],
 )

@@ -297,6 +297,7 @@ const char *hipGetErrorString(hipError_t code) { const Words *w = words(code); r
 #include "host_memory.c"
 #include "pools.c"
 #include "streams.c"
+#include "binaries.c"
 #include "modules.c"
 #include "cooperative.c"
 #include "graphs.c"

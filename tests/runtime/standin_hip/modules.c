@@ -2,14 +2,6 @@
 
 /* ---- modules ---- */
 
-/* EF_AMDGPU_MACH of the LLVM AMDGPU guide, "ELF Header". */
-static unsigned machine_flags(void) {
-  const char *name = architecture();
-  if (!strncmp(name, "gfx1200", 7)) return 0x48;
-  if (!strncmp(name, "gfx1201", 7)) return 0x4e;
-  return 0;
-}
-
 static uint64_t image_size(const Elf64_Ehdr *header) {
   uint64_t end = header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize;
   const Elf64_Phdr *segments = (const void *)((const char *)header + header->e_phoff);
@@ -34,9 +26,11 @@ static bool has_symbol(const char *image, const char *name) {
 hipError_t hipModuleLoadData(Module **module, const void *image) {
   ENTER;
   *module = NULL;
+  if (!memcmp(image, "__CLANG_OFFLOAD_BUNDLE__", 24)) image = taken_from(image);
+  if (!image) return hipErrorNoBinaryForGpu;
   const Elf64_Ehdr *header = image;
   if (memcmp(image, ELFMAG, SELFMAG) || header->e_machine != 224) return hipErrorInvalidImage;
-  if ((header->e_flags & 0xff) != machine_flags()) return hipErrorNoBinaryForGpu;
+  if (!takes_flags(header->e_flags)) return hipErrorNoBinaryForGpu;
   uint64_t nbytes = image_size(header);
   uint64_t emulated = is_emulated ? emulator.load(image, nbytes) : 0;
   if (is_emulated && !emulated) return hipErrorInvalidImage;
