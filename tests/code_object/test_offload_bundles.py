@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import random
 import shutil
@@ -44,9 +45,11 @@ def random_members(seed: int) -> list[tuple[Target, bytes]]:
     members = []
     for row in draw.sample(TARGETS, draw.randint(1, len(TARGETS))):
         features = [name for name in row.id_features if draw.random() < 0.5]
-        target = with_settings(row, {name: draw.random() < 0.5 for name in features})
-        size = max(1, draw.choice([1, 4096, 8192, 20000]) + draw.randint(-1, 1))
-        members.append((target, draw.randbytes(size)))
+        every = list(itertools.product((False, True), repeat=len(features)))
+        for values in draw.sample(every, draw.randint(1, len(every))):
+            target = with_settings(row, dict(zip(features, values, strict=True)))
+            size = max(1, draw.choice([1, 4096, 8192, 20000]) + draw.randint(-1, 1))
+            members.append((target, draw.randbytes(size)))
     return members
 
 
