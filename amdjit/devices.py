@@ -20,7 +20,7 @@ from amdjit.options import Environment, checked_matrix, default_target, read_env
 from amdjit.runtime import foreign_streams, streams
 from amdjit.runtime.device import Device
 from amdjit.runtime.place import PLACE, Place
-from amdjit.target import EMULATED, Target, find_target, nearest_target
+from amdjit.target import EMULATED, Target, find_target, nearest_target, read_target
 
 if TYPE_CHECKING:
     from amdjit.emulator.device import EmulatorDevice
@@ -76,9 +76,9 @@ class Inventory:
         """Return the device of this name; LaunchError with the known names if there is none."""
         kind, _, which = name.partition(":")
         if kind == "emulator":
-            wanted = which or default_target(self.environment).name
-            for target in EMULATED:
-                if target.name == wanted:
+            with contextlib.suppress(ValueError):
+                target = read_target(which) if which else default_target(self.environment)
+                if target.is_emulated:
                     return self.emulator(target, matrix)
         if kind == "hip":
             for device in self.hip()[0]:

@@ -16,6 +16,7 @@ from amdjit.code_object.target_flags import flags_of
 from amdjit.launching.compatibility import compatible_targets, conflict, nearest, why_not
 from amdjit.options import OptionError, named_target
 from amdjit.target import (
+    EMULATED,
     TARGETS,
     Target,
     device_target,
@@ -26,7 +27,7 @@ from amdjit.target import (
 )
 
 SOURCE = "kernel void k(global int *x) { *x = 1; }"
-# Where the class's fields are: the flags of an ELF header (ELF gABI, "ELF Header").
+# Offset of e_flags in a 64-bit header (ELF gABI, "ELF Header").
 FLAGS_AT = 48
 
 
@@ -119,6 +120,16 @@ def test_a_header_that_the_metadata_contradict_is_refused() -> None:
             CodeObject.read(bytes(code))
 
 
+def test_flags_of_version_3_are_read() -> None:
+    code = bytearray(amdjit.compile(stores_one, target="gfx90a:sramecc-:xnack+").code_object)
+    # EI_ABIVERSION 1, and EF_AMDGPU_FEATURE_XNACK_V3 alone.
+    code[8], code[FLAGS_AT : FLAGS_AT + 4] = 1, (0x3F | 0x100).to_bytes(4, "little")
+    assert CodeObject.read(bytes(code)).target.id == "gfx90a:sramecc-:xnack+"
+    code[FLAGS_AT : FLAGS_AT + 4] = (0x3F | 0x200).to_bytes(4, "little")
+    with pytest.raises(MalformedCodeObject, match=r"header is for gfx90a:sramecc\+:xnack-, and"):
+        CodeObject.read(bytes(code))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -195,3 +206,23 @@ def test_the_nearest_target_is_of_the_same_family() -> None:
     assert of("gfx1200", "gfx1100", "gfx1201", "gfx90a") == "gfx1201"
     assert of("gfx950", "gfx1100", "gfx942", "gfx90a") == "gfx942"
     assert of("gfx90a:xnack+", "gfx90a:xnack-", "gfx942:xnack+") == "gfx90a:xnack-"
+
+
+@pytest.mark.parametrize("row", EMULATED, ids=str)
+def test_emulators_have_the_settings_of_their_names(row: Target) -> None:
+    for target in variants(row)[::4]:
+        with amdjit.use(f"emulator:{target.id}") as device:
+            assert (device.name, device.target) == (f"emulator:{target.id}", target)
+            kernel = amdjit.kernel(stores_one)
+            out = amdjit.zeros(1)
+            kernel[1, 1](out)
+            assert out.copy_to_host() == [1]
+            assert [each.target for each in kernel.specialisations] == [target]
+
+
+def test_emulators_of_settings_that_a_processor_lacks_are_refused() -> None:
+    with (
+        pytest.raises(amdjit.LaunchError, match=r"there is no device 'emulator:gfx1201:xnack\+'"),
+        amdjit.use("emulator:gfx1201:xnack+"),
+    ):
+        pass

@@ -17,7 +17,7 @@ from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.launch.kernarg import Extent
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.target import Target, most_specific
+from amdjit.target import EMULATED, Target, most_specific
 
 Argument = NDArray[Any] | np.generic | int | None
 # An array's address on the device, the array, and the argument's name.
@@ -80,7 +80,11 @@ def _target_of(bundle: Bundle, device: EmulatorDevice | None) -> Target:
     if found is None:
         there = ", ".join(target.id for target in targets)
         wanted = "no emulator" if device is None else f"not {device.name}"
-        raise LaunchError(f"the bundle is for {there}, and {wanted}: compile it for gfx1201, too")
+        others = [device.target] if device is not None else EMULATED
+        raise LaunchError(
+            f"the bundle is for {there}, and {wanted}: compile it for "
+            f"{' or '.join(target.id for target in others)}, too"
+        )
     return found
 
 

@@ -17,6 +17,7 @@ import code_quality
 import compile_latency
 import compile_scaling
 import emulator_speed
+import family_lines
 import gemm_loops
 import matrix_arithmetic
 import measurement
@@ -188,3 +189,59 @@ def test_algorithms_measures_launches_and_memory(
     assert saved["cases"]["axpy"]["bytes_per_element"] == 12
     assert set(algorithms.cases(1)) == set(algorithms.ROCPRIM)
     assert "axpy" in capsys.readouterr().out
+
+
+FAMILIES_SOURCE = '''"""About gfx11 and gfx12."""
+
+SHARED = ("gfx1100", "gfx1201")
+ONLY = [
+    "gfx942",  # gfx11
+
+]
+
+
+def both(target):
+    """gfx9."""
+    return target.is_gfx12 or target in WMMA_GFX11
+
+
+class Plain:
+    """MFMA."""
+
+    kind = "rdna4"
+
+    def plain(self):
+        return 1
+
+
+class Gfx11Rows:
+    def plain(self):
+        return 1
+'''
+
+
+def test_lines_of_one_family_are_those_of_units_that_name_it() -> None:
+    found = list(family_lines.units(FAMILIES_SOURCE, "amdjit/module.py"))
+    sizes = [(unit.first_line, unit.lines, *sorted(unit.families)) for unit in found]
+    assert sizes == [
+        (3, 1, "RDNA 3", "RDNA 4"),
+        (4, 3, "CDNA"),
+        (10, 2, "RDNA 3", "RDNA 4"),
+        (15, 1),
+        (18, 1, "RDNA 4"),
+        (20, 2),
+        (24, 3, "RDNA 3"),
+    ]
+    assert family_lines.by_family(found) == {"CDNA": 3, "RDNA 3": 3, "RDNA 4": 1}
+    (whole,) = family_lines.units(FAMILIES_SOURCE, "amdjit/gfx11_tables.py")
+    assert (whole.lines, whole.families) == (13, {"RDNA 3"})
+
+
+def test_family_lines_are_counted_over_folders(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(family_lines, "FOLDERS", ("lowering",))
+    family_lines.main([])
+    saved = json.loads((results / "family_lines.json").read_text())
+    assert saved["total"] > 2_000
+    assert set(saved["lines"]) <= set(family_lines.FAMILIES)

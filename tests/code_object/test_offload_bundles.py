@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import random
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import amdjit
 from amdjit.code_object import MalformedCodeObject
 from amdjit.code_object import compressed_bundles as compressed
 from amdjit.code_object.bundles import entries_of, read_bundle, write_bundle
@@ -43,9 +45,11 @@ def random_members(seed: int) -> list[tuple[Target, bytes]]:
     members = []
     for row in draw.sample(TARGETS, draw.randint(1, len(TARGETS))):
         features = [name for name in row.id_features if draw.random() < 0.5]
-        target = with_settings(row, {name: draw.random() < 0.5 for name in features})
-        size = max(1, draw.choice([1, 4096, 8192, 20000]) + draw.randint(-1, 1))
-        members.append((target, draw.randbytes(size)))
+        every = list(itertools.product((False, True), repeat=len(features)))
+        for values in draw.sample(every, draw.randint(1, len(every))):
+            target = with_settings(row, dict(zip(features, values, strict=True)))
+            size = max(1, draw.choice([1, 4096, 8192, 20000]) + draw.randint(-1, 1))
+            members.append((target, draw.randbytes(size)))
     return members
 
 
@@ -160,6 +164,29 @@ def damaged(draw: random.Random, data: bytes) -> bytes:
         else:
             broken[at:at] = broken[at : at + 16]
     return bytes(broken)
+
+
+def test_bundles_with_damaged_code_are_read_or_refused() -> None:
+    draw = random.Random(6)
+
+    def stores(out: amdjit.f32[:]) -> None:
+        out[0] = 1.0
+
+    whole = amdjit.compile(stores, target=["gfx1201", "gfx90a:xnack+"]).bytes
+    targets = {member.target.id for member in read_bundle(whole).members}
+    assert targets == {"gfx1201", "gfx90a:xnack+"}
+    refused = 0
+    for _ in range(200):
+        broken = bytearray(whole)
+        for _ in range(draw.randint(1, 8)):
+            # The table, or the headers of one of the code objects.
+            start = draw.choice([0, 4096, whole.rfind(b"\x7fELF")])
+            broken[start + draw.randrange(200)] = draw.randrange(256)
+        try:
+            read_bundle(bytes(broken))
+        except MalformedCodeObject:
+            refused += 1
+    assert refused > 100
 
 
 def test_damaged_bundles_are_read_or_refused() -> None:

@@ -142,6 +142,9 @@ def test_bundles_are_written_and_shown(tmp_path: Path, capsys: pytest.CaptureFix
     for target in ("gfx1100", "gfx90a:sramecc+:xnack-"):
         assert main(["inspect", file, "--target", target, "--json"]) == 0
         assert f'"target": "{target}"' in capsys.readouterr().out.replace('":"', '": "')
+    page = str(tmp_path / "page.html")
+    assert main(["explore", file, "--target", "gfx1100", "-o", page]) == 0
+    assert "gfx1100" in Path(page).read_text()
     for arguments, message in (
         (["inspect", file], "say which target: the bundle has code for gfx1100, gfx90a:sr"),
         (["inspect", file, "--target", "gfx1201"], "no code for gfx1201, but for gfx1100, gfx90a"),
