@@ -8,6 +8,7 @@ import pytest
 from building import assemble, emulate, using
 from required_tools import needs_tools
 
+import amdjit
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.instruction_set import (
@@ -165,6 +166,23 @@ def test_clamp_and_omod_follow_the_mode() -> None:
 def test_comparisons_with_an_immediate(comparison: str, expected: int) -> None:
     body = f"s_mov_b32 s5, -16\n  {comparison}\n  s_cselect_b32 s6, 1, 0\n  v_mov_b32 v4, s6"
     assert run(body, np.zeros((1, 3))).tolist() == [expected]
+
+
+@needs_tools
+def test_registers_that_are_compared_or_waited_with_are_read_not_written() -> None:
+    """Their field is the one of destinations, and so are their operands' names."""
+    # The assembler takes null only as the register of s_waitcnt_vscnt.
+    lines = {"s_cmpk_eq_u32 s5, 1": True, ".long 0xbc050000": True, "s_movk_i32 s5, 1": False}
+    for text, is_live in lines.items():
+        found = amdjit.inspect_object(assemble(f"{text}\n  s_nop 0\n", cpu=CPU)).instructions[0]
+        assert (5 in found.live_sgprs) == is_live, found.text
+    reads = {
+        row[0]: "r" in row[1].split(":")[3]
+        for row in GFX11.rows["SOPK"].values()
+        if row[1].startswith("sdst")
+    }
+    kept = ("s_cmpk", "s_waitcnt", "s_subvector", "s_cmovk", "s_addk", "s_mulk", "s_setreg")
+    assert {name for name in reads if reads[name]} == {n for n in reads if n.startswith(kept)}
 
 
 @needs_tools
