@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, emulate, using
+from building import assemble, compile_source, emulate, using
 from required_tools import needs_tools
 
 import amdjit
-from amdjit.diagnostics.errors import KernelFault
+from amdjit.diagnostics.errors import BackendError, KernelFault
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.instruction_set import (
     GFX11,
@@ -289,7 +289,7 @@ def test_no_debugger_makes_a_wave_branch(which: str) -> None:
     [
         ("s_subvector_loop_begin s5, 1", "ISA document .* does not have it"),
         ("s_endpgm_ordered_ps_done", "pixel shaders"),
-        ("lds_direct_load v4", "quads of pixels"),
+        ("lds_direct_load v4", "whole quads of pixels"),
         ("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", "traps"),
         ("s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)", "cannot be read"),
         ("ds_add_u32 v1, v2 gds", "global data share"),
@@ -299,6 +299,14 @@ def test_no_debugger_makes_a_wave_branch(which: str) -> None:
 def test_what_is_not_emulated_is_refused(text: str, reason: str) -> None:
     with pytest.raises(KernelFault, match=reason):
         run(text, np.zeros((32, 3)))
+
+
+@needs_tools
+def test_code_of_a_processor_that_is_not_emulated_is_refused_with_the_nearest() -> None:
+    with using(cpu="gfx1030"):
+        code = compile_source('#include "common.h"\nKERNEL none(GLOBAL u32 *x) { *x = 1; }', "-O2")
+        with pytest.raises(BackendError, match=r"of gfx1030 is not decoded: .* nearest is gfx1100"):
+            emulate(code, "none", 1, 32, [np.zeros(1, np.uint32)])
 
 
 @pytest.mark.parametrize("sets", [GFX11, GFX115], ids=["gfx11", "gfx11.5"])
