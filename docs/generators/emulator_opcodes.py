@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from amdjit.emulator.decoder.instruction import Opcode
-from amdjit.emulator.decoder.instruction_set import GFX11
+from amdjit.emulator.decoder.instruction_set import GFX11, GFX115
 from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.decoder.traits import Access, Traits
 from amdjit.emulator.instructions.refused import refusal
@@ -49,13 +49,14 @@ def introduction() -> str:
 
 
 def tables(table: Table) -> list[str]:
-    """Return a section for each encoding of gfx12, and one for what only gfx11 has."""
+    """Return a section for each encoding of gfx12, and those of gfx11 and gfx11.5."""
     return [
         *(
             f"## {encoding}\n\n" + table(HEAD, map(_line, rows))
             for encoding, rows in groupby(opcodes(), _format_name)
         ),
         _older(table),
+        _of_salu(table),
     ]
 
 
@@ -85,6 +86,23 @@ def _older(table: Table) -> str:
         for opcode in own.values()
     ]
     return f"## gfx11\n\n{text}\n\n" + table(("opcode", "does", "state", "why not"), rows)
+
+
+def _of_salu(table: Table) -> str:
+    """Return the section of gfx11.5: what it has beyond gfx11."""
+    before = {(opcode.encoding, opcode.code) for opcode in opcodes(GFX11)}
+    own = [op for op in opcodes(GFX115) if (op.encoding, op.code) not in before]
+    text = (
+        f"gfx1150 and gfx1151 have {len(own)} opcodes beyond those of gfx11, all of them executed: "
+        "floats in the scalar ALU. `test_emulator_scalar_floats.py` compares them with the model."
+    )
+    rows = [
+        (f"`{opcode.mnemonic}`", opcode.encoding, f"{opcode.code:#x}", opcode_meaning(opcode))
+        for opcode in own
+        if executes(opcode)
+    ]
+    assert len(rows) == len(own)
+    return f"## gfx11.5\n\n{text}\n\n" + table(("opcode", "encoding", "number", "does"), rows)
 
 
 def _format_name(opcode: Opcode) -> str:

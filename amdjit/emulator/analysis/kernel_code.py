@@ -6,6 +6,7 @@ from amdjit.code_object import CodeObject, Kernel, Segment
 from amdjit.diagnostics.errors import BackendError
 from amdjit.emulator.analysis.control_flow import Text
 from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
+from amdjit.target import EMULATED, nearest_target
 
 
 def segment_of(whole: CodeObject, address: int) -> Segment:
@@ -41,5 +42,9 @@ def instruction_set_in(whole: CodeObject) -> InstructionSet:
     """Return the instruction set of a code object; BackendError if it is not decoded."""
     found = instruction_set_of(whole.target_name)
     if found is None:
-        raise BackendError(f"the machine code of {whole.target_name} is not decoded")
+        nearest = nearest_target(whole.target_name, EMULATED)
+        raise BackendError(
+            f"the machine code of {whole.target_name} is not decoded: compile for a processor that "
+            f"is, the nearest is {nearest}"
+        )
     return found

@@ -109,7 +109,8 @@ GFX12_COUNTERS = WaitCounters(
 
 # RDNA 3 ISA, 5.5: VMcnt counts loads, VScnt stores, LGKMcnt LDS, scalar memory and messages, of
 # which scalar memory comes back in any order. S_WAITCNT has EXPcnt in bits 2:0, LGKMcnt in 9:4 and
-# VMcnt in 15:10; the instructions for one counter also have a register, which must be null.
+# VMcnt in 15:10; the instructions for one counter add a register to their number, for which LLVM's
+# assembler takes null only.
 _VM = WaitCounter("vmcnt")
 _VS = WaitCounter("vscnt")
 # One counter of the processor: LDS instructions land in order among themselves. Waiting for no more

@@ -14,7 +14,7 @@ REFUSED: Mapping[str, str] = {
         (f"v_interp_{part}{to}" for part in ("p10", "p2") for to in _INTERPOLATED), _PIXELS
     ),
     "ds_param_load": _PIXELS,
-    "ds_direct_load": "it broadcasts to quads of pixels, in compute-unit mode alone: graphics",
+    "ds_direct_load": "it broadcasts to whole quads of pixels: graphics",
     "global_atomic_ordered_add_b64": "its order is that of the graphics pipeline's waves",
     "s_alloc_vgpr": "kernels with dynamic registers are not emulated",
     "s_rfe_b64": _HANDLER,

@@ -96,6 +96,12 @@ def test_what_clang_makes_lacks_no_wait(name: str, level: str) -> None:
             ["lgkmcnt(0)"],
         ),
         ("ds_load_b32 v1, v0\n s_waitcnt_lgkmcnt null, 0x0\n v_mov_b32 v2, v1", []),
+        # s_waitcnt_lgkmcnt s5, 0x0: a register is added to the number (RDNA 3 ISA, 16.2): it may
+        # wait for nothing.
+        (
+            "s_movk_i32 s5, 9\n ds_load_b32 v1, v0\n .long 0xbd850000\n v_mov_b32 v2, v1",
+            ["lgkmcnt(0)"],
+        ),
     ],
 )
 def test_waits_are_those_of_the_counters(body: str, missing: list[str]) -> None:

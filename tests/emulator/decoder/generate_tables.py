@@ -84,7 +84,9 @@ def access(shape: Shape, operand: Operand) -> str:
     """Return r, w or rw."""
     both = reads_destination(shape.mnemonic)
     if operand.role in ("vdst", "sdst"):
-        read = shape.mnemonic.startswith("s_setreg")
+        # SOPK names its only register sdst, whatever happens to it.
+        read = shape.mnemonic.startswith(("s_setreg", "s_cmpk_", "s_waitcnt_"))
+        both |= shape.mnemonic.startswith("s_subvector_loop_")
         second = operand.role == "sdst" and shape.format.name == "VOP3"
         return "r" if read else "rw" if both and not second else "w"
     if operand.role == "vdata" and shape.format.name in BUFFERS:

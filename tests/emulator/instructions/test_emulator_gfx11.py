@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, emulate, using
+from building import assemble, compile_source, emulate, using
 from required_tools import needs_tools
 
-from amdjit.diagnostics.errors import KernelFault
+import amdjit
+from amdjit.diagnostics.errors import BackendError, KernelFault
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.instruction_set import (
     GFX11,
@@ -168,6 +169,23 @@ def test_comparisons_with_an_immediate(comparison: str, expected: int) -> None:
 
 
 @needs_tools
+def test_registers_that_are_compared_or_waited_with_are_read_not_written() -> None:
+    """Their field is the one of destinations, and so are their operands' names."""
+    # The assembler takes null only as the register of s_waitcnt_vscnt.
+    lines = {"s_cmpk_eq_u32 s5, 1": True, ".long 0xbc050000": True, "s_movk_i32 s5, 1": False}
+    for text, is_live in lines.items():
+        found = amdjit.inspect_object(assemble(f"{text}\n  s_nop 0\n", cpu=CPU)).instructions[0]
+        assert (5 in found.live_sgprs) == is_live, found.text
+    reads = {
+        row[0]: "r" in row[1].split(":")[3]
+        for row in GFX11.rows["SOPK"].values()
+        if row[1].startswith("sdst")
+    }
+    kept = ("s_cmpk", "s_waitcnt", "s_subvector", "s_cmovk", "s_addk", "s_mulk", "s_setreg")
+    assert {name for name in reads if reads[name]} == {n for n in reads if n.startswith(kept)}
+
+
+@needs_tools
 def test_comparisons_that_are_always_true_or_false() -> None:
     body = """v_cmp_t_f32 vcc_lo, v1, v2
   s_mov_b32 s5, -1
@@ -271,7 +289,7 @@ def test_no_debugger_makes_a_wave_branch(which: str) -> None:
     [
         ("s_subvector_loop_begin s5, 1", "ISA document .* does not have it"),
         ("s_endpgm_ordered_ps_done", "pixel shaders"),
-        ("lds_direct_load v4", "quads of pixels"),
+        ("lds_direct_load v4", "whole quads of pixels"),
         ("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", "traps"),
         ("s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)", "cannot be read"),
         ("ds_add_u32 v1, v2 gds", "global data share"),
@@ -281,6 +299,14 @@ def test_no_debugger_makes_a_wave_branch(which: str) -> None:
 def test_what_is_not_emulated_is_refused(text: str, reason: str) -> None:
     with pytest.raises(KernelFault, match=reason):
         run(text, np.zeros((32, 3)))
+
+
+@needs_tools
+def test_code_of_a_processor_that_is_not_emulated_is_refused_with_the_nearest() -> None:
+    with using(cpu="gfx1030"):
+        code = compile_source('#include "common.h"\nKERNEL none(GLOBAL u32 *x) { *x = 1; }', "-O2")
+        with pytest.raises(BackendError, match=r"of gfx1030 is not decoded: .* nearest is gfx1100"):
+            emulate(code, "none", 1, 32, [np.zeros(1, np.uint32)])
 
 
 @pytest.mark.parametrize("sets", [GFX11, GFX115], ids=["gfx11", "gfx11.5"])

@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import InlineConstant, Instruction
-from amdjit.emulator.decoder.traits import Barrier, MemoryKind, Result, Space
+from amdjit.emulator.decoder.instruction import (
+    InlineConstant,
+    Instruction,
+    Register,
+    RegisterFile,
+)
+from amdjit.emulator.decoder.traits import Barrier, MemoryKind, Result, Space, Unit
 from amdjit.emulator.decoder.wait_counters import WaitCounter, WaitEvent
 
 
@@ -86,8 +91,22 @@ def _signed(bits: int) -> int:
 
 
 def waits_of(instruction: Instruction) -> Mapping[WaitCounter, int]:
-    """Return how many may be in flight after an instruction, for each counter that it waits for."""
+    """Return how many may be in flight after an instruction, for each counter that it waits for.
+
+    A register of S_WAITCNT_VMCNT and the like is added to the number (RDNA 3 ISA, 16.2): what it
+    holds is not known, and so not how long is waited.
+    """
+    if not instruction.traits.waits or _adds_register(instruction):
+        return {}
     return {
         field.counter: instruction.immediates.get(field.immediate, 0) >> field.shift & field.mask
         for field in instruction.traits.waits
     }
+
+
+def _adds_register(wait: Instruction) -> bool:
+    is_scalar = wait.traits.unit is Unit.SALU
+    return is_scalar and any(
+        isinstance(operand, Register) and operand.file is not RegisterFile.NULL
+        for operand in wait.operands
+    )
