@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
-from building import assemble, emulate
+from building import emulate
 from numpy.typing import NDArray
 
 from model.cases.operand_makers import INLINE_FLOATS, INLINE_INTEGERS, LITERALS
 from model.cases.programs import PARTIAL
+from model.families import assembled
 from model.operation import Op
 from model.scalars import EXEC_OPS, ScalarOp
 from model.values import Bits, Numbers, differences, numbers, patterns, width
@@ -85,8 +86,9 @@ class ScalarCase:
         if code == "hf16":
             return "s40", self._dword(0) >> np.uint64(16), "f16"
         size = max(32, width(code))
-        literals = any(source[0] == "k" for source in self._op.sources)
-        if place == 0 and self._class == "inline":
+        # An immediate stands beside registers only.
+        literals = any(source[0] == "k" or source == "simm" for source in self._op.sources)
+        if place == 0 and self._class == "inline" and "simm" not in self._op.sources:
             return (*self._inline(code), code)
         if place == 0 and self._class == "literal" and not literals:
             value = int(self._random.choice(LITERALS)) & (0xFFFF if code == "f16" else 0xFFFFFFFF)
@@ -205,7 +207,7 @@ def run_scalar_cases(cases: Sequence[AnyCase], inputs: Inputs, wave_size: int = 
         lines += [f"  v_mov_b32 v{1 + part}, s{60 + part}" for part in range(3)]
         lines.append(f"  global_store_b96 v0, v[1:3], s[2:3] offset:{16 * number}")
     found = np.zeros((waves, len(cases), 4), np.uint32)
-    code = assemble("\n".join([*lines, ""]), wave_size=wave_size)
+    code = assembled("\n".join([*lines, ""]), wave_size=wave_size)
     emulate(code, "kernel", waves, 1, [np.ascontiguousarray(inputs.T), found])
     failures = []
     for number, case in enumerate(cases):
