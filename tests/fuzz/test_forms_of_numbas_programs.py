@@ -145,7 +145,7 @@ def difference(sources: list[str]) -> str:
     lanes = LENGTH
     out = np.zeros((len(sources), lanes, SLOTS + 1), np.int64)
     changed = np.stack([records] * len(sources))
-    with amdjit.use("emulator:gfx1201"):
+    with emulator():
         kernel = amdjit.kernel(wraparound=True, warnings=False, max_recursion=5)(run)
         kernel[1, lanes](x, y, changed, out)
     for k, program in enumerate(programs):

@@ -64,7 +64,7 @@ def on_emulator(sources: Sequence[str]) -> list[tuple[Any, Any]]:
     run = define(text, {"grid": amdjit.grid, **names})["run"]
     shape = len(sources), numba.LANES, numba.SLOTS
     o, f = np.zeros(shape, np.int64), np.zeros(shape)
-    with amdjit.use("emulator:gfx1201"):
+    with emulator():
         kernel = amdjit.kernel(typing="numba", warnings=False)(run)
         kernel[1, numba.LANES](*ARRAYS.values(), o, f)
     return list(zip(o, f, strict=True))

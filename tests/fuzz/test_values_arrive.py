@@ -84,7 +84,7 @@ def check(value: tuple[Any, ...], way: str) -> None:
     note(source)
     out = tuple(np.zeros(1, number.dtype) for _, number in parts)
     run = define(source, {"device_function": amdjit.device_function})["run"]
-    with amdjit.use("emulator:gfx1201"):
+    with emulator():
         amdjit.kernel(run)[1, 1](value, 5, out)
     for (path, number), array in zip(parts, out, strict=True):
         same = same_part(array[0].real, number.real) and same_part(array[0].imag, number.imag)

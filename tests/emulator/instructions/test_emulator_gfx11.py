@@ -10,13 +10,14 @@ from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.instruction_set import GFX11, instruction_set_of
+from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, instruction_set_of
 from amdjit.emulator.decoder.mnemonics import phrase_of
 from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.decoder.traits import Flow
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
+from amdjit.inspection.meanings import opcode_meaning
 from amdjit.target import EMULATED
 
 CPU = "gfx1100"
@@ -259,3 +260,15 @@ def test_every_emulated_processor_is_decoded() -> None:
         sets = instruction_set_of(target.name)
         assert sets is not None
         assert sets.name == f"gfx{target.isa[0]}"
+
+
+def test_opcodes_that_two_families_write_alike_are_not_mixed_up() -> None:
+    """They count on other counters, whichever of them was asked for first."""
+    name = "s_sendmsg_rtn_b32"
+    newer, older = (
+        next(opcode for opcode in opcodes(each) if opcode.mnemonic == name)
+        for each in (GFX12, GFX11)
+    )
+    assert newer != older
+    assert "counts on kmcnt" in opcode_meaning(newer)
+    assert "counts on lgkmcnt" in opcode_meaning(older)
