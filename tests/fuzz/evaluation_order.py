@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from acting_helpers import NAMES
+from fuzzed_device import emulator
 from numpy.typing import NDArray
 from running import define
 
