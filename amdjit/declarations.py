@@ -141,7 +141,8 @@ class Parameter:
 class Intrinsic(PickledByName):
     """A typed operation with exactly one lowering. A call on the host runs its reference model.
 
-    wave_sizes: those in which it exists. features: what the target must have. targets: the
+    wave_sizes: those in which it exists. wave32_targets: the processors on which it exists in waves
+    of 32 lanes only. features: what the target must have. targets: the
     processors that have it, None for all. alternative: what to use on other processors, as a text
     or a function of the target's name. meets: whether it belongs to the barrier of the whole grid,
     so that launches of the kernel are cooperative.
@@ -154,6 +155,7 @@ class Intrinsic(PickledByName):
     reference: Callable[..., Any] = field(repr=False)
     features: frozenset[Feature] = frozenset()
     wave_sizes: tuple[int, ...] = (32, 64)
+    wave32_targets: tuple[str, ...] = ()
     isa: str | None = None
     targets: tuple[str, ...] | None = None
     alternative: str | Callable[[str], str] = ""
@@ -162,6 +164,10 @@ class Intrinsic(PickledByName):
 
     def __repr__(self) -> str:
         return f"<intrinsic {public_name(self, self.name)}>"
+
+    def wave_sizes_on(self, target: str) -> tuple[int, ...]:
+        """Return the wave sizes in which it exists on a processor."""
+        return (32,) if target in self.wave32_targets else self.wave_sizes
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the reference model, which is the declaration's body; TypeError if the body is
@@ -274,6 +280,7 @@ def intrinsic(
     isa: str | None = None,
     features: frozenset[Feature] = frozenset(),
     wave_sizes: tuple[int, ...] = (32, 64),
+    wave32_targets: tuple[str, ...] = (),
     targets: tuple[str, ...] | None = None,
     alternative: str | Callable[[str], str] = "",
     name: str | None = None,
@@ -284,7 +291,8 @@ def intrinsic(
 
     A body of `...` means that there is no model. isa: the mnemonic that it becomes. targets: the
     processors that have it, None for all. alternative: what the error on another target says to
-    use, as a text or a function of the target's name. meets: it works on the launch's record
+    use, as a text or a function of the target's name. wave32_targets: the processors on which it
+    exists in waves of 32 lanes only. meets: it works on the launch's record
     (`EmitContext.record_word`) as part of a barrier of the whole grid. TypeError if a type is
     missing, or an operand or processor does not exist.
     """
@@ -304,6 +312,7 @@ def intrinsic(
                 f"{function.__name__}: write the result's type, such as `-> f32` (VOID for none)"
             )
         _check(function.__name__, lowering, parameters, targets, wave_sizes)
+        check_targets(function.__name__, wave32_targets)
         return Intrinsic(
             name=name or function.__name__.lstrip("_"),
             parameters=parameters,
@@ -311,6 +320,7 @@ def intrinsic(
             lowering=lowering,
             features=features,
             wave_sizes=wave_sizes,
+            wave32_targets=wave32_targets,
             isa=isa,
             targets=targets,
             alternative=alternative,

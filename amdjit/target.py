@@ -81,6 +81,12 @@ class Target:
         """Lanes of a wave unless the kernel's options say otherwise."""
         return self.wave_sizes[0]
 
+    @property
+    def has_wave_wide_permutes(self) -> bool:
+        """Whether DS_PERMUTE and DS_BPERMUTE reach all lanes of a wave64, and not only those of a
+        half (RDNA 3 ISA, DS_BPERMUTE_B32; RDNA 4 ISA, the same)."""
+        return self.isa[0] not in (10, 11)
+
     def __str__(self) -> str:
         return self.id
 

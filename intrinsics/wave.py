@@ -20,6 +20,7 @@ from amdjit.declarations import (
     intrinsic,
 )
 from amdjit.intrinsics.builtins.table import row_of
+from amdjit.intrinsics.lanes.across_halves import emit_bpermute
 from amdjit.intrinsics.lanes.dpp import (
     dpp,
     permlane16,
@@ -48,6 +49,7 @@ from amdjit.intrinsics.lanes.words import by_words
 from amdjit.intrinsics.numbers.integers import clz, ctz
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import emit_lane_id, lane_id, wave_id, wavefront_size
+from amdjit.target import TARGETS
 from amdjit.types import Immediate, bf8, bf16, boolean, fp8, i32, u8, u16, u32, u64
 
 __all__ = [
@@ -102,20 +104,18 @@ Width = Annotated[int, Immediate(1, 64, (1, 2, 4, 8, 16, 32, 64))]
 # From gfx10 on, processors have instructions that exchange lanes within and between rows; gfx9
 # lacks them.
 _RDNA = row_of("permlanex16").targets
+_HALF_WIDE = tuple(target.name for target in TARGETS if not target.has_wave_wide_permutes)
 
 
 def _emit_shuffle(context: EmitContext, value: Any, lane: Any, width: int) -> Any:
-    # ds_bpermute takes a byte address: RDNA4 ISA, "DS_BPERMUTE_B32".
     if width < context.wavefront_size:
         within = context.builder.and_(lane, context.constant(i32, width - 1))
         lane = context.builder.or_(
             context.builder.and_(emit_lane_id(context), context.constant(i32, -width)), within
         )
+    # A byte address: RDNA4 ISA, "DS_BPERMUTE_B32".
     address = context.builder.shl(lane, context.constant(i32, 2))
-    word = context.llvm_type(i32)
-    return by_words(
-        context, value, lambda part: context.call("llvm.amdgcn.ds.bpermute", word, [address, part])
-    )
+    return by_words(context, value, lambda part: emit_bpermute(context, address, part, width))
 
 
 def _emit_permute(context: EmitContext, value: Any, lane: Any) -> Any:
@@ -198,12 +198,18 @@ def shuffle(value: LANE_VALUE, lane: i32, width: Width = 64) -> LANE_VALUE:
     return np.take(value, own - own % width + np.mod(lane, width), axis=0)
 
 
-@intrinsic(Emit(_emit_permute), isa="ds_permute_b32")
+@intrinsic(
+    Emit(_emit_permute),
+    isa="ds_permute_b32",
+    wave32_targets=_HALF_WIDE,
+    alternative="wave.shuffle",
+)
 def permute(value: LANE_VALUE, lane: i32) -> LANE_VALUE:
     """Send the value to another lane, modulo the wave size; lanes that nothing is sent to get 0
     (`llvm.amdgcn.ds.permute`).
 
-    If several lanes send to the same lane, the highest one's value arrives.
+    If several lanes send to the same lane, the highest one's value arrives. On RDNA 2 and 3 only in
+    waves of 32 lanes: their instruction does not leave a half of a wave64.
     """
     value = np.asarray(value)
     result: Any = np.zeros_like(value)

@@ -67,6 +67,11 @@ def using(**changes: Any) -> Iterator[None]:
         _USE.reset(token)
 
 
+def processor() -> str:
+    """Return the processor that launches are for."""
+    return _USE.get().cpu
+
+
 def device(threads: int = 1) -> EmulatorDevice:
     """Return the tests' emulator with that many host threads; launches may take 20 seconds."""
     return _device(threads, _USE.get().tier, _USE.get().host, _USE.get().cpu)

@@ -1,12 +1,15 @@
-"""Which test checks an opcode. docs/generate.py prints it, and test_emulator_opcodes.py verifies
-it."""
+"""Which test checks an opcode. docs/generate.py prints it, and test_emulator_opcodes.py and
+test_gfx11_against_model.py verify it."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from building import CPU, using
 from model.cases.catalogue import mnemonics
 
+GFX11 = "gfx1100"
 MODEL = "instructions/test_emulator_against_model.py"
 OTHERS = "instructions/test_emulator_rare_instructions.py"
 # What the model leaves out: the test that has it instead, and why. The first pattern that matches a
@@ -38,18 +41,48 @@ OUTSIDE: dict[str, tuple[str, str]] = {
 TESTS: dict[str, str] = {pattern: file for pattern, (file, _) in OUTSIDE.items()}
 
 
-def checking_test(mnemonic: str) -> str:
-    """Return the file of the test that checks an executed opcode."""
-    return MODEL if mnemonic in mnemonics() else _outside(mnemonic)[0]
+# The same for gfx11.
+GFX11_MODEL = "instructions/test_gfx11_against_model.py"
+_OWN = "instructions/test_emulator_gfx11.py"
+GFX11_OUTSIDE: dict[str, tuple[str, str]] = {
+    r"v_wmma_\w+": (
+        "matrix/test_repeated_products.py",
+        "it has a model of its own: layouts, copies and products",
+    ),
+    r"s_trap|s_endpgm_saved": (GFX11_MODEL, "it ends the wave: the fault is looked at"),
+    r"s_sendmsg\w*": (
+        GFX11_MODEL,
+        "what a message does and returns is the machine's, not the wave's",
+    ),
+    r"s_code_end": (
+        "programs/test_emulator_gfx11_programs.py",
+        "padding after a kernel: nothing runs into it",
+    ),
+    r"s_atc_probe\w*": (GFX11_MODEL, "no assembler text stands for it, and it has no result"),
+    r"s_cbranch_cdbg\w+": (_OWN, "it asks for a debugger's state, and none is attached"),
+    r"ds_wrap_rtn_b32": (_OWN, "gfx12 has no such instruction: its rule stands beside its test"),
+}
 
 
-def why_not_in_the_model(mnemonic: str) -> str:
+@cache
+def _covered(cpu: str) -> frozenset[str]:
+    with using(cpu=cpu):
+        return mnemonics()
+
+
+def checking_test(mnemonic: str, cpu: str = CPU) -> str:
+    """Return the file of the test that checks an executed opcode of a processor."""
+    model = GFX11_MODEL if cpu == GFX11 else MODEL
+    return model if mnemonic in _covered(cpu) else _outside(mnemonic, cpu)[0]
+
+
+def why_not_in_the_model(mnemonic: str, cpu: str = CPU) -> str:
     """Return why the model leaves out an executed opcode; "" for one that it has."""
-    return "" if mnemonic in mnemonics() else _outside(mnemonic)[1]
+    return "" if mnemonic in _covered(cpu) else _outside(mnemonic, cpu)[1]
 
 
-def _outside(mnemonic: str) -> tuple[str, str]:
-    for pattern, found in OUTSIDE.items():
+def _outside(mnemonic: str, cpu: str) -> tuple[str, str]:
+    for pattern, found in (GFX11_OUTSIDE if cpu == GFX11 else OUTSIDE).items():
         if re.fullmatch(pattern, mnemonic):
             return found
-    raise KeyError(f"{mnemonic}: neither in the model nor with a reason")
+    raise KeyError(f"{mnemonic}: neither in the model of {cpu} nor with a reason")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from acting_helpers import NAMES
+from fuzzed_device import emulator
 from numpy.typing import NDArray
 from running import define
 
@@ -354,7 +355,7 @@ def as_kernel(sources: Sequence[str], level: int = 1) -> NDArray[np.int32]:
     calls = "\n".join(f"        program_{k}(rows[{k}, i])" for k in range(len(sources)))
     text = f"def run(rows):\n    i = grid(1)\n    if i < {LANES}:\n{calls}\n"
     rows = np.repeat(ROWS[None], len(sources), 0)
-    with amdjit.use("emulator:gfx1201"):
+    with emulator():
         amdjit.kernel(opt_level=level, warnings=False)(
             define(text, {"grid": amdjit.grid, **found})["run"]
         )[1, 32](rows)

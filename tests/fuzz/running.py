@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from documented_composites import NAMES, Array
 from documented_meaning import of
+from fuzzed_device import emulator
 from program_types import ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM, VECTORS
 from programs import program
 
@@ -141,7 +142,7 @@ def as_kernel(sources: Sequence[str], build: Build) -> list[np.ndarray[Any, Any]
         "wave_size": build.wave_size,
     }
     lanes = build.wave_size if build.guarded else LANES
-    with amdjit.use("emulator:gfx1201"):
+    with emulator():
         amdjit.kernel(**options, warnings=False)(run)[1, lanes](
             np.int32(UNIFORM), *INPUTS, *outputs, *PYTHON_NUMBERS.values()
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzzed_device import emulator, processor
 from program_arrays import RESULTS, ArrayWriter
 from running import define
 
@@ -39,7 +40,8 @@ def check(seed: int) -> None:
         expected = [array.copy(order="K") for array in arrays]
         with np.errstate(all="ignore"):
             program(*expected, *numbers)
-        kernel[1, 1](*arrays, *numbers)
+        with emulator():
+            kernel[1, 1](*arrays, *numbers)
         for mine, theirs in zip(arrays, expected, strict=True):
             assert (mine == theirs).all(), f"{options} {numbers}\n{source}\n{mine}\n{theirs}"
 
@@ -59,3 +61,16 @@ def test_random_functions_of_arrays(seed: int) -> None:
 def test_a_thousand_random_functions_of_arrays(group: int) -> None:
     for seed in range(25):
         check(10_000 + 100 * group + seed)
+
+
+def test_a_random_function_of_arrays_on_gfx11() -> None:
+    with processor("gfx1100"):
+        check(8)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("group", range(10))
+def test_random_functions_of_arrays_on_gfx11(group: int) -> None:
+    with processor("gfx1100"):
+        for seed in range(25):
+            check(20_000 + 100 * group + seed)

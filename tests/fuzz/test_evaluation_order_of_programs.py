@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 from evaluation_order import difference, program
+from fuzzed_device import processor
 
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.statements import loops
@@ -41,3 +42,15 @@ def test_values_that_are_used_in_another_order_are_found(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_thousands_of_programs_evaluate_in_pythons_order(level: int) -> None:
     check(level, range(1000000 * (level + 1), 1000000 * (level + 1) + 2000))
+
+
+def test_a_few_programs_evaluate_in_pythons_order_on_gfx11() -> None:
+    with processor("gfx1100"):
+        check(3, range(4))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_hundreds_of_programs_evaluate_in_pythons_order_on_gfx11(level: int) -> None:
+    with processor("gfx1100"):
+        check(level, range(1000000 * (level + 1), 1000000 * (level + 1) + 400))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzzed_device import emulator, processor
 from running import define
 
 import amdjit
@@ -145,7 +146,7 @@ def difference(sources: list[str]) -> str:
     lanes = LENGTH
     out = np.zeros((len(sources), lanes, SLOTS + 1), np.int64)
     changed = np.stack([records] * len(sources))
-    with amdjit.use("emulator:gfx1201"):
+    with emulator():
         kernel = amdjit.kernel(wraparound=True, warnings=False, max_recursion=5)(run)
         kernel[1, lanes](x, y, changed, out)
     for k, program in enumerate(programs):
@@ -174,4 +175,12 @@ def test_programs_of_numbas_users_mean_what_python_means() -> None:
 @pytest.mark.parametrize("seed", range(24))
 def test_many_programs_of_numbas_users_mean_what_python_means(seed: int) -> None:
     wrong = difference(some(str(seed), 6))
+    assert not wrong, wrong
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", range(6))
+def test_programs_of_numbas_users_mean_what_python_means_on_gfx11(seed: int) -> None:
+    with processor("gfx1100"):
+        wrong = difference(some(f"gfx11 {seed}", 6))
     assert not wrong, wrong

@@ -10,6 +10,7 @@ from typing import Any
 import numba_programs as numba
 import numpy as np
 import pytest
+from fuzzed_device import emulator, processor
 from running import define
 
 import amdjit
@@ -64,7 +65,7 @@ def on_emulator(sources: Sequence[str]) -> list[tuple[Any, Any]]:
     run = define(text, {"grid": amdjit.grid, **names})["run"]
     shape = len(sources), numba.LANES, numba.SLOTS
     o, f = np.zeros(shape, np.int64), np.zeros(shape)
-    with amdjit.use("emulator:gfx1201"):
+    with emulator():
         kernel = amdjit.kernel(typing="numba", warnings=False)(run)
         kernel[1, numba.LANES](*ARRAYS.values(), o, f)
     return list(zip(o, f, strict=True))
@@ -108,4 +109,18 @@ def test_another_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(64))
 def test_many_programs_mean_what_numba_means(seed: int) -> None:
     wrong = difference(some(str(seed), 24, 3))
+    assert not wrong, wrong
+
+
+def test_some_programs_mean_what_numba_means_on_gfx11() -> None:
+    with processor("gfx1100"):
+        wrong = difference(some("few on gfx11", 2))
+    assert not wrong, wrong
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", range(16))
+def test_many_programs_mean_what_numba_means_on_gfx11(seed: int) -> None:
+    with processor("gfx1100"):
+        wrong = difference(some(f"gfx11 {seed}", 24, 3))
     assert not wrong, wrong

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzzed_device import emulator, processor
 from program_records import ELEMENTS, RecordWriter, filled, record_type
 from running import define
 
@@ -25,7 +26,8 @@ def check(seed: int) -> None:
     program = define(source, {})["program"]
     program(*_arguments(expected), 1)
     options = {"bounds_check": random.random() < 0.2, "opt_level": random.choice((1, 3))}
-    amdjit.kernel(program, warnings=False, **options)[1, 1](*_arguments(arrays), np.int32(1))
+    with emulator():
+        amdjit.kernel(program, warnings=False, **options)[1, 1](*_arguments(arrays), np.int32(1))
     for mine, theirs in zip(arrays, expected, strict=True):
         assert fields_of(mine) == fields_of(theirs), f"{kind}\n{source}"
 
@@ -53,3 +55,17 @@ def test_random_functions_of_records(group: int) -> None:
 def test_a_thousand_random_functions_of_records(group: int) -> None:
     for seed in range(25):
         check(10_000 + 100 * group + seed)
+
+
+def test_random_functions_of_records_on_gfx11() -> None:
+    with processor("gfx1100"):
+        for seed in range(4):
+            check(1000 + seed)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("group", range(10))
+def test_hundreds_of_random_functions_of_records_on_gfx11(group: int) -> None:
+    with processor("gfx1100"):
+        for seed in range(25):
+            check(20_000 + 100 * group + seed)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzzed_device import emulator, processor
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
@@ -84,7 +85,7 @@ def check(value: tuple[Any, ...], way: str) -> None:
     note(source)
     out = tuple(np.zeros(1, number.dtype) for _, number in parts)
     run = define(source, {"device_function": amdjit.device_function})["run"]
-    with amdjit.use("emulator:gfx1201"):
+    with emulator():
         amdjit.kernel(run)[1, 1](value, 5, out)
     for (path, number), array in zip(parts, out, strict=True):
         same = same_part(array[0].real, number.real) and same_part(array[0].imag, number.imag)
@@ -112,3 +113,11 @@ def test_random_values_arrive_as_they_were(value: tuple[Any, ...], way: str) -> 
 @given(VALUES, st.sampled_from(list(_WAYS)))
 def test_many_random_values_arrive_as_they_were(value: tuple[Any, ...], way: str) -> None:
     check(value, way)
+
+
+@pytest.mark.exhaustive
+@settings(_SETTINGS, max_examples=200, derandomize=False)
+@given(VALUES, st.sampled_from(list(_WAYS)))
+def test_many_random_values_arrive_on_gfx11(value: tuple[Any, ...], way: str) -> None:
+    with processor("gfx1100"):
+        check(value, way)

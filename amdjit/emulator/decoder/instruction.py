@@ -96,7 +96,8 @@ class Opcode:
     """One row of the opcode table. `mnemonic` has no `_e32`/`_e64`/`_dpp` suffix: `encoding` says
     that.
 
-    What the instruction is and does is in `traits`; the mnemonic is for tables and texts.
+    What the instruction is and does is in `traits`; the mnemonic is for tables and texts. Opcodes
+    of two families differ, even if all that is written of them is the same.
     """
 
     mnemonic: str
@@ -104,7 +105,7 @@ class Opcode:
     code: int
     operands: tuple[OperandSpec, ...]
     traits: Traits = field(compare=False, repr=False)
-    instruction_set: InstructionSet = field(compare=False, repr=False)
+    instruction_set: InstructionSet = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

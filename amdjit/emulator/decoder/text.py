@@ -21,11 +21,14 @@ from amdjit.emulator.decoder.instruction import (
     Literal,
     Modifiers,
     Operand,
+    Register,
 )
 from amdjit.emulator.decoder.operand_text import negated, operand_text, register_text
 from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
 from amdjit.emulator.decoder.traits import Immediate, MemoryKind
 
+# Registers of D of a WMMA in wave32.
+_WHOLE_MATRIX = 8
 _OUTPUT_MODIFIERS = ("", " mul:2", " mul:4", " div:2")
 
 
@@ -119,13 +122,23 @@ def _vector_text(row: Row, instruction: Instruction, halves: bool) -> tuple[list
     for operand, value in _shown(row, instruction):
         if value is None:
             continue
-        text = operand_text(value, operand.constants, halves and operand.half)
+        text = operand_text(value, _constants(operand, instruction), halves and operand.half)
         if operand.source in (0, 1, 2) and operand.spec.type != "mask" and signed:
             text = _with_sign(row, operand, value, text, modifiers)
         texts.append(text)
     if row.format.name == "VOP2":
         texts = _with_mask_in_bars(instruction, texts)
     return texts, _modifier_text(row, modifiers, halves, instruction.immediates)
+
+
+def _constants(operand: OperandRow, instruction: Instruction) -> str:
+    """Return how constants are written: as C of gfx11's WMMA, as doubles in wave32 and as dwords in
+    wave64, where D has half as many registers."""
+    target = instruction.operands[0]
+    if operand.constants != "f64" or instruction.traits.matrix is None:
+        return operand.constants
+    spread = isinstance(target, Register) and target.dwords < _WHOLE_MATRIX
+    return "literal" if spread else operand.constants
 
 
 def _with_sign(
@@ -232,9 +245,10 @@ def _control_text(control: int) -> str:
 
 
 def _with_mask_in_bars(instruction: Instruction, texts: list[str]) -> list[str]:
-    """VOP2: objdump writes the implied VCC of v_cndmask inside the bars of an abs on src1."""
+    """VOP2: for gfx12 objdump writes the implied VCC of v_cndmask inside the bars of src1's abs."""
     chooses = len(texts) == 4 and instruction.opcode.operands[3].type == "mask"
-    if chooses and texts[2].endswith("|"):
+    newest = instruction.opcode.instruction_set.name == "gfx12"
+    if chooses and newest and texts[2].endswith("|"):
         return [*texts[:2], f"{texts[2][:-1]}, {texts[3]}|"]
     return texts
 

@@ -73,14 +73,15 @@ def check_target(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) 
             target=compilation.target.name,
             remedy=remedy,
         )
-    if compilation.wave_size not in intrinsic.wave_sizes:
+    if compilation.wave_size not in intrinsic.wave_sizes_on(compilation.target.name):
         raise _wrong_wave_size(builder, intrinsic, node)
 
 
 def _wrong_wave_size(builder: FunctionBuilder, intrinsic: Intrinsic, node: ast.AST) -> Exception:
     compilation = builder.compilation
-    sizes = " and ".join(map(str, intrinsic.wave_sizes))
-    there = [str(size) for size in compilation.target.wave_sizes if size in intrinsic.wave_sizes]
+    found = intrinsic.wave_sizes_on(compilation.target.name)
+    sizes = " and ".join(map(str, found))
+    there = [str(size) for size in compilation.target.wave_sizes if size in found]
     # A callable alternative depends on the processor; a string names what does the same for every
     # wave size.
     other = intrinsic.alternative if isinstance(intrinsic.alternative, str) else ""

@@ -1,18 +1,12 @@
-"""Every opcode of the ALUs and of memory against the model in tests/emulator/model, in all forms.
-
-A child process runs each batch: LLVM ends the process on some mistakes, and then the batch is
-known.
-"""
+"""Every opcode of gfx12's ALUs and memory against the model in tests/emulator/model, in all
+forms."""
 
 from __future__ import annotations
-
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from model.cases.catalogue import BATCHES, run_batch
+from model.child import run_in_child
 from required_tools import needs_tools
 
 pytestmark = needs_tools
@@ -24,16 +18,6 @@ _QUICK, _WHOLE = 256, 2048
 
 # What the tiers' host code could compute differently.
 _FLOATS = ("half", "single", "double", "conversions", "packed", "dual", "scalar", "division")
-
-
-def run_in_child(batch: str, count: int, seed: int, tier: str = "") -> str:
-    command = [sys.executable, __file__, batch, str(count), str(seed)]
-    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "AMDJIT_EMULATOR_TIER": tier}
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=1200, check=False, env=paths
-    )
-    assert done.returncode == 0, f"{batch}: {done.stdout[-4000:]}{done.stderr[-4000:]}"
-    return done.stdout
 
 
 @pytest.mark.parametrize(
@@ -69,11 +53,3 @@ def test_other_inputs_than_the_model_has_are_found(batch: str) -> None:
     input."""
     wrong, cases = run_batch(f"misled {batch}", 64, np.random.default_rng(3))
     assert len(wrong) > cases // 3, wrong
-
-
-if __name__ == "__main__":
-    wrong, cases = run_batch(sys.argv[1], int(sys.argv[2]), np.random.default_rng(int(sys.argv[3])))
-    print(cases, "cases")
-    for text in wrong:
-        print(text)
-    sys.exit(bool(wrong))

@@ -10,9 +10,11 @@ from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import BackendError, KernelFault
+from amdjit.emulator.decoder import decode, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.instruction_set import (
     GFX11,
+    GFX12,
     GFX115,
     InstructionSet,
     instruction_set_of,
@@ -23,6 +25,7 @@ from amdjit.emulator.decoder.traits import Flow
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
+from amdjit.inspection.meanings import opcode_meaning
 from amdjit.target import EMULATED
 
 CPU = "gfx1100"
@@ -329,3 +332,34 @@ def test_every_emulated_processor_is_decoded() -> None:
         assert sets is not None
         major, minor, _ = target.isa
         assert sets.name == ("gfx11.5" if (major, minor) == (11, 5) else f"gfx{major}")
+
+
+def test_opcodes_that_two_families_write_alike_are_not_mixed_up() -> None:
+    """They count on other counters, whichever of them was asked for first."""
+    name = "s_sendmsg_rtn_b32"
+    newer, older = (
+        next(opcode for opcode in opcodes(each) if opcode.mnemonic == name)
+        for each in (GFX12, GFX11)
+    )
+    assert newer != older
+    assert "counts on kmcnt" in opcode_meaning(newer)
+    assert "counts on lgkmcnt" in opcode_meaning(older)
+
+
+@pytest.mark.parametrize(
+    ("code", "wave_size", "text"),
+    [
+        (
+            "fa602002050180ff",
+            32,
+            "v_cndmask_b32_dpp v16, v5, |v48|, vcc_lo quad_perm:[1,0,0,0] row_mask:0xf "
+            "bank_mask:0xf",
+        ),
+        ("104040cc2061e21b", 32, "v[16:23], v[32:39], v[48:55], 0.15915494309189532"),
+        ("104040cc2061e21b", 64, "v[16:19], v[32:39], v[48:55], 0.15915494"),
+    ],
+)
+def test_texts_are_those_of_the_disassembler(code: str, wave_size: int, text: str) -> None:
+    """llvm-objdump-22 for gfx1100 writes them so, where gfx12's or wave32's text differs."""
+    instruction = decode(bytes.fromhex(code), 0, 0, wave_size, GFX11)
+    assert disassemble(instruction).endswith(text)

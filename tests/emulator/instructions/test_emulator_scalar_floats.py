@@ -33,7 +33,8 @@ def test_scalar_floats_agree_with_the_model(klass: str) -> None:
         inputs = inputs_for(size, 256, 11)[:8]
         own = [name for name in names if sizes[name] == size]
         cases = [ScalarCase(name, SCALARS[name], klass, inputs, random) for name in own]
-        assert run_scalar_cases(cases, inputs, cpu=CPU) == []
+        with using(cpu=CPU):
+            assert run_scalar_cases(cases, inputs) == []
 
 
 def _is_nan(bits: int, width: int, shift: int) -> bool:

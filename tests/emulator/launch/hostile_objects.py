@@ -1,5 +1,5 @@
 """Code objects broken in a way that their number chooses: `python hostile_objects.py SAMPLES FIRST
-COUNT` runs some.
+COUNT PROCESSOR` runs some.
 
 Names of checks may follow, `memory race init sync`: the launches are checked then.
 """
@@ -202,11 +202,11 @@ def attempt(device: EmulatorDevice, code: bytes, checks: frozenset[str] = frozen
     return outcome
 
 
-def main(folder: Path, first: int, count: int, checks: frozenset[str]) -> None:
+def main(folder: Path, first: int, count: int, cpu: str, checks: frozenset[str]) -> None:
     """Run objects; print number and outcome of each, the number first. A canary must stay what it
     is."""
     faulthandler.enable()
-    target = find_target("gfx1201")
+    target = find_target(cpu)
     assert target is not None
     device = EmulatorDevice(target, 2, time_limit=0.3, environment=Environment(), memory=1 << 30)
     samples = sorted(folder.glob("*.co"))
@@ -220,4 +220,5 @@ def main(folder: Path, first: int, count: int, checks: frozenset[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), frozenset(sys.argv[4:]))
+    numbers = int(sys.argv[2]), int(sys.argv[3])
+    main(Path(sys.argv[1]), *numbers, sys.argv[4], frozenset(sys.argv[5:]))

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from building import compile_kernel
+from building import CPU, compile_kernel, using
 from hostile_objects import BREAKS
 from required_tools import needs_tools
 
@@ -25,6 +25,8 @@ KERNELS = (
     "matrix",
     "cross_lane",
 )
+GFX11 = "gfx1100"
+WIDE_OF_GFX11 = ("atomics", "calls", "private_arrays")
 BATCH = 100
 CI_OBJECTS = 200
 ALL_OBJECTS = 10_000
@@ -49,10 +51,22 @@ def samples64(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run_batch(samples: Path, first: int, count: int, *checks: str) -> list[str]:
+@pytest.fixture(scope="module")
+def samples_of_gfx11(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Kernels of waves of 32 and of 64 lanes."""
+    folder = tmp_path_factory.mktemp("samples_of_gfx11")
+    with using(cpu=GFX11):
+        for name in KERNELS:
+            if name != "matrix":
+                flags = ("-O2", "-mwavefrontsize64") if name in WIDE_OF_GFX11 else ()
+                (folder / f"{name}.co").write_bytes(compile_kernel(name, *flags))
+    return folder
+
+
+def run_batch(samples: Path, first: int, count: int, *checks: str, cpu: str = CPU) -> list[str]:
     """Run objects in a child; return its lines."""
     script = Path(__file__).with_name("hostile_objects.py")
-    command = [sys.executable, str(script), str(samples), str(first), str(count), *checks]
+    command = [sys.executable, str(script), str(samples), str(first), str(count), cpu, *checks]
     environment = dict(os.environ) | {"PYTHONPATH": str(Path(__file__).parents[3])}
     done = subprocess.run(
         command,
@@ -103,3 +117,24 @@ def test_more_broken_code_objects_in_checked_launches(
     folder = samples if wave_size == 32 else samples64
     for first in range(0, ALL_CHECKED, BATCH):
         assert len(run_batch(folder, first, BATCH, *checks)) == BATCH
+
+
+def test_broken_code_objects_of_gfx11(samples_of_gfx11: Path) -> None:
+    lines = run_batch(samples_of_gfx11, 0, 3 * len(BREAKS), cpu=GFX11)
+    ends = {line.split(" ", 1)[1] for line in lines}
+    assert {"ran", "BackendError"} <= ends
+    assert any(end.startswith("KernelFault") for end in ends)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("first", range(0, 3_000, BATCH))
+def test_more_broken_code_objects_of_gfx11(samples_of_gfx11: Path, first: int) -> None:
+    assert len(run_batch(samples_of_gfx11, first, BATCH, cpu=GFX11)) == BATCH
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("first", range(40_000, 41_000, BATCH))
+def test_more_broken_code_objects_of_gfx11_in_checked_launches(
+    samples_of_gfx11: Path, first: int
+) -> None:
+    assert len(run_batch(samples_of_gfx11, first, BATCH, *CHECKS, cpu=GFX11)) == BATCH

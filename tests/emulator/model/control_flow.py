@@ -8,7 +8,7 @@ leaves s60, s61 and s62.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
@@ -116,8 +116,8 @@ class ControlFlow:
         )
         return ControlCase(text, tuple(body), expected.astype(np.uint32))
 
-    def cases(self, times: int) -> Iterator[ControlCase]:
-        """Yield cases for waves of 32 lanes, of which one is active."""
+    def cases(self, times: int, idle: Iterable[str]) -> Iterator[ControlCase]:
+        """Yield cases for waves of 32 lanes, of which one is active; idle: what has no effect."""
         for _ in range(times):
             for name in _BRANCHES:
                 yield self._branch(name)
@@ -125,7 +125,7 @@ class ControlFlow:
             yield from self._calls()
             yield from self._relative()
             yield from self._modes()
-            for text in NO_EFFECT.values():
+            for text in idle:
                 yield self._no_effect(text)
 
     def cases64(self) -> Iterator[ControlCase]:

@@ -13,11 +13,11 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from silicon_model import dot_step
 
 from model import ieee
 from model.cases.programs import INPUTS, PARTIAL, RESULT, SOURCES, VCC, Case, Registers
 from model.eighth import decoded
+from model.families import family_step
 from model.ieee import FORMATS
 from model.integers import differences as byte_differences
 from model.values import Bits, Numbers, differences, numbers, patterns
@@ -249,10 +249,10 @@ class _Maker:
         )
 
     def dot(self, code: str) -> Case:
-        """Two products and an addend, rounded as the scalar model of gfx1201 rounds."""
+        """Two products and an addend, rounded as the scalar model of the family rounds."""
         words = zip(self.wide(2, 1), self.wide(4, 1), self.wide(6, 1), strict=True)
         expected = [
-            dot_step(
+            family_step(
                 *([int(word) & 0xFFFF, int(word) >> 16] for word in (x, y)),
                 int(c) & 0xFFFF,
                 (code, code),

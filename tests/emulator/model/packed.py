@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from silicon_model import dot_step
 
+from model.families import family_step
 from model.floats import larger, maximum, minimum, smaller
 from model.nans import with_nans
 from model.operation import Op, op
@@ -81,7 +81,8 @@ def byte_dot(left: str, right: str) -> Callable[..., Numbers]:
 
 def _steps(factors: list[list[list[int]]], addend: Numbers, kinds: tuple[str, str]) -> Numbers:
     rows = zip(*factors, patterns(addend, "f32"), strict=True)
-    return np.array([dot_step(x, y, int(c), kinds) for x, y, c in rows], np.uint32).view(np.float32)
+    steps = [family_step(x, y, int(c), kinds, "f32") for x, y, c in rows]
+    return np.array(steps, np.uint32).view(np.float32)
 
 
 HALVES: dict[str, Op] = with_nans(_on_halves())
@@ -111,7 +112,7 @@ def _half_bits(values: Numbers, code: str) -> Numbers:
 
 
 def dot_of_pairs(x: list[Numbers], y: list[Numbers], addend: Numbers, code: str) -> Numbers:
-    """Both products and the addend, rounded as the scalar model of gfx1201 rounds."""
+    """Both products and the addend, rounded as the scalar model of the family rounds."""
     factors = [
         [
             [int(low), int(high)]

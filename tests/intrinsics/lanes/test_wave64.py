@@ -47,7 +47,7 @@ def exchange(values, lanes, results):
     results[1, lane] = wave.shuffle_xor(value, 37)
     results[2, lane] = wave.shuffle_up(value, 35)
     results[3, lane] = wave.shuffle_down(value, 3)
-    results[4, lane] = wave.permute(value, lane ^ 41)
+    results[4, lane] = wave.shuffle(value, lane ^ 41, 64)
     results[5, lane] = wave.readlane(value, 40)
     results[6, lane] = wave.readfirstlane(value)
     results[7, lane] = wave.swap_in_rows(value, 9)
@@ -57,12 +57,20 @@ def exchange(values, lanes, results):
         results[10, lane] = wave.shuffle(value, lanes[lane])
 
 
-@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "f2", "f4", "f8"])
-def test_lanes_exchange_values_of_every_width(dtype: str) -> None:
+WIDTHS = ["i1", "u2", "i4", "i8", "f2", "f4", "f8"]
+
+
+@pytest.mark.parametrize(
+    ("processor", "dtype"),
+    [*(("gfx1201", dtype) for dtype in WIDTHS), ("gfx1100", "i1"), ("gfx1100", "f8")],
+)
+def test_lanes_exchange_values_of_every_width(processor: str, dtype: str) -> None:
+    """Also where the instruction itself stays in a half of the wave, as on gfx1100."""
     values = RANDOM.integers(-100, 100, 64).astype(dtype)
     lanes = RANDOM.integers(0, 128, 64).astype(np.int32)
     results = np.zeros((11, 64), dtype)
-    exchange[1, 64](values, lanes, results)
+    with amdjit.use(f"emulator:{processor}"):
+        exchange[1, 64](values, lanes, results)
     upper, source = LANES > 33, lanes % 64
     sources = [source, LANES ^ 37, np.where(LANES >= 35, LANES - 35, LANES),
         np.where(LANES < 61, LANES + 3, LANES),
@@ -70,6 +78,44 @@ def test_lanes_exchange_values_of_every_width(dtype: str) -> None:
     np.testing.assert_array_equal(results[:9], values[np.stack(sources)])
     np.testing.assert_array_equal(results[9], np.where(upper, values[34], 0))
     np.testing.assert_array_equal(results[10], np.where(upper & (source > 33), values[source], 0))
+
+
+@amdjit.kernel(wave_size=64)
+def shuffled_by_some(values, lanes, active, results):
+    lane = amdjit.lane_id()
+    value = values[lane]
+    if active[lane] != 0:
+        results[0, lane] = wave.shuffle(value, lanes[lane])
+        results[1, lane] = wave.shuffle(value, lanes[lane], 32)
+
+
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx1201"])
+def test_any_lanes_exchange_with_any_others(processor: str) -> None:
+    """Of those that are not there, 0 comes."""
+    for active in (LANES >= 0, LANES % 64 == 5, LANES > 40, RANDOM.random(64) < 0.5):
+        lanes = RANDOM.integers(0, 64, 64).astype(np.int32)
+        values, results = LANES.astype(np.int32) + 100, np.zeros((2, 64), np.int32)
+        with amdjit.use(f"emulator:{processor}"):
+            shuffled_by_some[1, 64](values, lanes, active.astype(np.int32), results)
+        for row, sources in enumerate((lanes, LANES // 32 * 32 + lanes % 32)):
+            expected = np.where(active & active[sources], values[sources], 0)
+            np.testing.assert_array_equal(results[row], expected)
+
+
+@amdjit.kernel(wave_size=64)
+def permuted(values, results):
+    lane = amdjit.lane_id()
+    results[lane] = wave.permute(values[lane], lane ^ 41)
+
+
+def test_permute_reaches_all_lanes_or_is_refused() -> None:
+    values, results = LANES.astype(np.int32), np.zeros(64, np.int32)
+    permuted[1, 64](values, results)
+    np.testing.assert_array_equal(results, LANES ^ 41)
+    for target in ("gfx1030", "gfx1100"):
+        with pytest.raises(amdjit.CompileError, match=r"wave_size=32.*use wave\.shuffle"):
+            permuted.compile(i32[:], i32[:], target=target)
+    assert "v_readlane" in shuffled_by_some.compile(*[i32[:]] * 3, i32[:, :], target="gfx1030").asm
 
 
 @amdjit.kernel(wave_size=64)

@@ -43,11 +43,13 @@ class Case:
         return {first + n for n, line in enumerate(lines) if "# OTHER" in line}
 
 
-def reports_of(launch: Callable[[], object], *checks: str) -> list[SanitizerReport]:
-    """Return what the checks say of some launches on the emulator."""
+def reports_of(
+    launch: Callable[[], object], *checks: str, device: str = DEVICE
+) -> list[SanitizerReport]:
+    """Return what the checks say of some launches on an emulator."""
     with (
         warnings.catch_warnings(),
-        amdjit.use(DEVICE),
+        amdjit.use(device),
         amdjit.sanitize(*checks, raises=False) as found,
     ):
         warnings.simplefilter("ignore", amdjit.PerformanceWarning)

@@ -10,17 +10,22 @@ from numpy.typing import NDArray
 
 from model.buffers import FORMATS, Resource, format_size, value_of
 from model.cases.buffer_programs import DATA, INDEX, OFFSET, ROWS, BufferCase
-from model.memory import MEMORY
+from model.families import is_gfx11
+from model.tables import tables
 
 # An instruction's offset, in elements, for which the lanes' own make up: these are "negative".
-_FAR = 1000
+_FAR, _GFX11_FAR = 1000, 500
+
+
+def _far() -> int:
+    return _GFX11_FAR if is_gfx11() else _FAR
 
 
 def _resource(name: str, number: int, size: int, random: np.random.Generator) -> Resource:
     """A resource of some kind that suits the access."""
     check = int(random.integers(4))
     swizzle = int(random.choice([0, 0, 1, 3])) if size <= 8 and "atomic" not in name else 0
-    scale = int(random.choice([0, 0, 1, 2, 3]))
+    scale = 0 if is_gfx11() else int(random.choice([0, 0, 1, 2, 3]))
     unit = {0: 4, 1: 1, 2: 1, 3: 1}[scale]
     stride = unit * int(random.integers(1, 10)) if scale < 3 else int(random.integers(1, 3))
     if swizzle == 3:
@@ -65,7 +70,7 @@ def make_case(
     """A case that the document defines. Memory of D16 loads of 32-bit integers would have to hold
     small ones."""
     number = _number(name, random) if number is None else number
-    size = format_size(number) if "_format_" in name else MEMORY[name].size
+    size = format_size(number) if "_format_" in name else tables().memory[name].size
     grain = min(size & -size, 8)
     while True:
         resource = _resource(name, number, size, random)
@@ -74,7 +79,7 @@ def make_case(
         offset = bool(random.integers(3))
         swizzled_third = resource.check == 3 and resource.swizzle
         soffset = 0 if swizzled_third or random.integers(2) else grain * int(random.integers(0, 8))
-        ioffset = grain * int(random.choice([0, 0, 1, 2, _FAR if offset else 0]))
+        ioffset = grain * int(random.choice([0, 0, 1, 2, _far() if offset else 0]))
         # Some untyped accesses are not aligned.
         if not resource.swizzle and "_format_" not in name and "atomic" not in name and size > 1:
             ioffset += int(random.integers(3) == 0)
@@ -97,7 +102,7 @@ def _row(case: BufferCase, grain: int, random: np.random.Generator) -> NDArray[n
     else:
         rows[OFFSET] = random.integers(0, 3, 32) * grain
     rows[OFFSET, random.integers(32)] = 0xFFFFFFFC if case.resource.check in (0, 3) else 0
-    if case.ioffset >= _FAR:
+    if case.ioffset >= _far():
         rows[OFFSET] -= np.uint32(case.ioffset)
     if case.formatted and not case.loads:
         rows[DATA : DATA + 4] = _store_data(case, random)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from building import assemble, emulate, own_parts
+from building import emulate, own_parts
 from numpy.typing import NDArray
 
 from model.buffers import (
@@ -21,7 +21,9 @@ from model.buffers import (
     stored,
 )
 from model.cases.programs import PARTIAL
-from model.memory import MEMORY, Atomic, Load, Store, signed
+from model.families import assembled
+from model.memory import Atomic, Load, Store, signed
+from model.tables import tables
 
 REGION, RESULTS = 4096, 1024
 _CASE = REGION + RESULTS
@@ -38,7 +40,11 @@ FORMATTED = (
     ),
     *("buffer_load_d16_hi_format_x", "buffer_store_d16_hi_format_x"),
 )
-UNTYPED = tuple(name for name in MEMORY if name.startswith("buffer_"))
+
+
+def untyped() -> tuple[str, ...]:
+    """Return the buffer instructions that know no format."""
+    return tuple(name for name in tables().memory if name.startswith("buffer_"))
 
 
 @dataclass
@@ -74,7 +80,7 @@ class BufferCase:
 
     @property
     def size(self) -> int:
-        return format_size(self.number) if self.formatted else MEMORY[self.name].size
+        return format_size(self.number) if self.formatted else tables().memory[self.name].size
 
     @property
     def kind(self) -> str:
@@ -109,7 +115,7 @@ class BufferCase:
         return [*lines, f"  global_store_b128 v251, v[100:103], s[50:51] offset:{REGION}"]
 
     def text(self) -> str:
-        access = MEMORY.get(self.name)
+        access = tables().memory.get(self.name)
         if self.formatted:
             dwords = (self.channels + 1) // 2 if self.narrow else self.channels
         else:
@@ -134,7 +140,7 @@ class BufferCase:
         return Address(index, offset, self.ioffset, self.soffset, lane)
 
     def whole(self) -> bool:
-        return self.formatted or isinstance(MEMORY[self.name], Atomic)
+        return self.formatted or isinstance(tables().memory[self.name], Atomic)
 
     def parts(self, where: Address) -> list[bool]:
         """Which dwords of the access are inside; those of formats and atomics all or none."""
@@ -168,7 +174,7 @@ class BufferCase:
                 mine = set(range(byte, byte + self.size))
                 if (
                     not self.loads
-                    and not isinstance(MEMORY.get(self.name), Atomic)
+                    and not isinstance(tables().memory.get(self.name), Atomic)
                     and taken & mine
                 ):
                     return False
@@ -193,7 +199,7 @@ class BufferCase:
         result: NDArray[np.uint32],
         where: Address,
     ) -> None:
-        access = MEMORY[self.name]
+        access = tables().memory[self.name]
         parts = self.parts(where)
         byte = byte_of(self.resource, where) if any(parts) else 0
         pieces = [
@@ -289,7 +295,7 @@ def run_buffer_cases(cases: list[BufferCase], random: np.random.Generator) -> li
     body = [line for position, case in enumerate(cases) for line in case.lines(position)]
     head = own_parts(input_bytes=128 * ROWS * len(cases), output_bytes=_CASE * len(cases))
     emulate(
-        assemble("\n".join([head, *body, ""])),
+        assembled("\n".join([head, *body, ""])),
         "kernel",
         waves,
         32,
@@ -306,7 +312,7 @@ def run_buffer_cases(cases: list[BufferCase], random: np.random.Generator) -> li
 
 
 def _compare(case: BufferCase, before: NDArray[np.uint32], after: NDArray[np.uint32]) -> str:
-    access = MEMORY.get(case.name)
+    access = tables().memory.get(case.name)
     code = (
         access.code
         if isinstance(access, Atomic)

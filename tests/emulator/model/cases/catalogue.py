@@ -4,19 +4,16 @@ opcode."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
-from amdjit.emulator.decoder.opcode_tables import ROWS
-from amdjit.emulator.decoder.rows import Row, row_of
 from model import control_flow, division, lanes
 from model.buffers import FORMATS
 from model.cases import lds_programs
 from model.cases.buffer_cases import make_case
-from model.cases.buffer_programs import FORMATTED, UNTYPED, BufferCase, run_buffer_cases
+from model.cases.buffer_programs import FORMATTED, BufferCase, run_buffer_cases, untyped
 from model.cases.memory_programs import (
     inputs_for_memory,
     memory_cases,
@@ -25,23 +22,20 @@ from model.cases.memory_programs import (
 )
 from model.cases.operand_makers import Maker
 from model.cases.packed_variants import CLASSES as PACKED_CLASSES
-from model.cases.packed_variants import DUAL_X, DUAL_Y, Packed, dual_case
+from model.cases.packed_variants import Packed, dual_case, dual_operations
 from model.cases.programs import Case, run_cases
 from model.cases.samples import inputs_for
 from model.cases.scalar_programs import CLASSES as SCALAR_CLASSES
 from model.cases.scalar_programs import ExecCase, ScalarCase, exec_cases, run_scalar_cases
 from model.cases.variants import CLASSES, Variant
-from model.comparisons import COMPARISONS
-from model.floats import FLOAT_OPS
+from model.families import has, rows_by_mnemonic
 from model.integers import INTEGERS
-from model.memory import MEMORY, SCALAR_LOADS, Access, Atomic
+from model.memory import Access, Atomic
 from model.operation import Op
-from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS
-from model.scalars import EXEC_OPS, SCALARS
+from model.scalars import EXEC_OPS
+from model.tables import tables
 from model.values import width
 
-VECTOR: dict[str, Op] = {**INTEGERS, **FLOAT_OPS, **COMPARISONS}
-PACKED = (*HALVES, *PAIRS, *INTEGER_DOTS, *BYTE_DOTS, *MIXED)
 BATCHES = (
     *(
         "integers",
@@ -67,24 +61,15 @@ _WRONG = {"v_add_nc_u32": replace(INTEGERS["v_add_nc_u32"], compute=lambda x, y:
 
 
 def mnemonics() -> frozenset[str]:
-    """Return the mnemonics that the model covers."""
-    duals = {f"v_dual_{name}" for name in DUAL_Y}
+    """Return the mnemonics of the family that the model covers."""
+    known = tables()
+    duals = {f"v_dual_{name}" for name in dual_operations()[1]}
     saving = {f"s_{name}_saveexec_b32" for name in EXEC_OPS}
     writing = {"s_and_not0_wrexec_b32", "s_and_not1_wrexec_b32"}
     others = {*division.ALL, *lanes.ALL, *lds_programs.ALL, *control_flow.ALL, *control_flow.ALL64}
-    memory = {*MEMORY, *SCALAR_LOADS, *FORMATTED}
-    return frozenset({*memory, *VECTOR, *PACKED, *duals, *SCALARS, *saving, *writing, *others})
-
-
-@cache
-def _rows() -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for form in _ENCODINGS:
-        for code in ROWS[form]:
-            row = row_of(form, code)
-            assert row is not None
-            found.setdefault(row.opcode.mnemonic, []).append(row)
-    return found
+    memory = {*known.memory, *known.scalar_loads, *FORMATTED}
+    registers = {*known.vector, *known.packed, *duals, *known.scalars, *saving, *writing}
+    return frozenset(filter(has, {*memory, *registers, *others, *known.no_effect}))
 
 
 def _element(sources: tuple[str, ...]) -> int:
@@ -93,9 +78,9 @@ def _element(sources: tuple[str, ...]) -> int:
 
 
 def _in_batch(batch: str, name: str, entry: Op) -> bool:
-    if name in COMPARISONS:
+    if name in tables().compared:
         return batch == "comparisons"
-    if name in INTEGERS:
+    if name in tables().whole:
         return batch == "integers"
     if "_cvt_" in name:
         return batch == "conversions"
@@ -109,7 +94,7 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
     if batch == "scalar":
         return _run_scalars(count, random)
     if batch.endswith("memory"):
-        return _run_memory(MEMORY if batch == "memory" else _WRONG_MEMORY, count, random)
+        return _run_memory(tables().memory if batch == "memory" else _WRONG_MEMORY, count, random)
     if batch == "buffers":
         return _run_buffers(count, random)
     if batch in ("packed", "dual"):
@@ -119,7 +104,7 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
         cases = [(size, case) for size, case in make(makers, count <= _QUICK_LANES, random)]
         return _run(cases, inputs), len(cases)
     if batch == "true16":
-        table, make_cases = VECTOR, _half_cases
+        table, make_cases = tables().vector, _half_cases
     else:
         table, make_cases = _table(batch), _vector_cases
     inputs = {size: inputs_for(size, count, 11) for size in (16, 32, 64)}
@@ -128,20 +113,22 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
     return _run(cases, inputs), len(cases)
 
 
-def _table(batch: str) -> dict[str, Op]:
+def _table(batch: str) -> Mapping[str, Op]:
     return (
-        _WRONG if batch == "wrong" else {n: e for n, e in VECTOR.items() if _in_batch(batch, n, e)}
+        _WRONG
+        if batch == "wrong"
+        else {n: e for n, e in tables().vector.items() if _in_batch(batch, n, e)}
     )
 
 
 def _half_cases(
-    table: dict[str, Op], makers: dict[int, Maker], quick: bool, random: np.random.Generator
+    table: Mapping[str, Op], makers: dict[int, Maker], quick: bool, random: np.random.Generator
 ) -> Iterator[tuple[int, Case]]:
     """Every half of every 16-bit source with every half of the result, plain and in another
     form."""
     for name, entry in table.items():
         size = _element(entry.sources)
-        for row in _rows()[name]:
+        for row in rows_by_mnemonic(_ENCODINGS)[name]:
             places = [operand.source for operand in row.operands if operand.half]
             choices = list(itertools.product((0, 1), repeat=len(places))) if places else []
             for chosen in (
@@ -155,11 +142,11 @@ def _half_cases(
 
 
 def _vector_cases(
-    table: dict[str, Op], makers: dict[int, Maker], quick: bool, random: np.random.Generator
+    table: Mapping[str, Op], makers: dict[int, Maker], quick: bool, random: np.random.Generator
 ) -> Iterator[tuple[int, Case]]:
     for name, entry in table.items():
         size = _element(entry.sources)
-        for row in _rows()[name]:
+        for row in rows_by_mnemonic(_ENCODINGS)[name]:
             # In quick runs: the plain form now and then, and one of the others.
             classes = [str(random.choice(CLASSES))] if quick else CLASSES
             for klass in classes:
@@ -169,7 +156,7 @@ def _vector_cases(
 def _packed_cases(
     makers: dict[int, Maker], quick: bool, random: np.random.Generator
 ) -> Iterator[tuple[int, Case]]:
-    for name in PACKED:
+    for name in tables().packed:
         size = 16 if name.startswith("v_pk") else 32
         for klass in [str(random.choice(PACKED_CLASSES))] if quick else PACKED_CLASSES:
             yield size, Packed(makers[size], name, klass).case()
@@ -178,8 +165,9 @@ def _packed_cases(
 def _dual_cases(
     makers: dict[int, Maker], quick: bool, random: np.random.Generator
 ) -> Iterator[tuple[int, Case]]:
-    for first in DUAL_X:
-        for second in [str(random.choice(DUAL_Y))] if quick else DUAL_Y:
+    firsts, seconds = dual_operations()
+    for first in firsts:
+        for second in [str(random.choice(seconds))] if quick else seconds:
             yield 32, dual_case(makers[32], first, second)
 
 
@@ -193,7 +181,7 @@ def _run(cases: list[tuple[int, Case]], inputs: dict[int, np.ndarray]) -> list[s
 
 
 def _run_memory(
-    table: dict[str, Access], count: int, random: np.random.Generator
+    table: Mapping[str, Access], count: int, random: np.random.Generator
 ) -> tuple[list[str], int]:
     quick = count <= _QUICK_LANES
     inputs = inputs_for_memory(2 if quick else count // 32, random)
@@ -203,7 +191,7 @@ def _run_memory(
     wrong = run_scalar_loads(inputs.shape[1], random)
     for start in range(0, len(cases), _AT_ONCE):
         wrong += run_memory_cases(cases[start : start + _AT_ONCE], inputs, random)
-    return wrong, len(cases) + len(SCALAR_LOADS)
+    return wrong, len(cases) + len(tables().scalar_loads)
 
 
 def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], int]:
@@ -211,7 +199,7 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
     of the tbuffers."""
     quick = count <= _QUICK_LANES
     cases: list[BufferCase] = []
-    for name in (*FORMATTED, *UNTYPED):
+    for name in (*FORMATTED, *untyped()):
         for _ in range(1 if quick else 12):
             cases.append(make_case(name, 1 if quick else 6, random))
     if quick:
@@ -254,7 +242,7 @@ def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], in
     for size in (16, 32, 64):
         inputs = inputs_for(size, count, 11)[:8]
         cases: list[ScalarCase | ExecCase] = [*exec_cases(inputs)] if size == 32 else []
-        for name, entry in SCALARS.items():
+        for name, entry in tables().scalars.items():
             if _element(entry.op.sources) == size:
                 classes = (
                     [str(random.choice(SCALAR_CLASSES))]
@@ -271,7 +259,12 @@ def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], in
 def _run_division(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
     inputs = {size: inputs_for(size, count, 11) for size in (16, 32, 64)}
     times = 1 if count <= _QUICK_LANES else 3
-    cases = [case for _ in range(times) for case in division.division_cases(inputs, random)]
+    cases = [
+        (size, case)
+        for _ in range(times)
+        for size, case in division.division_cases(inputs, random)
+        if has(case.name)
+    ]
     return _run(cases, {size: rows ^ np.uint32(misled) for size, rows in inputs.items()}), len(
         cases
     )
@@ -279,13 +272,18 @@ def _run_division(count: int, random: np.random.Generator, misled: bool) -> tupl
 
 def _run_lanes(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
     inputs = inputs_for(32, count, 11)
-    cases = list(lanes.Lanes(inputs, random).cases(2 if count <= _QUICK_LANES else 8))
+    cases = [
+        case
+        for case in lanes.Lanes(inputs, random).cases(2 if count <= _QUICK_LANES else 8)
+        if has(case.name)
+    ]
     return _run([(32, case) for case in cases], {32: inputs ^ np.uint32(misled)}), len(cases)
 
 
 def _run_shared(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
     inputs = inputs_for(32, count, 11)
-    cases = list(lds_programs.SharedMemory(inputs, random).cases(1 if count <= _QUICK_LANES else 6))
+    maker = lds_programs.SharedMemory(inputs, random)
+    cases = [case for case in maker.cases(1 if count <= _QUICK_LANES else 6) if has(case.name)]
     wrong = []
     for start in range(0, len(cases), _AT_ONCE // 2):
         some = cases[start : start + _AT_ONCE // 2]
@@ -297,7 +295,9 @@ def _run_shared(count: int, random: np.random.Generator, misled: bool) -> tuple[
 def _run_control(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
     inputs = inputs_for(32, count, 11)[:8]
     maker = control_flow.ControlFlow(inputs, random)
-    cases, wide = list(maker.cases(1 if count <= _QUICK_LANES else 5)), list(maker.cases64())
+    times = 1 if count <= _QUICK_LANES else 5
+    cases = [case for case in maker.cases(times, tables().no_effect.values()) if has(case.text)]
+    wide = list(maker.cases64())
     given = inputs ^ np.uint32(misled)
     wrong = run_scalar_cases(wide, given, 64)
     for start in range(0, len(cases), _AT_ONCE):

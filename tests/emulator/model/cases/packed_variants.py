@@ -8,10 +8,10 @@ import numpy as np
 from model.cases.operand_makers import Maker
 from model.cases.programs import OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.cases.variants import clamped
-from model.floats import FLOAT_OPS
-from model.integers import INTEGERS
+from model.families import has
 from model.operation import Op
-from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS, dot_of_pairs
+from model.packed import BYTE_DOTS, INTEGER_DOTS, MIXED, PAIRS, dot_of_pairs
+from model.tables import tables
 from model.values import Bits, Numbers, differences, fma, halves, numbers, patterns, saturated
 
 CLASSES = ("plain", "halves", "signs", "clamp", "scalar", "partial")
@@ -39,12 +39,21 @@ class Packed:
             return np.where(
                 written,
                 differences(
-                    mine, expected, code, 0, 0.0, self._name in HALVES and HALVES[self._name].nans
+                    mine,
+                    expected,
+                    code,
+                    0,
+                    0.0,
+                    self._name in tables().halves and tables().halves[self._name].nans,
                 ),
                 mine != self._old(),
             )
 
         return Case(text, tuple(lines), (f"v{RESULT}",), judge)
+
+    def _knows_nans(self) -> bool:
+        entry = tables().halves.get(self._name)
+        return entry is not None and entry.nans
 
     def _old(self) -> Bits:
         return self._maker.registers(OLD, 1)
@@ -65,8 +74,8 @@ class Packed:
         return [source.text for source in found], [source.bits for source in found]
 
     def _instruction(self) -> tuple[str, Bits, str]:
-        if self._name in HALVES:
-            return self._on_halves(HALVES[self._name])
+        if self._name in tables().halves:
+            return self._on_halves(tables().halves[self._name])
         if self._name in PAIRS:
             return self._pairs(PAIRS[self._name])
         if self._name in INTEGER_DOTS:
@@ -203,14 +212,22 @@ def _list(flags: list[int]) -> str:
     return f"[{','.join(map(str, flags))}]"
 
 
-_SINGLES: dict[str, Op] = {**INTEGERS, **FLOAT_OPS}
-DUAL_X = (
+_DUAL_X = (
     "fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32",
     "mul_dx9_zero_f32",
-    "mov_b32", "cndmask_b32", "max_num_f32", "min_num_f32", "dot2acc_f32_f16", "dot2acc_f32_bf16",
+    "mov_b32", "cndmask_b32", "dot2acc_f32_f16", "dot2acc_f32_bf16",
+    "max_num_f32", "min_num_f32", "max_f32", "min_f32",
 )  # fmt: skip
-DUAL_Y = (*DUAL_X, "add_nc_u32", "lshlrev_b32", "and_b32")
+_DUAL_Y = ("add_nc_u32", "lshlrev_b32", "and_b32")
 _LITERAL = 0x40490FDB
+
+
+def dual_operations() -> tuple[list[str], list[str]]:
+    """Return what the first and the second half of a dual instruction may be."""
+    first, second = (
+        [name for name in names if has(f"v_dual_{name}")] for names in (_DUAL_X, _DUAL_Y)
+    )
+    return first, [*first, *second]
 
 
 def dual_case(maker: Maker, first: str, second: str) -> Case:
@@ -229,7 +246,7 @@ def dual_case(maker: Maker, first: str, second: str) -> Case:
     def judge(found: Registers) -> Numbers:
         wrong = np.zeros(found.shape[1], bool)
         for name, (code, expected), mine in zip((first, second), results, found, strict=True):
-            nans = f"v_{name}" in _SINGLES and _SINGLES[f"v_{name}"].nans
+            nans = f"v_{name}" in tables().vector and tables().vector[f"v_{name}"].nans
             wrong |= differences(mine.astype(np.uint64), expected, code, 0, 0.0, nans)
         return wrong
 
@@ -250,7 +267,7 @@ def _dual_half(
             ]
             total = dot_of_pairs(pairs[0], pairs[1], numbers(maker.registers(old, 1), "f32"), code)
             return f"{start}, v{sources[1]}", ("f32", patterns(total, "f32"))
-        entry = _SINGLES[f"v_{name}"]
+        entry = tables().vector[f"v_{name}"]
         operands, texts = [], []
         registers = iter(zip(sources, bits, strict=True))
         for code in entry.sources:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from building import assemble, emulate, own_parts
+from building import emulate, own_parts
 from numpy.typing import NDArray
+
+from model.families import assembled
 
 Registers = NDArray[np.uint32]
 
@@ -94,7 +96,7 @@ def run_cases(
     packed = np.ascontiguousarray(inputs.reshape(rows, groups, 32).transpose(1, 0, 2))
     found = np.zeros((groups, layout.rows, 32), np.uint32)
     emulate(
-        assemble(text, lds, private, attributes="+real-true16"),
+        assembled(text, lds, private, attributes="+real-true16"),
         "kernel",
         groups,
         32,

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
-from building import CPU, assemble, emulate, using
+from building import emulate
 from numpy.typing import NDArray
 
 from model.cases.operand_makers import INLINE_FLOATS, INLINE_INTEGERS, LITERALS
 from model.cases.programs import PARTIAL
+from model.families import assembled
 from model.operation import Op
 from model.scalars import EXEC_OPS, ScalarOp
 from model.values import Bits, Numbers, differences, numbers, patterns, width
@@ -30,21 +31,6 @@ _HEAD = """
   s_add_co_ci_u32 s3, s3, 0
   s_load_b256 s[40:47], s[0:1], 0x0
   s_wait_kmcnt 0x0
-  v_mov_b32 v0, 0
-"""
-# The same on gfx11, where the workgroup's number is in an SGPR.
-_OLDER_HEAD = """
-  s_mov_b32 s5, s2
-  s_load_b128 s[0:3], s[0:1], 0x0
-  s_waitcnt lgkmcnt(0)
-  s_mul_i32 s4, s5, 32
-  s_add_u32 s0, s0, s4
-  s_addc_u32 s1, s1, 0
-  s_mul_i32 s4, s5, {bytes}
-  s_add_u32 s2, s2, s4
-  s_addc_u32 s3, s3, 0
-  s_load_b256 s[40:47], s[0:1], 0x0
-  s_waitcnt lgkmcnt(0)
   v_mov_b32 v0, 0
 """
 
@@ -100,8 +86,9 @@ class ScalarCase:
         if code == "hf16":
             return "s40", self._dword(0) >> np.uint64(16), "f16"
         size = max(32, width(code))
-        literals = any(source[0] == "k" for source in self._op.sources)
-        if place == 0 and self._class == "inline":
+        # An immediate stands beside registers only.
+        literals = any(source[0] == "k" or source == "simm" for source in self._op.sources)
+        if place == 0 and self._class == "inline" and "simm" not in self._op.sources:
             return (*self._inline(code), code)
         if place == 0 and self._class == "literal" and not literals:
             value = int(self._random.choice(LITERALS)) & (0xFFFF if code == "f16" else 0xFFFFFFFF)
@@ -211,21 +198,17 @@ class AnyCase(Protocol):
         """Say in which waves the three registers are wrong."""
 
 
-def run_scalar_cases(
-    cases: Sequence[AnyCase], inputs: Inputs, wave_size: int = 32, cpu: str = CPU
-) -> list[str]:
+def run_scalar_cases(cases: Sequence[AnyCase], inputs: Inputs, wave_size: int = 32) -> list[str]:
     """Run all cases on `inputs` (eight dwords by waves); return what is wrong."""
     waves = inputs.shape[1]
-    head = _OLDER_HEAD if cpu.startswith("gfx11") else _HEAD
-    lines = [head.format(bytes=16 * len(cases))]
+    lines = [_HEAD.format(bytes=16 * len(cases))]
     for number, case in enumerate(cases):
         lines += case.lines()
         lines += [f"  v_mov_b32 v{1 + part}, s{60 + part}" for part in range(3)]
         lines.append(f"  global_store_b96 v0, v[1:3], s[2:3] offset:{16 * number}")
     found = np.zeros((waves, len(cases), 4), np.uint32)
-    code = assemble("\n".join([*lines, ""]), wave_size=wave_size, cpu=cpu)
-    with using(cpu=cpu):
-        emulate(code, "kernel", waves, 1, [np.ascontiguousarray(inputs.T), found])
+    code = assembled("\n".join([*lines, ""]), wave_size=wave_size)
+    emulate(code, "kernel", waves, 1, [np.ascontiguousarray(inputs.T), found])
     failures = []
     for number, case in enumerate(cases):
         wrong = case.judge(found[:, number, :3].T)

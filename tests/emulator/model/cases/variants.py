@@ -10,6 +10,7 @@ import numpy as np
 from amdjit.emulator.decoder.rows import Row
 from model.cases.operand_makers import Lanes, Maker, Source, _size
 from model.cases.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
+from model.families import is_gfx11
 from model.ieee import FORMATS, output
 from model.operation import Op
 from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns, saturated, width
@@ -206,7 +207,7 @@ class Variant:
             carry = None
             if self._op.carry:
                 values, carry = values
-            if self._omod:
+            if self._omod and not is_gfx11():
                 values = scaled(values, self._op.result, self._omod)
             if self._clamp:
                 values = self._clamped(values)

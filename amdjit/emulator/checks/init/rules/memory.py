@@ -230,9 +230,24 @@ class MemoryRules:
             after = ZERO
         else:
             after = data if swaps else masks.either(before, data)
+        if not in_lds and how.exchange is Exchange.COMPARE:
+            before = ZERO
+            _settle(shadow, instruction)
         self._define(shadow, instruction, access, [(after, after)] * len(old))
         for index in results(instruction):
             target = instruction.operands[index]
             if isinstance(target, Register):
                 for number in range(target.index, target.index + target.dwords):
                     shadow.registers.write_vector(number, (before, before), shadow.lanes())
+
+
+def _settle(shadow: Shadow, instruction: Instruction) -> None:
+    """Take what a compare-and-swap expects for defined from here on.
+
+    LLVM writes atomics that a processor lacks as loops around one. What is undefined has been
+    reported there, and the loop's branch, which compares the old value with it, says nothing new.
+    """
+    data = instruction.operand("vdata")
+    assert isinstance(data, Register)
+    for number in range(data.index + data.dwords // 2, data.index + data.dwords):
+        shadow.registers.write_vector(number, (ZERO, ZERO), shadow.lanes())

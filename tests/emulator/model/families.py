@@ -1,0 +1,121 @@
+"""Which processor family the cases are made for, and how its assembler writes what they have in
+common.
+
+Cases are written as gfx12's assembler wants them. What gfx11 has under another name, or builds of
+other instructions, is translated line by line; what it does otherwise is in `gfx11.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+import complement_model
+from building import assemble, processor
+from silicon_model import dot_step
+
+from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
+from amdjit.emulator.decoder.rows import Row, opcodes, row_of
+
+# Names that only the spelling tells apart (RDNA 3 ISA and RDNA 4 ISA, chapter 16).
+RENAMED = {
+    "s_add_co_u32": "s_add_u32",
+    "s_sub_co_u32": "s_sub_u32",
+    "s_add_co_i32": "s_add_i32",
+    "s_sub_co_i32": "s_sub_i32",
+    "s_add_co_ci_u32": "s_addc_u32",
+    "s_sub_co_ci_u32": "s_subb_u32",
+    "s_addk_co_i32": "s_addk_i32",
+    "v_mad_co_u64_u32": "v_mad_u64_u32",
+    "v_mad_co_i64_i32": "v_mad_i64_i32",
+}
+_WAITS = {
+    "s_wait_loadcnt 0x0": "s_waitcnt vmcnt(0)",
+    "s_wait_kmcnt 0x0": "s_waitcnt lgkmcnt(0)",
+    "s_wait_dscnt 0x0": "s_waitcnt lgkmcnt(0)",
+}
+# Workgroups find their number in s2 at first, where it does not stay.
+_GROUP = "s99"
+_ADDRESSED = re.compile(
+    r"^(\s*)(global_store_\w+) (v\d+), (v\d+|v\[\d+:\d+\]), (s\[\d+:\d+\]) offset:(\d+)$"
+)
+# The largest offset in an instruction; a larger one is added in a register that no case has.
+_FARTHEST, _FREE = 4095, "v253"
+
+
+def is_gfx11() -> bool:
+    """Return whether tests run for gfx11."""
+    return instruction_set().name in ("gfx11", "gfx11.5")
+
+
+def instruction_set() -> InstructionSet:
+    """Return that of the processor that tests run for."""
+    found = instruction_set_of(processor())
+    assert found is not None
+    return found
+
+
+@cache
+def _mnemonics(family: InstructionSet) -> frozenset[str]:
+    return frozenset(opcode.mnemonic for opcode in opcodes(family))
+
+
+def has(text: str) -> bool:
+    """Return whether the family has all instructions of a text."""
+    words = [line.split()[0] for line in text.splitlines() if line.split()]
+    known = _mnemonics(instruction_set())
+    plain = [re.sub(r"(_e32|_e64)?(_dpp)?$", "", own_name(word)) for word in words]
+    return all(name in known for name in plain)
+
+
+def own_name(name: str) -> str:
+    """Return the family's name of an instruction that the model knows by gfx12's."""
+    return RENAMED.get(name, name) if is_gfx11() else name
+
+
+def family_step(
+    x: Sequence[int], y: Sequence[int], addend: int, kinds: tuple[str, str], result: str
+) -> int:
+    """Return an addend and a few products as the family rounds them; kinds: of both factors."""
+    if not is_gfx11():
+        return dot_step(x, y, addend, kinds, result)
+    return complement_model.step(x, y, addend, kinds[0], result)
+
+
+def rows_by_mnemonic(encodings: tuple[str, ...]) -> dict[str, list[Row]]:
+    """Return the family's rows of some encodings."""
+    return _rows(instruction_set(), encodings)
+
+
+@cache
+def _rows(family: InstructionSet, encodings: tuple[str, ...]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for form in encodings:
+        for code in family.rows[form]:
+            row = row_of(form, code, instruction_set=family)
+            assert row is not None
+            found.setdefault(row.opcode.mnemonic, []).append(row)
+    return found
+
+
+def assembled(text: str, lds: int = 0, private: int = 0, **options: object) -> bytes:
+    """Assemble a kernel of a text in gfx12's names for the family."""
+    if is_gfx11():
+        text = "\n".join([f"  s_mov_b32 {_GROUP}, s2", *map(_as_gfx11, text.splitlines()), ""])
+    return assemble(text, lds, private, cpu=processor(), **options)  # type: ignore[arg-type]
+
+
+def _as_gfx11(line: str) -> str:
+    indent, word = line[: len(line) - len(line.lstrip())], line.strip()
+    if word in _WAITS:
+        return indent + _WAITS[word]
+    name, _, rest = word.partition(" ")
+    if name in RENAMED:
+        return f"{indent}{RENAMED[name]} {rest}".replace("ttmp9", _GROUP)
+    far = _ADDRESSED.match(line)
+    if far and int(far[6]) > _FARTHEST:
+        _, store, address, data, base, offset = far.groups()
+        moved = f"{indent}v_add_nc_u32 {_FREE}, {offset}, {address}"
+        return f"{moved}\n{indent}{store} {_FREE}, {data}, {base}"
+    return line.replace("ttmp9", _GROUP).replace("th:TH_ATOMIC_RETURN", "glc")

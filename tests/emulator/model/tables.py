@@ -1,0 +1,77 @@
+"""The model's opcodes of the processor family that tests run for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
+
+from model import control_flow, gfx11
+from model.comparisons import COMPARISONS
+from model.families import has, is_gfx11
+from model.floats import FLOAT_OPS
+from model.integers import INTEGERS
+from model.memory import MEMORY, SCALAR_LOADS, Access, Load
+from model.operation import Op
+from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS
+from model.scalars import SCALARS, ScalarOp
+
+_Entry = TypeVar("_Entry")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Mnemonics and what they do; `vector` has all on registers of lanes but the packed ones."""
+
+    vector: Mapping[str, Op]
+    compared: Mapping[str, Op]
+    whole: Mapping[str, Op]
+    halves: Mapping[str, Op]
+    byte_dots: Mapping[str, Op]
+    scalars: Mapping[str, ScalarOp]
+    memory: Mapping[str, Access]
+    scalar_loads: Mapping[str, Load]
+    no_effect: Mapping[str, str]
+
+    @property
+    def packed(self) -> tuple[str, ...]:
+        """The mnemonics of VOP3P but those of matrix products, and V_PK_FMAC_F16."""
+        return (*self.halves, *PAIRS, *INTEGER_DOTS, *self.byte_dots, *MIXED)
+
+
+_GFX12 = Tables(
+    {**INTEGERS, **FLOAT_OPS, **COMPARISONS},
+    COMPARISONS,
+    INTEGERS,
+    HALVES,
+    BYTE_DOTS,
+    SCALARS,
+    MEMORY,
+    SCALAR_LOADS,
+    control_flow.NO_EFFECT,
+)
+
+
+def tables() -> Tables:
+    """Return the tables of the family."""
+    return _gfx11() if is_gfx11() else _GFX12
+
+
+def _present(table: Mapping[str, _Entry]) -> dict[str, _Entry]:
+    return {name: entry for name, entry in table.items() if has(name)}
+
+
+@cache
+def _gfx11() -> Tables:
+    return Tables(
+        _present(gfx11.VECTOR),
+        _present(gfx11.COMPARED),
+        _present(gfx11.WHOLE),
+        _present(gfx11.PACKED_HALVES),
+        _present(BYTE_DOTS),
+        _present(gfx11.SCALAR),
+        _present(gfx11.ACCESSES),
+        _present(SCALAR_LOADS),
+        _present({**control_flow.NO_EFFECT, **gfx11.NO_EFFECT}),
+    )

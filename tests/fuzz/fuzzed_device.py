@@ -1,0 +1,27 @@
+"""Where random programs run: on the emulator of the processor that the tests ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+
+import amdjit
+from amdjit.runtime.device import Device
+
+_PROCESSOR: ContextVar[str] = ContextVar("processor", default="gfx1201")
+
+
+@contextmanager
+def processor(name: str) -> Iterator[None]:
+    """Run the programs of a block on that processor."""
+    token = _PROCESSOR.set(name)
+    try:
+        yield
+    finally:
+        _PROCESSOR.reset(token)
+
+
+def emulator() -> AbstractContextManager[Device]:
+    """Make the processor's emulator the current device."""
+    return amdjit.use(f"emulator:{_PROCESSOR.get()}")
