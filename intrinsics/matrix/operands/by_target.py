@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import re
-
 from amdjit.intrinsics.models import matrix_layouts
 from amdjit.intrinsics.models.matrix_layouts import Layout, MatrixInstruction
 from amdjit.intrinsics.models.mfma_instructions import (
     CDNA,
     MfmaInstruction,
     mfma_instruction,
-    mfma_instructions,
 )
 from amdjit.intrinsics.models.mfma_layouts import MfmaLayout
 
@@ -44,8 +41,15 @@ def matrix_instruction(name: str, target: str | None = None) -> MatrixInstructio
     """
     if target in CDNA:
         return mfma_instruction(name, str(target))
-    if target is None and re.match(r"(v_)?s?mfma", name):
-        short = name.removeprefix("v_")
-        having = [each for each in CDNA if short in mfma_instructions(each)] or list(CDNA)
+    having = [] if target is not None else [each for each in CDNA if _is_of(name, each)]
+    if having:
         raise ValueError(f"{name!r} is of CDNA: give target=, one of {', '.join(having)}")
     return matrix_layouts.matrix_instruction(name, target)
+
+
+def _is_of(name: str, target: str) -> bool:
+    try:
+        mfma_instruction(name.removeprefix("v_"), target)
+    except ValueError:
+        return False
+    return True
