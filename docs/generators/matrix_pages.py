@@ -15,6 +15,7 @@ from amdjit.intrinsics.matrix.multiply.certainty import (
     KNOWN,
     MEANING,
     Known,
+    cdna_known,
     certainty,
 )
 from amdjit.intrinsics.matrix.multiply.instructions import operand_types
@@ -24,6 +25,7 @@ from amdjit.intrinsics.models.matrix_layouts import (
     Layout,
     MatrixInstruction,
 )
+from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction
 from generators.layout_pictures import FOLDER, file_name, picture
 
 EMULATOR = Path(__file__).parents[1] / "emulator.md"
@@ -61,6 +63,18 @@ GFX11_INTRODUCTION = (
     '`matrix.reference` and `matrix.certainty` take `target="gfx1100"`. The second table says what '
     "is known about sums."
 )
+CDNA_INTRODUCTION = (
+    "The MFMA and SMFMAC instructions of CDNA, in waves of 64 lanes, by clang's names, which are "
+    "those of `amdjit.intrinsics.amdgcn`. An instruction multiplies several independent *blocks* "
+    "at once. Registers are those of a lane; of a scaled product (`f8f6f4`) they depend on the "
+    "format. *cbsz* and *blgp* are the largest numbers of these modifiers, for which "
+    "[CDNA](../matrix.md#cdna) gives the meaning; on gfx942 and gfx950 the bits of *blgp* negate "
+    "in products of f64. 8-bit floats are of the FNUZ formats on gfx942 and OCP's on gfx950."
+)
+CDNA_HEAD = (
+    "instruction", "blocks", "A", "B", "registers of A, B, C", "index or scales", "cbsz", "blgp",
+    "sums",
+)  # fmt: skip
 KNOWN_HEAD = ("sums", "instructions", "source", "not known")
 _MARKED = re.compile(r"(<!-- generated: certainty -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -83,6 +97,40 @@ def instruction_rows(
             certainty(instruction.mnemonic, target),
             ", ".join(row_of(instruction.name).targets),
         )
+
+
+def cdna_rows() -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each instruction of CDNA, once for all of its processors."""
+    names = dict.fromkeys(name for target in CDNA for name in matrix.mfma_instructions(target))
+    for name in names:
+        there = {
+            target: matrix.mfma_instructions(target)[name]
+            for target in CDNA
+            if name in matrix.mfma_instructions(target)
+        }
+        shown = list(there.values())[-1]
+        words = [f"{certainty(name, target)} ({target})" for target in there]
+        registers = ", ".join(str(shown.layout(operand).registers) for operand in "abc")
+        yield (
+            f"`{name}`",
+            str(shown.blocks),
+            f"{shown.m} by {shown.k} of {shown.a}",
+            f"{shown.k} by {shown.n} of {shown.b}",
+            f"up to {registers}" if shown.is_scaled else registers,
+            _more_operands(shown),
+            "formats of A" if shown.is_scaled else str(shown.highest_cbsz),
+            "formats of B" if shown.is_scaled else str(shown.highest_blgp),
+            ", ".join(words),
+        )
+
+
+def _more_operands(instruction: MfmaInstruction) -> str:
+    if instruction.is_scaled:
+        return "a scale for 32 elements"
+    if not instruction.is_sparse:
+        return ""
+    layout = instruction.layout("index")
+    return f"{layout.set_bits} bits, abid 0 to {layout.sets - 1}"
 
 
 def meanings() -> str:
@@ -180,6 +228,11 @@ def _instruction_parts(table: Callable[..., str]) -> Iterator[str]:
     yield f"## gfx11\n\n{GFX11_INTRODUCTION}"
     yield table(INSTRUCTIONS_HEAD, list(instruction_rows(GFX11_INSTRUCTIONS, "gfx1100")))
     yield table(KNOWN_HEAD, list(known_rows(GFX11_KNOWN)))
+    yield f"## CDNA\n\n{CDNA_INTRODUCTION}"
+    yield table(CDNA_HEAD, list(cdna_rows()))
+    for target in CDNA:
+        yield f"### Sums of {target}"
+        yield table(KNOWN_HEAD, list(known_rows(cdna_known(target))))
 
 
 def pages(page: Callable[..., str], table: Callable[..., str]) -> dict[Path, Callable[[], str]]:

@@ -67,6 +67,7 @@ from amdjit.intrinsics.matrix.multiply.products import (
     pack_index,
     reference,
 )
+from amdjit.intrinsics.matrix.operands.by_target import layout, matrix_instruction
 from amdjit.intrinsics.matrix.operands.coordinates import (
     block_coord,
     data_offset,
@@ -101,15 +102,17 @@ from amdjit.intrinsics.models.matrix_layouts import (
     INSTRUCTIONS,
     Layout,
     MatrixInstruction,
-    layout,
-    matrix_instruction,
 )
+from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction, mfma_instructions
+from amdjit.intrinsics.models.mfma_layouts import MfmaLayout
 
 __all__ = [
     "INSTRUCTIONS",
     "Fragment",
     "Layout",
     "MatrixInstruction",
+    "MfmaInstruction",
+    "MfmaLayout",
     "accumulator",
     "apply_data_layout",
     "apply_fragment",
@@ -143,6 +146,7 @@ __all__ = [
     "matrix_instruction",
     "mem_col_major",
     "mem_row_major",
+    "mfma_instructions",
     "mma_sync",
     "pack",
     "pack_index",

@@ -1,5 +1,5 @@
-"""How well the sums of each matrix and dot instruction of gfx12 and gfx11 are known, in one
-place."""
+"""How well the sums of each matrix and dot instruction of gfx12 and gfx11, and of each matrix
+instruction of CDNA, are known, in one place."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ from amdjit.intrinsics.models.matrix_layouts import (
     INSTRUCTIONS,
     instructions_of,
 )
+from amdjit.intrinsics.models.mfma_instructions import (
+    CDNA,
+    MfmaInstruction,
+    mfma_instruction,
+    mfma_instructions,
+)
 
 Certainty = Literal["measured", "rule", "model"]
 
 MEANING: Mapping[Certainty, str] = MappingProxyType(
     {
         "measured": "results of a GPU are published, and these are the same bit for bit",
-        "rule": "computed as measured instructions are; no result of a GPU that would show its "
-        "rounding is published",
+        "rule": "computed by a rule that was published, or as measured instructions are; no result "
+        "of a GPU that would show its rounding is published",
         "model": "how it rounds nobody has measured; computed by a published model, which may be "
         "wrong",
     }
@@ -126,11 +132,52 @@ GFX11_KNOWN: Mapping[str, Known] = MappingProxyType(
 )
 
 
+_MMA_SIM = "MMA-Sim 2.1.1 (arXiv 2511.10909), fitted by its authors to "
+_FITTED: Mapping[str, Known] = MappingProxyType(
+    {
+        "gfx908": Known(
+            "rule",
+            f"{_MMA_SIM}an MI100",
+            "results of a GPU; NaN payloads; two versions of the rule disagree",
+        ),
+        "gfx90a": Known("rule", f"{_MMA_SIM}an MI250X", "results of a GPU; NaN payloads"),
+        "gfx942": Known("rule", f"{_MMA_SIM}an MI300X", "results of a GPU; the sign of zero"),
+    }
+)
+_SUM_CDNA = Known("rule", "CDNA3 ISA, 7.1: the sum is exact", "results of a GPU, with clamp")
+_SPARSE_CDNA = Known(
+    "model", "the rule of dense products, for the kept ones in their order", "rounding"
+)
+_GFX950 = Known("model", "the rule of gfx942", "rounding")
+_SCALED = Known(
+    "model",
+    "the rule of 8-bit floats of gfx942, with the scales in the exponents of products",
+    "rounding",
+)
+
+
+def _cdna_known(instruction: MfmaInstruction) -> Known:
+    if instruction.is_integer:
+        return _SUM_CDNA
+    if instruction.is_scaled:
+        return _SCALED
+    if instruction.is_sparse:
+        return _SPARSE_CDNA
+    return _FITTED.get(instruction.target, _GFX950)
+
+
+def cdna_known(target: str) -> Mapping[str, Known]:
+    """Return what is known about each matrix instruction of a processor of CDNA, by clang's
+    names."""
+    return {name: _cdna_known(each) for name, each in mfma_instructions(target).items()}
+
+
 def certainty(instruction: str, target: str | None = None) -> Certainty:
     """Return how well an instruction's sums are known to be a GPU's: "measured", "rule" or "model".
 
-    instruction: a WMMA, SWMMAC or dot instruction by its name in AMD's assembler, without `v_`.
-    target: the processor, such as "gfx1100"; without it, gfx12. Raises ValueError for others.
+    instruction: a WMMA, SWMMAC or dot instruction by its name in AMD's assembler, without `v_`; an
+    MFMA or SMFMAC by that name or clang's. target: the processor, such as "gfx1100" or "gfx942";
+    without it, gfx12. Raises ValueError for others.
     `MEANING` explains the words.
     """
     return known(instruction, target).certainty
@@ -138,6 +185,8 @@ def certainty(instruction: str, target: str | None = None) -> Certainty:
 
 def known(instruction: str, target: str | None = None) -> Known:
     """Return what is known about an instruction. Raises ValueError like `certainty`."""
+    if target in CDNA:
+        return _cdna_known(mfma_instruction(instruction, str(target)))
     is_gfx11 = instructions_of(target) is GFX11_INSTRUCTIONS
     rows = GFX11_KNOWN if is_gfx11 else KNOWN
     if instruction in rows:

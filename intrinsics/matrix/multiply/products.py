@@ -1,4 +1,5 @@
-"""What WMMA and SWMMAC compute, on whole matrices, in NumPy."""
+"""What matrix instructions compute, on whole matrices, in NumPy: those of RDNA here, those of CDNA
+in `cdna_products`."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.intrinsics.matrix.multiply.cdna_products import cdna_reference
 from amdjit.intrinsics.matrix.multiply.orders import k_order
 from amdjit.intrinsics.models.matrix_arithmetic import index_rows, product
 from amdjit.intrinsics.models.matrix_layouts import (
@@ -15,29 +17,37 @@ from amdjit.intrinsics.models.matrix_layouts import (
     MatrixInstruction,
     matrix_instruction,
 )
+from amdjit.intrinsics.models.mfma_instructions import CDNA
 
 
 def reference(
     name: str, a: Any, b: Any, c: Any, index: Any = None, *, a_signed: bool = True, b_signed: bool =
     True, clamp: bool = False, fp16_ovfl: bool = False, order: str = "instruction",
-    target: str | None = None,
+    target: str | None = None, formats: tuple[str, str] = ("fp8", "fp8"),
+    scales: tuple[Any, Any] | None = None,
 ) -> Array:  # fmt: skip
     """Return D = A B + C in the instruction's result type, rounded as a chain of instructions along
     k rounds it.
 
     a: m by k; for sparse products m by k / 2 with `index`, as returned by `compress_2to4`. b: k by
-    n; c: m by n. m and n are multiples of 16, k a multiple of an instruction's. Operands are
+    n; c: m by n. m, n and k are multiples of an instruction's (one block of it). Operands are
     converted to their types; `a_signed` and `b_signed` say how integers of 4 and 8 bits are read.
     clamp: saturate to i32 instead of wrapping. fp16_ovfl: the bit of MODE under which sums that
     overflow f16 become its largest number. order: the order of k, on which sums of floats depend:
     "instruction", as the ISA document numbers it; "fragment", as `mma_sync` takes it; "wide_k", as
     `mma_sync` takes it for fragments with `wide_k=True`. target: the processor, such as "gfx1100",
-    whose sums are others; without it, gfx12.
+    whose sums are others; without it, gfx12. formats, scales: of scaled products
+    (gfx950), the formats of A and B and their scales, powers of two [m, k / 32] and [k / 32, n], 1
+    if there are none.
 
     `certainty(name, target)` says how well this is known to be a GPU's result, bit for bit; for fp8
     and bf8 the rounding is a model that nobody has measured. Raises ValueError for shapes that do
     not fit.
     """
+    if target in CDNA:
+        _check_cdna(name, target, a_signed and b_signed, fp16_ovfl, order)
+        found = None if index is None else _places(index)
+        return cdna_reference(name, str(target), a, b, c, found, clamp, formats, scales)
     instruction, left, right, added, places = operands(
         name, a, b, c, index, a_signed, b_signed, target
     )
@@ -47,6 +57,16 @@ def reference(
     return product(
         instruction, left[:, k], right, added, places[:, k], clamp=clamp, fp16_ovfl=fp16_ovfl
     )
+
+
+def _check_cdna(name: str, target: str | None, signed: bool, fp16_ovfl: bool, order: str) -> None:
+    """Raise ValueError for what MFMA has not."""
+    if not signed:
+        raise ValueError(f"{name} of {target} multiplies signed integers only")
+    if fp16_ovfl:
+        raise ValueError(f"{name} of {target} has no results of f16, which fp16_ovfl is about")
+    if order != "instruction":
+        raise ValueError(f"order {order!r}: for MFMA give 'instruction'")
 
 
 def operands(

@@ -18,8 +18,10 @@ from amdjit.intrinsics.matrix.multiply.certainty import (
     GFX11_KNOWN,
     KNOWN,
     MEANING,
+    cdna_known,
     known,
 )
+from amdjit.intrinsics.models.mfma_instructions import CDNA
 
 DOCS = Path(__file__).parents[3] / "docs"
 MEASURED = ("float_dot_gfx1201", "wmma_integer_gfx1201")
@@ -57,6 +59,8 @@ def test_every_matrix_and_dot_instruction_of_gfx11_has_a_row() -> None:
     with pytest.raises(ValueError, match="instruction of gfx11: did you mean"):
         matrix.certainty("wmma_f32_16x16x16_fp8_fp8", "gfx1100")
     with pytest.raises(ValueError, match="give one of gfx1100"):
+        matrix.certainty("wmma_f32_16x16x16_f16", "gfx1030")
+    with pytest.raises(ValueError, match="MFMA or SMFMAC instruction of gfx942: did you mean mfma"):
         matrix.certainty("wmma_f32_16x16x16_f16", "gfx942")
 
 
@@ -107,6 +111,15 @@ def test_the_reference_page_says_what_is_known_of_each_instruction() -> None:
         for name in KNOWN:
             (line,) = re.findall(rf"^\| (\w+) \| .*`v_{name}`.*$", file, re.MULTILINE)
             assert line == known(name).certainty
+
+
+def test_sums_of_mfma_are_a_rule_where_one_is_published_and_else_a_model() -> None:
+    for target in CDNA:
+        for name, row in cdna_known(target).items():
+            is_rule = "_i32_" in name or (target != "gfx950" and name.startswith("mfma"))
+            assert matrix.certainty(name, target) == ("rule" if is_rule else "model")
+            assert row.open
+            assert row.source
 
 
 def documentation(value: Any) -> str:
