@@ -60,11 +60,11 @@ def check_many(level: int, batches: int, programs: int, size: int, first_seed: i
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_random_programs_mean_what_python_means(level: int) -> None:
-    check_many(level, 8, 32, 48)
+    check_many(level, 4, 32, 48)
 
 
 def test_long_random_programs_mean_what_python_means() -> None:
-    check_many(3, 6, 8, 200)
+    check_many(3, 3, 8, 200)
 
 
 def test_a_difference_is_found_and_made_small(
