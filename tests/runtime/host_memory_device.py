@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import BackendError
+from amdjit.option_checks import named_target
 from amdjit.runtime.device import Extent
 from amdjit.runtime.device_memory import HostKind, Layout, PoolSource
 from amdjit.runtime.free_lists import FreeLists
-from amdjit.target import EMULATED, Target
+from amdjit.target import Target
 
 
 class Launch(NamedTuple):
@@ -54,7 +55,7 @@ class HostMemoryDevice:
 
     @property
     def target(self) -> Target:
-        return EMULATED[1]
+        return named_target("gfx1200")
 
     def allocate(self, nbytes: int) -> int:
         assert nbytes > 0
