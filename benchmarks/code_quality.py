@@ -1,9 +1,9 @@
 """What the example kernels compile to, next to clang on the same algorithms in C: `python
-benchmarks/code_quality.py`.
+benchmarks/code_quality.py [gfx1201|gfx1100]`.
 
 Both columns are counted in the linked code object. Hints to the processor (s_delay_alu, s_clause)
 are not counted as instructions here. Without clang-22 there is no second column. Counts are no
-timings.
+timings. Kernels that write gfx12's matrix instructions by name are left out for gfx1100.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from amdjit import f16, f32, i8, i32, u8
 from amdjit.backend import find_linker, link
 from amdjit.code_object import CodeObject, read_resources
 from amdjit.emulator.decoder import decode_all
+from amdjit.emulator.decoder.instruction_set import instruction_set_of
 from amdjit.examples import (
     mlp,
     reduction,
@@ -64,13 +66,23 @@ KERNELS: dict[str, tuple[Any, tuple[Type | bool, ...]]] = {
     "naive_gemm": (kernels.naive_gemm, (f16[:, :], f16[:, :], M)),
     "tiled_matmul": (kernels.tiled_matmul, (M, M, M)),
 }
+OF_GFX12 = frozenset(
+    (
+        "wmma_matmul",
+        "wmma_matmul_f32_input",
+        "mlp",
+        "wide_k_int8",
+        "transpose_wmma",
+        "wmma_gemm",
+    )
+)
+INVALIDATIONS = ("global_inv", "buffer_gl0_inv", "buffer_gl1_inv")
 HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_code_end")
 CLANG = (
     "-x",
     "c",
     "-std=c11",
     "--target=amdgcn-amd-amdhsa",
-    f"-mcpu={TARGET}",
     "-O3",
     "-nogpulib",
     "-ffreestanding",
@@ -111,13 +123,16 @@ class Quality:
         )
 
 
-def quality(code_object: bytes) -> Quality:
+def quality(code_object: bytes, target: str = TARGET) -> Quality:
     """Count the only kernel of a linked code object."""
     read = CodeObject.read(code_object)
     (kernel,) = read.kernels.values()
-    mnemonics = Counter(i.mnemonic for i in decode_all(read.code(kernel), kernel.entry_address))
+    family = instruction_set_of(target)
+    assert family is not None
+    instructions = decode_all(read.code(kernel), kernel.entry_address, instruction_set=family)
+    mnemonics = Counter(i.mnemonic for i in instructions)
     counted = {name: count for name, count in mnemonics.items() if not name.startswith(HINTS)}
-    resources = read_resources(read, kernel, named_target(TARGET), sum(counted.values()))
+    resources = read_resources(read, kernel, named_target(target), sum(counted.values()))
     accesses: Counter[str] = Counter()
     for name, count in counted.items():
         width = re.match(
@@ -132,32 +147,33 @@ def quality(code_object: bytes) -> Quality:
         resources.vgpr_spills + resources.sgpr_spills,
         resources.waves_per_simd,
         sum(count for name, count in counted.items() if name.startswith("v_wmma")),
-        sum(count for name, count in counted.items() if re.match("s_wait_.*cnt", name)),
-        counted.get("global_inv", 0),
+        sum(count for name, count in counted.items() if re.match("s_wait_?.*cnt", name)),
+        sum(counted.get(name, 0) for name in INVALIDATIONS),
         dict(accesses),
     )
 
 
-def clang_quality(clang: str, source: Path, folder: Path) -> Quality:
+def clang_quality(clang: str, source: Path, folder: Path, target: str) -> Quality:
     """Compile a kernel in C and count it."""
     relocatable = folder / f"{source.stem}.o"
-    subprocess.run(
-        [clang, *CLANG, "-c", str(source), "-o", str(relocatable)], check=True, timeout=120
-    )
-    return quality(link(relocatable.read_bytes(), find_linker(Environment())))
+    command = [clang, *CLANG, f"-mcpu={target}", "-c", str(source), "-o", str(relocatable)]
+    subprocess.run(command, check=True, timeout=120)
+    return quality(link(relocatable.read_bytes(), find_linker(Environment())), target)
 
 
-def main() -> None:
+def main(target: str = TARGET) -> None:
     """Compile, count, print and save."""
     clang = shutil.which("clang-22")
     rows, results = [], {}
     with tempfile.TemporaryDirectory() as folder:
         for name, (kernel, arguments) in KERNELS.items():
-            ours = quality(kernel.compile(*arguments, target=TARGET).code_object)
+            if target != TARGET and name in OF_GFX12:
+                continue
+            ours = quality(kernel.compile(*arguments, target=target).code_object, target)
             results[name] = {"amdjit": vars(ours)}
             rows.append((name, "amdjit", *ours.cells()))
             if clang is not None:
-                theirs = clang_quality(clang, HERE / "c" / f"{name}.c", Path(folder))
+                theirs = clang_quality(clang, HERE / "c" / f"{name}.c", Path(folder), target)
                 results[name]["clang"] = vars(theirs)
                 rows.append(("", "clang", *theirs.cells()))
     head = (
@@ -176,8 +192,9 @@ def main() -> None:
     print(table(head, rows))
     if clang is None:
         print("\nclang-22 is not installed: there is nothing to compare with")
-    save("code_quality", {"target": TARGET, "kernels": results})
+    name = "code_quality" if target == TARGET else f"code_quality_{target}"
+    save(name, {"target": target, "kernels": results})
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:2])

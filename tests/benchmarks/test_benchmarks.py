@@ -49,6 +49,16 @@ def test_compile_latency_measures_every_stage(
     )
 
 
+@pytest.mark.exhaustive
+@pytest.mark.skipif(shutil.which("clang-22") is None, reason="clang-22 is not installed")
+def test_code_for_gfx11_is_not_much_longer_than_clangs(results: Path) -> None:
+    code_quality.main("gfx1100")
+    kernels = json.loads((results / "code_quality_gfx1100.json").read_text())["kernels"]
+    assert set(kernels) == set(code_quality.KERNELS) - code_quality.OF_GFX12
+    for name, by in kernels.items():
+        assert by["amdjit"]["instructions"] <= 1.25 * by["clang"]["instructions"], name
+
+
 @pytest.mark.skipif(shutil.which("clang-22") is None, reason="clang-22 is not installed")
 def test_code_quality_compares_every_kernel_with_clang(results: Path) -> None:
     code_quality.main()
