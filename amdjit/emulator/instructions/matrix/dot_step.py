@@ -81,7 +81,7 @@ class DotStep:
         if self.result == "f16":
             # Infinities and NaNs have no integer; their result is inspected, so it must not be
             # poison.
-            bits = _half_bits(b, b.emit(total.type, f"freeze {total.type} {total.text}"), scale)
+            bits = half_bits(b, b.emit(total.type, f"freeze {total.type} {total.text}"), scale)
             infinite = b.compare("eq", b.mask(bits, 31), b.const(bits, _INFINITY))
             return bits, b.or_(wrong, infinite)
         value = b.binary("fmul", b.convert("sitofp", total, "float"), scale)
@@ -266,7 +266,7 @@ def rounded_half(b: Builder, total: Value, field: Value, clamps: Value) -> Value
     """Return the f32 bits of a sum rounded to f16. field: that of its grid; `clamps`: an i1,
     whether it overflows to the largest number."""
     scale = b.bitcast(b.shift("shl", b.sub(field, b.const(field, 26)), 23), "float")
-    bits = _half_bits(b, total, scale)
+    bits = half_bits(b, total, scale)
     largest = b.intrinsic(
         "copysign", b.bitcast(b.const(bits, _LARGEST_HALF), "float"), b.bitcast(bits, "float")
     )
@@ -275,7 +275,7 @@ def rounded_half(b: Builder, total: Value, field: Value, clamps: Value) -> Value
     return b.select(clamps, clamped, bits)
 
 
-def _half_bits(b: Builder, total: Value, scale: Value) -> Value:
+def half_bits(b: Builder, total: Value, scale: Value) -> Value:
     """Return the f32 bits of total * scale rounded to f16, to nearest even; bits that f32 would
     round first are joined into one."""
     low = b.mask(total, 5)
