@@ -18,7 +18,8 @@ from functools import reduce
 from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix.complement_step import ComplementStep
-from amdjit.emulator.instructions.matrix.dot_step import DotStep, half_bits
+from amdjit.emulator.instructions.matrix.dot_factors import FORMATS
+from amdjit.emulator.instructions.matrix.dot_step import FAR, DotStep, half_bits
 
 # Of a grid, as in `complement_step`: the distance of its field from that of an accumulator with it.
 _GRID = 26
@@ -27,7 +28,7 @@ _SIGN, _EXPONENT = 0x80000000, 0x7F800000
 # Fields of zeros: with any ordinary factor, the sum is no more than _GRID, the field of no number.
 _ZEROS = {"a": -110, "b": -145}
 # Of f16 results: factors below 2**5 and accumulators below 2**14 make sums below 2**15.
-_LAST_FACTOR, _LAST_ADDEND = 15 + 4, 127 + 14 << 23
+_FAR_OF_HALVES, _LAST_ADDEND = 5, 127 + 14 << 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +45,10 @@ class QuickStep:
 
     rule: ComplementStep
 
-    def exponents(self, b: Builder, which: str, dwords: Value) -> Value:
-        """Return the i16 exponents of pairs of factors of A or B in i32 lanes."""
-        return self.rule.pairs(b, which, dwords)[0]
-
     def factors(self, b: Builder, which: str, dwords: Value) -> Iterator[QuickFactor]:
         """Yield the even and the odd ones of pairs of factors."""
         halves = self.rule.flushed(b, dwords)
-        exponents = self.exponents(b, which, dwords)
+        exponents = self.rule.pairs(b, which, dwords)[0]
         held = b.intrinsic("smax", exponents, b.const(exponents, _ZEROS[which]))
         numbers = b.cast("bitcast", halves, dwords.type)
         fields = b.cast("bitcast", held, dwords.type)
@@ -63,18 +60,28 @@ class QuickStep:
         ):
             yield QuickFactor(element.widen(b, own), field)
 
-    def are_extreme(self, b: Builder, which: str, exponents: Sequence[Value]) -> Value:
-        """Return the lanes where some factor of A or B is not ordinary."""
-        if self.rule.result != "f16":
-            return self._dot().is_extreme(b, which, exponents)
-        last = _LAST_FACTOR + (self.rule.factors.offset if which == "b" else 0)
-        largest = reduce(lambda x, y: b.intrinsic("smax", x, y), exponents)
-        return b.compare("sgt", largest, b.const(largest, last))
+    def are_extreme(self, b: Builder, dwords: Sequence[Value]) -> Value:
+        """Return the i16 lanes where some factor of A or B is not ordinary."""
+        halves = [self.rule.flushed(b, each) for each in dwords]
+        magnitudes = [b.mask(each, 15) for each in halves]
+        largest = reduce(lambda x, y: b.intrinsic("umax", x, y), magnitudes)
+        form = FORMATS[self.rule.factors.a]
+        if self.rule.factors.a == "f16":
+            end = form.bias + _FAR_OF_HALVES if self.rule.result == "f16" else 31
+            return b.compare("uge", largest, b.const(largest, end << form.fraction_bits))
+        end, first = form.bias + FAR + 1, form.bias - FAR
+        extreme = b.compare("uge", largest, b.const(largest, end << form.fraction_bits))
+        # Zeros become the largest number.
+        before = [b.sub(each, b.const(each, 1)) for each in magnitudes]
+        least = reduce(lambda x, y: b.intrinsic("umin", x, y), before)
+        small = b.const(least, (first << form.fraction_bits) - 1)
+        return b.or_(extreme, b.compare("ult", least, small))
 
     def are_extreme_addends(self, b: Builder, rows: Sequence[Value]) -> Value:
         """Return the lanes where some accumulator is not ordinary."""
         if self.rule.result != "f16":
-            return self._dot().is_extreme_addend(b, rows)
+            rule = DotStep(self.rule.factors, self.rule.result)
+            return rule.is_extreme_addend(b, rows)
         magnitudes = [b.mask(row, 31) for row in rows]
         largest = reduce(lambda x, y: b.intrinsic("umax", x, y), magnitudes)
         return b.compare("uge", largest, b.const(largest, _LAST_ADDEND))
@@ -102,11 +109,8 @@ class QuickStep:
             total = b.add(total, b.shift("ashr", b.bitcast(product, "i32"), 31))
         if self.rule.result == "f16":
             return half_bits(b, total, grid)
-        rounded = b.binary("fmul", b.convert("sitofp", total, "float"), grid)
+        rounded = b.convert("sitofp", total, "float")
         # No sum is -0.
-        bits = b.bitcast(b.binary("fadd", rounded, b.const(rounded, 0.0)), "i32")
+        bits = b.bitcast(b.intrinsic("fma", rounded, grid, b.const(grid, 0.0)), "i32")
         is_short = self.rule.result == "bf16"
         return b.and_(bits, b.const(bits, 0xFFFF0000)) if is_short else bits
-
-    def _dot(self) -> DotStep:
-        return DotStep(self.rule.factors, self.rule.result)

@@ -189,10 +189,7 @@ def _multiply_floats(f: NativeFunction, matrix: Matrix) -> None:
 
 def _are_ordinary(f: NativeFunction, matrix: Matrix, quick: QuickStep, total: Value) -> Value:
     """Return an i1: whether all operands are ordinary."""
-    exponents: dict[str, list[Value]] = {"a": [], "b": []}
-    for which, _, lanes in _sources(f, matrix):
-        exponents[which].append(quick.exponents(f, which, lanes))
-    extreme = [quick.are_extreme(f, which, each) for which, each in exponents.items()]
+    extreme = [quick.are_extreme(f, [lanes for _, _, lanes in _sources(f, matrix)])]
     rows = [f.load(INTEGERS, f.offset(total, row * ROW_BYTES), 64) for row in range(16)]
     extreme.append(quick.are_extreme_addends(f, rows))
     flags = [f.cast("bitcast", lanes, f"i{lanes_of(lanes.type)}") for lanes in extreme]
