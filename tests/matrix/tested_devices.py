@@ -18,7 +18,6 @@ ONLY_OF_GFX12: Mapping[str, str] = {
     "test_random_fragments_kill_the_mutant": "the mutants are of gfx12's transfers",
     "test_conversions_kill_a_wrong_exchange": "gfx11 exchanges nothing on this way",
     "test_plan_mapping": "gfx11's lanes are those of its layouts (test_fragments_of_gfx11)",
-    "test_products_are_rounded_as_the_reference_rounds": "test_fragments_of_gfx11 has them",
 }
 # Tests that only move elements: all types are bytes to them.
 MOVING = ("test_plan_memory", "test_cooperation", "test_elements")
@@ -28,7 +27,6 @@ ALWAYS: Mapping[str, int] = {
     "test_products_through_lds_are_right": 1,
     "test_fragments_are_filled_and_copied": 2,
     "test_waves_that_share_fragments_copy_them_whole": 1,
-    "test_random_kernels_over_fragments_give_what_numpy_gives": 1,
     "test_all_types_of_gfx12": 4,
     "test_fragments_of_any_size": 1,
     "test_k_of_any_size_is_padded": 1,
