@@ -17,6 +17,7 @@ ONLY_OF_GFX12: Mapping[str, str] = {
     "test_plan_mutants": "the mutants are of the transfers and layouts of gfx12",
     "test_random_fragments_kill_the_mutant": "the mutants are of gfx12's transfers",
     "test_conversions_kill_a_wrong_exchange": "gfx11 exchanges nothing on this way",
+    "test_results_chain_into_the_next_product_without_exchange_of_lanes": "lanes of B differ",
     "test_plan_mapping": "gfx11's lanes are those of its layouts (test_fragments_of_gfx11)",
 }
 # Tests that only move elements: all types are bytes to them.

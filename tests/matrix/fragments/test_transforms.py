@@ -47,8 +47,9 @@ def test_a_matrix_stays_the_same_as_another_operand(uses: Any, wave_size: int) -
 
 
 @pytest.mark.exhaustive
-def test_matrices_of_all_sizes_of_elements_stay_the_same() -> None:
-    for uses, wave_size, dtype in itertools.product(PAIRS, (32, 64), (f16, u8, f32, f64)):
+@pytest.mark.parametrize("uses", PAIRS, ids=lambda uses: "-".join(use.value for use in uses))
+def test_matrices_of_all_sizes_of_elements_stay_the_same(uses: Any) -> None:
+    for wave_size, dtype in itertools.product((32, 64), (f16, u8, f32, f64)):
         for layouts in ((COL, COL), (ROW, ROW)):
             check_conversion(uses, dtype, 32, 48, layouts, wave_size)
 
