@@ -29,7 +29,7 @@ from emulator_kernels import (
     straight,
     tiled_product,
 )
-from matrix_arithmetic import report, seconds
+from matrix_arithmetic import processors_report, report, seconds, seconds_by_processor
 from measurement import best, run_fresh, save, summary, table, timed
 
 import amdjit
@@ -194,6 +194,7 @@ def child(what: str, rounds: int) -> None:
         "instructions": mandelbrot_wave_instructions,
         "growth": lambda: growth(rounds),
         "matrix": lambda: seconds(SIZE, rounds),
+        "processors": lambda: seconds_by_processor(SIZE, rounds),
     }
     print(json.dumps(kinds[what]()))
 
@@ -213,6 +214,7 @@ def main(rounds: int = 10) -> None:
         script, "--child", "avx2", str(rounds), AMDJIT_EMULATOR_THREADS="1", **CHAINS
     )
     arithmetics = run_fresh(script, "--child", "matrix", str(rounds))
+    processors = run_fresh(script, "--child", "processors", str(rounds))
     head = ("milliseconds", *(f"{threads} thread(s)" for threads in measured))
     names = list(next(iter(measured.values())))
     rows = [(name, *(round(times[name] * 1e3, 3) for times in measured.values())) for name in names]
@@ -225,7 +227,7 @@ def main(rounds: int = 10) -> None:
         _avx2(narrow, product, instructions),
         sep="\n\n",
     )
-    print("", report(SIZE, arithmetics), sep="\n")
+    print("", report(SIZE, arithmetics), "", processors_report(SIZE, processors), sep="\n")
     translated = _translations(script)
     rows = [(name, *values.values()) for name, values in translated.items()]
     columns = next(iter(translated.values()))
@@ -241,6 +243,7 @@ def main(rounds: int = 10) -> None:
         "numpy": product,
         "translations": translated,
         "matrix": arithmetics,
+        "processors": processors,
     }
     save("emulator_speed", {"rounds": rounds, **results})
 

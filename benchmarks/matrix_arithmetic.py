@@ -1,5 +1,5 @@
 """What it costs to round as the hardware does: a WMMA GEMM in both arithmetics of the emulator, in
-turns.
+turns; and a GEMM of fragments on gfx1201 and on gfx1100, in turns.
 
 `python benchmarks/emulator_speed.py` prints the table. On x86-64 hosts with wider vectors the same
 is measured with code for AVX2 only.
@@ -18,8 +18,9 @@ from measurement import table
 import amdjit
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.host.jit import HostCompiler
-from amdjit.examples import wmma_gemm
+from amdjit.examples import perf_hgemm, wmma_gemm
 from amdjit.options import MATRIX_ARITHMETICS, default_target, read_environment
+from amdjit.target import find_target
 
 # The least speed of "silicon" over that of "fma", by data and vectors.
 AIMS = {
@@ -28,31 +29,74 @@ AIMS = {
     ("integers", "all"): 0.6,
     ("integers", "AVX2"): 0.6,
 }
+# The processors whose emulation is compared, and the most that the second's may take of the first's
+# time.
+PROCESSORS, MOST = ("gfx1201", "gfx1100"), 1.3
 
 
 def seconds(size: int, rounds: int) -> dict[str, dict[str, float]]:
     """Return the processor's seconds of a GEMM by arithmetic, for each data and kind of vectors, on
     one thread."""
+    return {
+        f"{data}, {vectors}": _compared(host, data, size, rounds)
+        for vectors, host in _hosts().items()
+        for data in ("N(0,1)", "integers")
+    }
+
+
+def seconds_by_processor(size: int, rounds: int) -> dict[str, dict[str, float]]:
+    """Return the processor's seconds of `perf_hgemm`'s kernel by the emulated processor, for each
+    data and kind of vectors, on one thread."""
+    return {
+        f"{data}, {vectors}": _compared_processors(host, data, size, rounds)
+        for vectors, host in _hosts().items()
+        for data in ("N(0,1)", "integers")
+    }
+
+
+def _hosts() -> dict[str, HostCompiler]:
     features = llvmlite.binding.get_host_cpu_features()
     wider = frozenset(name for name in features if name.startswith(("avx512", "avx10", "amx")))
     hosts = {"all": HostCompiler()}
     if features.get("avx512f"):
         hosts["AVX2"] = HostCompiler("haswell", wider)
-    return {
-        f"{data}, {vectors}": _compared(host, data, size, rounds)
-        for vectors, host in hosts.items()
-        for data in ("N(0,1)", "integers")
-    }
+    return hosts
+
+
+def _values(data: str, size: int) -> list[np.ndarray]:
+    random = np.random.default_rng(0)
+    shape = (size, size)
+    return [
+        random.standard_normal(shape) if data == "N(0,1)" else random.integers(-8, 9, shape)
+        for _ in range(2)
+    ]
+
+
+def _compared_processors(host: HostCompiler, data: str, size: int, rounds: int) -> dict[str, float]:
+    settings = dataclasses.replace(read_environment(os.environ), emulator_tier="full")
+    values = _values(data, size)
+    tiles, threads = size // perf_hgemm.TILE, 32 * perf_hgemm.WAVES
+    launches = {}
+    for name in PROCESSORS:
+        target = find_target(name)
+        assert target is not None
+        device = EmulatorDevice(target, 1, environment=settings, compiler=host)
+        with amdjit.use(device):
+            a, b = (amdjit.to_device(value.astype(np.float16)) for value in values)
+            launches[name] = device, a, b, amdjit.zeros((size, size), np.float16)
+    found = dict.fromkeys(launches, float("inf"))
+    for _ in range(rounds + 1):
+        for name, (device, a, b, d) in launches.items():
+            with amdjit.use(device):
+                start = time.process_time()
+                perf_hgemm.perf_hgemm[(tiles, tiles), threads](a, b, d, d, 1, 0)
+                found[name] = min(found[name], time.process_time() - start)
+    return found
 
 
 def _compared(host: HostCompiler, data: str, size: int, rounds: int) -> dict[str, float]:
     settings = read_environment(os.environ)
-    random = np.random.default_rng(0)
-    shape = (size, size)
-    values = [
-        random.standard_normal(shape) if data == "N(0,1)" else random.integers(-8, 9, shape)
-        for _ in range(2)
-    ]
+    values, shape = _values(data, size), (size, size)
     launches = {}
     for matrix in MATRIX_ARITHMETICS:
         chosen = dataclasses.replace(settings, emulator_matrix=matrix, emulator_tier="full")
@@ -91,6 +135,26 @@ def report(size: int, measured: dict[str, dict[str, float]]) -> str:
         "silicon, ms",
         "fma, ms",
         "silicon's speed",
+        "aim",
+    )
+    return table(head, rows)
+
+
+def processors_report(size: int, measured: dict[str, dict[str, float]]) -> str:
+    """Return the table of what the second processor's emulation takes beside the first's."""
+    first, second = PROCESSORS
+    rows = []
+    for name, times in measured.items():
+        data, _, vectors = name.rpartition(", ")
+        # gfx1201's sums of integers have a short way; gfx1100's are not exact.
+        aim = f"<= {MOST}" if data == "N(0,1)" else ""
+        shown = (round(times[each] * 1e3, 1) for each in PROCESSORS)
+        rows.append((data, vectors, *shown, round(times[second] / times[first], 2), aim))
+    head = (
+        f"perf_hgemm, {size}^3, 1 thread",
+        "vectors",
+        *(f"{each}, ms" for each in PROCESSORS),
+        "ratio",
         "aim",
     )
     return table(head, rows)

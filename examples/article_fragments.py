@@ -77,14 +77,17 @@ def matmul_f32_input(a, b, c):
 def two_layers(weights, x, out, residual: amdjit.Const):
     """W2 (W1 X), plus W1 X if residual: the accumulator serves as the next product's B."""
     left, right = operands(16, 16, 16, f16, matrix.row_major)
-    hidden, result = cleared(f32), cleared(f32)
+    hidden, result, rounded = cleared(f32), cleared(f32), cleared(f16)
     matrix.load_matrix_sync(left, weights[0])
     matrix.load_matrix_sync(right, x)
     matrix.mma_sync(hidden, left, right, hidden)
     for i in static_range(hidden.num_elements):
-        right.x[i] = f16(hidden.x[i])
+        rounded.x[i] = f16(hidden.x[i])
     matrix.load_matrix_sync(left, weights[1])
-    matrix.mma_sync(result, left, right, hidden if residual else result)
+    middle = matrix.apply_fragment(
+        rounded, matrix.matrix_b, 16, 16, 16, f16, matrix.row_major, wide_k=True
+    )
+    matrix.mma_sync(result, left, middle, hidden if residual else result)
     matrix.store_matrix_sync(out, result)
 
 

@@ -64,7 +64,7 @@ def flash_attention(q, k, v, out, scale, is_causal: amdjit.Const):
     keys = matrix.fragment(matrix.matrix_a, KEYS, 16, DEPTH, f16, matrix.row_major)
     scores = matrix.fragment(matrix.accumulator, KEYS, 16, DEPTH, f32)
     values = matrix.fragment(matrix.matrix_a, DEPTH, 16, KEYS, f16, matrix.row_major)
-    weights = matrix.fragment(matrix.matrix_b, DEPTH, 16, KEYS, f16, matrix.col_major)
+    rounded = matrix.fragment(matrix.accumulator, KEYS, 16, DEPTH, f16)
     total = matrix.fragment(matrix.accumulator, DEPTH, 16, KEYS, f32, matrix.col_major)
     result = matrix.fragment(matrix.accumulator, DEPTH, 16, KEYS, f16, matrix.col_major)
     matrix.load_matrix_sync(queries, q[head], (query, 0), clip=True)
@@ -85,10 +85,13 @@ def flash_attention(q, k, v, out, scale, is_causal: amdjit.Const):
         rescale = amdgcn.exp2f(peak - highest)
         for i in static_range(scores.num_elements):
             scores.x[i] = amdgcn.exp2f(scale * scores.x[i] - highest)
-            weights.x[i] = f16(scores.x[i])
+            rounded.x[i] = f16(scores.x[i])
         peak, weight = highest, rescale * weight + matrix.reduce(scores, 0)[0]
         for i in static_range(total.num_elements):
             total.x[i] = rescale * total.x[i]
+        weights = matrix.apply_fragment(
+            rounded, matrix.matrix_b, DEPTH, 16, KEYS, f16, matrix.col_major
+        )
         matrix.mma_sync(total, values, weights, total)
     inverse = 1 / weight
     for i in static_range(total.num_elements):

@@ -20,6 +20,7 @@ from amdjit.backend.halves_of_ones import keep_halves_of_ones
 from amdjit.backend.lds import place_lds_arrays
 from amdjit.backend.libraries import with_libraries
 from amdjit.backend.meeting_values import keep_meeting_values
+from amdjit.backend.products_in_place import keep_products_in_place
 from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.diagnostics.errors import BackendError
@@ -58,7 +59,8 @@ def optimise(
             _run_pipeline(module, llvm.create_pass_builder(machine, tuning))
             text = place_lds_arrays(str(module), module, machine.target_data)
             text = keep_signs_of_zeros(keep_narrow_loads(text, target), target)
-            return cut_long_blocks(keep_meeting_values(keep_halves_of_ones(text)))
+            text = keep_products_in_place(keep_halves_of_ones(text), target)
+            return cut_long_blocks(keep_meeting_values(text))
 
 
 def _run_pipeline(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:

@@ -35,6 +35,37 @@ def test_it_agrees_with_numpy(name: str) -> None:
         assert report.largest_error <= report.tolerance
 
 
+# The others call the builtins of gfx12.
+ON_GFX11 = [
+    "article_fragments", "dlrm", "flash_attention", "hgemv", "i8_gemm", "jacobi", "perf_hgemm",
+    "reduction", "saxpy", "simple_hgemm", "transpose_shuffle", "user_intrinsic", "vector_add",
+    "w4a16_gemm",
+]  # fmt: skip
+OFTEN = ("article_fragments", "flash_attention", "perf_hgemm", "simple_hgemm")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in OFTEN else pytest.param(name, marks=pytest.mark.exhaustive)
+        for name in ON_GFX11
+    ],
+)
+def test_the_same_source_runs_on_gfx11(name: str) -> None:
+    with amdjit.use("emulator:gfx1100"):
+        outcome = importlib.import_module(f"amdjit.examples.{name}").main()
+    for report in outcome if isinstance(outcome, list) else [outcome]:
+        assert report.device == "emulator:gfx1100"
+        assert report.largest_error <= report.tolerance
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(ON_GFX11)))
+def test_examples_of_gfx12_are_refused_on_gfx11(name: str) -> None:
+    refused = pytest.raises(amdjit.TargetError, match="does not exist on gfx1100")
+    with amdjit.use("emulator:gfx1100"), refused:
+        importlib.import_module(f"amdjit.examples.{name}").main()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_launch_compiles_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")

@@ -15,7 +15,7 @@ from hand_made import inspection
 from amdjit.explorer.bundle import modules_in_order, script_of
 from amdjit.explorer.fragments import lane_maps
 from amdjit.explorer.inspection_data import ranges
-from amdjit.intrinsics.models.matrix_layouts import INSTRUCTIONS
+from amdjit.intrinsics.models.matrix_layouts import matrix_instruction
 
 MATRIX = next(each for each in inspection().instructions if each.unit == "WMMA")
 MODULES = (
@@ -224,17 +224,26 @@ def test_instructions_are_aligned_by_the_longest_common_part(functions: Browser)
         assert len(both) == common(left, right)
 
 
-@pytest.mark.parametrize("name", ["wmma_f32_16x16x16_f16_w32_gfx12", "swmmac_i32_16x16x64_iu4_w64"])
-def test_lane_maps_say_where_elements_are(functions: Browser, name: str) -> None:
-    instruction = INSTRUCTIONS[name]
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("wmma_f32_16x16x16_f16_w32_gfx12", "gfx1201"),
+        ("swmmac_i32_16x16x64_iu4_w64", "gfx1201"),
+        ("wmma_f32_16x16x16_f16_w64", "gfx1100"),
+    ],
+)
+def test_lane_maps_say_where_elements_are(functions: Browser, name: str, target: str) -> None:
+    instruction = matrix_instruction(name, target)
     facts = replace(
         inspection(),
+        target=target,
         wave_size=instruction.wave_size,
         instructions=(replace(MATRIX, mnemonic=f"v_{instruction.mnemonic}"),),
     )
     [maps] = lane_maps(facts).values()
     for operand, shown in maps.items():
         layout = instruction.layout(operand)
+        assert shown["copies"] == layout.copies
         places = call(functions, "placesOf", shown, 100)
         for number, place in enumerate(places):
             lane, element = layout.place(*divmod(number, layout.columns))

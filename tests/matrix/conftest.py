@@ -1,6 +1,56 @@
-"""Let these tests import the modules that the folders share."""
+"""Let these tests import the modules that the folders share, and run on several processors.
+
+On gfx11, the cases that `tested_devices.ALWAYS` counts always run; the others are exhaustive.
+"""
+
+from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+import amdjit
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+from tested_devices import ALWAYS, TARGETS, is_lacking
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Make a processor's emulator the current device; return the processor's name."""
+    with amdjit.use(f"emulator:{request.param}"):
+        yield request.param
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests that ask for a device on every processor."""
+    if "device" in metafunc.fixturenames:
+        metafunc.parametrize("device", TARGETS, indirect=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what gfx11 lacks, and mark what does not always run there."""
+    often: Counter[str] = Counter()
+    kept, left = [], []
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if params.get("device") != "gfx1100":
+            kept.append(item)
+            continue
+        name = item.originalname
+        if is_lacking(item.module.__name__, name, params):
+            left.append(item)
+            continue
+        kept.append(item)
+        if item.get_closest_marker("exhaustive") is None:
+            often[name] += 1
+            if often[name] > ALWAYS.get(name, 0):
+                item.add_marker(pytest.mark.exhaustive)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = kept

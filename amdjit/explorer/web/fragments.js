@@ -31,10 +31,15 @@ export function laneMaps({ kernel }, each) {
       const lane = Number(slider.value);
       replace(output, lane < 0 ? "all lanes" : `lane ${lane}`);
       grids.classList.toggle("one-lane", lane >= 0);
-      for (const cell of grids.querySelectorAll("td")) cell.classList.toggle("held", Number(cell.dataset.lane) === lane);
+      for (const cell of grids.querySelectorAll("td")) cell.classList.toggle("held", isHeld(cell, lane, kernel.wave_size));
     },
   });
   return [h("h4", {}, "Lanes of the fragments"), h("label", { class: "lane" }, slider, output), grids];
+}
+
+/** Return whether a lane holds the element of a cell: on gfx11, all groups of 16 lanes hold A and B. */
+function isHeld(cell, lane, waveSize) {
+  return lane >= 0 && lane % (waveSize / Number(cell.dataset.copies)) === Number(cell.dataset.lane);
 }
 
 function grid(operand, map, text) {
@@ -42,10 +47,11 @@ function grid(operand, map, text) {
   const places = placesOf(map, registers ? Number(registers[1]) : undefined);
   const rows = Array.from({ length: map.rows }, (_, row) => h("tr", {}, places.slice(row * map.columns, (row + 1) * map.columns)
     .map(({ lane, element, register, bit }, column) => h("td", {
-      "data-lane": lane, class: `half${Math.floor(lane / 16) % 4}`,
+      "data-lane": lane, "data-copies": map.copies, class: `half${Math.floor(lane / 16) % 4}`,
       title: `${operand.toUpperCase()}[${row}, ${column}]: lane ${lane}, element ${element}${register === undefined ? "" : `, v${register} from bit ${bit}`}`,
     }, lane))));
   return h("table", { class: `lanes${map.columns > 16 ? " wide" : ""}` },
-    h("caption", {}, h("b", {}, operand === "index" ? "index" : operand.toUpperCase()), ` ${map.rows} × ${map.columns} ${map.kind} `, h("span", { class: "code" }, text)),
+    h("caption", {}, h("b", {}, operand === "index" ? "index" : operand.toUpperCase()), ` ${map.rows} × ${map.columns} ${map.kind} `, h("span", { class: "code" }, text),
+      map.copies > 1 ? `, ${map.copies} times` : ""),
     h("tbody", {}, rows));
 }

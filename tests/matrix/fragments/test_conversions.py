@@ -14,6 +14,8 @@ import amdjit
 from amdjit.intrinsics import matrix
 from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
 
+pytestmark = pytest.mark.usefixtures("device")
+
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 
 
@@ -54,16 +56,14 @@ def test_a_matrix_is_the_same_in_another_type(case: Any) -> None:
     for layouts in ((ROW, COL), (COL, ROW)):
         a, expected = in_memory(values, source, layouts[0]), in_memory(values, target, layouts[1])
         d = np.zeros_like(expected)
-        with amdjit.use("emulator:gfx1201"):
-            converting(use, sizes, source, target, layouts, wave_size, False)[1, wave_size](a, d)
+        converting(use, sizes, source, target, layouts, wave_size, False)[1, wave_size](a, d)
         np.testing.assert_array_equal(d.astype(float), expected.astype(float))
 
 
 def test_both_may_have_k_in_an_order_of_their_own() -> None:
     values = np.random.default_rng(1).integers(0, 16, (16, 128))
     a, d = in_memory(values, matrix.u4, ROW), np.zeros((16, 128), np.uint8)
-    with amdjit.use("emulator:gfx1201"):
-        converting(A, (16, 16, 128), matrix.u4, u8, (ROW, ROW), 32, True)[1, 32](a, d)
+    converting(A, (16, 16, 128), matrix.u4, u8, (ROW, ROW), 32, True)[1, 32](a, d)
     np.testing.assert_array_equal(d, values)
 
 
@@ -84,6 +84,6 @@ def test_4_bit_elements_become_f16_in_two_instructions() -> None:
 def test_the_sanitizer_has_nothing_to_say() -> None:
     values = np.random.default_rng(2).integers(-8, 8, (6, 70))
     a, d = in_memory(values, matrix.i4, ROW), np.zeros((6, 70), np.float16)
-    with amdjit.use("emulator:gfx1201"), amdjit.sanitize("memory", "init", "sync"):
+    with amdjit.sanitize("memory", "init", "sync"):
         converting(A, (6, 16, 70), matrix.i4, f16, (ROW, ROW), 32, False)[1, 32](a, d)
     np.testing.assert_array_equal(d, values)

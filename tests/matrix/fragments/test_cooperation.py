@@ -14,6 +14,8 @@ from amdjit.intrinsics import matrix, wave
 from amdjit.testing import isa
 from amdjit.types import f16, f32, i8
 
+pytestmark = pytest.mark.usefixtures("device")
+
 
 @pytest.mark.parametrize("waves", [1, 2, 4, 8])
 @pytest.mark.parametrize("layout", [ROW, COL], ids=["row", "col"])
@@ -36,8 +38,7 @@ def test_waves_that_share_a_tile_copy_all_of_it_and_nothing_else(waves: int, lay
         target = np.full((64 + 4, 64 + 3), 99).astype(dtype.dtype)
         expected = target.copy()
         expected[1:65, 2:66] = source[4:68, 8:72]
-        with amdjit.use("emulator:gfx1201"):
-            copy[1, 32 * waves](source, target, dtype)
+        copy[1, 32 * waves](source, target, dtype)
         np.testing.assert_array_equal(target, expected)
 
 
@@ -50,8 +51,7 @@ def test_flat_arrays_are_shared_too() -> None:
 
     source = np.random.default_rng(2).standard_normal((32, 40)).astype(np.float32)
     target = np.zeros(32 * 32, np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        copy[1, 64](source.reshape(-1), target, 40)
+    copy[1, 64](source.reshape(-1), target, 40)
     np.testing.assert_array_equal(target.reshape(32, 32).T, source[:, 3:35])
 
 
@@ -85,7 +85,7 @@ def test_any_number_of_waves_shares_any_number_of_blocks(
 
     source = np.random.default_rng(m + k).standard_normal((m + 1, k + 3)).astype(np.float16)
     target, again = np.zeros((m, k), np.float16), np.zeros((m, k), np.float16)
-    with amdjit.use("emulator:gfx1201"), amdjit.sanitize("memory", "init", "sync", "race"):
+    with amdjit.sanitize("memory", "init", "sync", "race"):
         copy[1, waves * wave_size](source, target, again, waves, matrix.mem_row_major)
     np.testing.assert_array_equal(target, source[1:, 2 : k + 2])
     np.testing.assert_array_equal(again, source[1:, 2 : k + 2])
@@ -131,6 +131,5 @@ def test_blocks_that_do_not_go_round_evenly_are_shared_too(
     target = np.full((rows + 4, columns + 3), 99).astype(np.float16)
     expected = target.copy()
     expected[1 : rows + 1, 2 : columns + 2] = source[4 : rows + 4, 8 : columns + 8]
-    with amdjit.use("emulator:gfx1201"):
-        copy[1, 32 * waves](source, target)
+    copy[1, 32 * waves](source, target)
     np.testing.assert_array_equal(target, expected)

@@ -16,6 +16,8 @@ from amdjit import static_range
 from amdjit.intrinsics import matrix
 from amdjit.types import bf16, f16, f32, f64, i8, i32, u32
 
+pytestmark = pytest.mark.usefixtures("device")
+
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 UFUNCS = {"add": np.add, "mul": np.multiply, "min": np.fmin, "max": np.fmax, "maximum": np.maximum}
 
@@ -60,8 +62,7 @@ def test_rows_and_columns_are_reduced(case: Any) -> None:
     )
     for operation in ("add", "min", "maximum"):
         d, copy = np.zeros_like(a), np.zeros_like(a)
-        with amdjit.use("emulator:gfx1201"):
-            spreading(use, m, n, k, dtype, wave_size, axis, operation)[1, wave_size](a, d, copy)
+        spreading(use, m, n, k, dtype, wave_size, axis, operation)[1, wave_size](a, d, copy)
         expected = (
             UFUNCS[operation].reduce(a.astype(float), axis=axis, keepdims=True).astype(dtype.dtype)
         )
@@ -76,8 +77,7 @@ def test_nan_is_passed_over_or_not(operation: str, spreads: bool) -> None:
     a = np.random.default_rng(1).standard_normal((16, 16)).astype(np.float32)
     a[3, 5] = np.nan
     d, copy = np.zeros_like(a), np.zeros_like(a)
-    with amdjit.use("emulator:gfx1201"):
-        spreading(C, 16, 16, 16, f32, 32, 1, operation)[1, 32](a, d, copy)
+    spreading(C, 16, 16, 16, f32, 32, 1, operation)[1, 32](a, d, copy)
     np.testing.assert_array_equal(d[:, 0], UFUNCS[operation].reduce(a, axis=1))
     assert np.isnan(d[3]).all() == spreads
 
@@ -122,7 +122,6 @@ def test_numbers_of_lines_are_those_of_all_accumulators() -> None:
 
     a = np.random.default_rng(2).integers(-9, 9, (32, 16)).astype(np.float32)
     d, e = np.zeros((48, 16), np.float32), np.zeros((32, 48), np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        scale[1, 32](a, d, e)
+    scale[1, 32](a, d, e)
     np.testing.assert_array_equal(d, np.broadcast_to(a.sum(axis=0), d.shape))
     np.testing.assert_array_equal(e, np.broadcast_to(a.sum(axis=1)[:, None], e.shape))

@@ -9,13 +9,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, in_memory, limits, numpy_type, product_kernel
+from fragment_kernels import COL, ROW, exact, exact_limits, in_memory, numpy_type, product_kernel
 
 import amdjit
 from amdjit import f16x8, shared, static_range, threadIdx
 from amdjit.intrinsics import matrix
 from amdjit.testing import isa
 from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
+
+pytestmark = pytest.mark.usefixtures("device")
 
 TYPES = [
     (f16, f16, f32), (f16, f16, f16), (bf16, bf16, f32), (bf16, bf16, bf16),
@@ -38,18 +40,17 @@ def check_product(
     a_type, b_type, c_type = types
     m, n, k = shape
     random = np.random.default_rng(m + n + k)
-    a = random.integers(*limits(a_type), (m, k))
-    b = random.integers(*limits(b_type), (k, n))
-    c = random.integers(-9, 10, (m, n))
+    a = random.integers(*exact_limits(a_type), (m, k))
+    b = random.integers(*exact_limits(b_type), (k, n))
+    c = random.integers(*exact(-9, 10), (m, n))
     d = np.full((m, n) if layouts[2] is ROW else (n, m), 77).astype(numpy_type(c_type))
     operands = (
         in_memory(a, a_type, layouts[0]),
         in_memory(b, b_type, layouts[1]),
         in_memory(c, c_type, layouts[2]),
     )
-    with amdjit.use("emulator:gfx1201"):
-        kernel = product_kernel(*types, *tile, layouts, wave_size)
-        kernel[(n // tile[1], m // tile[0]), wave_size](*operands, d, k)
+    kernel = product_kernel(*types, *tile, layouts, wave_size)
+    kernel[(n // tile[1], m // tile[0]), wave_size](*operands, d, k)
     found = (d if layouts[2] is ROW else d.T).astype(np.float64)
     np.testing.assert_array_equal(found, a @ b + c)
 
@@ -116,10 +117,7 @@ def test_loads_and_stores_copy_and_touch_nothing_else(use: Any, layout: Any) -> 
         target = np.full((rows + 4, columns + 3), 99).astype(dtype.dtype)
         expected = target.copy()
         expected[2 : 2 + rows, 1 : 1 + columns] = inner
-        with amdjit.use("emulator:gfx1201"):
-            copy[1, 32](
-                source.reshape(-1), target.reshape(-1), dtype, source.shape[1], target.shape[1]
-            )
+        copy[1, 32](source.reshape(-1), target.reshape(-1), dtype, source.shape[1], target.shape[1])
         np.testing.assert_array_equal(target.astype(float), expected.astype(float))
 
 
@@ -132,8 +130,7 @@ def test_ld_alone_means_the_first_element_and_layouts_can_be_given_with_the_call
 
     source = np.arange(256, dtype=np.float32)
     target = np.zeros(256, np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        transpose[1, 32](source, target)
+    transpose[1, 32](source, target)
     np.testing.assert_array_equal(target.reshape(16, 16), source.reshape(16, 16).T)
 
 
@@ -162,8 +159,7 @@ def test_layouts_can_be_chosen_by_the_launch() -> None:
     for layouts in itertools.product((matrix.mem_row_major, matrix.mem_col_major), repeat=2):
         source, expected = ((rows.T if layout else rows).reshape(-1) for layout in layouts)
         target, sizes = np.zeros(512, np.float32), np.zeros(512, np.float32)
-        with amdjit.use("emulator:gfx1201"):
-            copy[1, 32](source.copy(), target, *layouts, sizes)
+        copy[1, 32](source.copy(), target, *layouts, sizes)
         np.testing.assert_array_equal(target, expected)
         np.testing.assert_array_equal(sizes[3:], rows.T.reshape(-1)[3:])
         assert list(sizes[:3]) == [5, 7, 512]
@@ -183,8 +179,7 @@ def test_elements_are_changed_one_by_one_and_fragments_stand_in_tuples() -> None
 
     source = np.random.default_rng(2).standard_normal((32, 16)).astype(np.float32)
     target = np.zeros_like(source)
-    with amdjit.use("emulator:gfx1201"):
-        scale[1, 32](source, target)
+    scale[1, 32](source, target)
     np.testing.assert_array_equal(target[:16], 2 * source[:16] + source[16:])
     assert (target[16:] == 5).all()
 
@@ -210,8 +205,7 @@ def test_fragments_go_through_lds(pitch: int) -> None:
 
     source = np.random.default_rng(3).standard_normal((16, 16)).astype(np.float16)
     target = np.zeros_like(source)
-    with amdjit.use("emulator:gfx1201"):
-        through[1, 32](source, target)
+    through[1, 32](source, target)
     np.testing.assert_array_equal(target, source)
     wide = isa(through.compile(f16[:, :], f16[:, :])).count("ds_load_b128")
     assert wide or pitch == 19
@@ -230,8 +224,7 @@ def test_fill_takes_4_bit_values() -> None:
         matrix.store_matrix_sync(target, total)
 
     target = np.zeros((16, 16), np.int32)
-    with amdjit.use("emulator:gfx1201"):
-        fill[1, 32](target)
+    fill[1, 32](target)
     assert (target == 7 - 2 * 32).all()
 
 
@@ -256,10 +249,11 @@ def test_results_chain_into_the_next_product_without_exchange_of_lanes() -> None
         matrix.store_matrix_sync(out, total)
 
     random = np.random.default_rng(4)
-    first, second, x = (random.integers(-3, 4, (16, 16)).astype(np.float16) for _ in range(3))
+    first, second, x = (
+        random.integers(*exact(-3, 4), (16, 16)).astype(np.float16) for _ in range(3)
+    )
     out = np.zeros((16, 16), np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        mlp[1, 32](first, second, x, out)
+    mlp[1, 32](first, second, x, out)
     np.testing.assert_array_equal(out, second.astype(int) @ (first.astype(int) @ x.astype(int)))
     code = isa(mlp.compile(f16[:, :], f16[:, :], f16[:, :], f32[:, :])).no_scratch()
     code.absent("ds_*", "v_permlane*", "*_dpp*")

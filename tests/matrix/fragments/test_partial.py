@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, at, in_memory, limits, marked
+from fragment_kernels import COL, ROW, at, exact, exact_limits, in_memory, marked
 
 import amdjit
 from amdjit import blockIdx, shared
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.operands.parameters import Nibble
 from amdjit.types import bf16, f16, f32, fp8, i8, i32, u8
+
+pytestmark = pytest.mark.usefixtures("device")
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 LAYOUTS = list(itertools.product((ROW, COL), repeat=3))
@@ -64,15 +66,17 @@ def check(
 ) -> None:
     m, n, k = shape
     random = np.random.default_rng(m * n + k)
-    a, b = random.integers(*limits(types[0]), (m, k)), random.integers(*limits(types[1]), (k, n))
-    c = random.integers(-9, 10, (m, n))
+    a, b = (
+        random.integers(*exact_limits(types[0]), (m, k)),
+        random.integers(*exact_limits(types[1]), (k, n)),
+    )
+    c = random.integers(*exact(-9, 10), (m, n))
     operands = [
         in_memory(v, t, layout) for v, t, layout in zip((a, b, c), types, layouts, strict=True)
     ]
     d = np.full_like(operands[2], 77)
     grid = -(-n // tile[1]), -(-m // tile[0])
-    with amdjit.use("emulator:gfx1201"):
-        gemm(types, tile, layouts, wave_size)[grid, wave_size](*operands, d, k)
+    gemm(types, tile, layouts, wave_size)[grid, wave_size](*operands, d, k)
     found = (d if layouts[2] is ROW else d.T).astype(np.float64)
     np.testing.assert_array_equal(found, a @ b + c)
 
@@ -137,7 +141,7 @@ def test_fragments_begin_before_their_array(place: tuple[int, int]) -> None:
         around[45:66, 45:69] = inner
         flat, padded = np.zeros(1024, np.float16), np.zeros((99, 99), np.float16)
         padded[45:66, 45:69] = inner
-        with amdjit.use("emulator:gfx1201"), amdjit.sanitize("memory", "init"):
+        with amdjit.sanitize("memory", "init"):
             copy[1, 32](around[45:66, 45:69], written[45:66, 45:69], flat, *place, use, layout)
         rows, columns = (slice(45 + first, 77 + first) for first in place)
         np.testing.assert_array_equal(flat.reshape(32, 32), padded[rows, columns])
@@ -159,7 +163,7 @@ def test_4_bit_fragments_begin_before_their_array(layout: Any) -> None:
 
     source = np.random.default_rng(2).integers(1, 256, (40, 30)).astype(np.uint8)
     target = np.full((16, 16) if layout is ROW else (32, 8), 99, np.uint8)
-    with amdjit.use("emulator:gfx1201"), amdjit.sanitize("memory", "init"):
+    with amdjit.sanitize("memory", "init"):
         copy[1, 32](source, target)
     expected = np.pad(source, ((3, 0), (2, 0)))[: target.shape[0], : target.shape[1]]
     np.testing.assert_array_equal(target, expected)
@@ -210,8 +214,7 @@ def test_a_partial_fragment_reads_and_writes_nothing_but_its_elements(case: Any)
     target = np.full((rows + 2, columns + 5), 99, np.float16)
     expected = target.copy()
     expected[1 : 1 + rows, 2 : 2 + columns] = inner
-    with amdjit.use("emulator:gfx1201"):
-        copy[1, 32](source.reshape(-1), target.reshape(-1), source.shape[1], target.shape[1])
+    copy[1, 32](source.reshape(-1), target.reshape(-1), source.shape[1], target.shape[1])
     np.testing.assert_array_equal(target, expected)
 
 
@@ -239,8 +242,7 @@ def test_the_edge_is_given_as_rows_and_columns(counts: tuple[int, int]) -> None:
         inside = (slice(rows), slice(columns)) if layout is ROW else (slice(columns), slice(rows))
         source[2:18, 3:19][inside] = inner[inside]
         flat, target = np.full(256, 99, np.float16), np.full(256, 99, np.float16)
-        with amdjit.use("emulator:gfx1201"):
-            copy_twice[1, 32](source, target, flat, *counts, use, layout)
+        copy_twice[1, 32](source, target, flat, *counts, use, layout)
         expected, padded = np.full((16, 16), 99, np.float16), np.zeros((16, 16), np.float16)
         expected[inside] = padded[inside] = inner[inside]
         np.testing.assert_array_equal(flat.reshape(16, 16), padded)
@@ -266,8 +268,7 @@ def test_the_padding_of_filled_fragments_adds_nothing_to_products() -> None:
         (matrix.u4, i32, 38),
     ):
         d = np.zeros((3, 5), sums.dtype)
-        with amdjit.use("emulator:gfx1201"):
-            product[1, 32](d, dtype, sums, k)
+        product[1, 32](d, dtype, sums, k)
         assert (d == 1 + 6 * k).all()
 
 
@@ -288,8 +289,7 @@ def test_waves_share_a_clipped_tile() -> None:
 
     source = np.random.default_rng(3).standard_normal((40, 33)).astype(np.float32)
     target = np.full((47, 30), 99, np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        copy[1, 64](source, target)
+    copy[1, 64](source, target)
     padded = np.zeros((48, 32), np.float32)
     padded[:35, :27] = source[5:, 6:]
     np.testing.assert_array_equal(target[1:, 1:], padded[:46, :29])
@@ -316,12 +316,11 @@ def test_a_dimension_of_one_is_a_vector() -> None:
 
     random = np.random.default_rng(4)
     a, x = (
-        random.integers(-3, 4, (53, 70)).astype(np.float16),
-        random.integers(-3, 4, 70).astype(np.float16),
+        random.integers(*exact(-3, 4), (53, 70)).astype(np.float16),
+        random.integers(*exact(-3, 4), 70).astype(np.float16),
     )
     y = np.full(53, np.nan, np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        matrix_vector[4, 32](a, x, y)
+    matrix_vector[4, 32](a, x, y)
     np.testing.assert_array_equal(y, a.astype(int) @ x.astype(int))
 
 
@@ -357,8 +356,7 @@ def test_parts_of_matrices_are_clipped_at_their_own_edge(cut: str) -> None:
     }[cut]
     inner = given[2:23, 3:] if cut == "view" else given
     target = np.full((64, 32), 99, np.float16)
-    with amdjit.use("emulator:gfx1201"):
-        copy[1, 32](given, target)
+    copy[1, 32](given, target)
     expected = np.zeros((32, 32), np.float16)
     expected[: inner.shape[0], : inner.shape[1]] = inner
     np.testing.assert_array_equal(target, np.concatenate((2 * expected, expected)))

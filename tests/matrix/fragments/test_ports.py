@@ -4,11 +4,15 @@ taps."""
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from fragment_kernels import exact
 
 import amdjit
 from amdjit import blockIdx, static_range
 from amdjit.intrinsics import matrix
 from amdjit.types import f16, f32
+
+pytestmark = pytest.mark.usefixtures("device")
 
 
 def test_batched_products_of_strided_matrices() -> None:
@@ -33,10 +37,10 @@ def test_batched_products_of_strided_matrices() -> None:
         matrix.store_matrix_sync(d, total, at, ld, clip=(a.shape[1] - row, ld - column))
 
     random = np.random.default_rng(0)
-    a = random.integers(-3, 4, (3, 40, 36)).astype(np.float16)
-    b = random.integers(-3, 4, (3, 36, 20)).astype(np.float16)
+    a = random.integers(*exact(-3, 4), (3, 40, 36)).astype(np.float16)
+    b = random.integers(*exact(-3, 4), (3, 36, 20)).astype(np.float16)
     d = np.full((3, 40, 20), np.nan, np.float32)
-    with amdjit.use("emulator:gfx1201"), amdjit.sanitize("memory", "init"):
+    with amdjit.sanitize("memory", "init"):
         batched[(2, 1, 3), 32](a, b, d.reshape(-1), f32(0.5), 40 * 20)
     np.testing.assert_array_equal(d, 0.5 * (a.astype(float) @ b.astype(float)))
 
@@ -65,9 +69,12 @@ def test_a_convolution_is_a_product_for_each_of_its_taps() -> None:
         matrix.store_matrix_sync(y[batch, row], total, (column, 0), clip=True)
 
     random = np.random.default_rng(1)
-    x, taps = random.integers(-3, 4, (2, 4, 20, 24)), random.integers(-3, 4, (3, 3, 24, 32))
+    x, taps = (
+        random.integers(*exact(-3, 4), (2, 4, 20, 24)),
+        random.integers(*exact(-3, 4), (3, 3, 24, 32)),
+    )
     y = np.full((2, 4, 20, 32), np.nan, np.float32)
-    with amdjit.use("emulator:gfx1201"), amdjit.sanitize("memory", "init"):
+    with amdjit.sanitize("memory", "init"):
         convolution[(2, 4, 2), 32](x.astype(np.float16), taps.astype(np.float16), y)
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     expected = sum(

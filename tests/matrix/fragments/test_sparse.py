@@ -17,6 +17,8 @@ from amdjit.intrinsics import matrix, wave
 from amdjit.intrinsics.matrix.operands.parameters import Nibble
 from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
 
+pytestmark = pytest.mark.usefixtures("device")
+
 Matrix = np.ndarray[Any, Any]
 TYPES = [
     (f16, f16, f32), (f16, f16, f16), (bf16, bf16, f32), (bf16, bf16, bf16),
@@ -91,11 +93,8 @@ def check(
     )
     d = np.full((m, n), 77).astype(numpy_type(types[2]))
     grid = -(-n // tile[1]), -(-m // tile[0])
-    with amdjit.use("emulator:gfx1201"):
-        kernel = gemm(types, tile, layouts, wave_size, clip)
-        kernel[grid, wave_size](
-            *operands, in_memory(b, types[1], layouts[1]), c.astype(d.dtype), d, k
-        )
+    kernel = gemm(types, tile, layouts, wave_size, clip)
+    kernel[grid, wave_size](*operands, in_memory(b, types[1], layouts[1]), c.astype(d.dtype), d, k)
     np.testing.assert_array_equal(d.astype(np.float64), a @ b + c)
 
 
@@ -164,8 +163,7 @@ def test_partial_fragments_and_fills() -> None:
 
     b = np.arange(96, dtype=np.float16).reshape(32, 3)
     d = np.zeros((5, 3), np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        fill[1, 32](d, b)
+    fill[1, 32](d, b)
     first_two = np.arange(32) % 4 < 2
     np.testing.assert_array_equal(
         d, np.tile(2 * b[first_two].sum(axis=0, dtype=np.float32), (5, 1))
@@ -197,10 +195,9 @@ def test_one_b_is_multiplied_with_a_dense_and_a_sparse_a() -> None:
     held, index = matrix.compress_2to4(other)
     d = np.zeros((16, 16), np.float32)
     half = np.float16
-    with amdjit.use("emulator:gfx1201"):
-        both[1, 32](
-            a.astype(half), held.astype(half), matrix.pack_index(index), b.T.astype(half).copy(), d
-        )
+    both[1, 32](
+        a.astype(half), held.astype(half), matrix.pack_index(index), b.T.astype(half).copy(), d
+    )
     np.testing.assert_array_equal(d, (a + other) @ b)
 
 
@@ -252,13 +249,12 @@ def test_the_index_lies_in_lds_and_in_arrays_of_one_axis(pitch: int) -> None:
     a, b = sparse(random, f16, 16, 64), random.integers(-3, 4, (64, 16))
     held, index = matrix.compress_2to4(a)
     d = np.zeros((16, 16), np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        arrays = (
-            held.astype(np.float16).reshape(-1),
-            matrix.pack_index(index).reshape(-1),
-            b.astype(np.float16),
-        )
-        product[1, 32](*arrays, d)
+    arrays = (
+        held.astype(np.float16).reshape(-1),
+        matrix.pack_index(index).reshape(-1),
+        b.astype(np.float16),
+    )
+    product[1, 32](*arrays, d)
     np.testing.assert_array_equal(d, a @ b)
 
 

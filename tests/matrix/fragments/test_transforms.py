@@ -8,7 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, A, B, C, check_conversion, converting, in_memory, sizes
+from fragment_kernels import (
+    COL,
+    ROW,
+    A,
+    B,
+    C,
+    check_conversion,
+    converting,
+    exact,
+    in_memory,
+    sizes,
+)
 
 import amdjit
 from amdjit import shared
@@ -19,6 +30,8 @@ from amdjit.intrinsics.matrix.views import transforms
 from amdjit.language.compile_time import Refused
 from amdjit.testing import isa
 from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
+
+pytestmark = pytest.mark.usefixtures("device")
 
 EXCHANGE = re.compile(r"ds_bpermute|ds_permute|v_permlane|row_xmask|v_readlane|scratch_")
 
@@ -34,8 +47,9 @@ def test_a_matrix_stays_the_same_as_another_operand(uses: Any, wave_size: int) -
 
 
 @pytest.mark.exhaustive
-def test_matrices_of_all_sizes_of_elements_stay_the_same() -> None:
-    for uses, wave_size, dtype in itertools.product(PAIRS, (32, 64), (f16, u8, f32, f64)):
+@pytest.mark.parametrize("uses", PAIRS, ids=lambda uses: "-".join(use.value for use in uses))
+def test_matrices_of_all_sizes_of_elements_stay_the_same(uses: Any) -> None:
+    for wave_size, dtype in itertools.product((32, 64), (f16, u8, f32, f64)):
         for layouts in ((COL, COL), (ROW, ROW)):
             check_conversion(uses, dtype, 32, 48, layouts, wave_size)
 
@@ -89,8 +103,7 @@ def check_transpose(
     values = values % 16 if isinstance(dtype, Nibble) else (values % 251).astype(dtype.dtype)
     a, expected = in_memory(values, dtype, layouts[0]), in_memory(values.T, dtype, layouts[1])
     d = np.zeros_like(expected)
-    with amdjit.use("emulator:gfx1201"):
-        transposing(use, *sizes(use, rows, columns), dtype, wave_size, layouts)[1, wave_size](a, d)
+    transposing(use, *sizes(use, rows, columns), dtype, wave_size, layouts)[1, wave_size](a, d)
     np.testing.assert_array_equal(d, expected)
 
 
@@ -131,8 +144,7 @@ def test_results_become_operands_with_a_k_of_their_own_order() -> None:
 
     c = np.random.default_rng(4).integers(-128, 128, (32, 64)).astype(np.int8)
     d, e = np.zeros((32, 64), np.int8), np.zeros((64, 32), np.int8)
-    with amdjit.use("emulator:gfx1201"):
-        convert[1, 32](c, d, e)
+    convert[1, 32](c, d, e)
     np.testing.assert_array_equal(d, c)
     np.testing.assert_array_equal(e, c.T)
 
@@ -196,10 +208,9 @@ def test_a_transposed_a_is_a_b(wave_size: int) -> None:
         matrix.store_matrix_sync(e, total)
 
     random = np.random.default_rng(1)
-    a, b = random.integers(-3, 4, (32, 16)), random.integers(-3, 4, (16, 32))
+    a, b = random.integers(*exact(-3, 4), (32, 16)), random.integers(*exact(-3, 4), (16, 32))
     d, e = np.zeros((32, 32), np.float32), np.zeros((32, 32), np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        squares[1, wave_size](a.astype(np.float16), b.astype(np.float16), d, e)
+    squares[1, wave_size](a.astype(np.float16), b.astype(np.float16), d, e)
     np.testing.assert_array_equal(d, a @ a.T)
     np.testing.assert_array_equal(e, b.T @ b)
 
@@ -215,8 +226,7 @@ def test_a_transpose_is_stored_as_such_and_a_layout_is_changed() -> None:
 
     a = np.random.default_rng(2).integers(-128, 128, (32, 64)).astype(np.int8)
     d, e = np.zeros((64, 32), np.int8), np.zeros((64, 32), np.int8)
-    with amdjit.use("emulator:gfx1201"):
-        store[1, 32](a, d, e)
+    store[1, 32](a, d, e)
     np.testing.assert_array_equal(d, a.T)
     np.testing.assert_array_equal(e, a.T)
 
@@ -260,8 +270,7 @@ def test_registers_go_through_lds_as_they_are(wave_size: int) -> None:
     )
     parts = random.standard_normal((32, 32)).astype(np.float32)
     d, e, out = np.zeros_like(b), np.zeros((32, 16), np.float32), np.zeros_like(parts)
-    with amdjit.use("emulator:gfx1201"):
-        through[1, 2 * wave_size](b, c, d, e, parts, out)
+    through[1, 2 * wave_size](b, c, d, e, parts, out)
     np.testing.assert_array_equal(d, b)
     np.testing.assert_array_equal(e, c.T)
     np.testing.assert_array_equal(out, parts)
@@ -270,7 +279,7 @@ def test_registers_go_through_lds_as_they_are(wave_size: int) -> None:
 def test_registers_of_4_bit_fragments() -> None:
     @amdjit.kernel(block=32)
     def through(a, d):
-        tile = shared.array((32, 16), u8)
+        tile = shared.array((64, 16), u8)
         left = matrix.fragment(A, 32, 16, 32, matrix.i4, ROW)
         matrix.load_matrix_sync(left, a)
         matrix.store_matrix_sync(tile, matrix.to_register_file(left))
@@ -280,8 +289,7 @@ def test_registers_of_4_bit_fragments() -> None:
 
     a = np.random.default_rng(4).integers(0, 256, (32, 16)).astype(np.uint8)
     d = np.zeros_like(a)
-    with amdjit.use("emulator:gfx1201"):
-        through[1, 32](a, d)
+    through[1, 32](a, d)
     np.testing.assert_array_equal(d, a)
 
 
@@ -308,10 +316,9 @@ def test_a_result_becomes_the_left_operand_of_the_next_product() -> None:
         matrix.store_matrix_sync(d, result)
 
     random = np.random.default_rng(5)
-    a, b, c = (random.integers(-2, 3, shape) for shape in ((32, 16), (16, 32), (32, 16)))
+    a, b, c = (random.integers(*exact(-2, 3), shape) for shape in ((32, 16), (16, 32), (32, 16)))
     d = np.zeros((32, 16), np.float32)
-    with amdjit.use("emulator:gfx1201"):
-        chain[1, 32](*(each.astype(np.float16) for each in (a, b, c)), d)
+    chain[1, 32](*(each.astype(np.float16) for each in (a, b, c)), d)
     np.testing.assert_array_equal(d, a @ b @ c)
 
 
@@ -337,8 +344,7 @@ def test_coordinates_of_waves_are_those_of_the_block() -> None:
         np.zeros(64 * 192, np.int32),
         np.zeros(2, np.int32),
     )
-    with amdjit.use("emulator:gfx1201"):
-        stamp[(2, 3), (64, 2)](d, flat, seen)
+    stamp[(2, 3), (64, 2)](d, flat, seen)
     row, column = np.mgrid[:64, :192]
     row, column = row // 16, column // 32
     np.testing.assert_array_equal(d, 1000 * row + 100 * column + 10 * (row % 2) + column % 2)

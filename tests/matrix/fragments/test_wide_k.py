@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, in_memory, limits
+from fragment_kernels import COL, ROW, exact_limits, in_memory
 
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
 from amdjit.testing import isa
 from amdjit.types import bf8, f16, f32, fp8, i8, i32, u8
+
+pytestmark = pytest.mark.usefixtures("device")
 
 TYPES = [
     (i8, i8, i32), (i8, u8, i32), (fp8, bf8, f32), (f16, f16, f32),
@@ -58,11 +60,13 @@ def check(
     a_type, b_type, c_type = types
     m, n, k = shape
     random = np.random.default_rng(m + n + k)
-    a, b = random.integers(*limits(a_type), (m, k)), random.integers(*limits(b_type), (k, n))
+    a, b = (
+        random.integers(*exact_limits(a_type), (m, k)),
+        random.integers(*exact_limits(b_type), (k, n)),
+    )
     d = np.full((m, n), 77).astype(c_type.dtype)
-    with amdjit.use("emulator:gfx1201"):
-        product = kernel(*types, *shape, layouts, wave_size, True)
-        product[1, wave_size](in_memory(a, a_type, layouts[0]), in_memory(b, b_type, layouts[1]), d)
+    product = kernel(*types, *shape, layouts, wave_size, True)
+    product[1, wave_size](in_memory(a, a_type, layouts[0]), in_memory(b, b_type, layouts[1]), d)
     np.testing.assert_array_equal(d.astype(np.float64), a @ b)
 
 
@@ -117,8 +121,7 @@ def test_waves_share_wide_blocks(waves: int) -> None:
     target = np.full((32, 70), 7, np.int8)
     expected = target.copy()
     expected[:, 2:66] = source[1:33, 3:67]
-    with amdjit.use("emulator:gfx1201"):
-        copy[1, 32 * waves](source, target)
+    copy[1, 32 * waves](source, target)
     np.testing.assert_array_equal(target, expected)
 
 
@@ -172,6 +175,5 @@ def test_wide_fragments_are_transposed_and_made_others() -> None:
     a, b = (random.integers(-128, 128, (16, 64)).astype(np.int8) for _ in range(2))
     for other in (False, True):
         d = np.zeros((16, 16), np.int32)
-        with amdjit.use("emulator:gfx1201"):
-            transpose[1, 32](a, b, d, other)
+        transpose[1, 32](a, b, d, other)
         np.testing.assert_array_equal(d, b.astype(np.int32) @ a.T.astype(np.int32))

@@ -29,7 +29,9 @@ from plan_grids import (
 )
 from plan_kernels import BLOCKS
 
-from amdjit.types import bf8, f16, f32, fp8, i8, i32
+from amdjit.types import f16, f32, fp8, i8, i32
+
+pytestmark = pytest.mark.usefixtures("device")
 
 GRID = list(product_grid())
 DEALT = list(dealt_product_grid())
@@ -63,24 +65,6 @@ def test_the_slice_has_every_type_layout_depth_and_thread_block() -> None:
 @pytest.mark.parametrize("case", SLICE[:2], ids=named)
 def test_wave_tiles_in_waves_of_64_lanes(case: tuple[Any, ...]) -> None:
     check_product(*case, smallest(case), random_data, 64)
-
-
-ON_GFX11 = [case for case in SLICE if not {fp8, bf8} & set(case[0])]
-
-
-@pytest.mark.parametrize(
-    ("case", "wave_size"),
-    [
-        pytest.param(case, wave_size, marks=[] if number < 1 else [pytest.mark.exhaustive])
-        for wave_size in (32, 64)
-        for number, case in enumerate(ON_GFX11)
-    ],
-    ids=named,
-)
-def test_products_of_wave_tiles_are_right_on_gfx11(case: tuple[Any, ...], wave_size: int) -> None:
-    """Integers exactly, floats with the bits of its own sums."""
-    for data in (random_data, rocwmma_data):
-        check_product(*case, smallest(case), data, wave_size, target="gfx1100")
 
 
 LDS_SLICE = [

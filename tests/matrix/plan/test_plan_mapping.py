@@ -15,6 +15,8 @@ from amdjit import static_range
 from amdjit.intrinsics import matrix
 from amdjit.types import f16, f32, i8
 
+pytestmark = pytest.mark.usefixtures("device")
+
 NAMES = {A: "a", B: "b", C: "c"}
 
 
@@ -50,9 +52,8 @@ def test_each_lane_holds_its_elements_of_each_block(dtype: Any, wave_size: int) 
     ).reshape(32, 48)
     for use, layout in ((A, ROW), (B, COL), (C, ROW)):
         found = np.zeros((wave_size, 2 * 3 * 256 // wave_size), dtype.dtype)
-        with amdjit.use("emulator:gfx1201"):
-            lying = values if layout is ROW else values.T
-            look[1, wave_size](np.ascontiguousarray(lying), found, use, layout, sizes(use, 32, 48))
+        lying = values if layout is ROW else values.T
+        look[1, wave_size](np.ascontiguousarray(lying), found, use, layout, sizes(use, 32, 48))
         along_blocks, across_blocks = (3, 2) if use is A else (2, 3)
         held = 256 // wave_size
         expected = np.empty_like(found)

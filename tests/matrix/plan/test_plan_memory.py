@@ -19,6 +19,8 @@ from plan_kernels import BLOCKS, A, B
 
 from amdjit.types import f16, f32, fp8, i8
 
+pytestmark = pytest.mark.usefixtures("device")
+
 GRID = list(memory_grid())
 SLICE = covering(case for case in GRID if case[1] * case[2] <= 4096)
 

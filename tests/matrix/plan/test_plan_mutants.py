@@ -32,6 +32,8 @@ from amdjit.intrinsics.matrix.multiply import instructions
 from amdjit.intrinsics.models.matrix_layouts import Layout, MatrixInstruction
 from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u32
 
+pytestmark = pytest.mark.usefixtures("device")
+
 HALF, BYTES = (f16, f16, f32, f32), (i8, i8, i32, i32)
 ROUNDED = (bf16, bf16, bf16, bf16)
 
@@ -109,8 +111,7 @@ def clipped_copy(use: Any, layout: Any) -> None:
     expected = target.copy()
     expected[:19, :21] = source[:19, :21] + 1
     lying = [np.ascontiguousarray(each if layout is ROW else each.T) for each in (source, target)]
-    with amdjit.use("emulator:gfx1201"):
-        copy[(2, 2), 32](*lying)
+    copy[(2, 2), 32](*lying)
     np.testing.assert_array_equal(lying[1] if layout is ROW else lying[1].T, expected)
 
 

@@ -20,6 +20,8 @@ from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.transfers import exchanges
 from amdjit.types import bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u32
 
+pytestmark = pytest.mark.usefixtures("device")
+
 PAIRS = tuple(itertools.product((A, B, C), repeat=2))
 TYPES = (f16, bf16, f32, f64, fp8, i8, u8, i16, i32, u32)
 SIZES = ((16, 16), (16, 64), (32, 32), (64, 16), (64, 64), (128, 16), (256, 16))

@@ -11,6 +11,8 @@ from mutants import CLIP_MUTANTS, PRODUCT_MUTANTS, Mutant, mutated, own_word
 
 from amdjit.intrinsics.matrix.transfers import exchanges
 
+pytestmark = pytest.mark.usefixtures("device")
+
 EXCHANGE_MUTANT = Mutant(
     "lanes keep the words that they exchange", exchanges, "_of_other_lane", own_word
 )

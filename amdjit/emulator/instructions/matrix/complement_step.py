@@ -14,7 +14,6 @@ from functools import reduce
 
 from amdjit.emulator.host.builder import Builder, Value, constant, lanes_of, vector
 from amdjit.emulator.instructions.matrix.dot_factors import (
-    SPECIAL_EXPONENT,
     ZERO_EXPONENT,
     Factor,
     FactorPair,
@@ -47,6 +46,15 @@ class ComplementStep:
     def pairs(self, b: Builder, which: str, dwords: Value) -> tuple[Value, Iterator[SignedFactor]]:
         """Return the exponents in i32 lanes of two factors of A or B, and the even and the odd
         ones."""
+        halves = self.flushed(b, dwords)
+        take_apart = self.factors.left if which == "a" else self.factors.right
+        whole = take_apart(b, halves)
+        signs_of = (b.shift("shl", dwords, 16), dwords)
+        both = zip(parted(b, whole), signs_of, strict=True)
+        return whole.exponent, (SignedFactor(factor, sign) for factor, sign in both)
+
+    def flushed(self, b: Builder, dwords: Value) -> Value:
+        """Return pairs of factors in i32 lanes as i16 lanes, subnormal ones of bf16 as zeros."""
         lanes = lanes_of(dwords.type)
         assert lanes is not None
         halves = b.cast("bitcast", dwords, vector("i16", 2 * lanes))
@@ -54,16 +62,7 @@ class ComplementStep:
             is_small = b.compare("eq", b.and_(halves, b.const(halves, 0x7F80)), b.const(halves, 0))
             signs = b.and_(halves, b.const(halves, 0x8000))
             halves = b.select(is_small, signs, halves)
-        take_apart = self.factors.left if which == "a" else self.factors.right
-        whole = take_apart(b, halves)
-        signs_of = (b.shift("shl", dwords, 16), dwords)
-        both = zip(parted(b, whole), signs_of, strict=True)
-        return whole.exponent, (SignedFactor(factor, sign) for factor, sign in both)
-
-    def are_special(self, b: Builder, exponents: Sequence[Value]) -> Value:
-        """Return the lanes where some factor is infinite or NaN."""
-        largest = reduce(lambda x, y: b.intrinsic("smax", x, y), exponents)
-        return b.compare("sge", largest, b.const(largest, SPECIAL_EXPONENT // 2))
+        return halves
 
     def finite(
         self,

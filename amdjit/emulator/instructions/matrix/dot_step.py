@@ -29,7 +29,7 @@ _GRID_BIAS = 127 + 26
 _FIRST_FIELD, _LAST_FIELD = 28, 254
 # How far exponents of bf16 factors may be from that of 1 so that sums of products stay within this
 # range.
-_FAR = 37
+FAR = 37
 _FACTOR_NAN = {"f32": 0xFFC00A3D, "f16": 0xFFC7A000, "bf16": 0xFFFD0000}
 _INVALID, _INFINITY, _QUIET = 0xFFC00000, 0x7F800000, 0x00400000
 # 65504.0
@@ -81,7 +81,7 @@ class DotStep:
         if self.result == "f16":
             # Infinities and NaNs have no integer; their result is inspected, so it must not be
             # poison.
-            bits = _half_bits(b, b.emit(total.type, f"freeze {total.type} {total.text}"), scale)
+            bits = half_bits(b, b.emit(total.type, f"freeze {total.type} {total.text}"), scale)
             infinite = b.compare("eq", b.mask(bits, 31), b.const(bits, _INFINITY))
             return bits, b.or_(wrong, infinite)
         value = b.binary("fmul", b.convert("sitofp", total, "float"), scale)
@@ -94,7 +94,7 @@ class DotStep:
         products may leave the range."""
         is_brain = self.factors.a == "bf16"
         middle = 127 + (self.factors.offset if which == "b" else 0)
-        last = middle + _FAR if is_brain else SPECIAL_EXPONENT // 2
+        last = middle + FAR if is_brain else SPECIAL_EXPONENT // 2
         largest = _largest(b, exponents)
         extreme = b.compare("sgt", largest, b.const(largest, last))
         if not is_brain:
@@ -102,7 +102,7 @@ class DotStep:
         # As an unsigned number, the exponent of a zero is large.
         own = [b.sub(exponent, b.const(exponent, middle - 127)) for exponent in exponents]
         least = reduce(lambda x, y: b.intrinsic("umin", x, y), own)
-        return b.or_(extreme, b.compare("ult", least, b.const(least, 127 - _FAR)))
+        return b.or_(extreme, b.compare("ult", least, b.const(least, 127 - FAR)))
 
     def is_extreme_addend(self, b: Builder, rows: Sequence[Value]) -> Value:
         """Return the lanes where some accumulator is special, close to overflow, or tiny but not
@@ -266,7 +266,7 @@ def rounded_half(b: Builder, total: Value, field: Value, clamps: Value) -> Value
     """Return the f32 bits of a sum rounded to f16. field: that of its grid; `clamps`: an i1,
     whether it overflows to the largest number."""
     scale = b.bitcast(b.shift("shl", b.sub(field, b.const(field, 26)), 23), "float")
-    bits = _half_bits(b, total, scale)
+    bits = half_bits(b, total, scale)
     largest = b.intrinsic(
         "copysign", b.bitcast(b.const(bits, _LARGEST_HALF), "float"), b.bitcast(bits, "float")
     )
@@ -275,7 +275,7 @@ def rounded_half(b: Builder, total: Value, field: Value, clamps: Value) -> Value
     return b.select(clamps, clamped, bits)
 
 
-def _half_bits(b: Builder, total: Value, scale: Value) -> Value:
+def half_bits(b: Builder, total: Value, scale: Value) -> Value:
     """Return the f32 bits of total * scale rounded to f16, to nearest even; bits that f32 would
     round first are joined into one."""
     low = b.mask(total, 5)

@@ -2,18 +2,20 @@
 rows of D.
 
 A row of D is computed from the copies of A and B in its own row of lanes. Floats are added in eight
-steps of two products (`complement_step`), integers exactly: clamp saturates their sum once.
+steps of two products (`complement_step`, or for ordinary ones `complement_quick`), integers
+exactly: clamp saturates their sum once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from amdjit.emulator.expressions.elements import ELEMENTS
-from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.host.builder import Value, constant, lanes_of
 from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.instructions.matrix.complement_quick import QuickFactor, QuickStep
 from amdjit.emulator.instructions.matrix.complement_step import ComplementStep, SignedFactor
 from amdjit.emulator.instructions.matrix.dot_factors import Factor, FactorPair
 from amdjit.emulator.instructions.matrix.layouts import (
@@ -27,6 +29,8 @@ from amdjit.emulator.instructions.matrix.loops import Loop
 
 _STEP = 2
 _PANEL_BYTES = 16 * ROW_BYTES
+# What a factor consists of in memory.
+Parts = list[Value]
 
 
 def repeated_matrices() -> Iterator[Matrix]:
@@ -43,28 +47,35 @@ def repeated_matrices() -> Iterator[Matrix]:
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """Factors in memory, one row of 16 for each k; of B, such a panel for each row of lanes."""
+    """Factors in memory, one row of 16 for each k; of B, such a panel for each row of lanes.
 
-    significands: Value
-    exponents: Value
-    signs: Value
+    columns: of vectors of these types, of which a factor consists.
+    """
 
-    def columns(self) -> tuple[Value, Value, Value]:
-        return self.significands, self.exponents, self.signs
+    columns: tuple[tuple[Value, str], ...]
 
-    def store(self, f: NativeFunction, place: int, each: SignedFactor) -> None:
-        parts = (each.factor.significand, each.factor.exponent, each.sign)
-        for column, part in zip(self.columns(), parts, strict=True):
+    def store(self, f: NativeFunction, place: int, parts: Sequence[Value]) -> None:
+        for (column, _), part in zip(self.columns, parts, strict=True):
             f.store(part, f.offset(column, place), 64)
 
-    def row(self, f: NativeFunction, distance: Value) -> SignedFactor:
-        parts = [f.load(INTEGERS, f.offset(each, distance), 64) for each in self.columns()]
-        return SignedFactor(Factor(parts[0], parts[1]), parts[2])
+    def row(self, f: NativeFunction, distance: Value) -> list[Value]:
+        return [
+            f.load(f"<16 x {kind}>", f.offset(each, distance), 64) for each, kind in self.columns
+        ]
 
-    def one(self, f: NativeFunction, distance: Value) -> SignedFactor:
-        """Return one factor, repeated in all lanes."""
-        parts = [f.splat(f.load("i32", f.offset(each, distance), 4), 16) for each in self.columns()]
-        return SignedFactor(Factor(parts[0], parts[1]), parts[2])
+    def one(self, f: NativeFunction, distance: Value) -> list[Value]:
+        """Return the parts of one factor, repeated in all lanes."""
+        parts = [f.load(kind, f.offset(each, distance), 4) for each, kind in self.columns]
+        return [f.splat(part, 16) for part in parts]
+
+
+def _panels(f: NativeFunction, matrix: Matrix, kinds: Sequence[str]) -> tuple[_Panel, _Panel]:
+    """Reserve memory for A and B."""
+    left, right = (
+        _Panel(tuple((f.allocate(f"[{256 * count} x {kind}]"), kind) for kind in kinds))
+        for count in (1, len(matrix.rows))
+    )
+    return left, right
 
 
 def repeated_text(matrix: Matrix, attributes: str) -> str:
@@ -122,48 +133,79 @@ def _store_results(f: NativeFunction, matrix: Matrix, total: Value) -> None:
         f.store(lanes, place, 64)
 
 
-def _multiply_floats(f: NativeFunction, matrix: Matrix) -> None:
-    groups = len(matrix.rows)
-    rule = ComplementStep(FactorPair(matrix.a, matrix.b), matrix.result)
-    left = _Panel(*(f.allocate("[256 x i32]") for _ in range(3)))
-    right = _Panel(*(f.allocate(f"[{groups * 256} x i32]") for _ in range(3)))
-    total = f.allocate("[256 x i32]")
-    exponents: list[list[Value]] = [[], []]
+def _sources(f: NativeFunction, matrix: Matrix) -> Iterator[tuple[str, int, Value]]:
+    """Yield the registers of A and B: which of them, where their first row is in the panel, and
+    their lanes."""
     for dword in range(matrix.held_dwords("a")):
-        sources = [(0, left, "a", _own_rows(f, matrix, dword), 0)]
+        place = 2 * dword * ROW_BYTES
+        yield "a", place, _own_rows(f, matrix, dword)
         for group in matrix.rows:
             lanes = f.load(INTEGERS, row_pointer(f, "b", dword, group), 64)
-            sources.append((1, right, "b", lanes, group * _PANEL_BYTES))
-        for side, panel, which, lanes, base in sources:
-            found, factors = rule.pairs(f, which, lanes)
-            exponents[side].append(found)
-            for part, each in enumerate(factors):
-                panel.store(f, base + (2 * dword + part) * ROW_BYTES, each)
+            yield "b", place + group * _PANEL_BYTES, lanes
+
+
+def _multiply_floats(f: NativeFunction, matrix: Matrix) -> None:
+    """Compute quickly what is ordinary in all steps, and else each step for any operands."""
+    rule = ComplementStep(FactorPair(matrix.a, matrix.b), matrix.result)
+    quick = QuickStep(rule)
+    total = f.allocate("[256 x i32]")
+    panels = _panels(f, matrix, ("float", "i32")), _panels(f, matrix, ("i32", "i32", "i32"))
     _load_accumulators(f, matrix, total)
-    special = reduce(f.or_, [f.mask_bits(rule.are_special(f, each)) for each in exponents])
     ordinary, checked, done = (f.block(name) for name in ("ordinary", "checked", "rounded"))
-    f.branch_if(f.compare("eq", special, i32(0)), ordinary, checked)
-    for label, step in ((ordinary, rule.finite), (checked, rule.any)):
-        f.label(label)
-        _all_steps(f, matrix, (left, right, total), step)
-        f.branch(done)
+    f.branch_if(_are_ordinary(f, matrix, quick, total), ordinary, checked)
+    f.label(ordinary)
+    for which, place, lanes in _sources(f, matrix):
+        for part, each in enumerate(quick.factors(f, which, lanes)):
+            target = panels[0]["ab".index(which)]
+            target.store(f, place + part * ROW_BYTES, (each.number, each.field))
+
+    def quickly(left: list[Parts], right: list[Parts], addend: Value) -> Value:
+        own, other = ([QuickFactor(*parts) for parts in side] for side in (left, right))
+        return quick.result(f, own, other, addend)
+
+    _all_steps(f, matrix, (*panels[0], total), quickly)
+    f.branch(done)
+    f.label(checked)
+    for which, place, lanes in _sources(f, matrix):
+        for part, every in enumerate(rule.pairs(f, which, lanes)[1]):
+            target = panels[1]["ab".index(which)]
+            parts = (every.factor.significand, every.factor.exponent, every.sign)
+            target.store(f, place + part * ROW_BYTES, parts)
+    overflows = matrix.overflows
+    clamps = f.compare("ne", f.parameter("clamps"), i32(0)) if overflows else constant("i1", 0)
+
+    def exactly(left: list[Parts], right: list[Parts], addend: Value) -> Value:
+        own, other = (
+            [SignedFactor(Factor(parts[0], parts[1]), parts[2]) for parts in side]
+            for side in (left, right)
+        )
+        return rule.any(f, own, other, addend, clamps)
+
+    _all_steps(f, matrix, (*panels[1], total), exactly)
+    f.branch(done)
     f.label(done)
     _store_results(f, matrix, total)
+
+
+def _are_ordinary(f: NativeFunction, matrix: Matrix, quick: QuickStep, total: Value) -> Value:
+    """Return an i1: whether all operands are ordinary."""
+    extreme = [quick.are_extreme(f, [lanes for _, _, lanes in _sources(f, matrix)])]
+    rows = [f.load(INTEGERS, f.offset(total, row * ROW_BYTES), 64) for row in range(16)]
+    extreme.append(quick.are_extreme_addends(f, rows))
+    flags = [f.cast("bitcast", lanes, f"i{lanes_of(lanes.type)}") for lanes in extreme]
+    return reduce(f.and_, [f.compare("eq", bits, constant(bits.type, 0)) for bits in flags])
 
 
 def _all_steps(
     f: NativeFunction,
     matrix: Matrix,
     panels: tuple[_Panel, _Panel, Value],
-    compute: Callable[..., Value],
+    compute: Callable[[list[Parts], list[Parts], Value], Value],
 ) -> None:
     """Add all products: a loop over steps around one over rows of lanes and one over their rows of
     D."""
     left, right, total = panels
     groups = len(matrix.rows)
-    clamps = (
-        f.compare("ne", f.parameter("clamps"), i32(0)) if matrix.overflows else constant("i1", 0)
-    )
     step = Loop(f, "step", 16 // _STEP)
     start = f.mul(step.index, i64(_STEP * ROW_BYTES))
     distances = [f.add(start, i64(part * ROW_BYTES)) for part in range(_STEP)]
@@ -176,7 +218,7 @@ def _all_steps(
     factors = [left.one(f, f.add(distance, own)) for distance in distances]
     target = f.offset(total, f.shift("shl", row, 6))
     addend = f.load(INTEGERS, target, 64)
-    f.store(compute(f, factors, columns, addend, clamps), target, 64)
+    f.store(compute(factors, columns, addend), target, 64)
     for loop in (turn, group, step):
         loop.close()
 
