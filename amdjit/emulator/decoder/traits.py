@@ -313,6 +313,7 @@ class Immediate(Enum):
     OLD_COUNTERS = auto()
     SWIZZLE = auto()
     ATTRIBUTE = auto()
+    INDEX_MODE = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +334,7 @@ class Traits:
     lane of the sources. once_per_wave: a wave64 executes it once, not once for each half.
     moved_role: the operand whose values go to other lanes. reads_inactive: whatever its fields say,
     it may read lanes that are inactive. is_pseudo_scalar: a vector ALU instruction of one number.
+    ignores_exec: all lanes take part, whatever EXEC says, as in a matrix product.
     is_relative: M0 is added to the numbers of vector registers; moves_relative_scalars: to those of
     scalar ones.
 
@@ -368,6 +370,7 @@ class Traits:
     moved_role: str | None = None
     reads_inactive: bool = False
     is_pseudo_scalar: bool = False
+    ignores_exec: bool = False
     is_relative: bool = False
     moves_relative_scalars: bool = False
 

@@ -88,6 +88,6 @@ def _signed(bits: int) -> int:
 def waits_of(instruction: Instruction) -> Mapping[WaitCounter, int]:
     """Return how many may be in flight after an instruction, for each counter that it waits for."""
     return {
-        field.counter: instruction.immediates.get(field.immediate, 0) >> field.shift & field.mask
+        field.counter: field.left(instruction.immediates.get(field.immediate, 0))
         for field in instruction.traits.waits
     }
