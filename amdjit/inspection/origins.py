@@ -18,7 +18,6 @@ from amdjit.inspection.register_set import RegisterSet
 __all__ = ["live_origins"]
 
 
-
 def live_origins(
     code: MachineCode, highest: InstructionFacts, places: Mapping[int, SourcePlace | None]
 ) -> tuple[LiveOrigin, ...]:

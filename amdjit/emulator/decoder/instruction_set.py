@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from amdjit.emulator.decoder.formats import Formats
-from amdjit.emulator.decoder.gfx9.formats import (
+from amdjit.emulator.decoder.gfx9_formats import (
     GFX90A_FORMATS,
     GFX908_FORMATS,
     GFX942_FORMATS,
     GFX950_FORMATS,
 )
-from amdjit.emulator.decoder.gfx9.hardware_names import (
+from amdjit.emulator.decoder.gfx9_hardware_names import (
     GFX9_MESSAGES,
     GFX9_REGISTERS,
     GFX942_REGISTERS,
 )
-from amdjit.emulator.decoder.gfx9.operations import GFX9_OPERATIONS
-from amdjit.emulator.decoder.gfx9.tables import (
+from amdjit.emulator.decoder.gfx9_operations import GFX9_OPERATIONS
+from amdjit.emulator.decoder.gfx9_tables import (
     GFX908_CHANGES,
     GFX942_CHANGES,
     GFX950_CHANGES,
 )
-from amdjit.emulator.decoder.gfx9.tables import ROWS as GFX9_ROWS
+from amdjit.emulator.decoder.gfx9_tables import ROWS as GFX9_ROWS
 from amdjit.emulator.decoder.gfx11_operations import GFX11_OPERATIONS
 from amdjit.emulator.decoder.gfx11_tables import ROWS as GFX11_ROWS
 from amdjit.emulator.decoder.hardware_names import (
@@ -168,7 +168,11 @@ def _gfx9(
         GFX9_COUNTERS,
         registers,
         GFX9_MESSAGES,
-        dict.fromkeys([("DS", code) for code in _GFX9_GLOBAL_SHARE], _SHARED),
+        {
+            **dict.fromkeys([("DS", code) for code in _GFX9_GLOBAL_SHARE], _SHARED),
+            **dict.fromkeys([("VOP3", code) for code in _GFX9_INTERPOLATIONS], "interpolation"),
+            ("VOP3P", _LOAD_SCALES): "lone V_MFMA_LD_SCALE_B32",
+        },
         GFX9_OPERATIONS,
         has_wave_wide_permutes=True,
         has_nan_modes=True,
@@ -182,6 +186,8 @@ def _gfx9(
     )
 
 
+_GFX9_INTERPOLATIONS = range(0x270, 0x279)
+_LOAD_SCALES = 0x2C
 # DS_GWS_* and DS_ORDERED_COUNT.
 _GFX9_GLOBAL_SHARE = (*range(0x98, 0x9E), 0xBF)
 GFX908 = _gfx9(

@@ -42,6 +42,11 @@ class EmulatedModule:
             raise BackendError(
                 f"the code object is for {code_object.target_name}, the device is {target_name}"
             )
+        if not instruction_set_in(code_object).runs:
+            raise BackendError(
+                f"the machine code of {target_name} is decoded, but not emulated: compile for "
+                "gfx1100, gfx1200 or gfx1201, or run it on a GPU"
+            )
         if code_object.undefined_symbols:
             names = ", ".join(code_object.undefined_symbols)
             raise BackendError(f"the code object has undefined symbols: {names}")

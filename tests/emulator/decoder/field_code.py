@@ -130,6 +130,14 @@ def field_pieces(
             yield _piece(form, opcode, fields, tail)
 
 
+def base_pieces(sets: InstructionSet) -> Iterator[Piece]:
+    """Yield each opcode that the tables have as it looks when it is right."""
+    for form in sets.formats.listed:
+        for opcode in sets.rows[form.name]:
+            (base,) = _bases(sets, form, opcode)
+            yield _piece(form, opcode, base, _LITERALS[-1])
+
+
 def source_pieces(sets: InstructionSet = GFX12) -> Iterator[Piece]:
     """Yield each opcode that the tables have with each class of operand in each of its sources."""
     for form in sets.formats.listed:

@@ -43,14 +43,14 @@ from opcode_shapes import (  # noqa: E402
 )
 
 from amdjit.emulator.decoder.formats import Format, Formats  # noqa: E402
-from amdjit.emulator.decoder.gfx9.formats import (  # noqa: E402
+from amdjit.emulator.decoder.gfx9_formats import (  # noqa: E402
     GFX90A_FORMATS,
     GFX908_FORMATS,
     GFX942_FORMATS,
     GFX950_FORMATS,
 )
 
-TARGET = ROOT / "amdjit/emulator/decoder/gfx9/tables.py"
+TARGET = ROOT / "amdjit/emulator/decoder/gfx9_tables.py"
 FORMATS = {
     "gfx90a": GFX90A_FORMATS,
     "gfx908": GFX908_FORMATS,
@@ -110,7 +110,9 @@ def _found(formats: Formats, form: Format) -> dict[int, tuple[dict[str, int], Li
         codes = [code for code in range(1 << form.opcode.bits) if code not in found]
         lines = disassemble_each(encode(form, code, fill) for code in codes)
         for code, line in zip(codes, lines, strict=True):
-            if usable(line) and belongs(formats, form, code, line):
+            # Interpolation is of graphics: `InstructionSet.refused` names it.
+            covered = belongs(formats, form, code, line) and "v_interp_" not in line.text
+            if usable(line) and covered:
                 found[code] = (fill, line)
     return found
 

@@ -1,5 +1,5 @@
-"""What is gfx9's own among the shapes of opcodes: matrix instructions with accumulation VGPRs, SDWA,
-and which memory instructions take those registers."""
+"""What is gfx9's own among the shapes of opcodes: matrix instructions with accumulation VGPRs,
+SDWA, and which memory instructions take those registers."""
 
 from __future__ import annotations
 
@@ -93,9 +93,7 @@ def _try_fields(shape: Shape, text: str) -> None:
             encode(shape.format, shape.code, {**shape.fill, name: 1 << bit})
             for bit in range(field.bits)
         )
-        mask = sum(
-            1 << bit for bit, line in enumerate(lines) if usable(line) and line.text != text
-        )
+        mask = sum(1 << bit for bit, line in enumerate(lines) if usable(line) and line.text != text)
         refused = sum(1 << bit for bit, line in enumerate(lines) if not usable(line))
         if name == "blgp" and any("neg:[" in line.text for line in lines):
             shape.flags.append("signs")

@@ -1,4 +1,4 @@
-"""Machine code of gfx9 (CDNA): formats, opcode tables, operands and text that only it has.
+"""Machine code of gfx9 (CDNA): how its instructions are read and written.
 
-Start reading at `formats.py`; `instruction_set.py` of the decoder puts the parts together.
+Formats and tables are in the decoder itself, where `instruction_set.py` puts them together.
 """

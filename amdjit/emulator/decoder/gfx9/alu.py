@@ -145,10 +145,12 @@ def _with_sdwa(row: Row, bits: int, word: int) -> _Read:
 
 
 def _marked(row: Row, word: int, name: str, shift: int) -> int:
-    """Return the sources that a modifier is set for, of those that have it."""
+    """Return the sources that a modifier is set for; InvalidField for one that has it not."""
     marks = 0
     for source in (0, 1):
-        if (word >> (shift + 8 * source)) & 1 and row.has(f"s{name}{source}"):
+        if (word >> (shift + 8 * source)) & 1:
+            if not row.has(f"s{name}{source}"):
+                raise InvalidField(f"{row.opcode.mnemonic} takes no {name} of source {source}")
             marks |= 1 << source
     return marks
 

@@ -26,7 +26,7 @@ def scaled_row(bits: int, instruction_set: InstructionSet) -> Row | None:
     if _SCALED not in instruction_set.rows:
         return None
     form = format_named(instruction_set.formats, _SCALED)
-    if bits & form.constant != form.constant:
+    if bits & (form.constant | form.reserved) != form.constant:
         return None
     return row_of(_SCALED, form.opcode.read(bits), 64, instruction_set)
 

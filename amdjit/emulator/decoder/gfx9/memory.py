@@ -1,7 +1,7 @@
 """Scalar memory, LDS, flat, global, scratch and buffer instructions of gfx9.
 
 Source: CDNA 3 ISA document, sections "Scalar Memory Format", "LDS Format", "Vector Memory Buffer
-Formats" and "Flat Formats"; where fields lie is in `formats.py`.
+Formats" and "Flat Formats"; where fields lie is in `gfx9_formats.py`.
 """
 
 from __future__ import annotations

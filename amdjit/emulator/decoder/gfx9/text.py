@@ -12,6 +12,7 @@ from amdjit.emulator.decoder.gfx9.immediate_text import (
 )
 from amdjit.emulator.decoder.immediate_text import (
     hardware_register_text,
+    short_text,
     swizzle_text,
 )
 from amdjit.emulator.decoder.instruction import (
@@ -126,9 +127,7 @@ def _dpp(dpp: Dpp) -> str:
 
 
 def _select(row: Row, modifiers: Modifiers) -> str:
-    shown = [
-        0 if place == "x" else (modifiers.op_sel >> int(place)) & 1 for place in row.selects
-    ]
+    shown = [0 if place == "x" else (modifiers.op_sel >> int(place)) & 1 for place in row.selects]
     return _list("op_sel", shown) if any(shown) else ""
 
 
@@ -158,8 +157,8 @@ def _matrix(row: Row, instruction: Instruction) -> _Text:
     text = ""
     if row.format.name == "MAIX":
         low, high = immediates["op_sel"], immediates["op_sel_hi"]
-        text += _list("op_sel", [low & 1, low >> 1, 0]) if low else ""
-        text += _list("op_sel_hi", [high & 1, high >> 1, 0]) if high != 3 else ""
+        text += _list("op_sel", [(low >> bit) & 1 for bit in range(3)]) if low else ""
+        text += _list("op_sel_hi", [(high >> bit) & 1 for bit in range(3)])
     for name in ("cbsz", "abid", "blgp"):
         value = immediates.get(name, 0)
         if value and name == "blgp" and row.has("signs"):
@@ -204,7 +203,7 @@ def _scalar_memory(row: Row, instruction: Instruction) -> _Text:
     *values, soffset = instruction.operands
     texts = [operand_text(value, "32") for value in values if value is not None]
     if "sdata" in immediates:
-        texts.insert(0, f"0x{immediates['sdata']:x}" if immediates["sdata"] > 64 else str(immediates["sdata"]))
+        texts.insert(0, short_text(immediates["sdata"]))
     policy = " glc" if immediates["glc"] else ""
     number = immediates["offset"]
     offset = f"-0x{-number:x}" if number < 0 else f"0x{number:x}"
@@ -276,4 +275,3 @@ _WRITERS: dict[str, Callable[[Row, Instruction], _Text]] = {
     "VBUFFER": _buffer,
     "VTBUFFER": _buffer,
 }
-

@@ -1534,11 +1534,6 @@ GFX908_CHANGES: dict[str, dict[int, tuple[str, str, str] | None]] = {
     },
     "VOP3": {
         0x104: ('v_mul_legacy_f32', 'vdst:f32:1:w:v:32: src0:f32:1:r:vsi:32: src1:f32:1:r:vsi:32:', 'e abs=3 clamp=1 omod=3 neg=3 !abs=4 !neg=4'),
-        0x272: ('v_interp_mov_f32', 'vdst:f32:1:w:v:32:', 'e clamp=1 omod=3 !abs=7 !neg=7'),
-        0x274: ('v_interp_p1ll_f16', 'vdst:f16:1:w:v:32: src1:f16:1:r:v:32:', 'abs=2 clamp=1 omod=3 neg=2 !abs=5 !neg=5'),
-        0x275: ('v_interp_p1lv_f16', 'vdst:f16:1:w:v:32: src1:f16:1:r:v:32: src2:f16:1:r:v:32:', 'abs=6 clamp=1 omod=3 neg=6 !abs=1 !neg=1'),
-        0x276: ('v_interp_p2_legacy_f16', 'vdst:f16:1:w:v:32: src1:f16:1:r:v:32: src2:f16:1:r:v:32:', 'abs=6 clamp=1 neg=6 !abs=1 !omod=3 !neg=1'),
-        0x277: ('v_interp_p2_f16', 'vdst:f16:1:w:v:32: src1:f16:1:r:v:32: src2:f16:1:r:v:32:', 'abs=6 op_sel=d clamp=1 neg=6 !abs=1 !omod=3 !neg=1 sel=0x23'),
         0x2A1: None,
     },
     "DS": {

@@ -78,6 +78,7 @@ _SCALED_MATRIX = Format(
         Field("acc_cd", 79, 1),
         Field("acc", 123, 2),
     ),
+    reserved=3 << 13,
     constant=_LOAD_SCALES << 16 | 0b110100111 << (64 + 23) | 1 << (64 + 11),
 )
 _VECTOR = (
