@@ -32,6 +32,14 @@ _FORMATS = [
     for sets in _SETS.values()
     for form in sets.formats.listed
 ]
+# The others have the same scalar and vector formats, but for rows that the exhaustive test compares.
+_ALIKE = ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP", "SMEM", "VOP2", "VOPC", "VOP3", "VFLAT")
+_SLICE = [
+    pytest.param(sets, form, id=f"{sets.name}-{form.name}")
+    for sets in _SETS.values()
+    for form in sets.formats.listed
+    if sets is GFX942 or form.name not in _ALIKE
+]
 
 
 def has_literal_without_room(form: Format, piece: Piece) -> bool:
@@ -72,7 +80,7 @@ def check(chosen: list[Piece], form: Format, sets: InstructionSet) -> int:
     return agreed
 
 
-@pytest.mark.parametrize(("sets", "form"), _FORMATS)
+@pytest.mark.parametrize(("sets", "form"), _SLICE)
 def test_fields_of_every_opcode_of_gfx9_decode_as_objdump_does(
     sets: InstructionSet, form: Format
 ) -> None:
