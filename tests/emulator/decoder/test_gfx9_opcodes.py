@@ -32,7 +32,7 @@ _FORMATS = [
     for sets in _SETS.values()
     for form in sets.formats.listed
 ]
-# The others have the same scalar and vector formats, but for rows that the exhaustive test compares.
+# The others have the same formats, but for rows that the exhaustive test compares.
 _ALIKE = ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP", "SMEM", "VOP2", "VOPC", "VOP3", "VFLAT")
 _SLICE = [
     pytest.param(sets, form, id=f"{sets.name}-{form.name}")
