@@ -21,7 +21,7 @@ _SUFFIX = re.compile(r"_(e32|e64|dpp|e64_dpp)$")
 _REGISTER = re.compile(r"^([vs])(?:(\d+)(?:\.[lh])?|\[(\d+):(\d+)\])$")
 # v_cmp and v_cmpx as VOPC write VCC and EXEC; the text has no field for it.
 _MASK_OPERAND = re.compile(
-    r"^v_(cmp|cmpx)_|^v_cndmask_|^v_(add|sub|subrev)_co|^v_div_scale|^v_mad_(co_)?[iu]64_|^v_div_fmas"
+    r"^v_(cmp|cmpx)_|^v_cndmask_|^v_(addc?|subb?|subb?rev)_co|^v_div_scale|^v_mad_(co_)?[iu]64_|^v_div_fmas"
 )
 
 
@@ -222,7 +222,7 @@ def mark_masks(form: Format, mnemonic: str, operands: list[Operand]) -> None:
     """Mark lane masks, and add the masks that the text leaves out."""
     if not _MASK_OPERAND.match(mnemonic) or not form.name.startswith("VOP"):
         return
-    carries_in = mnemonic.startswith("v_cndmask") or "_co_ci_" in mnemonic
+    carries_in = re.match(r"v_cndmask|\w+_co_ci_|v_(addc|subb|subbrev)_co_", mnemonic)
     for operand in operands:
         compare = mnemonic.startswith("v_cmp") and operand.role == "vdst"
         if compare or operand.role == "sdst" or (carries_in and operand.role == "src2"):

@@ -53,7 +53,7 @@ def _suffix(row: Row, instruction: Instruction) -> str:
     if instruction.modifiers.sdwa is not None:
         return "_sdwa"
     if instruction.modifiers.dpp is not None:
-        return "_dpp"
+        return "_dpp" if row.operands else ""
     return "_e32" if row.suffixed else ""
 
 
