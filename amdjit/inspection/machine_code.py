@@ -16,8 +16,6 @@ from amdjit.emulator.decoder.traits import Flow
 
 __all__ = ["MachineCode", "read_machine_code"]
 
-# `s_endpgm`, which stands where nothing is known of what follows.
-_END = (0xBFB00000).to_bytes(4, "little")
 _MOST_UNKNOWN = 32
 
 
@@ -87,7 +85,9 @@ def read_machine_code(whole: CodeObject, kernel: Kernel) -> MachineCode | None:
 
 def _cut(text: Text, address: int) -> Text:
     start = address - text.address
-    return replace(text, code=text.code[:start] + _END + text.code[start + len(_END) :])
+    # s_endpgm stands where nothing is known of what follows.
+    end = text.instruction_set.end_of_program.to_bytes(4, "little")
+    return replace(text, code=text.code[:start] + end + text.code[start + len(end) :])
 
 
 def _machine_code(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
+from amdjit.emulator.decoder import instruction_set_of
 from amdjit.emulator.layout import HALF_LANES
 from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.facts import AccessFacts
@@ -30,7 +31,7 @@ def missing_facts(
 
 
 def _missing_code(target: Target, code: MachineCode | None) -> list[str]:
-    if not target.is_emulated:
+    if instruction_set_of(target.name) is None:
         return [
             f"Instructions and all that follows from them: amdjit does not decode the machine code "
             f"of {target.name}."

@@ -66,7 +66,7 @@ class Named:
         """Return how many may be in flight after a wait."""
         if self.immediates is None:
             return "k"
-        return str(self.immediates.get(field.immediate, 0) >> field.shift & field.mask)
+        return str(field.left(self.immediates.get(field.immediate, 0)))
 
 
 def named(instruction: Instruction) -> Named:

@@ -12,12 +12,10 @@ from amdjit.emulator.analysis.control_flow import Block
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.inspection.facts import InstructionFacts, LiveOrigin, SourcePlace
 from amdjit.inspection.machine_code import MachineCode
-from amdjit.inspection.register_effects import effect_of
+from amdjit.inspection.register_effects import VGPRS, effect_of, vector_number
 from amdjit.inspection.register_set import RegisterSet
 
 __all__ = ["live_origins"]
-
-_VGPRS = 256
 
 
 def live_origins(
@@ -75,7 +73,7 @@ def _holds(block: Block, address: int) -> bool:
 
 def _whole(halves: int) -> int:
     """Return the registers of which both halves are in a set of halves."""
-    return halves & halves >> _VGPRS & (1 << _VGPRS) - 1
+    return halves & halves >> VGPRS & (1 << VGPRS) - 1
 
 
 def _written(instruction: Instruction) -> int:
@@ -85,6 +83,6 @@ def _written(instruction: Instruction) -> int:
         for spec, operand in zip(part.opcode.operands, part.operands, strict=True):
             if not spec.written or not isinstance(operand, Register):
                 continue
-            if operand.file is RegisterFile.VGPR:
-                registers |= ((1 << operand.dwords) - 1) << operand.index
+            if operand.file in (RegisterFile.VGPR, RegisterFile.AGPR):
+                registers |= ((1 << operand.dwords) - 1) << vector_number(operand)
     return registers

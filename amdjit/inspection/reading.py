@@ -8,6 +8,7 @@ from amdjit.code_object import CodeObject, Kernel
 from amdjit.code_object.bundles import unbundled
 from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
+from amdjit.emulator.decoder import instruction_set_of
 from amdjit.garbage import collector_paused
 from amdjit.inspection.accesses import memory_accesses
 from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
@@ -66,7 +67,7 @@ def inspect_kernel(
 
 def _inspection(whole: CodeObject, kernel: Kernel, companion: Companion) -> Inspection:
     target = whole.target
-    code = read_machine_code(whole, kernel) if target.is_emulated else None
+    code = read_machine_code(whole, kernel) if instruction_set_of(target.name) else None
     names = read_debug_names(whole)
     found = _found(code, names) if code is not None else _NOTHING
     accesses = () if code is None else memory_accesses(code)

@@ -23,16 +23,20 @@ __all__ = [
     "ALL_VECTORS",
     "EVERYTHING",
     "SGPRS",
+    "VGPRS",
     "Effect",
     "effect_of",
     "halves_of",
+    "vector_number",
     "vectors",
 ]
 
-_VGPRS = 256
+# Accumulation VGPRs have the numbers from 256 on.
+_ACCUMULATION = 256
+VGPRS = 512
 SGPRS = 106
-_LOW = (1 << _VGPRS) - 1
-ALL_VECTORS = (1 << 2 * _VGPRS) - 1
+_LOW = (1 << VGPRS) - 1
+ALL_VECTORS = (1 << 2 * VGPRS) - 1
 ALL_SCALARS = (1 << SGPRS) - 1
 
 _DATA = frozenset({"vdst", "vdata", "data0", "data1"})
@@ -40,13 +44,19 @@ _DATA = frozenset({"vdst", "vdata", "data0", "data1"})
 
 def vectors(halves: int) -> int:
     """Return the VGPRs of which a half is in the set, with one bit for each."""
-    return (halves | halves >> _VGPRS) & _LOW
+    return (halves | halves >> VGPRS) & _LOW
+
+
+def vector_number(register: Register) -> int:
+    """Return the number of a vector register's first dword in sets of registers."""
+    is_accumulation = register.file is RegisterFile.AGPR
+    return register.index + _ACCUMULATION * is_accumulation
 
 
 def halves_of(first: int, dwords: int) -> int:
     """Return both halves of consecutive VGPRs, as far as there are such registers."""
-    registers = ((1 << min(dwords, _VGPRS)) - 1) << first & _LOW
-    return registers | registers << _VGPRS
+    registers = ((1 << min(dwords, VGPRS)) - 1) << first & _LOW
+    return registers | registers << VGPRS
 
 
 @dataclass(slots=True)
@@ -88,13 +98,13 @@ def effect_of(instruction: Instruction) -> Effect:
     """Return what an instruction does to general registers."""
     traits = instruction.traits
     effect = Effect(
-        needs_all=traits.matrix is not None or _transposes(traits),
+        needs_all=traits.ignores_exec or _transposes(traits),
         writes_scalars=traits.writes_exec,
     )
     for part in (instruction, instruction.pair) if instruction.pair else (instruction,):
         writes_all, across = _writes_all(part), _reads_inactive(part)
         for spec, register in _registers(part):
-            if register.file is RegisterFile.VGPR:
+            if register.file in (RegisterFile.VGPR, RegisterFile.AGPR):
                 _vector(effect, part, spec, register, writes_all, across)
             elif register.file is RegisterFile.SGPR:
                 _scalar(effect, spec, register, writes_all)
@@ -132,7 +142,7 @@ def _vector(
         if across:
             effect.across |= registers
     elif writes_all and (is_part or not spec.read):
-        if instruction.traits.matrix is not None:
+        if instruction.traits.ignores_exec:
             effect.kills_all |= registers
         else:
             effect.kills |= registers
@@ -155,10 +165,10 @@ def _halves(instruction: Instruction, spec: OperandSpec, register: Register) -> 
     access = instruction.traits.memory
     is_part = access is not None and access.half is not None and spec.role in _DATA
     half = access.half if access is not None and is_part else register.half
-    both = halves_of(register.index, register.dwords)
+    both = halves_of(vector_number(register), register.dwords)
     if half is None:
         return both, False
-    return both & (_LOW << _VGPRS if half else _LOW), is_part
+    return both & (_LOW << VGPRS if half else _LOW), is_part
 
 
 def _merges(traits: Traits) -> bool:
@@ -170,14 +180,17 @@ def _merges(traits: Traits) -> bool:
 
 def _writes_all(instruction: Instruction) -> bool:
     """Whether an instruction writes each active lane of its results whole, whatever happens."""
-    traits, dpp = instruction.traits, instruction.modifiers.dpp
+    traits, modifiers = instruction.traits, instruction.modifiers
+    dpp = modifiers.dpp
     if instruction.immediates.get("tfe"):
+        return False
+    if modifiers.sdwa is not None and modifiers.sdwa.keeps_rest:
         return False
     if dpp is not None and dpp.lanes is None:
         return dpp.bound_control and dpp.row_mask == 0xF and dpp.bank_mask == 0xF
     is_scalar = traits.result in (Result.SCALAR, Result.LANE_MASK)
     moves = traits.moved_role is not None and traits.unit is Unit.LDS
-    is_whole = traits.lane_by_lane or traits.matrix is not None or _transposes(traits)
+    is_whole = traits.lane_by_lane or traits.ignores_exec or _transposes(traits)
     return is_whole or is_scalar or moves
 
 

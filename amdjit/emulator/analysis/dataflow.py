@@ -30,7 +30,7 @@ from amdjit.emulator.layout import EXEC_LO, HALF_LANES
 Ones = frozenset[int]
 
 
-_NOT_SCALAR = (RegisterFile.VGPR, RegisterFile.SCC)
+_NOT_SCALAR = (RegisterFile.VGPR, RegisterFile.AGPR, RegisterFile.SCC)
 
 
 def exec_slots(wave_size: int) -> Ones:
@@ -44,7 +44,7 @@ def _is_ones(operand: Operand | None, ones: Ones, dwords: int) -> bool:
     if isinstance(operand, Literal):
         # A literal is zero-extended to 64 bits.
         return operand.value == 0xFFFFFFFF and dwords == 1
-    if isinstance(operand, Register) and operand.file not in (RegisterFile.VGPR, RegisterFile.SCC):
+    if isinstance(operand, Register) and operand.file not in _NOT_SCALAR:
         slot = scalar_slot(operand)
         return slot is not None and ones.issuperset(range(slot, slot + operand.dwords))
     return False

@@ -7,6 +7,8 @@ from amdjit.emulator.layout import EXEC_LO, M0, TTMP_FIRST, VCC_LO
 
 _FIRST_SLOT = {
     RegisterFile.SGPR: 0,
+    RegisterFile.FLAT_SCRATCH: 102,
+    RegisterFile.XNACK_MASK: 104,
     RegisterFile.VCC: VCC_LO,
     RegisterFile.TTMP: TTMP_FIRST,
     RegisterFile.M0: M0,

@@ -1,4 +1,4 @@
-"""Machine code of gfx11 and gfx12 as instructions: opcodes, formats, operands, and their text.
+"""Machine code of gfx9 (CDNA), gfx11 and gfx12 as instructions: opcodes, operands and text.
 
 Imports nothing else of the emulator: amdjit reads code objects with it that never run here.
 """

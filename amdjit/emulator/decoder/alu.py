@@ -59,11 +59,16 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
     else:
         operands = tuple([_read(row, operand, bits, literal, word) for operand in row.operands])
         _check_dpp_operands(row, operands)
-    immediates_of = _IMMEDIATES.get(row.format.name)
-    immediates = immediates_of(row, bits) if immediates_of else {}
+    immediates = immediates_of(row, bits)
     return Instruction(
         pc, size, row.opcode, operands, immediates, read_modifiers(row, bits, dpp, word)
     )
+
+
+def immediates_of(row: Row, bits: int) -> dict[str, int]:
+    """Return the fields of an instruction that are no operands."""
+    read = _IMMEDIATES.get(row.format.name)
+    return read(row, bits) if read else {}
 
 
 def _read_plain(row: Row, operand: OperandRow, bits: int, literal: Literal | None) -> Operand:
@@ -190,6 +195,15 @@ def _sop1(row: Row, bits: int) -> dict[str, int]:
     return {"message": bits & 0xFF} if row.opcode.traits.immediate is Immediate.MESSAGE else {}
 
 
+def _sopc(row: Row, bits: int) -> dict[str, int]:
+    if row.opcode.traits.immediate is not Immediate.INDEX_MODE:
+        return {}
+    mode = (bits >> 8) & 0xFF
+    if mode > 15:
+        raise InvalidField("there are four kinds of operands to index")
+    return {"index_mode": mode}
+
+
 def _vinterp(row: Row, bits: int) -> dict[str, int]:
     return {"wait_exp": (bits >> 8) & 7}
 
@@ -214,6 +228,7 @@ def _vop3p(row: Row, bits: int) -> dict[str, int]:
 _IMMEDIATES: dict[str, Callable[[Row, int], dict[str, int]]] = {
     "SOPK": _sopk,
     "SOPP": _sopp,
+    "SOPC": _sopc,
     "SOP1": _sop1,
     "VOP3P": _vop3p,
     "VINTERP": _vinterp,

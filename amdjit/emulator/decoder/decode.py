@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 from amdjit.emulator.decoder.alu import decode_alu
 from amdjit.emulator.decoder.errors import InvalidField, UndecodableInstruction
 from amdjit.emulator.decoder.formats import format_of, refused_class
+from amdjit.emulator.decoder.gfx9 import alu as gfx9_alu
+from amdjit.emulator.decoder.gfx9 import matrix as gfx9_matrix
+from amdjit.emulator.decoder.gfx9 import memory as gfx9_memory
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
+from amdjit.emulator.decoder.instruction_set import GFX12, Accumulation, InstructionSet
 from amdjit.emulator.decoder.memory import decode_memory
 from amdjit.emulator.decoder.rows import Row, row_of
 from amdjit.emulator.decoder.vopd import decode_dual
@@ -18,6 +21,12 @@ _Decoder = Callable[[Row, int, int, int], Instruction]
 _DECODERS: dict[str, _Decoder] = {
     name: decode_memory
     for name in ("SMEM", "DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "VTBUFFER", "LDSDIR")
+}
+
+
+_GFX9_DECODERS: dict[str, _Decoder] = {
+    **dict.fromkeys(_DECODERS, gfx9_memory.decode_memory),
+    **dict.fromkeys(("MAI", "MAIX"), gfx9_matrix.decode_matrix),
 }
 
 
@@ -68,9 +77,10 @@ def _decode_bits(
     if available < 4:
         raise InvalidField("the code ends inside the instruction")
     top = (bits >> 23) & 0x1FF
-    form = format_of(instruction_set.formats, top, (bits >> 16) & 3)
+    formats = instruction_set.formats
+    form = format_of(formats, top, (bits >> formats.segment_shift) & 3)
     if form is None:
-        refused = refused_class(instruction_set.formats, top)
+        refused = refused_class(formats, top)
         raise InvalidField(
             f"{refused} instructions are not supported" if refused else "unknown format"
         )
@@ -80,6 +90,9 @@ def _decode_bits(
         return decode_dual(bits, available, pc, instruction_set)
     code = (bits >> form.opcode.shift) & ((1 << form.opcode.bits) - 1)
     row = row_of(form.name, code, wave_size, instruction_set)
+    if row is None and form.alternative:
+        row = row_of(form.alternative, code, wave_size, instruction_set)
+        row = row or gfx9_matrix.scaled_row(bits, instruction_set)
     if row is None:
         refused = instruction_set.refused.get((form.name, code))
         raise InvalidField(
@@ -87,4 +100,6 @@ def _decode_bits(
             if refused
             else f"unknown {form.name} opcode {code}"
         )
+    if instruction_set.accumulation is not Accumulation.NONE:
+        return _GFX9_DECODERS.get(row.format.name, gfx9_alu.decode_alu)(row, bits, available, pc)
     return _DECODERS.get(form.name, decode_alu)(row, bits, available, pc)

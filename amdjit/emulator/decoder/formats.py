@@ -7,7 +7,7 @@ the first dword, so that a whole instruction is one little-endian integer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 # Source codes that do not stand for an operand (ISA document, section 15.3, SSRC and SRC tables).
@@ -44,8 +44,9 @@ class Format:
     """One microcode format: `prefix` in the top `prefix_bits` bits of the first dword; size in
     bytes.
 
-    segment: bits 17:16 of the first dword if they select the format, too. reserved: bits that must
-    be 0.
+    segment: the two bits from `segment_shift` of the first dword if they select the format, too.
+    reserved: bits that must be 0. alternative: the format of opcodes that this one has not.
+    constant: bits that are always set, beside the prefix.
     """
 
     name: str
@@ -56,6 +57,9 @@ class Format:
     fields: tuple[Field, ...]
     segment: int | None = None
     reserved: int = 0
+    segment_shift: int = 16
+    alternative: str = ""
+    constant: int = 0
 
     def field(self, name: str) -> Field:
         """Return a field by its name; KeyError if there is none."""
@@ -71,7 +75,7 @@ class Format:
     @property
     def leading_bits(self) -> int:
         """The bits of the first dword that select the format."""
-        return self.prefix << (32 - self.prefix_bits) | (self.segment or 0) << 16
+        return self.prefix << (32 - self.prefix_bits) | (self.segment or 0) << self.segment_shift
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +85,11 @@ class Formats:
 
     listed: tuple[Format, ...]
     refused: tuple[tuple[int, int, str], ...]
+    segment_shift: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        shift = next((form.segment_shift for form in self.listed if form.segment is not None), 16)
+        object.__setattr__(self, "segment_shift", shift)
 
 
 @cache
@@ -237,7 +246,7 @@ def format_named(formats: Formats, name: str) -> Format:
 
 @cache
 def format_of(formats: Formats, top: int, segment: int) -> Format | None:
-    """Return the format selected by the top nine bits of the first dword and its bits 17:16, or
+    """Return the format selected by the top nine bits of the first dword and its segment, or
     None."""
     for candidate in formats.listed:
         selected = candidate.segment is None or candidate.segment == segment

@@ -15,17 +15,20 @@ DEVICE_SCOPE = 2
 
 
 class RegisterFile(Enum):
-    """Where a register operand lives. In VCC and EXEC, index 0 is the low dword and 1 the high
-    one."""
+    """Where a register operand lives. In VCC, EXEC, FLAT_SCRATCH and XNACK_MASK, index 0 is the
+    low dword and 1 the high one."""
 
     SGPR = "s"
     VGPR = "v"
+    AGPR = "a"
     TTMP = "ttmp"
     VCC = "vcc"
     EXEC = "exec"
     M0 = "m0"
     NULL = "null"
     SCC = "scc"
+    FLAT_SCRATCH = "flat_scratch"
+    XNACK_MASK = "xnack_mask"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,26 @@ class Dpp:
 
 
 @dataclass(frozen=True, slots=True)
+class Sdwa:
+    """The parts of registers that an instruction reads and writes (sub-dword addressing).
+
+    destination, sources: 0 to 3 for bytes, 4 and 5 for halves, 6 for all; destination is None if a
+    lane mask is written. unused: what the rest of the result becomes: 0 zeros, 1 the sign, 2 what
+    it was. extended: bit n: the part that source n names is extended by its sign.
+    """
+
+    destination: int | None
+    unused: int
+    sources: tuple[int, int]
+    extended: int
+
+    @property
+    def keeps_rest(self) -> bool:
+        """Whether a part of the destination stays what it was."""
+        return self.destination not in (None, 6) and self.unused == 2
+
+
+@dataclass(frozen=True, slots=True)
 class Modifiers:
     """Modifier fields. Bit n of each mask is for source n; bit 3 of op_sel chooses the
     destination's half."""
@@ -133,6 +156,7 @@ class Modifiers:
     clamp: bool = False
     omod: int = 0
     dpp: Dpp | None = None
+    sdwa: Sdwa | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,15 +199,20 @@ class Instruction:
 
     @property
     def returns_old(self) -> bool:
-        """Whether an atomic returns what memory held: TH's bit 0, or GLC."""
+        """Whether an atomic returns what memory held: TH's bit 0, GLC, or SC0."""
         immediates = self.immediates
-        return bool((immediates["glc"] if "glc" in immediates else immediates.get("th", 0)) & 1)
+        for name in ("glc", "sc0"):
+            if name in immediates:
+                return bool(immediates[name])
+        return bool(immediates.get("th", 0) & 1)
 
     @property
     def scope(self) -> int:
         """Whom an access to memory, or a cache instruction, concerns: 0 the compute unit, 1 the
         shader engine, 2 the device, 3 the system."""
         immediates = self.immediates
+        if "sc1" in immediates:
+            return self._scope_of_bits()
         if "glc" not in immediates:
             return immediates.get("scope", 0)
         if self.traits.cache_scope is not None:
@@ -194,6 +223,14 @@ class Instruction:
         # LLVM AMDGPU guide, "Memory Model GFX10-GFX11": loads miss the nearer caches. Atomics are
         # done in the L2, and their GLC says that they return.
         return DEVICE_SCOPE * immediates["glc"]
+
+    def _scope_of_bits(self) -> int:
+        """LLVM AMDGPU guide, "Memory Model gfx942": SC1 and SC0 are a number, of which 1 is a
+        workgroup; SC0 of an atomic says that it returns, and its SC1 is the system."""
+        immediates, access = self.immediates, self.traits.memory
+        if access is not None and access.kind is MemoryKind.ATOMIC:
+            return 3 if immediates["sc1"] else DEVICE_SCOPE
+        return (0, 0, DEVICE_SCOPE, 3)[immediates["sc0"] | immediates["sc1"] << 1]
 
     def operand(self, role: str) -> Operand | None:
         """Return the operand in a role; KeyError if the opcode has none."""

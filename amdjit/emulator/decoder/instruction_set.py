@@ -4,8 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 from amdjit.emulator.decoder.formats import Formats
+from amdjit.emulator.decoder.gfx9_formats import (
+    GFX90A_FORMATS,
+    GFX908_FORMATS,
+    GFX942_FORMATS,
+    GFX950_FORMATS,
+)
+from amdjit.emulator.decoder.gfx9_hardware_names import (
+    GFX9_MESSAGES,
+    GFX9_REGISTERS,
+    GFX942_REGISTERS,
+)
+from amdjit.emulator.decoder.gfx9_operations import GFX9_OPERATIONS
+from amdjit.emulator.decoder.gfx9_tables import (
+    GFX908_CHANGES,
+    GFX942_CHANGES,
+    GFX950_CHANGES,
+)
+from amdjit.emulator.decoder.gfx9_tables import ROWS as GFX9_ROWS
 from amdjit.emulator.decoder.gfx11_operations import GFX11_OPERATIONS
 from amdjit.emulator.decoder.gfx11_tables import ROWS as GFX11_ROWS
 from amdjit.emulator.decoder.gfx115_tables import ROWS as GFX115_OWN_ROWS
@@ -17,7 +36,21 @@ from amdjit.emulator.decoder.hardware_names import (
 )
 from amdjit.emulator.decoder.memory_formats import GFX11_FORMATS, GFX12_FORMATS
 from amdjit.emulator.decoder.opcode_tables import ROWS
-from amdjit.emulator.decoder.wait_counters import GFX11_COUNTERS, GFX12_COUNTERS, WaitCounters
+from amdjit.emulator.decoder.wait_counters import (
+    GFX9_COUNTERS,
+    GFX11_COUNTERS,
+    GFX12_COUNTERS,
+    WaitCounters,
+)
+
+
+class Accumulation(Enum):
+    """Which accumulation VGPRs there are: none; some apart, for matrix instructions only (gfx908);
+    or some that share a file with the others, and that memory instructions reach (gfx90a)."""
+
+    NONE = auto()
+    APART = auto()
+    UNIFIED = auto()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +65,9 @@ class InstructionSet:
     may be written. marks_atomic_stores: atomic stores have a scope, unlike others.
     spread_factors: the factors of a matrix product, too, are spread over all lanes of a wave64.
     dpp_takes_scalars: the second source of an instruction with DPP may be a scalar or a constant.
+    has_wave32: waves have 32 lanes, too; the rows are then for those. runs: the emulator executes
+    it. accumulation: which accumulation VGPRs there are. end_of_program: the code of
+    S_ENDPGM.
     """
 
     name: str
@@ -49,6 +85,10 @@ class InstructionSet:
     marks_atomic_stores: bool
     spread_factors: bool
     dpp_takes_scalars: bool
+    has_wave32: bool = True
+    accumulation: Accumulation = Accumulation.NONE
+    runs: bool = True
+    end_of_program: int = 0xBFB00000
 
 
 GFX12 = InstructionSet(
@@ -98,7 +138,87 @@ GFX115 = replace(
     dpp_takes_scalars=True,
 )
 
+# gfx950's products with scales, which are two instructions in one (LLVM: VOP3PX).
+_SCALED_OPERANDS = (
+    "vdst:{d}:{n}:w:va:32: src0:b256:8:r:va:32: src1:b256:8:r:va:32: src2:{d}:{n}:r:vai:32: "
+    "scale0:b32:1:r:v:32: scale1:b32:1:r:v:32:"
+)
+_SCALED = {
+    0x2D: (
+        "v_mfma_scale_f32_16x16x128_f8f6f4",
+        _SCALED_OPERANDS.format(d="v4f32", n=4),
+        "cbsz=7 blgp=7 formats",
+    ),
+    0x2E: (
+        "v_mfma_scale_f32_32x32x64_f8f6f4",
+        _SCALED_OPERANDS.format(d="v16f32", n=16),
+        "cbsz=7 blgp=7 formats",
+    ),
+}
+_Rows = Mapping[str, Mapping[int, tuple[str, str, str]]]
+
+
+def _changed(changes: Mapping[str, Mapping[int, tuple[str, str, str] | None]]) -> _Rows:
+    """Return gfx90a's rows as another processor has them."""
+    found: dict[str, dict[int, tuple[str, str, str]]] = {}
+    for name, entries in GFX9_ROWS.items():
+        merged = {**entries, **changes.get(name, {})}
+        found[name] = {code: row for code, row in merged.items() if row is not None}
+    return found
+
+
+def _gfx9(
+    processor: str,
+    formats: Formats,
+    rows: _Rows,
+    registers: Mapping[int, str],
+    accumulation: Accumulation = Accumulation.UNIFIED,
+) -> InstructionSet:
+    return InstructionSet(
+        processor,
+        processor,
+        formats,
+        rows,
+        GFX9_COUNTERS,
+        registers,
+        GFX9_MESSAGES,
+        {
+            **dict.fromkeys([("DS", code) for code in _GFX9_GLOBAL_SHARE], _SHARED),
+            **dict.fromkeys([("VOP3", code) for code in _GFX9_INTERPOLATIONS], "interpolation"),
+            ("VOP3P", _LOAD_SCALES): "lone V_MFMA_LD_SCALE_B32",
+        },
+        GFX9_OPERATIONS,
+        has_wave_wide_permutes=True,
+        has_nan_modes=True,
+        mode_bits=0x3FF | 1 << 23,
+        marks_atomic_stores=False,
+        spread_factors=False,
+        dpp_takes_scalars=False,
+        has_wave32=False,
+        accumulation=accumulation,
+        runs=False,
+        end_of_program=0xBF810000,
+    )
+
+
+_GFX9_INTERPOLATIONS = range(0x270, 0x279)
+_LOAD_SCALES = 0x2C
+# DS_GWS_* and DS_ORDERED_COUNT.
+_GFX9_GLOBAL_SHARE = (*range(0x98, 0x9E), 0xBF)
+GFX908 = _gfx9(
+    "gfx908", GFX908_FORMATS, _changed(GFX908_CHANGES), GFX9_REGISTERS, Accumulation.APART
+)
+GFX90A = _gfx9("gfx90a", GFX90A_FORMATS, GFX9_ROWS, GFX9_REGISTERS)
+GFX942 = _gfx9("gfx942", GFX942_FORMATS, _changed(GFX942_CHANGES), GFX942_REGISTERS)
+GFX950 = _gfx9(
+    "gfx950",
+    GFX950_FORMATS,
+    {**_changed(GFX950_CHANGES), "MAIX": _SCALED},
+    GFX942_REGISTERS,
+)
+
 _PROCESSORS: Mapping[str, InstructionSet] = {
+    **{sets.processor: sets for sets in (GFX908, GFX90A, GFX942, GFX950)},
     **dict.fromkeys(("gfx1100", "gfx1101", "gfx1102", "gfx1103"), GFX11),
     **dict.fromkeys(("gfx1150", "gfx1151"), GFX115),
     **dict.fromkeys(("gfx1200", "gfx1201"), GFX12),

@@ -32,7 +32,7 @@ def read_modifiers(row: Row, bits: int, dpp: Dpp | None, dpp_word: int) -> Modif
     """Return the modifiers of an instruction; bits that the opcode ignores read as 0."""
     name = row.format.name
     if name not in _WITH_MODIFIERS:
-        return _dpp_only(row, dpp, dpp_word) if dpp else _NONE
+        return dpp_modifiers(row, dpp, dpp_word) if dpp else _NONE
     modifiers = _vop3p(row, bits) if name == "VOP3P" else _vop3(row, bits)
     if dpp is None:
         return modifiers
@@ -81,7 +81,8 @@ def _modifiers(
     return Modifiers(neg, neg_hi, absolute, op_sel, op_sel_hi, clamp, omod)
 
 
-def _dpp_only(row: Row, dpp: Dpp, word: int) -> Modifiers:
+def dpp_modifiers(row: Row, dpp: Dpp, word: int) -> Modifiers:
+    """Return the modifiers of a DPP word after a 32-bit encoding."""
     if dpp.lanes is not None:
         return Modifiers(dpp=dpp)
     given = (word >> 20) & 15

@@ -11,7 +11,13 @@ from amdjit.emulator.decoder.instruction import (
     SpecialSource,
 )
 
-_RANGED = (RegisterFile.SGPR, RegisterFile.VGPR, RegisterFile.TTMP)
+_RANGED = (RegisterFile.SGPR, RegisterFile.VGPR, RegisterFile.AGPR, RegisterFile.TTMP)
+_LOW_HIGH = (
+    RegisterFile.VCC,
+    RegisterFile.EXEC,
+    RegisterFile.FLAT_SCRATCH,
+    RegisterFile.XNACK_MASK,
+)
 _HALF_BITS = {
     0.5: 0x3800,
     -0.5: 0xB800,
@@ -49,7 +55,7 @@ def register_text(register: Register) -> str:
         if dwords == 1:
             return f"{file.value}{index}"
         return f"{file.value}[{index}:{index + dwords - 1}]"
-    if file in (RegisterFile.VCC, RegisterFile.EXEC):
+    if file in _LOW_HIGH:
         return file.value if dwords == 2 else f"{file.value}_{('lo', 'hi')[index]}"
     return "src_scc" if file is RegisterFile.SCC else file.value
 

@@ -89,16 +89,16 @@ def source_operand(code: int, dwords: int, takes: str) -> Operand:
     code.
     """
     if code >= VGPR_BASE:
-        _require(takes, "v", code)
+        require(takes, "v", code)
         return vector_register(code - VGPR_BASE, dwords)
     if code < 128:
-        _require(takes, "n" if code == NULL and "n" in takes else "s", code)
+        require(takes, "n" if code == NULL and "n" in takes else "s", code)
         return scalar_register(code, dwords)
-    constant = _inline_constant(code)
+    constant = inline_constant(code)
     if constant is not None:
-        _require(takes, "i", code)
+        require(takes, "i", code)
         return constant
-    _require(takes, "s", code)
+    require(takes, "s", code)
     if code == 253:
         return Register(RegisterFile.SCC, 0)
     if code in _SPECIAL and not (code == 231 and dwords > 1):
@@ -106,7 +106,8 @@ def source_operand(code: int, dwords: int, takes: str) -> Operand:
     raise InvalidField(f"source code {code} is unknown")
 
 
-def _inline_constant(code: int) -> InlineConstant | None:
+def inline_constant(code: int) -> InlineConstant | None:
+    """Return the constant that a source code stands for, None if it is none."""
     if 128 <= code <= 192:
         return InlineConstant(code - 128, code)
     if 193 <= code <= 208:
@@ -119,6 +120,7 @@ def _inline_constant(code: int) -> InlineConstant | None:
 _KINDS = {"v": "a vector register", "s": "a scalar", "i": "an inline constant", "n": "null"}
 
 
-def _require(takes: str, kind: str, code: int) -> None:
+def require(takes: str, kind: str, code: int) -> None:
+    """Raise InvalidField if an operand does not take that kind."""
     if kind not in takes:
         raise InvalidField(f"{_KINDS[kind]} (source code {code}) is not allowed for this operand")

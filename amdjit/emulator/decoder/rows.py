@@ -92,7 +92,7 @@ def row_of(
     mnemonic, operand_text, flag_text = entry
     texts, flags = operand_text.split(), flag_text.split()
     traits = traits_of(instruction_set, format_name, mnemonic, list(map(_operand_facts, texts)))
-    if wave_size != 32:
+    if wave_size != 32 and instruction_set.has_wave32:
         spread = instruction_set.spread_factors
         texts = [_operand_for_wave64(traits, text, spread) for text in texts]
         flags = _flags_for_wave64(traits.matrix, flags)

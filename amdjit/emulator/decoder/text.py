@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from amdjit.abi.buffer_formats import BUFFER_FORMATS
+from amdjit.emulator.decoder.gfx9 import text as gfx9_text
 from amdjit.emulator.decoder.immediate_text import (
     hardware_register_text,
     message_text,
@@ -23,6 +24,7 @@ from amdjit.emulator.decoder.instruction import (
     Operand,
     Register,
 )
+from amdjit.emulator.decoder.instruction_set import Accumulation
 from amdjit.emulator.decoder.operand_text import negated, operand_text, register_text
 from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
 from amdjit.emulator.decoder.traits import Immediate, MemoryKind
@@ -43,6 +45,8 @@ def disassemble(instruction: Instruction, true16: bool = False) -> str:
     if instruction.pair is not None:
         return _dual_text(instruction, instruction.pair)
     opcode = instruction.opcode
+    if opcode.instruction_set.accumulation is not Accumulation.NONE:
+        return gfx9_text.disassemble(instruction)
     name = "VOP3" if opcode.encoding == "VOP3SD" else opcode.encoding
     row = row_of(name, opcode.code, instruction_set=opcode.instruction_set)
     assert row is not None

@@ -313,6 +313,7 @@ class Immediate(Enum):
     OLD_COUNTERS = auto()
     SWIZZLE = auto()
     ATTRIBUTE = auto()
+    INDEX_MODE = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,13 +334,12 @@ class Traits:
     lane of the sources. once_per_wave: a wave64 executes it once, not once for each half.
     moved_role: the operand whose values go to other lanes. reads_inactive: whatever its fields say,
     it may read lanes that are inactive. is_pseudo_scalar: a vector ALU instruction of one number.
-    is_relative: M0 is added to the numbers of vector registers; moves_relative_scalars: to those of
-    scalar ones.
+    ignores_exec: all lanes take part. is_relative: M0 is added to the numbers of vector registers;
+    moves_relative_scalars: to those of scalar ones.
 
     timing: how long it keeps its unit busy.
-
-    writes_scc: also if that is late: when a wait counter says so. writes_exec: also if EXEC is no
-    operand. is_packed: two results side by side. is_mixed: op_sel_hi chooses the sources' types.
+    writes_scc: also if a wait counter says when. writes_exec: also if EXEC is no operand.
+    is_packed: two results side by side. is_mixed: op_sel_hi chooses the sources' types.
     picks_source: the result is one of the sources.
     """
 
@@ -368,6 +368,7 @@ class Traits:
     moved_role: str | None = None
     reads_inactive: bool = False
     is_pseudo_scalar: bool = False
+    ignores_exec: bool = False
     is_relative: bool = False
     moves_relative_scalars: bool = False
 

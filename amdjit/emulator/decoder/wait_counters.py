@@ -41,12 +41,25 @@ class WaitEvent(Enum):
 @dataclass(frozen=True, slots=True)
 class WaitField:
     """One counter that an instruction waits for: how many may be in flight afterwards is
-    `immediate >> shift & mask`."""
+    `immediate >> shift & mask`.
+
+    upper: where bits above those of the mask lie if they do not follow it, as (shift, how many are
+    below them).
+    """
 
     counter: WaitCounter
     immediate: str = "simm16"
     shift: int = 0
     mask: int = 0xFFFF
+    upper: tuple[int, int] | None = None
+
+    def left(self, value: int) -> int:
+        """Return how many may be in flight after a wait whose immediate is `value`."""
+        low = value >> self.shift & self.mask
+        if self.upper is None:
+            return low
+        shift, below = self.upper
+        return low | (value & 0xFFFF) >> shift << below
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +155,31 @@ GFX11_COUNTERS = WaitCounters(
         "s_waitcnt_lgkmcnt": (WaitField(_LGKM, mask=63), WaitField(_LGKM_LDS, mask=63)),
         "VINTERP": (WaitField(_EXP, "wait_exp", mask=7),),
         "s_wait_idle": tuple(WaitField(counter, mask=0) for counter in _GFX11_ALL),
+    },
+    text="s_waitcnt {counter}({left})",
+)
+
+# CDNA 3 ISA, 4.4 "Manually inserted wait states", S_WAITCNT: VMcnt counts loads and stores, in bits
+# 3:0 and 15:14; EXPcnt is in bits 6:4, LGKMcnt in 11:8.
+_GFX9_ALL = (_VM, _LGKM, _LGKM_LDS, _EXP)
+GFX9_COUNTERS = WaitCounters(
+    counters=_GFX9_ALL,
+    counted={
+        WaitEvent.SCALAR_MEMORY: (_LGKM,),
+        WaitEvent.MESSAGE: (_LGKM,),
+        WaitEvent.VECTOR_LOAD: (_VM,),
+        WaitEvent.VECTOR_STORE: (_VM,),
+        WaitEvent.FLAT_LOAD: (_VM, _LGKM_LDS),
+        WaitEvent.FLAT_STORE: (_VM, _LGKM_LDS),
+        WaitEvent.LDS: (_LGKM_LDS,),
+    },
+    waits={
+        "s_waitcnt": (
+            WaitField(_VM, mask=15, upper=(14, 4)),
+            WaitField(_LGKM, shift=8, mask=15),
+            WaitField(_LGKM_LDS, shift=8, mask=15),
+            WaitField(_EXP, shift=4, mask=7),
+        ),
     },
     text="s_waitcnt {counter}({left})",
 )

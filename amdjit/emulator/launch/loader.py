@@ -15,7 +15,7 @@ from amdjit.emulator.decoder import decode, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import Host, KernelCompiler
-from amdjit.target import Target, runs_on
+from amdjit.target import EMULATED, Target, nearest_target, runs_on
 
 # LLVM AMDGPU guide, "Relocation Records": R_AMDGPU_RELATIVE64, the base of the code object plus the
 # addend.
@@ -42,6 +42,12 @@ class EmulatedModule:
         if not runs_on(code_object.target, target):
             raise BackendError(
                 f"the code object is for {code_object.target}, the device is {target}"
+            )
+        if not instruction_set_in(code_object).runs:
+            name = code_object.target_name
+            raise BackendError(
+                f"the machine code of {name} is decoded, but not emulated: compile for a processor "
+                f"that is, the nearest is {nearest_target(name, EMULATED)}, or run it on a GPU"
             )
         if code_object.undefined_symbols:
             names = ", ".join(code_object.undefined_symbols)

@@ -143,7 +143,7 @@ export function causeClass(cause) {
 function liveRegisters(kernel, each) {
   const live = new Set(members(each.vgprs));
   const rows = Math.ceil(Math.max(kernel.vgprs, ...live, 1) / 32);
-  const cells = Array.from({ length: rows * 32 }, (_, n) => h("i", { class: live.has(n) ? "on" : n < kernel.vgprs ? "" : "off", title: `v${n}` }));
+  const cells = Array.from({ length: rows * 32 }, (_, n) => h("i", { class: live.has(n) ? "on" : n < kernel.vgprs ? "" : "off", title: n < 256 ? `v${n}` : `a${n - 256}` }));
   return [
     h("h4", {}, `${count(each.live, "VGPR")} and ${count(each.liveScalars, "SGPR")} alive before it`),
     h("div", { class: "registers", role: "img", "aria-label": `alive: v ${each.vgprs ?? "none"}; s ${each.sgprs ?? "none"}` }, cells),

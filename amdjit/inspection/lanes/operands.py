@@ -26,6 +26,8 @@ def read(state: State, operand: Operand | None) -> Value | None:
         return UNIFORM
     if operand.file is RegisterFile.VGPR:
         return _vector(state, operand)
+    if operand.file is RegisterFile.AGPR:
+        return None
     if operand.dwords > 1 or operand.file is RegisterFile.SCC:
         return UNIFORM
     slot = scalar_slot(operand)

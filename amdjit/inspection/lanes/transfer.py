@@ -31,7 +31,8 @@ __all__ = ["pass_instruction"]
 
 _COMPUTES = (Unit.VALU, Unit.TRANSCENDENTAL)
 _PLAIN = Modifiers()
-_NO_MASKS = (RegisterFile.VGPR, RegisterFile.NULL, RegisterFile.SCC)
+_UNTRACKED = (RegisterFile.EXEC, RegisterFile.SCC, RegisterFile.AGPR)
+_NO_MASKS = (RegisterFile.VGPR, RegisterFile.AGPR, RegisterFile.NULL, RegisterFile.SCC)
 _CONSTANT_LANES = {0: NO_LANES, -1: LaneSet(ALL, exact=True)}
 
 
@@ -89,7 +90,8 @@ def _result(state: State, instruction: Instruction, wave_size: int) -> Value | N
     # What each lane computes of the same numbers is the same.
     same = all(value is not None and value.steps is None for value in values)
     masks = any(spec.type == "mask" for spec, _ in sources)
-    alike = traits.lane_by_lane and instruction.modifiers.dpp is None and traits.single_lane is None
+    moved = instruction.modifiers.dpp or instruction.modifiers.sdwa
+    alike = traits.lane_by_lane and moved is None and traits.single_lane is None
     return UNIFORM if same and alike and not masks and not traits.is_relative else None
 
 
@@ -112,7 +114,7 @@ def _write(state: State, instruction: Instruction, value: Value | None) -> None:
                 value = UNIFORM if value is not None and value.steps is None else None
             for number in range(operand.index, operand.index + operand.dwords):
                 state.write_vector(number, value if spec.role == "vdst" else None)
-        elif operand.file not in (RegisterFile.EXEC, RegisterFile.SCC):
+        elif operand.file not in _UNTRACKED:
             slot = scalar_slot(operand)
             known = value if single and operand.dwords == 1 else None
             for number in range(slot, slot + operand.dwords) if slot is not None else ():

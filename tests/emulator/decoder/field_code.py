@@ -17,7 +17,7 @@ from amdjit.emulator.decoder.formats import (
     Field,
     Format,
 )
-from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
+from amdjit.emulator.decoder.instruction_set import GFX12, Accumulation, InstructionSet
 
 _VECTORS = (0, 1, 2, 5, 126, 127, 128, 129, 130, 131, 200, 254, 255)
 _SCALARS = (
@@ -94,6 +94,14 @@ _DPP_WORDS = (
 _EIGHT_WORDS = (_EIGHT_LANES, 0x00000085, 0xFFFFFF05)
 
 
+_SDWA = 249
+_SDWA_BASES = (0x06060605, 0x05041505, 0x02030C08)
+_SDWA_WORDS = (
+    *_SDWA_BASES,
+    *(word ^ (1 << bit) for word in _SDWA_BASES for bit in range(32)),
+)
+# gfx9 has the segment of a flat access in bits 15:14, and 127 for no scalar address.
+_OLDER_SEGMENT = 14
 # A vector and a scalar register, an inline integer and float, a literal, null.
 _CLASSES = (300, 40, 193, 242, LITERAL, NULL)
 
@@ -122,6 +130,14 @@ def field_pieces(
             yield _piece(form, opcode, fields, tail)
 
 
+def base_pieces(sets: InstructionSet) -> Iterator[Piece]:
+    """Yield each opcode that the tables have as it looks when it is right."""
+    for form in sets.formats.listed:
+        for opcode in sets.rows[form.name]:
+            (base,) = _bases(sets, form, opcode)
+            yield _piece(form, opcode, base, _LITERALS[-1])
+
+
 def source_pieces(sets: InstructionSet = GFX12) -> Iterator[Piece]:
     """Yield each opcode that the tables have with each class of operand in each of its sources."""
     for form in sets.formats.listed:
@@ -138,6 +154,8 @@ def _field_values(sets: InstructionSet, form: Format, opcode: int) -> Iterator[_
         yield from _changed(form, base, _LITERALS[-1])
         if any(field.name == "src0" and field.kind == "s9" for field in form.fields):
             yield from _with_dpp(form, base)
+            if sets.accumulation is not Accumulation.NONE and form.size == 4:
+                yield from _with_sdwa(form, base)
 
 
 def _bases(sets: InstructionSet, form: Format, opcode: int) -> list[dict[str, int]]:
@@ -148,7 +166,9 @@ def _bases(sets: InstructionSet, form: Format, opcode: int) -> list[dict[str, in
         field.name: 256 + 8 * number if field.kind == "s9" else 0
         for number, field in enumerate(form.fields)
     }
-    absent = {"saddr": NULL, "soffset": NULL, "op_sel_hi": 3, "op_sel_hi_2": 1}
+    none = 127 if form.segment_shift == _OLDER_SEGMENT else NULL
+    soffset = 0 if form.find("soffset_en") else NULL
+    absent = {"saddr": none, "soffset": soffset, "op_sel_hi": 3, "op_sel_hi_2": 1, "imm": 1}
     if form.name == "VOPD":
         return [
             {**vectors, "src1x": 3, "src1y": 4, "vdsty": 9, "vdstx": 16, "opy": other}
@@ -168,10 +188,12 @@ def _telling(form: Format, role: str, takes: str, number: int) -> int:
     if takes == "exec":
         return 126
     if role in ("saddr", "soffset") and form.name not in ("VBUFFER", "VTBUFFER"):
-        return NULL
+        if role == "soffset":
+            return 0 if form.find("soffset_en") else NULL
+        return 127 if form.segment_shift == _OLDER_SEGMENT else NULL
     kinds = {field.name: field.kind for field in form.fields}
     kind = kinds.get(role, "imm")
-    if kind == "s9" and "v" in takes:
+    if kind == "s9" and ("v" in takes or "a" in takes):
         return 256 + number
     return number // {"b6": 2, "q5": 4}.get(kind, 1)
 
@@ -203,8 +225,14 @@ def _with_dpp(form: Format, base: dict[str, int]) -> Iterator[_Fields]:
     yield from _changed(form, {**base, "src0": DPP8}, _EIGHT_LANES)
 
 
+def _with_sdwa(form: Format, base: dict[str, int]) -> Iterator[_Fields]:
+    halves = {**base, "src0": _SDWA}
+    yield from ((halves, word) for word in _SDWA_WORDS)
+    yield from _changed(form, halves, _SDWA_WORDS[0])
+
+
 def _piece(form: Format, opcode: int, fields: dict[str, int], tail: int) -> Piece:
-    bits = form.leading_bits | opcode << form.opcode.shift
+    bits = form.leading_bits | opcode << form.opcode.shift | form.constant
     for field in form.fields:
         # Where fields overlap (sdst with abs and op_sel) only one of them is given.
         bits |= (fields.get(field.name, 0) & ((1 << field.bits) - 1)) << field.shift

@@ -20,6 +20,8 @@ _CONSTANT_KINDS = {
     ("-1", "0x3c00", "0x3118", "0x5678"): "i16",
     ("-1", "1.0", "0.15915494", None): "32",
     ("-1", "0x3f80", "0x3e22", None): "b16",
+    ("-1", "1.0", "0.15915494309189532", None): "64",
+    ("-1", "0x3c00", "0x3118", None): "i16",
 }
 
 
@@ -29,14 +31,18 @@ def features_of(shapes: list[Shape]) -> str:
     return shapes[0].features if shapes else ""
 
 
-def try_constants(shapes: list[Shape]) -> None:
-    """Find which kinds of operands each source takes, and how constants are printed there."""
+def try_constants(shapes: list[Shape], literals: bool = True) -> None:
+    """Find which kinds of operands each source takes, and how constants are printed there.
+
+    literals: try a literal, too, which crashes the disassembler where an encoding has none.
+    """
     probes = []
+    codes = [VGPR + 100, 40, 193, 242, 248, NULL] + [255] * literals
     for shape in shapes:
         for operand in shape.operands:
             kind = "" if operand.implied else shape.format.field(operand.role).kind
             if kind in ("s8", "s9"):
-                for code in (VGPR + 100, 40, 193, 242, 248, 255, NULL):
+                for code in codes:
                     value = code if kind == "s9" or code < VGPR else 40
                     probes.append((shape, operand, code, {**shape.fill, operand.role: value}))
     lines = disassemble_each(
@@ -66,6 +72,8 @@ def read_constants(shape: Shape, operand: Operand, answer: dict[int, Line]) -> N
     position = [item.role for item in shape.operands if not item.hidden].index(operand.role)
 
     def token(code: int) -> str | None:
+        if code not in answer:
+            return None
         line = answer[code]
         tokens = split_text(line.text)[1]
         return tokens[position] if usable(line) and position < len(tokens) else None

@@ -21,7 +21,7 @@ _SUFFIX = re.compile(r"_(e32|e64|dpp|e64_dpp)$")
 _REGISTER = re.compile(r"^([vs])(?:(\d+)(?:\.[lh])?|\[(\d+):(\d+)\])$")
 # v_cmp and v_cmpx as VOPC write VCC and EXEC; the text has no field for it.
 _MASK_OPERAND = re.compile(
-    r"^v_(cmp|cmpx)_|^v_cndmask_|^v_(add|sub|subrev)_co|^v_div_scale|^v_mad_(co_)?[iu]64_|^v_div_fmas"
+    r"^v_(cmp|cmpx)_|^v_cndmask_|^v_(addc?|subb?|subb?rev)_co|^v_div_scale|^v_mad_(co_)?[iu]64_|^v_div_fmas"
 )
 
 
@@ -87,6 +87,10 @@ def field_fills(form: Format) -> dict[str, list[int]]:
         fills["saddr"] = [124]
         fills["sve"] = [1 if form.name == "VSCRATCH" else 0]
         fills["vdst"], fills["vdata"], fills["vaddr"] = [16], [64], [112]
+    if form.segment_shift == 14:
+        fills["saddr"] = [127]
+    if "soffset_en" in fills:
+        fills["soffset"], fills["imm"] = [0], [1]
     if form.name == "VOP3P":
         fills["op_sel_hi"], fills["op_sel_hi_2"] = [3, 0], [1, 0]
     return fills
@@ -101,7 +105,8 @@ def belongs(formats: Formats, form: Format, code: int, line: Line) -> bool:
     """True if the opcode is one of this format's and of those that the decoder covers."""
     first = int.from_bytes(encode(form, code, {})[:4], "little")
     outside = "bvh_stack" in line.text or line.text.startswith("v_illegal")
-    return format_of(formats, first >> 23, (first >> 16) & 3) is form and not outside
+    segment = (first >> formats.segment_shift) & 3
+    return format_of(formats, first >> 23, segment) is form and not outside
 
 
 def find_fills(
@@ -173,9 +178,10 @@ def operands_of(
     operands = []
     for position, token in enumerate(tokens):
         register = parse_register(token)
-        if token == "vcc_lo":
+        if token in ("vcc_lo", "vcc"):
             role = {0: "vdst", 1: "sdst"}.get(position, "src2")
-            operands.append(Operand(role, 1, is_mask=True, implied="vcc"))
+            wide = 1 + (token == "vcc")
+            operands.append(Operand(role, wide, is_mask=True, implied="vcc"))
         elif token == f"0x{LITERAL_WORD:x}" and form.name in ("SOP2", "VOP2", "SOPK"):
             operands.append(
                 Operand(
@@ -189,7 +195,7 @@ def operands_of(
             operands.append(Operand("vaddr" if form.name in BUFFERS else "saddr", 1, implied="off"))
         elif register:
             role_name = field_of(form, fill, register[0], register[1])
-            if role_name is None and register == ("s", 0, 1) and form.name == "VOP3":
+            if role_name is None and register[:2] == ("s", 0) and form.name == "VOP3":
                 role_name = "sdst"
             if role_name is not None:
                 operands.append(Operand(role_name, register[2], scalar=register[0] == "s"))
@@ -216,7 +222,7 @@ def mark_masks(form: Format, mnemonic: str, operands: list[Operand]) -> None:
     """Mark lane masks, and add the masks that the text leaves out."""
     if not _MASK_OPERAND.match(mnemonic) or not form.name.startswith("VOP"):
         return
-    carries_in = mnemonic.startswith("v_cndmask") or "_co_ci_" in mnemonic
+    carries_in = re.match(r"v_cndmask|\w+_co_ci_|v_(addc|subb|subbrev)_co_", mnemonic)
     for operand in operands:
         compare = mnemonic.startswith("v_cmp") and operand.role == "vdst"
         if compare or operand.role == "sdst" or (carries_in and operand.role == "src2"):

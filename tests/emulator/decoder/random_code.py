@@ -20,6 +20,8 @@ _ABSENT_IN_LDS = (
     ("addr", "data1", "vdst"),
     ("addr", "data0", "data1", "vdst"),
 )
+# gfx9 has the segment of a flat access in bits 15:14, and 127 for no scalar address.
+_OLDER_SEGMENT = 14
 _LITERALS = (0x3F800000, 0x3C00, 0x3C003C00, 0x3FF00000, 5, 0xFFFFFFFF, 0x3E22F983)
 # Bytes of one piece of code: the longest instruction and a word to spare.
 SIZE = 16
@@ -53,7 +55,7 @@ def pieces(
 
 
 def _code(generator: random.Random, form: Format, opcode: int) -> bytes:
-    bits = form.leading_bits | opcode << form.opcode.shift
+    bits = form.leading_bits | opcode << form.opcode.shift | form.constant
     if generator.random() < 0.97:
         for field in form.fields:
             bits |= _value(generator, field) << field.shift
@@ -84,8 +86,11 @@ def _without_optional(generator: random.Random, form: Format, bits: int) -> int:
             field = form.field(name)
             bits &= ~(((1 << field.bits) - 1) << field.shift)
         return bits
-    saddr, sve = form.field("saddr"), form.field("sve")
-    return bits & ~(1 << sve.shift) & ~(0x7F << saddr.shift) | 124 << saddr.shift
+    saddr, sve = form.find("saddr"), form.find("sve")
+    if sve:
+        bits &= ~(1 << sve.shift)
+    off = 127 if form.segment_shift == _OLDER_SEGMENT else 124
+    return bits & ~(0x7F << saddr.shift) | off << saddr.shift if saddr else bits
 
 
 def _value(generator: random.Random, field: Field) -> int:

@@ -27,7 +27,8 @@ _AT_ONCE = 20000
 # emulator covers, v_illegal, whose meaning is to fault, and src_lds_direct, which gfx12 has not
 # (ISA document, section 15.3): the assembler forgets that in dual-issue instructions.
 BEYOND = re.compile(
-    r"^(image \(|export|BVH|global data share).* instructions are not supported$|"
+    r"^(image \(|export|interpolation|lone V_MFMA_LD_SCALE_B32|BVH|global data share).* "
+    r"instructions are not supported$|"
     r"^a flat access has no negative offset$|"
     r"^unknown VOP2 opcode 0$|^source code 254 is unknown$"
 )

@@ -99,7 +99,7 @@ def waits_of(instruction: Instruction) -> Mapping[WaitCounter, int]:
     if not instruction.traits.waits or _adds_register(instruction):
         return {}
     return {
-        field.counter: instruction.immediates.get(field.immediate, 0) >> field.shift & field.mask
+        field.counter: field.left(instruction.immediates.get(field.immediate, 0))
         for field in instruction.traits.waits
     }
 

@@ -102,6 +102,8 @@ def _operands(instruction: Instruction) -> Iterator[tuple[OperandSpec, Register]
 def _span(register: Register, vector: tuple[str, ...]) -> Span | None:
     if register.file is RegisterFile.VGPR:
         return Span(vector, register.index, register.dwords)
+    if register.file is RegisterFile.AGPR:
+        return Span(vector, 256 + register.index, register.dwords)
     if register.file is RegisterFile.SCC:
         return _SCC_SPAN
     slot = scalar_slot(register)

@@ -23,12 +23,21 @@ from amdjit.emulator.decoder.wait_counters import WaitEvent
 _CACHES: Mapping[str, CacheAction] = {
     "s_dcache_inv": CacheAction.INVALIDATE,
     "s_gl1_inv": CacheAction.INVALIDATE,
+    "s_dcache_inv_vol": CacheAction.INVALIDATE,
+    "s_dcache_wb": CacheAction.WRITE_BACK,
+    "s_dcache_wb_vol": CacheAction.WRITE_BACK,
+    "buffer_inv": CacheAction.INVALIDATE,
+    "buffer_invl2": CacheAction.INVALIDATE,
+    "buffer_wbinvl1": CacheAction.INVALIDATE,
+    "buffer_wbinvl1_vol": CacheAction.INVALIDATE,
+    "buffer_wbl2": CacheAction.WRITE_BACK,
     "buffer_gl0_inv": CacheAction.INVALIDATE,
     "buffer_gl1_inv": CacheAction.INVALIDATE,
     "global_inv": CacheAction.INVALIDATE,
     "global_wb": CacheAction.WRITE_BACK,
     "global_wbinv": CacheAction.BOTH,
 }
+_WITHOUT_MEMORY = ("s_memtime", "s_memrealtime", "s_dcache_discard", "s_dcache_discard_x2")
 # LLVM AMDGPU guide, "Memory Model GFX10-GFX11": GL0 is a compute unit's, GL1 a shader array's.
 _CACHE_SCOPES: Mapping[str, int] = {"buffer_gl0_inv": 0, "buffer_gl1_inv": 2}
 _SPACES: Mapping[str, Space] = {
@@ -69,7 +78,7 @@ def scalar_memory_traits(base: Traits, name: str, format_name: str) -> Traits:
     return replace(
         base,
         once_per_wave=True,
-        memory=None if cache else _access(name, format_name),
+        memory=None if cache or name in _WITHOUT_MEMORY else _access(name, format_name),
         cache=cache,
         event=WaitEvent.SCALAR_MEMORY,
     )

@@ -87,6 +87,7 @@ _NO_IMMEDIATE = (
     "s_wakeup",
     "s_ttracedata",
     "s_icache_inv",
+    "s_set_gpr_idx_off",
     "s_endpgm_ordered_ps_done",
 )
 _IMMEDIATES: Mapping[str, Immediate] = {
@@ -115,6 +116,8 @@ _IMMEDIATES: Mapping[str, Immediate] = {
     "s_delay_alu": Immediate.DELAYS,
     "s_wait_alu": Immediate.DEPENDENCIES,
     "s_waitcnt": Immediate.OLD_COUNTERS,
+    "s_set_gpr_idx_on": Immediate.INDEX_MODE,
+    "s_set_gpr_idx_mode": Immediate.INDEX_MODE,
 }
 
 

@@ -33,7 +33,8 @@ def vector_traits(base: Traits, name: str, format_name: str) -> Traits:
     matrix = _matrix(name)
     is_pseudo_scalar = name.startswith("v_s_")
     lane = _SINGLE_LANES.get(name)
-    is_whole = bool(matrix or is_pseudo_scalar or lane)
+    multiplies_matrices = name.startswith(("v_mfma_", "v_smfmac_"))
+    is_whole = bool(matrix or is_pseudo_scalar or lane or multiplies_matrices)
     is_move = name.startswith("v_permlane")
     return replace(
         with_float_traits(base, name),
@@ -45,6 +46,7 @@ def vector_traits(base: Traits, name: str, format_name: str) -> Traits:
         moved_role="src0" if is_move else None,
         reads_inactive=name in ("v_readlane_b32", "v_permlane64_b32"),
         is_pseudo_scalar=is_pseudo_scalar,
+        ignores_exec=matrix is not None or multiplies_matrices,
         is_relative=name.startswith(("v_movrel", "v_swaprel")),
         idle=Idle.DELAY if name == "v_nop" else None,
         arithmetic=Arithmetic.MOVE if name == "v_mov_b32" else None,

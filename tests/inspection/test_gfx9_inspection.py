@@ -1,0 +1,78 @@
+"""Inspection of gfx9's code objects: instructions as llvm-objdump lists them, and accumulation
+VGPRs in what is live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from building import compile_kernel, compile_source, using
+from decoder.objdump import asking_about, disassemble_object
+from required_tools import needs_tools
+
+import amdjit
+from amdjit import BackendError
+
+pytestmark = needs_tools
+
+PROCESSORS = ("gfx90a", "gfx942", "gfx950")
+KERNELS = ("saxpy", "branches", "double_math")
+ACCUMULATORS = """#include "common.h"
+KERNEL accumulate(GLOBAL float *x) {
+    float value = x[INDEX], result;
+    __asm__ volatile("v_accvgpr_write_b32 a7, %0" : : "v"(value) : "a7");
+    __builtin_amdgcn_s_barrier();
+    __asm__ volatile("v_accvgpr_read_b32 %0, a7" : "=v"(result));
+    x[INDEX] = result;
+}
+"""
+A7 = 256 + 7
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_the_instructions_of_gfx9_are_those_of_objdump(processor: str, tmp_path: Path) -> None:
+    for name in KERNELS:
+        with using(cpu=processor), asking_about(processor):
+            code = compile_kernel(name)
+            path = tmp_path / "code.co"
+            path.write_bytes(code)
+            expected = {line.address: line.text for line in disassemble_object(path)}
+        inspection = amdjit.inspect_object(code)
+        found = {item.address: item.text for item in inspection.instructions}
+        assert found
+        assert not any("no instruction" in text for text in inspection.missing)
+        assert {pc: text.split()[0] for pc, text in found.items()} == {
+            pc: expected[pc].split()[0] for pc in found
+        }
+        left = {expected[address] for address in expected.keys() - found.keys()}
+        assert all(text.startswith(("s_nop", "s_endpgm", "s_code_end")) for text in left), left
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_an_accumulation_register_is_live_between_its_write_and_its_read(processor: str) -> None:
+    with using(cpu=processor):
+        found = amdjit.inspect_object(compile_source(ACCUMULATORS))
+    live = [A7 in item.live_vgprs for item in found.instructions]
+    names = [item.mnemonic for item in found.instructions]
+    write = names.index("v_accvgpr_write_b32")
+    read = names.index("v_accvgpr_read_b32")
+    assert live == [write < place <= read for place in range(len(names))]
+    # VGPRs and accumulation VGPRs share one file, and each begins at a multiple of 4 (a0 to a7).
+    assert found.vgprs >= 4 + 8
+
+
+@pytest.mark.parametrize("processor", ["gfx942"])
+def test_a_wait_names_what_it_waits_for(processor: str) -> None:
+    with using(cpu=processor):
+        found = amdjit.inspect_object(compile_kernel("saxpy"))
+    waits = [item.text for item in found.instructions if item.mnemonic == "s_waitcnt"]
+    assert any("vmcnt(0)" in text for text in waits)
+    assert any("lgkmcnt(0)" in text for text in waits)
+
+
+@pytest.mark.parametrize("processor", ["gfx942"])
+def test_gfx9_is_not_run_silently(processor: str) -> None:
+    with using(cpu=processor):
+        code = compile_kernel("saxpy")
+    with pytest.raises(BackendError, match="decoded, but not emulated"):
+        amdjit.emulator.run(code, "saxpy", 1, 64, [])
