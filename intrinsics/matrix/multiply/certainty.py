@@ -100,6 +100,7 @@ KNOWN: Mapping[str, Known] = MappingProxyType(
 )
 
 
+_CAPTURED_GFX11 = "gfx1100"
 _W7900 = Known(
     "measured",
     "ROCm/rocm-systems, rocjitsu's float_dot fixtures (Radeon Pro W7900, gfx1100)",
@@ -172,6 +173,13 @@ def cdna_known(target: str) -> Mapping[str, Known]:
     return {name: _cdna_known(each) for name, each in mfma_instructions(target).items()}
 
 
+def _as_captured(found: Known) -> Known:
+    """Return what a capture of another processor of the family says."""
+    if found.certainty != "measured":
+        return found
+    return Known("rule", f"as captured on {_CAPTURED_GFX11}: {found.source}", "results of a GPU")
+
+
 def certainty(instruction: str, target: str | None = None) -> Certainty:
     """Return how well an instruction's sums are known to be a GPU's: "measured", "rule" or "model".
 
@@ -190,7 +198,8 @@ def known(instruction: str, target: str | None = None) -> Known:
     is_gfx11 = instructions_of(target) is GFX11_INSTRUCTIONS
     rows = GFX11_KNOWN if is_gfx11 else KNOWN
     if instruction in rows:
-        return rows[instruction]
+        found = rows[instruction]
+        return _as_captured(found) if is_gfx11 and target != _CAPTURED_GFX11 else found
     shorter = instruction.removeprefix("v_")
     alike = [shorter] if shorter in rows else get_close_matches(shorter, rows, 3)
     remedy = (

@@ -64,6 +64,12 @@ def test_every_matrix_and_dot_instruction_of_gfx11_has_a_row() -> None:
         matrix.certainty("wmma_f32_16x16x16_f16", "gfx942")
 
 
+def test_captures_of_one_processor_are_a_rule_for_its_relatives() -> None:
+    for name in ("wmma_f32_16x16x16_f16", "dot2_f32_bf16"):
+        found = [matrix.certainty(name, target) for target in ("gfx1100", "gfx1103", "gfx1151")]
+        assert found == ["measured", "rule", "rule"]
+
+
 def test_measured_are_those_that_the_captures_show_rounding_of() -> None:
     measured = {name for name in KNOWN if matrix.certainty(name) == "measured"}
     assert measured == {name.removeprefix("V_").lower() for name in captured()}
