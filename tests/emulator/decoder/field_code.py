@@ -177,6 +177,8 @@ def _bases(sets: InstructionSet, form: Format, opcode: int) -> list[dict[str, in
     if entry is None:
         return [{**vectors, **absent}]
     base = {**absent}
+    if form.name == "SMEM" and "sbase" not in entry[1]:
+        base["imm"] = 0
     for number, text in enumerate(entry[1].split()):
         role, _, _, _, takes = text.split(":")[:5]
         base[role] = _telling(form, role, takes, 16 * (number + 1))

@@ -90,7 +90,9 @@ def field_fills(form: Format) -> dict[str, list[int]]:
     if form.segment_shift == 14:
         fills["saddr"] = [127]
     if "soffset_en" in fills:
-        fills["soffset"], fills["imm"] = [0], [1]
+        fills["soffset"], fills["imm"] = [0], [1, 0]
+        fills["sbase"].append(0)
+        fills["sdst"].append(0)
     if form.name == "VOP3P":
         fills["op_sel_hi"], fills["op_sel_hi_2"] = [3, 0], [1, 0]
     return fills

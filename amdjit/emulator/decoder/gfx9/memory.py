@@ -25,6 +25,7 @@ _DATA = ("vdst", "vdata", "data0", "data1")
 _LDS_REGISTERS = ("addr", "data0", "data1", "vdst")
 _OFF = 127
 _M0 = 124
+_ALL_BUT_OPCODE = 0xFFFFFFFF_0003FFFF
 _Reader = Callable[[Row, OperandRow, int], Operand | None]
 
 
@@ -89,6 +90,10 @@ def _scalar_memory(row: Row, operand: OperandRow, bits: int) -> Operand | None:
 
 def _scalar_immediates(row: Row, bits: int) -> dict[str, int]:
     if not _has(row, "sbase"):
+        data = row.format.field("sdst")
+        used = data.read(-1) << data.shift if _has(row, "sdst") else 0
+        if bits & _ALL_BUT_OPCODE & ~used:
+            raise InvalidField(f"{row.opcode.mnemonic} has no address")
         return {}
     has_offset = _bit(row, bits, "imm")
     offset = row.format.field("offset").read_signed(bits) if has_offset else 0
@@ -111,6 +116,8 @@ def _lds_immediates(row: Row, bits: int) -> dict[str, int]:
             raise InvalidField(f"{row.opcode.mnemonic} has no {name}")
     if _bit(row, bits, "gds"):
         raise InvalidField("global data share (GDS) instructions are not supported")
+    if not row.operands and bits & 0xFFFF:
+        raise InvalidField(f"{row.opcode.mnemonic} has no offset")
     access = row.opcode.traits.memory
     if access and access.has_two_addresses:
         return {"offset0": bits & 0xFF, "offset1": (bits >> 8) & 0xFF}
