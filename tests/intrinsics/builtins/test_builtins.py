@@ -128,8 +128,11 @@ def test_the_table_has_every_builtin_of_clang_on_its_processors() -> None:
     assert len(entries) == len(rows()) == 785
     for entry in entries:
         row = rows()[entry["builtin"].removeprefix("__builtin_amdgcn_")]
-        assert row.targets == tuple(entry["targets"])
-        for target in (target for target in TARGETS if target.name in row.targets):
+        assert tuple(name for name in row.targets if name != "gfx908") == tuple(entry["targets"])
+        # The inventory has no gfx908, which has nothing that gfx90a has not.
+        known = [target for target in TARGETS if target.name in entry["targets"]]
+        assert "gfx908" not in row.targets or "gfx90a" in entry["targets"]
+        for target in known:
             assert list(row.mnemonics(target.name)) == (entry["isa"].get(target.name) or []), (
                 row.name,
                 target,
