@@ -135,7 +135,9 @@ def test_a_builtin_is_declared_for_gfx1201_if_and_only_if_it_exists_there(
     name: str, builtins: dict[str, dict[str, Any]]
 ) -> None:
     intrinsic: Intrinsic = getattr(amdgcn, name)
-    assert intrinsic.targets == tuple(builtins[name]["targets"])
+    # The inventory has no gfx908.
+    there = tuple(target for target in intrinsic.targets or () if target != "gfx908")
+    assert there == tuple(builtins[name]["targets"])
     if "gfx1201" in builtins[name]["targets"]:
         assert list(intrinsic.wave_sizes) == builtins[name]["target_waves"]["gfx1201"]
 
