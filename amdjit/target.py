@@ -121,6 +121,26 @@ def _cdna(name: str, isa: tuple[int, int, int], machine: int, lds: int, lds_gran
     )
 
 
+# MI100: VGPRs and AGPRs are two files of 256 registers each, and a wave gets as many of one as of
+# the other; waves and granules are those of gfx9. f32 is added in memory only without a result.
+_GFX908 = Target(
+    name="gfx908",
+    isa=(9, 0, 8),
+    wave_sizes=(64,),
+    features=_CDNA - {Feature.GLOBAL_F32_ATOMIC_ADD},
+    elf_machine_flags=0x30,
+    vgpr_file=512,
+    vgpr_granule=8,
+    vgpr_limit=256,
+    max_waves=10,
+    lds_per_workgroup=64 * 1024,
+    lds_per_workgroup_processor=64 * 1024,
+    lds_granule=512,
+    simds_per_workgroup_processor=4,
+    has_workgroup_processors=False,
+)
+
+
 def _rdna(
     name: str,
     isa: tuple[int, int, int],
@@ -187,6 +207,7 @@ _GFX1250 = Target(
 # LLVM: GCNSubtarget::getTotalNumVGPRs, AMDGPUBaseInfo's IsaInfo (allocation granules, waves a
 # SIMD), GCNProcessors.td; the AMDGPU guide, "ELF Header", for the machine flags.
 TARGETS: tuple[Target, ...] = (
+    _GFX908,
     _cdna("gfx90a", (9, 0, 10), 0x3F, 64 * 1024, 512),
     _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512),
     _cdna("gfx950", (9, 5, 0), 0x4F, 160 * 1024, 1280),

@@ -1360,145 +1360,145 @@ def mbcnt_hi(mask: _u32, base: _u32) -> _u32:
 def mbcnt_lo(mask: _u32, base: _u32) -> _u32:
     """Return base + the bits of the mask below this lane's, of lanes 0..31."""
 
-def mfma_f32_16x16x16bf16_1k(a0: _i16x4, a1: _i16x4, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x16bf16_1k(a: _i16x4, b: _i16x4, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x16bf16_1k` (`v_mfma_f32_16x16x16_bf16`)."""
 
-def mfma_f32_16x16x16f16(a0: _f16x4, a1: _f16x4, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x16f16(a: _f16x4, b: _f16x4, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x16f16` (`v_mfma_f32_16x16x16_f16`)."""
 
-def mfma_f32_16x16x1f32(a0: _f32, a1: _f32, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_16x16x1f32(a: _f32, b: _f32, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x1f32` (`v_mfma_f32_16x16x1_4b_f32`)."""
 
-def mfma_f32_16x16x2bf16(a0: _i16x2, a1: _i16x2, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_16x16x2bf16(a: _i16x2, b: _i16x2, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x2bf16` (`v_mfma_f32_16x16x2bf16`)."""
 
-def mfma_f32_16x16x32_bf16(a0: _bf16x8, a1: _bf16x8, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x32_bf16(a: _bf16x8, b: _bf16x8, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x32_bf16` (`v_mfma_f32_16x16x32_bf16`)."""
 
-def mfma_f32_16x16x32_bf8_bf8(a0: _i64, a1: _i64, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x32_bf8_bf8(a: _i64, b: _i64, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x32_bf8_bf8` (`v_mfma_f32_16x16x32_bf8_bf8`)."""
 
-def mfma_f32_16x16x32_bf8_fp8(a0: _i64, a1: _i64, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x32_bf8_fp8(a: _i64, b: _i64, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x32_bf8_fp8` (`v_mfma_f32_16x16x32_bf8_fp8`)."""
 
-def mfma_f32_16x16x32_f16(a0: _f16x8, a1: _f16x8, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x32_f16(a: _f16x8, b: _f16x8, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x32_f16` (`v_mfma_f32_16x16x32_f16`)."""
 
-def mfma_f32_16x16x32_fp8_bf8(a0: _i64, a1: _i64, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x32_fp8_bf8(a: _i64, b: _i64, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x32_fp8_bf8` (`v_mfma_f32_16x16x32_fp8_bf8`)."""
 
-def mfma_f32_16x16x32_fp8_fp8(a0: _i64, a1: _i64, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x32_fp8_fp8(a: _i64, b: _i64, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8` (`v_mfma_f32_16x16x32_fp8_fp8`)."""
 
-def mfma_f32_16x16x4bf16_1k(a0: _i16x4, a1: _i16x4, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_16x16x4bf16_1k(a: _i16x4, b: _i16x4, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x4bf16_1k` (`v_mfma_f32_16x16x4_4b_bf16`)."""
 
-def mfma_f32_16x16x4f16(a0: _f16x4, a1: _f16x4, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_16x16x4f16(a: _f16x4, b: _f16x4, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x4f16` (`v_mfma_f32_16x16x4_4b_f16`)."""
 
-def mfma_f32_16x16x4f32(a0: _f32, a1: _f32, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x4f32(a: _f32, b: _f32, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x4f32` (`v_mfma_f32_16x16x4_f32`)."""
 
-def mfma_f32_16x16x8_xf32(a0: _f32x2, a1: _f32x2, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x8_xf32(a: _f32x2, b: _f32x2, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x8_xf32` (`v_mfma_f32_16x16x8_xf32`)."""
 
-def mfma_f32_16x16x8bf16(a0: _i16x2, a1: _i16x2, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_16x16x8bf16(a: _i16x2, b: _i16x2, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_16x16x8bf16` (`v_mfma_f32_16x16x8bf16`)."""
 
-def mfma_f32_32x32x16_bf16(a0: _bf16x8, a1: _bf16x8, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x16_bf16(a: _bf16x8, b: _bf16x8, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x16_bf16` (`v_mfma_f32_32x32x16_bf16`)."""
 
-def mfma_f32_32x32x16_bf8_bf8(a0: _i64, a1: _i64, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x16_bf8_bf8(a: _i64, b: _i64, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x16_bf8_bf8` (`v_mfma_f32_32x32x16_bf8_bf8`)."""
 
-def mfma_f32_32x32x16_bf8_fp8(a0: _i64, a1: _i64, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x16_bf8_fp8(a: _i64, b: _i64, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x16_bf8_fp8` (`v_mfma_f32_32x32x16_bf8_fp8`)."""
 
-def mfma_f32_32x32x16_f16(a0: _f16x8, a1: _f16x8, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x16_f16(a: _f16x8, b: _f16x8, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x16_f16` (`v_mfma_f32_32x32x16_f16`)."""
 
-def mfma_f32_32x32x16_fp8_bf8(a0: _i64, a1: _i64, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x16_fp8_bf8(a: _i64, b: _i64, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x16_fp8_bf8` (`v_mfma_f32_32x32x16_fp8_bf8`)."""
 
-def mfma_f32_32x32x16_fp8_fp8(a0: _i64, a1: _i64, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x16_fp8_fp8(a: _i64, b: _i64, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8` (`v_mfma_f32_32x32x16_fp8_fp8`)."""
 
-def mfma_f32_32x32x1f32(a0: _f32, a1: _f32, a2: _f32x32, a3: int, a4: int, a5: int) -> _f32x32:
+def mfma_f32_32x32x1f32(a: _f32, b: _f32, c: _f32x32, cbsz: int, abid: int, blgp: int) -> _f32x32:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x1f32` (`v_mfma_f32_32x32x1_2b_f32`)."""
 
-def mfma_f32_32x32x2bf16(a0: _i16x2, a1: _i16x2, a2: _f32x32, a3: int, a4: int, a5: int) -> _f32x32:
+def mfma_f32_32x32x2bf16(a: _i16x2, b: _i16x2, c: _f32x32, cbsz: int, abid: int, blgp: int) -> _f32x32:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x2bf16` (`v_mfma_f32_32x32x2bf16`)."""
 
-def mfma_f32_32x32x2f32(a0: _f32, a1: _f32, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x2f32(a: _f32, b: _f32, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x2f32` (`v_mfma_f32_32x32x2_f32`)."""
 
-def mfma_f32_32x32x4_xf32(a0: _f32x2, a1: _f32x2, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x4_xf32(a: _f32x2, b: _f32x2, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x4_xf32` (`v_mfma_f32_32x32x4_xf32`)."""
 
-def mfma_f32_32x32x4bf16(a0: _i16x2, a1: _i16x2, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x4bf16(a: _i16x2, b: _i16x2, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x4bf16` (`v_mfma_f32_32x32x4bf16`)."""
 
-def mfma_f32_32x32x4bf16_1k(a0: _i16x4, a1: _i16x4, a2: _f32x32, a3: int, a4: int, a5: int) -> _f32x32:
+def mfma_f32_32x32x4bf16_1k(a: _i16x4, b: _i16x4, c: _f32x32, cbsz: int, abid: int, blgp: int) -> _f32x32:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x4bf16_1k` (`v_mfma_f32_32x32x4_2b_bf16`)."""
 
-def mfma_f32_32x32x4f16(a0: _f16x4, a1: _f16x4, a2: _f32x32, a3: int, a4: int, a5: int) -> _f32x32:
+def mfma_f32_32x32x4f16(a: _f16x4, b: _f16x4, c: _f32x32, cbsz: int, abid: int, blgp: int) -> _f32x32:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x4f16` (`v_mfma_f32_32x32x4_2b_f16`)."""
 
-def mfma_f32_32x32x8bf16_1k(a0: _i16x4, a1: _i16x4, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x8bf16_1k(a: _i16x4, b: _i16x4, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x8bf16_1k` (`v_mfma_f32_32x32x8_bf16`)."""
 
-def mfma_f32_32x32x8f16(a0: _f16x4, a1: _f16x4, a2: _f32x16, a3: int, a4: int, a5: int) -> _f32x16:
+def mfma_f32_32x32x8f16(a: _f16x4, b: _f16x4, c: _f32x16, cbsz: int, abid: int, blgp: int) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_f32_32x32x8f16` (`v_mfma_f32_32x32x8_f16`)."""
 
-def mfma_f32_4x4x1f32(a0: _f32, a1: _f32, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_4x4x1f32(a: _f32, b: _f32, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_4x4x1f32` (`v_mfma_f32_4x4x1_16b_f32`)."""
 
-def mfma_f32_4x4x2bf16(a0: _i16x2, a1: _i16x2, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_4x4x2bf16(a: _i16x2, b: _i16x2, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_4x4x2bf16` (`v_mfma_f32_4x4x2bf16`)."""
 
-def mfma_f32_4x4x4bf16_1k(a0: _i16x4, a1: _i16x4, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_4x4x4bf16_1k(a: _i16x4, b: _i16x4, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_4x4x4bf16_1k` (`v_mfma_f32_4x4x4_16b_bf16`)."""
 
-def mfma_f32_4x4x4f16(a0: _f16x4, a1: _f16x4, a2: _f32x4, a3: int, a4: int, a5: int) -> _f32x4:
+def mfma_f32_4x4x4f16(a: _f16x4, b: _f16x4, c: _f32x4, cbsz: int, abid: int, blgp: int) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_f32_4x4x4f16` (`v_mfma_f32_4x4x4_16b_f16`)."""
 
-def mfma_f64_16x16x4f64(a0: _f64, a1: _f64, a2: _f64x4, a3: int, a4: int, a5: int) -> _f64x4:
+def mfma_f64_16x16x4f64(a: _f64, b: _f64, c: _f64x4, cbsz: int, abid: int, blgp: int) -> _f64x4:
     """clang's `__builtin_amdgcn_mfma_f64_16x16x4f64` (`v_mfma_f64_16x16x4_f64`)."""
 
-def mfma_f64_4x4x4f64(a0: _f64, a1: _f64, a2: _f64, a3: int, a4: int, a5: int) -> _f64:
+def mfma_f64_4x4x4f64(a: _f64, b: _f64, c: _f64, cbsz: int, abid: int, blgp: int) -> _f64:
     """clang's `__builtin_amdgcn_mfma_f64_4x4x4f64` (`v_mfma_f64_4x4x4_4b_f64`)."""
 
-def mfma_i32_16x16x16i8(a0: _i32, a1: _i32, a2: _i32x4, a3: int, a4: int, a5: int) -> _i32x4:
+def mfma_i32_16x16x16i8(a: _i32, b: _i32, c: _i32x4, cbsz: int, abid: int, blgp: int) -> _i32x4:
     """clang's `__builtin_amdgcn_mfma_i32_16x16x16i8` (`v_mfma_i32_16x16x16i8`)."""
 
-def mfma_i32_16x16x32_i8(a0: _i64, a1: _i64, a2: _i32x4, a3: int, a4: int, a5: int) -> _i32x4:
+def mfma_i32_16x16x32_i8(a: _i64, b: _i64, c: _i32x4, cbsz: int, abid: int, blgp: int) -> _i32x4:
     """clang's `__builtin_amdgcn_mfma_i32_16x16x32_i8` (`v_mfma_i32_16x16x32_i8`)."""
 
-def mfma_i32_16x16x4i8(a0: _i32, a1: _i32, a2: _i32x16, a3: int, a4: int, a5: int) -> _i32x16:
+def mfma_i32_16x16x4i8(a: _i32, b: _i32, c: _i32x16, cbsz: int, abid: int, blgp: int) -> _i32x16:
     """clang's `__builtin_amdgcn_mfma_i32_16x16x4i8` (`v_mfma_i32_16x16x4_4b_i8`)."""
 
-def mfma_i32_16x16x64_i8(a0: _i32x4, a1: _i32x4, a2: _i32x4, a3: int, a4: int, a5: int) -> _i32x4:
+def mfma_i32_16x16x64_i8(a: _i32x4, b: _i32x4, c: _i32x4, cbsz: int, abid: int, blgp: int) -> _i32x4:
     """clang's `__builtin_amdgcn_mfma_i32_16x16x64_i8` (`v_mfma_i32_16x16x64_i8`)."""
 
-def mfma_i32_32x32x16_i8(a0: _i64, a1: _i64, a2: _i32x16, a3: int, a4: int, a5: int) -> _i32x16:
+def mfma_i32_32x32x16_i8(a: _i64, b: _i64, c: _i32x16, cbsz: int, abid: int, blgp: int) -> _i32x16:
     """clang's `__builtin_amdgcn_mfma_i32_32x32x16_i8` (`v_mfma_i32_32x32x16_i8`)."""
 
-def mfma_i32_32x32x32_i8(a0: _i32x4, a1: _i32x4, a2: _i32x16, a3: int, a4: int, a5: int) -> _i32x16:
+def mfma_i32_32x32x32_i8(a: _i32x4, b: _i32x4, c: _i32x16, cbsz: int, abid: int, blgp: int) -> _i32x16:
     """clang's `__builtin_amdgcn_mfma_i32_32x32x32_i8` (`v_mfma_i32_32x32x32_i8`)."""
 
-def mfma_i32_32x32x4i8(a0: _i32, a1: _i32, a2: _i32x32, a3: int, a4: int, a5: int) -> _i32x32:
+def mfma_i32_32x32x4i8(a: _i32, b: _i32, c: _i32x32, cbsz: int, abid: int, blgp: int) -> _i32x32:
     """clang's `__builtin_amdgcn_mfma_i32_32x32x4i8` (`v_mfma_i32_32x32x4_2b_i8`)."""
 
-def mfma_i32_32x32x8i8(a0: _i32, a1: _i32, a2: _i32x16, a3: int, a4: int, a5: int) -> _i32x16:
+def mfma_i32_32x32x8i8(a: _i32, b: _i32, c: _i32x16, cbsz: int, abid: int, blgp: int) -> _i32x16:
     """clang's `__builtin_amdgcn_mfma_i32_32x32x8i8` (`v_mfma_i32_32x32x8i8`)."""
 
-def mfma_i32_4x4x4i8(a0: _i32, a1: _i32, a2: _i32x4, a3: int, a4: int, a5: int) -> _i32x4:
+def mfma_i32_4x4x4i8(a: _i32, b: _i32, c: _i32x4, cbsz: int, abid: int, blgp: int) -> _i32x4:
     """clang's `__builtin_amdgcn_mfma_i32_4x4x4i8` (`v_mfma_i32_4x4x4_16b_i8`)."""
 
-def mfma_scale_f32_16x16x128_f8f6f4(a0: _i32x8, a1: _i32x8, a2: _f32x4, a3: int, a4: int, a5: int, a6: _i32, a7: int, a8: _i32) -> _f32x4:
+def mfma_scale_f32_16x16x128_f8f6f4(a: _i32x8, b: _i32x8, c: _f32x4, format_a: int, format_b: int, byte_a: int, scale_a: _i32, byte_b: int, scale_b: _i32) -> _f32x4:
     """clang's `__builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4` (`v_mfma_scale_f32_16x16x128_f8f6f4`)."""
 
-def mfma_scale_f32_32x32x64_f8f6f4(a0: _i32x8, a1: _i32x8, a2: _f32x16, a3: int, a4: int, a5: int, a6: _i32, a7: int, a8: _i32) -> _f32x16:
+def mfma_scale_f32_32x32x64_f8f6f4(a: _i32x8, b: _i32x8, c: _f32x16, format_a: int, format_b: int, byte_a: int, scale_a: _i32, byte_b: int, scale_b: _i32) -> _f32x16:
     """clang's `__builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4` (`v_mfma_scale_f32_32x32x64_f8f6f4`)."""
 
 def mov_dpp(a0: _i32, a1: int, a2: int, a3: int, a4: bool) -> _i32:
@@ -1858,88 +1858,88 @@ def sinf(x: _f32) -> _f32:
 def sinh(x: _f16) -> _f16:
     """Return the sine of x full turns."""
 
-def smfmac_f32_16x16x128_bf8_bf8(a0: _i32x4, a1: _i32x8, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x128_bf8_bf8(a: _i32x4, b: _i32x8, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x128_bf8_bf8` (`v_smfmac_f32_16x16x128_bf8_bf8`)."""
 
-def smfmac_f32_16x16x128_bf8_fp8(a0: _i32x4, a1: _i32x8, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x128_bf8_fp8(a: _i32x4, b: _i32x8, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x128_bf8_fp8` (`v_smfmac_f32_16x16x128_bf8_fp8`)."""
 
-def smfmac_f32_16x16x128_fp8_bf8(a0: _i32x4, a1: _i32x8, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x128_fp8_bf8(a: _i32x4, b: _i32x8, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x128_fp8_bf8` (`v_smfmac_f32_16x16x128_fp8_bf8`)."""
 
-def smfmac_f32_16x16x128_fp8_fp8(a0: _i32x4, a1: _i32x8, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x128_fp8_fp8(a: _i32x4, b: _i32x8, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x128_fp8_fp8` (`v_smfmac_f32_16x16x128_fp8_fp8`)."""
 
-def smfmac_f32_16x16x32_bf16(a0: _i16x4, a1: _i16x8, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x32_bf16(a: _i16x4, b: _i16x8, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x32_bf16` (`v_smfmac_f32_16x16x32_bf16`)."""
 
-def smfmac_f32_16x16x32_f16(a0: _f16x4, a1: _f16x8, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x32_f16(a: _f16x4, b: _f16x8, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x32_f16` (`v_smfmac_f32_16x16x32_f16`)."""
 
-def smfmac_f32_16x16x64_bf16(a0: _bf16x8, a1: _bf16x16, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x64_bf16(a: _bf16x8, b: _bf16x16, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x64_bf16` (`v_smfmac_f32_16x16x64_bf16`)."""
 
-def smfmac_f32_16x16x64_bf8_bf8(a0: _i32x2, a1: _i32x4, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x64_bf8_bf8(a: _i32x2, b: _i32x4, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x64_bf8_bf8` (`v_smfmac_f32_16x16x64_bf8_bf8`)."""
 
-def smfmac_f32_16x16x64_bf8_fp8(a0: _i32x2, a1: _i32x4, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x64_bf8_fp8(a: _i32x2, b: _i32x4, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x64_bf8_fp8` (`v_smfmac_f32_16x16x64_bf8_fp8`)."""
 
-def smfmac_f32_16x16x64_f16(a0: _f16x8, a1: _f16x16, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x64_f16(a: _f16x8, b: _f16x16, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x64_f16` (`v_smfmac_f32_16x16x64_f16`)."""
 
-def smfmac_f32_16x16x64_fp8_bf8(a0: _i32x2, a1: _i32x4, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x64_fp8_bf8(a: _i32x2, b: _i32x4, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x64_fp8_bf8` (`v_smfmac_f32_16x16x64_fp8_bf8`)."""
 
-def smfmac_f32_16x16x64_fp8_fp8(a0: _i32x2, a1: _i32x4, a2: _f32x4, a3: _i32, a4: int, a5: int) -> _f32x4:
+def smfmac_f32_16x16x64_fp8_fp8(a: _i32x2, b: _i32x4, c: _f32x4, index: _i32, cbsz: int, abid: int) -> _f32x4:
     """clang's `__builtin_amdgcn_smfmac_f32_16x16x64_fp8_fp8` (`v_smfmac_f32_16x16x64_fp8_fp8`)."""
 
-def smfmac_f32_32x32x16_bf16(a0: _i16x4, a1: _i16x8, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x16_bf16(a: _i16x4, b: _i16x8, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x16_bf16` (`v_smfmac_f32_32x32x16_bf16`)."""
 
-def smfmac_f32_32x32x16_f16(a0: _f16x4, a1: _f16x8, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x16_f16(a: _f16x4, b: _f16x8, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x16_f16` (`v_smfmac_f32_32x32x16_f16`)."""
 
-def smfmac_f32_32x32x32_bf16(a0: _bf16x8, a1: _bf16x16, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x32_bf16(a: _bf16x8, b: _bf16x16, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x32_bf16` (`v_smfmac_f32_32x32x32_bf16`)."""
 
-def smfmac_f32_32x32x32_bf8_bf8(a0: _i32x2, a1: _i32x4, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x32_bf8_bf8(a: _i32x2, b: _i32x4, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x32_bf8_bf8` (`v_smfmac_f32_32x32x32_bf8_bf8`)."""
 
-def smfmac_f32_32x32x32_bf8_fp8(a0: _i32x2, a1: _i32x4, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x32_bf8_fp8(a: _i32x2, b: _i32x4, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x32_bf8_fp8` (`v_smfmac_f32_32x32x32_bf8_fp8`)."""
 
-def smfmac_f32_32x32x32_f16(a0: _f16x8, a1: _f16x16, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x32_f16(a: _f16x8, b: _f16x16, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x32_f16` (`v_smfmac_f32_32x32x32_f16`)."""
 
-def smfmac_f32_32x32x32_fp8_bf8(a0: _i32x2, a1: _i32x4, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x32_fp8_bf8(a: _i32x2, b: _i32x4, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x32_fp8_bf8` (`v_smfmac_f32_32x32x32_fp8_bf8`)."""
 
-def smfmac_f32_32x32x32_fp8_fp8(a0: _i32x2, a1: _i32x4, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x32_fp8_fp8(a: _i32x2, b: _i32x4, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x32_fp8_fp8` (`v_smfmac_f32_32x32x32_fp8_fp8`)."""
 
-def smfmac_f32_32x32x64_bf8_bf8(a0: _i32x4, a1: _i32x8, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x64_bf8_bf8(a: _i32x4, b: _i32x8, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x64_bf8_bf8` (`v_smfmac_f32_32x32x64_bf8_bf8`)."""
 
-def smfmac_f32_32x32x64_bf8_fp8(a0: _i32x4, a1: _i32x8, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x64_bf8_fp8(a: _i32x4, b: _i32x8, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x64_bf8_fp8` (`v_smfmac_f32_32x32x64_bf8_fp8`)."""
 
-def smfmac_f32_32x32x64_fp8_bf8(a0: _i32x4, a1: _i32x8, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x64_fp8_bf8(a: _i32x4, b: _i32x8, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x64_fp8_bf8` (`v_smfmac_f32_32x32x64_fp8_bf8`)."""
 
-def smfmac_f32_32x32x64_fp8_fp8(a0: _i32x4, a1: _i32x8, a2: _f32x16, a3: _i32, a4: int, a5: int) -> _f32x16:
+def smfmac_f32_32x32x64_fp8_fp8(a: _i32x4, b: _i32x8, c: _f32x16, index: _i32, cbsz: int, abid: int) -> _f32x16:
     """clang's `__builtin_amdgcn_smfmac_f32_32x32x64_fp8_fp8` (`v_smfmac_f32_32x32x64_fp8_fp8`)."""
 
-def smfmac_i32_16x16x128_i8(a0: _i32x4, a1: _i32x8, a2: _i32x4, a3: _i32, a4: int, a5: int) -> _i32x4:
+def smfmac_i32_16x16x128_i8(a: _i32x4, b: _i32x8, c: _i32x4, index: _i32, cbsz: int, abid: int) -> _i32x4:
     """clang's `__builtin_amdgcn_smfmac_i32_16x16x128_i8` (`v_smfmac_i32_16x16x128_i8`)."""
 
-def smfmac_i32_16x16x64_i8(a0: _i32x2, a1: _i32x4, a2: _i32x4, a3: _i32, a4: int, a5: int) -> _i32x4:
+def smfmac_i32_16x16x64_i8(a: _i32x2, b: _i32x4, c: _i32x4, index: _i32, cbsz: int, abid: int) -> _i32x4:
     """clang's `__builtin_amdgcn_smfmac_i32_16x16x64_i8` (`v_smfmac_i32_16x16x64_i8`)."""
 
-def smfmac_i32_32x32x32_i8(a0: _i32x2, a1: _i32x4, a2: _i32x16, a3: _i32, a4: int, a5: int) -> _i32x16:
+def smfmac_i32_32x32x32_i8(a: _i32x2, b: _i32x4, c: _i32x16, index: _i32, cbsz: int, abid: int) -> _i32x16:
     """clang's `__builtin_amdgcn_smfmac_i32_32x32x32_i8` (`v_smfmac_i32_32x32x32_i8`)."""
 
-def smfmac_i32_32x32x64_i8(a0: _i32x4, a1: _i32x8, a2: _i32x16, a3: _i32, a4: int, a5: int) -> _i32x16:
+def smfmac_i32_32x32x64_i8(a: _i32x4, b: _i32x8, c: _i32x16, index: _i32, cbsz: int, abid: int) -> _i32x16:
     """clang's `__builtin_amdgcn_smfmac_i32_32x32x64_i8` (`v_smfmac_i32_32x32x64_i8`)."""
 
 def sqrt(x: _f64) -> _f64:

@@ -151,7 +151,7 @@ def test_the_cache_is_where_the_environment_says(
         (
             "AMDJIT_TARGET",
             "gfx906",
-            "AMDJIT_TARGET: unknown target 'gfx906': amdjit has gfx90a, gfx942, gfx950",
+            "AMDJIT_TARGET: unknown target 'gfx906': amdjit has gfx908, gfx90a, gfx942, gfx950",
         ),
         ("AMDJIT_TARGET", "gfx906", "gfx1250; the nearest is gfx90a"),
         ("AMDJIT_EMULATOR_THREADS", "0", "1 to 1024"),

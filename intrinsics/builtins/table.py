@@ -93,6 +93,8 @@ _CHOICES: Mapping[str, Choice | Immediate] = MappingProxyType(
         # Before gfx12 these are the bits GLC, SLC, DLC and SCC. The bit between them is for
         # swizzling, which images lack.
         "image_policy": Immediate(0, 31, elsewhere=((_BEFORE_GFX12, (*range(8), *range(16, 24))),)),
+        # Of products of f64: bits that negate A, B and C, which gfx90a has not.
+        "negation": Immediate(0, 7, elsewhere=((("gfx90a",), (0,)),)),
         "scope": Choice("", "agent", "workgroup", "wavefront", "singlethread"),
     }
 )
@@ -194,7 +196,11 @@ def from_table(name: str) -> Intrinsic:
     if not row.signature:
         raise KeyError(name)
     *words, result = row.signature.replace("->", "").split()
-    parameters = tuple(_parameter(f"a{number}", word) for number, word in enumerate(words))
+    names = _PRODUCT_PARAMETERS.get(
+        "scale" if name.startswith("mfma_scale") else row.group,
+        tuple(f"a{number}" for number in range(len(words))),
+    )
+    parameters = tuple(map(_parameter, names, words))
     own = row.mnemonics("gfx1201" if "gfx1201" in row.targets else row.targets[-1])
     return Intrinsic(
         name=name,
@@ -254,6 +260,14 @@ def _kind(name: str) -> tuple[str, ...]:
 
 
 _ALIKE = 0.7
+# Names of the parameters of matrix instructions: their modifiers by the ISA's names.
+_PRODUCT_PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "mfma": ("a", "b", "c", "cbsz", "abid", "blgp"),
+        "smfmac": ("a", "b", "c", "index", "cbsz", "abid"),
+        "scale": ("a", "b", "c", "format_a", "format_b", "byte_a", "scale_a", "byte_b", "scale_b"),
+    }
+)
 # Groups of builtins that can replace one another.
 _FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

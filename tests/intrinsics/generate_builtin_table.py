@@ -17,11 +17,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from amdjit.intrinsics.models.mfma_instructions import CDNA, mfma_instructions
+
 OUTPUT = Path(__file__).parents[2] / "intrinsics" / "builtins" / "amdgcn_builtins.tsv"
 # Declared by hand, with a reference model: those modules need the table, so their text is read.
 DECLARED = {
     name
-    for module in ("amdgcn_integer", "amdgcn_math", "amdgcn_wave", "convert", "wmma", "wmma_gfx11")
+    for module in ("integer", "real", "wave", "wmma", "wmma_gfx11")
     for name in re.findall(
         r"^@builtin.*?^def (\w+)", (OUTPUT.parent / f"{module}.py").read_text(), re.M | re.S
     )
@@ -115,6 +117,20 @@ def range_text(ranges: dict[str, Any], llvm: str) -> str:
     return f"0..{min(tops, default=most)}"
 
 
+def matrix_constants(name: str) -> tuple[str, ...]:
+    """Return the ranges of the modifiers of an MFMA or SMFMAC, in clang's order; LLVM would take
+    all numbers that fit."""
+    found = next(mfma_instructions(target)[name] for target in reversed(CDNA)
+                 if name in mfma_instructions(target))  # fmt: skip
+    if found.is_scaled:
+        return ("0..4", "0..4", "0..3", "0..3")
+    if found.is_sparse:
+        return ("0..7", f"0..{found.layout('index').sets - 1}")
+    highest = found.highest_cbsz
+    blgp = "negation" if found.negates else f"0..{found.highest_blgp}"
+    return (f"0..{highest}", f"0..{(1 << highest) - 1}", blgp)
+
+
 def known_constant(entry: dict[str, Any], operand: int) -> str | None:
     """Return the range of constants whose bits mean something else on each processor, so that none
     is refused.
@@ -127,6 +143,8 @@ def known_constant(entry: dict[str, Any], operand: int) -> str | None:
     if name in RANGES or name.startswith("wave_reduce_"):
         return RANGES.get(name, "0..2")
     constants = [k for k in entry["immarg"] if entry["arg_types"][k] == "i32"]
+    if entry["group"] in ("mfma", "smfmac"):
+        return matrix_constants(name)[constants.index(operand)]
     if entry["group"] == "image":
         components = "{0,1,2,4,8}" if entry["ret_type"] in ("float", "half") else "0..15"
         place = constants.index(operand)

@@ -136,8 +136,10 @@ def test_a_builtin_is_declared_for_gfx1201_if_and_only_if_it_exists_there(
     name: str, builtins: dict[str, dict[str, Any]]
 ) -> None:
     intrinsic: Intrinsic = getattr(amdgcn, name)
-    named = [target.name for target in TARGETS if target.like is None]
-    assert [name for name in intrinsic.targets if name in named] == builtins[name]["targets"]
+    # The inventory has no gfx908, nor what is like another processor.
+    named = [target.name for target in TARGETS if target.like is None and target.name != "gfx908"]
+    there = [name for name in intrinsic.targets or () if name in named]
+    assert there == builtins[name]["targets"]
     if "gfx1201" in builtins[name]["targets"]:
         assert list(intrinsic.wave_sizes) == builtins[name]["target_waves"]["gfx1201"]
 

@@ -27,7 +27,7 @@ def layouts(target: str) -> list[MfmaLayout]:
     ]
 
 
-@pytest.mark.parametrize("target", CDNA[1:])
+@pytest.mark.parametrize("target", CDNA)
 def test_the_instructions_are_clangs_builtins(target: str) -> None:
     known = matrix.mfma_instructions(target)
     there = [
