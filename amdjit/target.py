@@ -29,6 +29,7 @@ class Feature(Enum):
     PACKED_FP16 = "packed f16"
     GLOBAL_F32_ATOMIC_ADD = "global f32 atomic add"
     SPLIT_BARRIER = "split barrier"
+    OCP_FLOATS = "OCP fp8 and bf8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +94,32 @@ class Target:
 
 _RDNA = frozenset({Feature.WAVE32, Feature.WAVE64, Feature.PACKED_FP16})
 _GFX11 = _RDNA | {Feature.WMMA_GFX11, Feature.GLOBAL_F32_ATOMIC_ADD}
-_GFX12 = _RDNA | {Feature.WMMA_GFX12, Feature.GLOBAL_F32_ATOMIC_ADD, Feature.SPLIT_BARRIER}
+_GFX12 = _RDNA | {
+    Feature.WMMA_GFX12,
+    Feature.GLOBAL_F32_ATOMIC_ADD,
+    Feature.SPLIT_BARRIER,
+    Feature.OCP_FLOATS,
+}
 _CDNA = frozenset(
     {Feature.WAVE64, Feature.MFMA, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD}
 )
 
 
-def _cdna(name: str, isa: tuple[int, int, int], machine: int, lds: int, lds_granule: int) -> Target:
+def _cdna(
+    name: str,
+    isa: tuple[int, int, int],
+    machine: int,
+    lds: int,
+    lds_granule: int,
+    features: frozenset[Feature] = _CDNA,
+) -> Target:
     # A compute unit has 4 SIMDs and an LDS of its own. A wave64 has 512 registers, VGPRs and AGPRs
     # together.
     return Target(
         name=name,
         isa=isa,
         wave_sizes=(64,),
-        features=_CDNA,
+        features=features,
         elf_machine_flags=machine,
         vgpr_file=1024,
         vgpr_granule=16,
@@ -190,7 +203,13 @@ _GFX1250 = Target(
     isa=(12, 5, 0),
     wave_sizes=(32,),
     features=frozenset(
-        {Feature.WAVE32, Feature.PACKED_FP16, Feature.GLOBAL_F32_ATOMIC_ADD, Feature.SPLIT_BARRIER}
+        {
+            Feature.WAVE32,
+            Feature.PACKED_FP16,
+            Feature.GLOBAL_F32_ATOMIC_ADD,
+            Feature.SPLIT_BARRIER,
+            Feature.OCP_FLOATS,
+        }
     ),
     elf_machine_flags=0x49,
     vgpr_file=1024,
@@ -210,7 +229,8 @@ TARGETS: tuple[Target, ...] = (
     _GFX908,
     _cdna("gfx90a", (9, 0, 10), 0x3F, 64 * 1024, 512),
     _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512),
-    _cdna("gfx950", (9, 5, 0), 0x4F, 160 * 1024, 1280),
+    # gfx942's 8-bit floats are of another kind, FNUZ.
+    _cdna("gfx950", (9, 5, 0), 0x4F, 160 * 1024, 1280, _CDNA | {Feature.OCP_FLOATS}),
     _rdna("gfx1030", (10, 3, 0), 0x36, _RDNA, 1024, 16),
     # AMD's product page of the RX 7900 XTX: 96 compute units.
     _rdna("gfx1100", (11, 0, 0), 0x41, _GFX11, 1536, 24, multiprocessors=48),

@@ -126,9 +126,8 @@ def kind_of(name: str) -> str:
 def clang_code(clang: str, source: Path, folder: Path) -> bytes:
     """Return the code object of a kernel in C."""
     relocatable = folder / f"{source.stem}.o"
-    subprocess.run(
-        [clang, *CLANG, "-c", str(source), "-o", str(relocatable)], check=True, timeout=120
-    )
+    command = [clang, *CLANG, f"-mcpu={TARGET}", "-c", str(source), "-o", str(relocatable)]
+    subprocess.run(command, check=True, timeout=120)
     return link(relocatable.read_bytes(), find_linker(Environment()))
 
 

@@ -19,6 +19,7 @@ from amdjit.declarations import (
     intrinsic,
 )
 from amdjit.intrinsics.builtins.table import builtin
+from amdjit.target import TARGETS, Feature
 from amdjit.types import (
     Immediate,
     Scalar,
@@ -49,7 +50,7 @@ Byte = Annotated[int, Immediate(0, 3)]
 _bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 # fp8 of the OCP kind is what gfx12 converts to; gfx942's has another bias (RDNA4 ISA, "FP8 and
 # BF8").
-_OCP = ("gfx950", "gfx1200", "gfx1201", "gfx1250")
+_OCP = tuple(target.name for target in TARGETS if Feature.OCP_FLOATS in target.features)
 _SOFTWARE = "amdjit.fp8(x) and amdjit.bf8(x), which convert in software"
 
 

@@ -65,13 +65,16 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
 
     fast_math: the flags of every floating-point instruction. allocas: the builder of the entry
     block, which contains nothing but allocas and marks of their lives, so that SROA promotes them
-    all.
+    all. has_eight_bit_floats: the processor has instructions that convert OCP 8-bit floats.
     """
 
-    def __init__(self, function: Any, fast_math: tuple[str, ...]) -> None:
+    def __init__(
+        self, function: Any, fast_math: tuple[str, ...], has_eight_bit_floats: bool
+    ) -> None:
         self.entry = function.append_basic_block("entry")
         super().__init__(function.append_basic_block("body"))
         self.fast_math = fast_math
+        self.has_eight_bit_floats = has_eight_bit_floats
         self.allocas = ir.IRBuilder(self.entry)
 
     def finish(self) -> None:

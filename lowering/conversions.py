@@ -12,12 +12,12 @@ from llvmlite import ir
 
 from amdjit.diagnostics.errors import InternalError
 from amdjit.lowering.builder import Builder
+from amdjit.lowering.eight_bit_floats import from_eight_bits, to_eight_bits
 from amdjit.lowering.types import (
     BFLOAT,
     DOUBLE,
     FLOAT,
     HALF,
-    I1,
     I8,
     I32,
     Literal,
@@ -26,7 +26,6 @@ from amdjit.lowering.types import (
     literal,
     llvm_type,
     mangled,
-    undefined,
 )
 from amdjit.types import Scalar, ScalarKind, Type, Vector, boolean
 
@@ -138,7 +137,7 @@ def _float_to_float(builder: Builder, value: Any, old: Scalar, new: Scalar) -> A
 def _widened(builder: Builder, value: Any, old: Scalar) -> Any:
     """Return bf16, fp8 and bf8 as f32, which represents them exactly; others unchanged."""
     if old.storage_only:
-        return _from_eight_bits(builder, value, old)
+        return from_eight_bits(builder, value, old)
     return builder.fpext(value, like(value.type, FLOAT)) if old.name == "bf16" else value
 
 
@@ -149,7 +148,7 @@ def _narrowed(builder: Builder, value: Any, new: Scalar) -> Any:
             if element_type(value.type) == FLOAT
             else builder.fpext(value, like(value.type, FLOAT))
         )
-        return _to_eight_bits(builder, single, new)
+        return to_eight_bits(builder, single, new)
     llvm = like(value.type, llvm_type(new))
     old_width, new_width = _WIDTH[element_type(value.type)], new.bits
     if value.type == llvm:
@@ -175,38 +174,3 @@ def _round_to_odd(builder: Builder, value: Any) -> Any:
     odd = builder.or_(toward_zero, literal(bits.type, 1))
     inexact = builder.fcmp_ordered("!=", back, value)
     return builder.bitcast(builder.select(inexact, odd, bits), single.type)
-
-
-def _from_eight_bits(builder: Builder, value: Any, old: Scalar) -> Any:
-    name = f"llvm.amdgcn.cvt.f32.{old.name}"
-
-    def one(byte: Any) -> Any:
-        return builder.invoke_name(name, FLOAT, [builder.zext(byte, I32), literal(I32, 0)])
-
-    return _each(builder, value, FLOAT, one)
-
-
-def _to_eight_bits(builder: Builder, value: Any, new: Scalar) -> Any:
-    """Round f32 to nearest even (RDNA4 ISA, V_CVT_PK_FP8_F32, V_CVT_PK_BF8_F32, with the mode's
-    FP16_OVFL at 0)."""
-    name = f"llvm.amdgcn.cvt.pk.{new.name}.f32"
-
-    def one(single: Any) -> Any:
-        word = builder.invoke_name(name, I32, [single, single, undefined(I32), literal(I1, 0)])
-        return builder.trunc(word, I8)
-
-    return _each(builder, value, I8, one)
-
-
-def _each(builder: Builder, value: Any, element: Any, one: Any) -> Any:
-    """Apply a scalar operation to a scalar, or to a vector's elements one by one."""
-    llvm = like(value.type, element)
-    if llvm == element:
-        return one(value)
-    result = undefined(llvm)
-    for index in range(llvm.count):
-        position = literal(I32, index)
-        result = builder.insert_element(
-            result, one(builder.extract_element(value, position)), position
-        )
-    return result

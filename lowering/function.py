@@ -23,7 +23,7 @@ from amdjit.lowering.synchronisation import synchronises
 from amdjit.lowering.types import I1, I8, I64, VOID, literal, mangled, pointer_to
 from amdjit.lowering.variables import variables_in_memory
 from amdjit.options import CompileOptions
-from amdjit.target import feature_string
+from amdjit.target import Feature, feature_string
 from amdjit.tree import nodes as tree
 from amdjit.tree.inlining import may_be_own_memory
 from amdjit.tree.parameter_uses import parameter_uses
@@ -134,7 +134,9 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
             is_optimised = module.options.opt_level > 0
             variables = FunctionVariables(module.debug_types, locations, function, is_optimised)
     builder = Builder(
-        declared, module.library_fast_math if function.transparent else module.fast_math
+        declared,
+        module.library_fast_math if function.transparent else module.fast_math,
+        Feature.OCP_FLOATS in module.options.target.features,
     )
     in_memory = variables_in_memory(function, for_debugging=module.options.opt_level == 0)
     state = FunctionState(module, function, builder, locations, variables, in_memory)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,19 @@ from numpy.typing import NDArray
 
 import amdjit
 from amdjit import bf8, bf8x8, bf16, boolean, f16, f32, f64, fp8, fp8x8, i8, i32, i64, u16, u64
+from amdjit.target import TARGETS
 from amdjit.types import Scalar
 
 STORED = (fp8, bf8)
+# gfx1201 has instructions for the conversions, gfx1100 none.
+DEVICES = (DEVICE, "emulator:gfx1100")
 FLOATS = (f16, bf16, f32, f64, fp8, bf8)
+
+
+@pytest.fixture(autouse=True, params=DEVICES)
+def device(request: pytest.FixtureRequest) -> Iterator[None]:
+    with amdjit.use(request.param):
+        yield
 
 
 @amdjit.kernel
@@ -39,8 +50,7 @@ def check(a: NDArray[Any], target: Scalar) -> None:
             # f32.
             expected = np.array([target.dtype.type(x) for x in a])
     out = np.zeros(len(a), target.dtype)
-    with amdjit.use(DEVICE):
-        converted[-(-len(a) // 256), 256](a, out, target)
+    converted[-(-len(a) // 256), 256](a, out, target)
     assert_same_bits(out, expected, f"{a.dtype} to {target}")
     # The sign of a NaN is kept, too.
     assert np.array_equal(
@@ -109,8 +119,7 @@ def test_to_integers_and_booleans(source: Scalar) -> None:
     check(finite, i32)
     check(finite, i64)
     out = np.zeros(256, np.bool_)
-    with amdjit.use(DEVICE):
-        converted[1, 256](codes(source), out, boolean)
+    converted[1, 256](codes(source), out, boolean)
     assert np.array_equal(out, codes(source).astype(np.float32) != 0)
 
 
@@ -118,8 +127,7 @@ def test_to_integers_and_booleans(source: Scalar) -> None:
 def test_a_store_converts(target: Scalar) -> None:
     a = np.linspace(-500, 500, 64, dtype=np.float32)
     out = np.zeros(64, target.dtype)
-    with amdjit.use(DEVICE):
-        stored[1, 64](a, out)
+    stored[1, 64](a, out)
     assert_same_bits(out, a.astype(target.dtype), "store")
 
 
@@ -133,8 +141,7 @@ def wide(a, out, wider: amdjit.Const, narrower: amdjit.Const):
 def test_vectors_convert_element_by_element(vector: Any) -> None:
     a = np.linspace(-100, 100, 64).astype(vector.element.dtype)
     out = np.zeros_like(a)
-    with amdjit.use(DEVICE):
-        wide[1, 8](a, out, amdjit.f32x8, vector)
+    wide[1, 8](a, out, amdjit.f32x8, vector)
     assert_same_bits(out, (2 * a.astype(np.float32)).astype(a.dtype), "vectors")
 
 
@@ -147,8 +154,7 @@ def constant(out, target: amdjit.Const):
 @pytest.mark.parametrize("target", STORED, ids=str)
 def test_constants_become_small_floats_as_in_ml_dtypes(target: Scalar) -> None:
     out = np.zeros(2, target.dtype)
-    with amdjit.use(DEVICE):
-        constant[1, 1](out, target)
+    constant[1, 1](out, target)
     assert_same_bits(out, np.array([0.3, -448], target.dtype), "constants")
 
 
@@ -159,5 +165,14 @@ def least(a, out):
 
 def test_arithmetic_is_refused() -> None:
     a = np.zeros(2, fp8.dtype)
-    with amdjit.use(DEVICE), pytest.raises(amdjit.CompileError, match="but fp8 was given"):
+    with pytest.raises(amdjit.CompileError, match="but fp8 was given"):
         least[1, 1](a, a)
+
+
+@pytest.mark.parametrize("target", [target.name for target in TARGETS])
+def test_each_processor_converts_ocp_floats(target: str) -> None:
+    """gfx942's instructions of these names convert numbers of another kind, FNUZ."""
+    has_instructions = target in ("gfx950", "gfx1200", "gfx1201", "gfx1250")
+    for arguments in ((f32[:], fp8[:], fp8), (bf8[:], f32[:], f32)):
+        asm = converted.compile(*arguments, target=target).asm
+        assert bool(re.search(r"v_cvt_\w*(fp8|bf8)", asm)) == has_instructions
