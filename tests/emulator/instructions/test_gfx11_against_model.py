@@ -68,7 +68,7 @@ def test_the_model_of_gfx11_has_all_but_what_has_a_reason() -> None:
     outside = [name for name in EXECUTED if why_not_in_the_model(name, CPU)]
     assert {*covered, *outside} >= set(EXECUTED)
     assert covered <= {opcode.mnemonic for opcode in opcodes(GFX11)}
-    assert len(outside) == 14, outside
+    assert len(outside) == 19, outside
     for pattern in GFX11_OUTSIDE:
         assert any(re.fullmatch(pattern, name) for name in outside), pattern
     assert checking_test("v_max_f32", CPU).endswith("test_gfx11_against_model.py")

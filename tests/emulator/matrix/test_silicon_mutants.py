@@ -83,7 +83,7 @@ def _rounded_twice(monkeypatch: Patch) -> None:
         )
         return b.bitcast(b.convert("fpext", half, "float"), "i32")
 
-    monkeypatch.setattr(dot_step, "_half_bits", rounded)
+    monkeypatch.setattr(dot_step, "half_bits", rounded)
 
 
 def _all_together(monkeypatch: Patch) -> None:
