@@ -151,6 +151,7 @@ _GFX908 = Target(
     lds_granule=512,
     simds_per_workgroup_processor=4,
     has_workgroup_processors=False,
+    id_features=("sramecc", "xnack"),
 )
 
 
