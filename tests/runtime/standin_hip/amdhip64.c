@@ -130,6 +130,7 @@ typedef struct Stream {
   int priority;
   Work *first, *last; /* what is not done yet */
   struct Stream *older;
+  unsigned running; /* pieces of its work that are being done: 0 or 1 */
   struct Capture *capture;
   struct Node **nodes; /* in a capture: the nodes that the next one depends on */
   unsigned node_count;

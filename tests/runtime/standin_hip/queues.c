@@ -78,6 +78,7 @@ static void run(Work *work) {
   else stream->first->before = NULL;
   hipError_t code = hipSuccess;
   running++;
+  stream->running++;
   if (work->what == COPY) code = copy_now(work->kind, work->destination, work->source, work->nbytes);
   if (work->what == FILL) code = fill_now(work);
   if (work->what == ROWS) code = copy_rows_now(work);
@@ -96,6 +97,7 @@ static void run(Work *work) {
     in_host_function = false;
   }
   running--;
+  stream->running--;
   if (code && !sticky) sticky = code;
   work->done = true;
   for (unsigned i = 0; i < work->after_count; i++) let_go(work->after[i]);
@@ -119,7 +121,7 @@ static bool step(void) {
   Stream *chosen = NULL;
   unsigned candidates = 0;
   for (Stream *stream = newest; stream; stream = stream->older) {
-    if (!stream->first || !is_ready(stream->first)) continue;
+    if (!stream->first || stream->running || !is_ready(stream->first)) continue;
     if (!order) {
       if (!stream->first->needed) continue;
       chosen = stream;
