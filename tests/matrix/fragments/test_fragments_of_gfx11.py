@@ -81,6 +81,12 @@ def test_the_same_source_is_the_reference_of_each_target(
     )
 
 
+@pytest.mark.parametrize("target", ["gfx1103", "gfx1150", "gfx1151"])
+def test_products_are_the_same_on_all_processors_of_the_family(target: str) -> None:
+    test_the_same_source_is_the_reference_of_each_target(f16, f32, 32, target)
+    test_the_same_source_is_the_reference_of_each_target(i8, i32, 32, target)
+
+
 def copied(a, d, use: Const, sizes: Const, kind: Const, layout: Const):
     held = matrix.fragment(use, sizes[0], sizes[1], sizes[2], kind, layout)
     matrix.load_matrix_sync(held, a)

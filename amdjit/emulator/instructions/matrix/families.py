@@ -7,4 +7,4 @@ from amdjit.emulator.decoder.instruction import Instruction
 
 def is_of_gfx11(instruction: Instruction) -> bool:
     """Return whether it has the operands and the arithmetic of gfx11."""
-    return instruction.opcode.instruction_set.name == "gfx11"
+    return not instruction.opcode.instruction_set.spread_factors
