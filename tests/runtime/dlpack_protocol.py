@@ -93,6 +93,8 @@ class Producer:
 
     memory: an amdjit array that has it; only its address is used. calls: the keywords of each
     `__dlpack__`. deleted: how often the deleter was called; `unused`: capsules that nobody took.
+    The tensors of a producer live until their deleter is called, also where nobody keeps the
+    producer: what a capsule points to must not depend on when Python collects garbage.
     """
 
     memory: Any
@@ -104,7 +106,6 @@ class Producer:
     calls: list[dict[str, Any]] = field(default_factory=list)
     deleted: int = 0
     capsules: list[object] = field(default_factory=list)
-    _kept: list[Any] = field(default_factory=list)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.place
@@ -131,7 +132,6 @@ class Producer:
         strides = (ctypes.c_int64 * max(ndim, 1))(
             *(s // array.dtype.itemsize for s in array.strides)
         )
-        deleter = _Deleter(self._delete)
         # Some of the address as the byte offset: a consumer must add it.
         tensor = _TENSOR.pack(
             array.address - 64,
@@ -142,23 +142,30 @@ class Producer:
             ctypes.addressof(strides),
             64,
         )
-        function = ctypes.cast(deleter, ctypes.c_void_p).value
+        function = ctypes.cast(_delete, ctypes.c_void_p).value
         if versioned:
             raw = _VERSIONED.pack(self.major, 0, 0, function, self.flags, tensor)
         else:
             raw = _UNVERSIONED.pack(tensor, 0, function)
         block = ctypes.create_string_buffer(raw, len(raw))
-        self._kept += [shape, strides, deleter, block]
+        _alive[ctypes.addressof(block)] = (self, block, shape, strides)
         name = b"dltensor_versioned" if versioned else b"dltensor"
         # Without a destructor: capsules that nobody takes are found by their names.
         return _python.PyCapsule_New(ctypes.addressof(block), _kept_name(name), None)
 
-    def _delete(self, address: int) -> None:
-        self.deleted += 1
-
     @property
     def unused(self) -> int:
         return sum(name_of(capsule) in _USED for capsule in self.capsules)
+
+
+# The managed tensors whose deleter has not been called, by address: the producer, and what C reads.
+_alive: dict[int, tuple[Producer, Any, Any, Any]] = {}
+
+
+@_Deleter
+def _delete(address: int) -> None:
+    producer = _alive.pop(address)[0]
+    producer.deleted += 1
 
 
 def _kept_name(name: bytes) -> bytes:
