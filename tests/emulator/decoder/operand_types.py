@@ -15,7 +15,7 @@ _BITS = re.compile(r"(\d+)$")
 _ACCUMULATES = re.compile(
     r"fmac|dot2acc|writelane|v_swap|_swmmac_|fma_mixlo|fma_mixhi|bitset|s_cmov|addk|mulk|permlane(x)?16|"
     r"v_cvt_pk_(fp8|bf8)_f32|v_cvt_sr_|load.*d16|permlane(16|32)_swap|"
-    r"v_cvt_scalef32_((sr|pk|sr_pk)_(fp8|bf8|fp4)|f16)_"
+    r"v_cvt_scalef32_((sr|pk|sr_pk)_(fp8|bf8|fp4)|f16)_|v_ashr_pk_|v_bitop3_b16"
 )
 # role -> type of single operands, by mnemonic.
 _EXCEPTIONS: dict[str, dict[str, str]] = {
@@ -149,15 +149,17 @@ def _fitted(name: str, dwords: int, packed: bool) -> str:
 
 def _scaled_type(parts: re.Match[str], role: str, dwords: int) -> str:
     name = parts["to"] if role == "vdst" else parts["of"]
-    two_numbers = parts["of"] == "f32" and parts["count"] in ("pk", "2xpk16") and not parts["random"]
+    two_numbers = (
+        parts["of"] == "f32" and parts["count"] in ("pk", "2xpk16") and not parts["random"]
+    )
     scale = "src2" if parts["random"] or two_numbers else "src1"
     if role == scale:
         return "f32"
     if role == "src1" and parts["random"]:
         return "b32"
-    if dwords > 2 or name[-1] in "468" and not name.endswith("16"):
+    if dwords > 2 or (name[-1] in "468" and not name.endswith("16")):
         return f"b{32 * dwords}"
-    return f"v2{name}" if dwords == 2 or parts["count"] and name != "f32" else name
+    return f"v2{name}" if dwords == 2 or (parts["count"] and name != "f32") else name
 
 
 def _matrix_type(mnemonic: str, role: str, dwords: int) -> str:
