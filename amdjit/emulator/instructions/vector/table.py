@@ -15,6 +15,7 @@ from amdjit.emulator.instructions.vector.division import VECTOR_DIVISION
 from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.fp8 import VECTOR_FP8
 from amdjit.emulator.instructions.vector.graphics import VECTOR_GRAPHICS
+from amdjit.emulator.instructions.vector.indexed_moves import INDEX_MODES
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
 from amdjit.emulator.instructions.vector.mixed_precision import VECTOR_MIXED
 from amdjit.emulator.instructions.vector.narrow_pairs import VECTOR_NARROW_PAIRS
@@ -39,4 +40,5 @@ VECTOR: Mapping[str, Emitter] = {
     **VECTOR_BIT_TABLES,
     **VECTOR_NARROW_PAIRS,
     **VECTOR_ACCUMULATION,
+    **INDEX_MODES,
 }
