@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from amdjit.emulator.decoder.instruction import Opcode
-from amdjit.emulator.decoder.instruction_set import GFX12, GFX115
+from amdjit.emulator.decoder.instruction_set import (
+    GFX12,
+    GFX90A,
+    GFX115,
+    GFX908,
+    GFX942,
+    GFX950,
+)
 from amdjit.emulator.decoder.opcode_names import opcode_named
 from amdjit.emulator.decoder.opcode_tables import ROWS
 from amdjit.emulator.decoder.rows import opcodes, row_of
@@ -68,5 +75,6 @@ def test_operand_types_do_not_depend_on_the_encoding() -> None:
 
 
 def test_emitters_are_only_for_instructions_of_the_opcode_tables() -> None:
-    known = {opcode.traits.operation for sets in (GFX12, GFX115) for opcode in opcodes(sets)}
+    families = (GFX12, GFX115, GFX908, GFX90A, GFX942, GFX950)
+    known = {opcode.traits.operation for sets in families for opcode in opcodes(sets)}
     assert EMITTERS.keys() <= known

@@ -89,10 +89,12 @@ def test_bfloat16_is_the_upper_half_of_single_precision() -> None:
     every = np.arange(1 << 16, dtype=np.uint32)
     body = """
   v_cvt_f32_bf16 v10, v1
-  v_cvt_f32_bf16_e64 v11, -|v1|"""
-    found = run_on_gfx950(body, (every | ~every << 16)[None], [10, 11])
+  v_cvt_f32_bf16_e64 v11, -|v1|
+  v_cvt_f32_bf16_sdwa v12, v1 src0_sel:WORD_1"""
+    found = run_on_gfx950(body, (every | ~every << 16)[None], [10, 11, 12])
     np.testing.assert_array_equal(found[0], every << 16)
     np.testing.assert_array_equal(found[1], (every | 0x8000) << 16)
+    np.testing.assert_array_equal(found[2], ~every << 16)
 
 
 def test_pairs_are_rounded_to_the_nearest() -> None:

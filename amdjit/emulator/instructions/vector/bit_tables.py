@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value
-from amdjit.emulator.instructions.operation import Emitter, vector_register
+from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.vector.packed import half_of
 from amdjit.emulator.wave.frame import Frame
 
@@ -52,14 +51,7 @@ def _bits_of_halves(frame: Frame, instruction: Instruction) -> None:
         )
         for number in range(3)
     ]
-    result = _looked_up(frame.builder, _truth_table(instruction), sources)
-    _write_half(frame, instruction, result)
-
-
-def _write_half(frame: Frame, instruction: Instruction, value: Value) -> None:
-    number = vector_number(vector_register(instruction, "vdst"))
-    half = instruction.modifiers.op_sel >> 3
-    frame.registers.write_half(number, half, value, frame.mask())
+    frame.write(instruction, 0, _looked_up(frame.builder, _truth_table(instruction), sources))
 
 
 def _shift_to_bytes(low: int, high: int) -> Emitter:
@@ -74,7 +66,7 @@ def _shift_to_bytes(low: int, high: int) -> Emitter:
             least = b.intrinsic("smax", shifted, b.const(shifted, low))
             parts.append(b.mask(b.intrinsic("smin", least, b.const(shifted, high)), 8))
         both = b.or_(parts[0], b.shift("shl", parts[1], 8))
-        _write_half(frame, instruction, b.resize(both, 16))
+        frame.write(instruction, 0, b.resize(both, 16))
 
     return emit
 

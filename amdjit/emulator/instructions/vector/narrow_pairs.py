@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.elements import single_to_brain
 from amdjit.emulator.expressions.nans import converted_nan, with_nans
 from amdjit.emulator.expressions.scaled_floats import BRAIN, HALF, narrow
-from amdjit.emulator.host.builder import Value
-from amdjit.emulator.instructions.operation import Emitter, vector_register
+from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.vector.packed import pack_halves
 from amdjit.emulator.wave.frame import Frame
 
@@ -49,31 +47,28 @@ def _refuse_result_modifiers(instruction: Instruction) -> None:
 
 def _random_half(frame: Frame, instruction: Instruction) -> None:
     frame.refuse_overflow(instruction)
+    _refuse_source_halves(instruction)
     b = frame.builder
     source, random = frame.source(instruction, 1), frame.source(instruction, 2, "b32")
     bits = b.resize(narrow(b, source, HALF, random=random), 16)
     nan = converted_nan("half")(b, [source])
-    value = b.bitcast(b.select(b.compare("uno", source, source), nan, bits), "half")
-    flushed = frame.flushed_result(value, instruction)
-    _write_selected(frame, instruction, b.bitcast(flushed, "i16"))
+    value = b.select(b.compare("uno", source, source), nan, bits)
+    frame.write(instruction, 0, b.bitcast(value, "half"))
 
 
 def _random_brain(frame: Frame, instruction: Instruction) -> None:
+    _refuse_source_halves(instruction)
     b = frame.builder
     source, random = frame.source(instruction, 1), frame.source(instruction, 2, "b32")
     bits = narrow(b, source, BRAIN, random=random)
     nan = single_to_brain(b, source)
     value = b.select(b.compare("uno", source, source), nan, bits)
-    _write_selected(frame, instruction, b.resize(value, 16))
+    frame.write(instruction, 0, b.resize(value, 16))
 
 
-def _write_selected(frame: Frame, instruction: Instruction, value: Value) -> None:
-    """Write the half of the result's register that op_sel[3] names; the other one stays."""
-    select = instruction.modifiers.op_sel
-    if select & 7:
+def _refuse_source_halves(instruction: Instruction) -> None:
+    if instruction.modifiers.op_sel & 7:
         raise Untranslatable(instruction, "no document says what this op_sel does")
-    number = vector_number(vector_register(instruction, "vdst"))
-    frame.registers.write_half(number, select >> 3, value, frame.mask())
 
 
 VECTOR_NARROW_PAIRS: Mapping[str, Emitter] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow, sources
@@ -70,7 +71,7 @@ def exchange_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
             return in_each_half(shadow.frame, read)
         return [read()]
 
-    before = [each(lambda n=n: shadow.as_lanes(shadow.registers.whole(n))) for n in numbers]
+    before = [each(partial(_as_lanes, shadow, number)) for number in numbers]
     values = {
         number + half * HALF_VGPRS: mask
         for number, masks in zip(numbers, before, strict=True)
@@ -80,16 +81,23 @@ def exchange_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
         emitter = emitter_of(instruction)
         assert emitter is not None
         emitter(shadow.frame, instruction)
-        after = [each(lambda n=n: shadow.from_lanes(registers.vector(n))) for n in numbers]
+        after = [each(partial(_from_lanes, shadow, number)) for number in numbers]
     for number, masks in zip(numbers, after, strict=True):
-        results = iter(masks)
+        each(partial(_write_next, shadow, number, iter(masks)))
 
-        def write(number: int = number, results: Iterator[Value] = results) -> Value:
-            mask = next(results)
-            shadow.registers.write_vector(number, (mask, mask), ONES)
-            return mask
 
-        each(write)
+def _as_lanes(shadow: Shadow, number: int) -> Value:
+    return shadow.as_lanes(shadow.registers.whole(number))
+
+
+def _from_lanes(shadow: Shadow, number: int) -> Value:
+    return shadow.from_lanes(shadow.frame.registers.vector(number))
+
+
+def _write_next(shadow: Shadow, number: int, masks: Iterator[Value]) -> Value:
+    mask = next(masks)
+    shadow.registers.write_vector(number, (mask, mask), ONES)
+    return mask
 
 
 def _moved(
