@@ -166,6 +166,19 @@ class MatrixProduct:
     sparse: bool
 
 
+@dataclass(frozen=True, slots=True)
+class BlockProduct:
+    """An MFMA or SMFMAC instruction: the types of D and of A's and B's elements, and the shape of a
+    block, m by m, and k. How many blocks it multiplies follows from the registers of A."""
+
+    result: str
+    a: str
+    b: str
+    m: int
+    k: int
+    sparse: bool
+
+
 class Barrier(Enum):
     """What an instruction does with a barrier."""
 
@@ -379,6 +392,7 @@ class Traits:
     writes_mode: ModeWrite | None = None
 
     matrix: MatrixProduct | None = None
+    block_product: BlockProduct | None = None
     logic: ScalarLogic | None = None
     arithmetic: Arithmetic | None = None
     compares: bool = False
