@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
 from amdjit.emulator.decoder.wait_counters import WaitEvent, WaitField
 
 
@@ -153,30 +154,6 @@ class CacheAction(Enum):
     def writes_back(self) -> bool:
         """Whether earlier stores become visible to others."""
         return self is not CacheAction.INVALIDATE
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixProduct:
-    """A WMMA or SWMMAC instruction: the types of D and of A's and B's elements, and the depth K."""
-
-    result: str
-    a: str
-    b: str
-    k: int
-    sparse: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BlockProduct:
-    """An MFMA or SMFMAC instruction: the types of D and of A's and B's elements, and the shape of a
-    block, m by m, and k. How many blocks it multiplies follows from the registers of A."""
-
-    result: str
-    a: str
-    b: str
-    m: int
-    k: int
-    sparse: bool
 
 
 class Barrier(Enum):

@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
 from amdjit.emulator.decoder.mnemonics.floats import with_float_traits
 from amdjit.emulator.decoder.traits import (
     Arithmetic,
-    BlockProduct,
     Idle,
-    MatrixProduct,
     SingleLane,
     Traits,
     Unit,
