@@ -5,15 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from amdjit.emulator.decoder.instruction import Opcode
-from amdjit.emulator.decoder.instruction_set import (
-    GFX11,
-    GFX12,
-    GFX90A,
-    GFX908,
-    GFX942,
-    GFX950,
-    InstructionSet,
-)
+from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, InstructionSet
 from amdjit.emulator.decoder.rows import row_of
 
 
@@ -33,7 +25,7 @@ def opcode_named(mnemonic: str) -> Opcode:
 @cache
 def _first_encodings() -> dict[str, tuple[str, int, InstructionSet]]:
     found: dict[str, tuple[str, int, InstructionSet]] = {}
-    for sets in (GFX12, GFX11, GFX950, GFX942, GFX90A, GFX908):
+    for sets in (GFX12, GFX11):
         for encoding, codes in sets.rows.items():
             for code, (mnemonic, _, _) in codes.items():
                 found.setdefault(mnemonic, (encoding, code, sets))
