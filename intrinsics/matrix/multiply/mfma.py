@@ -1,5 +1,5 @@
-"""Which MFMA or SMFMAC multiplies which fragments on CDNA, and what there is instead of those that a
-processor lacks."""
+"""Which MFMA or SMFMAC multiplies which fragments on CDNA, and what there is instead of those that
+a processor lacks."""
 
 from __future__ import annotations
 

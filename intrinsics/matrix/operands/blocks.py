@@ -1,9 +1,9 @@
 """How a part of a matrix lies in the registers of a wave: in blocks of `side` by `depth` elements.
 
 Lanes 0 to `side` - 1, 16 or on CDNA also 32, follow one axis of a block, called across: the rows of
-A, the columns of the other operands. The elements of one lane follow the other axis, called along: k of A and B, the rows of an
-accumulator. Registers hold whole blocks. Where an extent is no multiple of a block's, the rest of
-the last block is padding, which is 0 and not in memory.
+A, the columns of the other operands. The elements of one lane follow the other axis, called along:
+k of A and B, the rows of an accumulator. Registers hold whole blocks. Where an extent is no
+multiple of a block's, the rest of the last block is padding, which is 0 and not in memory.
 
 On gfx12 the groups of 16 lanes divide a block along. On gfx11 each group holds all of an A or B,
 and an accumulator's rows go to the groups in turn. Those of CDNA are in `cdna_blocks`.

@@ -1,8 +1,8 @@
-"""How operands of MFMA and SMFMAC lie in registers: blocks of 16 or 32 by what one instruction takes.
+"""How operands of MFMA and SMFMAC lie in registers: blocks of 16 or 32 by what one of them takes.
 
 Without `wide_k`, k is in the order of the instructions (`models.mfma_layouts`), one block of A or B
-for each. The lanes divide a block: with a side of 16, four groups of 16 lanes hold neighbours along,
-with one of 32 two groups of 32. The rows of an accumulator go to the groups in fours, and an
+for each. The lanes divide a block: with a side of 16, four groups of 16 lanes hold neighbours
+along, with one of 32 two groups of 32. The rows of an accumulator go to the groups in fours, and an
 accumulator of 32 by 32 is four blocks of 8 rows, which one instruction takes. One of f64 goes to
 the groups row by row.
 
@@ -25,7 +25,7 @@ from amdjit.intrinsics.matrix.operands.parameters import (
 )
 from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.intrinsics.models.mfma_instructions import mfma_instructions
-from amdjit.types import Scalar, bf8, bf16, f16, f32, f64, fp8, i8, i32, u8
+from amdjit.types import Scalar, bf8, bf8_fnuz, bf16, f16, f32, f64, fp8, fp8_fnuz, i8, i32, u8
 
 _LANES = 64
 # The most bytes of one access.
@@ -35,7 +35,7 @@ _DEPTHS: Mapping[int, int] = MappingProxyType({64: 4, 32: 4, 16: 16, 8: 32})
 INSTRUCTION_TYPES: Mapping[ElementType, str] = MappingProxyType(
     {
         f16: "f16", bf16: "bf16", f32: "f32", f64: "f64", i8: "i8", i32: "i32", fp8: "fp8",
-        bf8: "bf8", Rounded.XF32: "xf32",
+        bf8: "bf8", fp8_fnuz: "fp8_fnuz", bf8_fnuz: "bf8_fnuz", Rounded.XF32: "xf32",
     }
 )  # fmt: skip
 """The names of types in MFMA instructions."""
@@ -119,8 +119,8 @@ def sparse_depths(dtype: ElementType, side: int, generation: Generation) -> list
 
 
 def sparse_group(dtype: ElementType, k: int, side: int, generation: Generation) -> int:
-    """Return how many blocks of a sparse A one instruction takes, the most that divide k; 0 if there
-    is no such instruction."""
+    """Return how many blocks of a sparse A one instruction takes, the most that divide k; 0 if no
+    instruction does."""
     depth, depths = cdna_depth(dtype, k, side, generation), sparse_depths(dtype, side, generation)
     found = (each for each in (2, 1) if each * depth in depths and k % (each * depth) == 0)
     return next(found, 0)

@@ -153,7 +153,7 @@ def fragment_kind(
             "write matrix.row_major or matrix.col_major after the type",
         )
     _check_elements(use, m, n, k, dtype)
-    _check_sparse(use, m, n, k, dtype, generation)
+    _check_sparse(use, m, n, k, dtype, generation, compilation.target.name)
     if use is Use.ACCUMULATOR:
         dtype = stored_type(dtype)
     _check_wide_k(use, wide_k)
@@ -176,14 +176,16 @@ def _generation(compilation: Compilation) -> Generation:
     return found.generation
 
 
-def _check_sparse(use: Use, m: int, n: int, k: int, dtype: Any, generation: Generation) -> None:
+def _check_sparse(
+    use: Use, m: int, n: int, k: int, dtype: Any, generation: Generation, target: str
+) -> None:
     """Refuse a sparse A that no instruction takes."""
     if use is not Use.SPARSE_A or generation is Generation.GFX12:
         return
     dense = "give a matrix_a that holds the zeros, too"
     if generation in (Generation.GFX11, Generation.GFX908, Generation.GFX90A):
         raise Refused(
-            f"{generation.value} has no products of a sparse A",
+            f"{target} has no products of a sparse A",
             f"{dense}, or compile for gfx942, gfx950, gfx1200 or gfx1201",
         )
     side = cdna_side(m, n, dtype)
@@ -193,12 +195,12 @@ def _check_sparse(use: Use, m: int, n: int, k: int, dtype: Any, generation: Gene
     if depths:
         raise Refused(
             f"k is {k}, and products of a sparse A of {type_name(dtype)} with blocks of {side} by "
-            f"{side} on {generation.value} take {' or '.join(map(str, depths))} at once",
+            f"{side} on {target} take {' or '.join(map(str, depths))} at once",
             f"give a multiple of {depths[0]}: clip its loads if the matrix ends earlier",
         )
     raise Refused(
-        f"{generation.value} has no products of a sparse A of {type_name(dtype)}",
-        f"{dense}, or give f16, bf16, i8 or the 8-bit floats of {generation.value}",
+        f"{target} has no products of a sparse A of {type_name(dtype)}",
+        f"{dense}, or give f16, bf16, i8 or the 8-bit floats of {target}",
     )
 
 

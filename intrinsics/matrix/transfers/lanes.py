@@ -1,7 +1,7 @@
-"""The value of another lane, whose number differs in bits that are known when compiling, by what the
-processor has for it.
+"""The value of another lane, whose number differs in bits that are known when compiling, by what
+the processor has for it.
 
-From gfx10 on, DPP and the row permutations reach every lane of a half of the wave, and from gfx11 on
+From gfx10 on, DPP and the row permutations reach every lane of a half of the wave, from gfx11 on
 `v_permlane64_b32` the other half. gfx9 has the DPP of rows only: mirrors, rotations and
 permutations of four lanes. Other rows are reached through the LDS hardware (`ds_swizzle_b32`, and
 `ds_bpermute_b32` for the other half), which takes no memory.
