@@ -25,7 +25,7 @@ from amdjit.emulator.decoder.traits import (
     Traits,
     Unit,
 )
-from amdjit.emulator.layout import EXEC_LO, HALF_LANES
+from amdjit.emulator.layout import EXEC_LO, HALF_LANES, M0
 
 # Scalar registers whose bits are all set.
 Ones = frozenset[int]
@@ -63,6 +63,8 @@ def scalar_writes(instruction: Instruction) -> set[int]:
     logic = instruction.traits.logic
     if logic is not None and logic.destination is not Destination.REGISTER:
         found.update(range(EXEC_LO, EXEC_LO + instruction.opcode.operands[0].dwords))
+    if instruction.traits.is_relative and instruction.traits.unit is Unit.SALU:
+        found.add(M0)
     return found
 
 
@@ -140,10 +142,11 @@ class Liveness:
     at_start: dict[int, frozenset[int]]
 
 
-def _vector_operands(instruction: Instruction) -> Iterable[tuple[bool, bool, Register]]:
-    for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
+def _vector_operands(instruction: Instruction) -> Iterable[tuple[int, bool, bool, Register]]:
+    specs = instruction.opcode.operands
+    for index, (spec, operand) in enumerate(zip(specs, instruction.operands, strict=True)):
         if is_vector(operand):
-            yield spec.written, spec.read, operand
+            yield index, spec.written, spec.read, operand
 
 
 def _uses_and_kills(instruction: Instruction, exec_is_full: bool) -> tuple[set[int], set[int]]:
@@ -151,9 +154,9 @@ def _uses_and_kills(instruction: Instruction, exec_is_full: bool) -> tuple[set[i
     kills: set[int] = set()
     halves = [instruction, instruction.pair] if instruction.pair else [instruction]
     for half in halves:
-        for written, read, register in _vector_operands(half):
+        for index, written, read, register in _vector_operands(half):
             numbers = numbers_of(register)
-            whole = exec_is_full and register.half is None and half.modifiers.dpp is None
+            whole = exec_is_full and not half.keeps_part(index) and half.modifiers.dpp is None
             if written and whole and not read:
                 kills.update(numbers)
             else:

@@ -10,8 +10,9 @@ from functools import cache
 from amdjit.emulator.decoder.formats import LITERAL, Field, Format, format_named
 from amdjit.emulator.decoder.instruction import Opcode, OperandSpec
 from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
+from amdjit.emulator.decoder.matrix_products import MatrixProduct
 from amdjit.emulator.decoder.mnemonics import traits_of
-from amdjit.emulator.decoder.traits import MatrixProduct, Traits
+from amdjit.emulator.decoder.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,10 @@ def row_of(
     if form.name == "VOP3" and any(operand.spec.role == "sdst" for operand in operands):
         encoding = "VOP3SD"
     specs = tuple(operand.spec for operand in operands)
-    opcode = Opcode(mnemonic, encoding, code, specs, traits, instruction_set)
+    # Elsewhere such halves are operands.
+    selects = format_name == "VOP3" and not instruction_set.keeps_high_halves
+    selects = selects and any(flag.startswith("op_sel=") for flag in flags)
+    opcode = Opcode(mnemonic, encoding, code, specs, traits, instruction_set, selects)
     return _with_flags(opcode, form, operands, flags)
 
 

@@ -17,6 +17,7 @@ from operator import itemgetter
 from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
 from amdjit.emulator.analysis.dataflow import Ones, given_vectors, ones_after, ones_at_entries
 from amdjit.emulator.analysis.hidden_lanes import HiddenLanes
+from amdjit.emulator.analysis.index_modes import index_modes
 from amdjit.emulator.analysis.instruction_classes import registers_in_memory
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.decoder.instruction import Instruction, Opcode
@@ -50,12 +51,12 @@ from amdjit.emulator.wave.frame import (
     STAGING_VECTORS,
     UPPER_CONTEXT,
     Frame,
-    Sites,
 )
 from amdjit.emulator.wave.instrument import Instruments, begin_function
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder
+from amdjit.emulator.wave.sites import Sites
 from amdjit.emulator.wave.wave_function import WaveFunction
 from amdjit.emulator.wave.wave_state import (
     Name,
@@ -143,6 +144,7 @@ class _Translation:
         self._builder.label(label_of(block.pc))
         self._registers.begin_block(ones)
         self._frame.set_mode(self._modes.at_start[block.pc])
+        self._frame.index_modes = index_modes(block)
         self._frame.begin_block(block)
         joined = joined_signal(block)
         steps = zip(block.instructions, self._lanes.unseen(block.pc), strict=True)
