@@ -110,9 +110,9 @@ CASES = [
         for target in ("gfx90a", "gfx942", "gfx950") for files in ("avv", "vav", "vva", "aaa")
     ),
     Case("gfx942", "smfmac_f32_16x16x32_f16", "vva"),
-    Case("gfx950", "smfmac_i32_16x16x128_i8", "aav"),
+    Case("gfx950", "smfmac_i32_16x16x128_i8", "vav"),
     Case("gfx90a", "mfma_f64_16x16x4f64", "aav"),
-    Case("gfx908", "mfma_f32_4x4x1f32", "avv", _ONE),
+    Case("gfx90a", "mfma_f32_4x4x1f32", "avv", _ONE),
     Case("gfx90a", "mfma_f32_32x32x1f32", "vvv", _FOUR),
     Case("gfx942", "mfma_f32_16x16x8_xf32", "avv", ("64", (64,))),
     Case("gfx942", "mfma_i32_16x16x32_i8", "vvv", ("-16", (0xFFFFFFF0,))),
@@ -182,6 +182,15 @@ def test_modifiers_that_an_instruction_has_not_are_refused(
 ) -> None:
     with pytest.raises(KernelFault, match=text):
         check(replace(Case("gfx90a", mnemonic), suffix=suffix))
+
+
+def test_gfx908_takes_no_constants() -> None:
+    """v_mfma_f32_4x4x1f32 a[0:3], v0, v1, 1.0: no assembler writes it."""
+    text = source(Case("gfx908", "mfma_f32_4x4x1f32", "avv"), [1, 1, 4])
+    text = text.replace("v_mfma_f32_4x4x1f32 %0, %1, %2, %3", ".long 0xd3c20000, 0x03ca0300")
+    lanes = [np.zeros((64, size), np.uint32) for size in (1, 1, 4, 4)]
+    with using(cpu="gfx908"), pytest.raises(KernelFault, match="constants as C are a bug"):
+        emulate(compile_source(text, "-O1"), "multiply", 1, 64, lanes)
 
 
 def test_another_constant_is_noticed() -> None:
