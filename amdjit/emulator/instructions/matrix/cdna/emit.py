@@ -99,6 +99,9 @@ def addend_of(frame: Frame, instruction: Instruction, product: Mfma) -> tuple[li
     operand = instruction.operands[3]
     if not isinstance(operand, InlineConstant):
         return pointers(frame, matrix_register(instruction, 3)), stride_of(product)
+    if product.generation == "cdna1":
+        # LLVM, FeatureMFMAInlineLiteralBug.
+        raise Untranslatable(instruction, "constants as C are a bug of gfx908")
     bits = constant_bits(operand, product.result)
     for part in range(2 if product.is_double else 1):
         dword = constant(V32, bits >> 32 * part & 0xFFFFFFFF)
