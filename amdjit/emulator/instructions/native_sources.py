@@ -16,6 +16,7 @@ from amdjit.emulator.instructions.buffers.texels import TEXELS
 from amdjit.emulator.instructions.lanes.permute_native import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.instructions.long_expressions_native import long_sources
 from amdjit.emulator.instructions.matrix.cdna.native import mfma_sources
+from amdjit.emulator.instructions.matrix.cdna.scaled import scaled_product_sources
 from amdjit.emulator.instructions.matrix.dots_native import dot_sources
 from amdjit.emulator.instructions.matrix.layouts import Matrix, matrices
 from amdjit.emulator.instructions.matrix.products import chain_text, integer_text
@@ -63,6 +64,7 @@ NATIVES = NativeSources(
         "aj_scatter_lanes": scatter_lanes_text,
         **long_sources(),
         **scaled_sources(),
+        **scaled_product_sources(),
         "aj_exp2": exp2_text,
         "aj_log2": log2_text,
         "aj_sin": sine_text,

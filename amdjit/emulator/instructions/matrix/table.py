@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.instructions.matrix.cdna.emit import MFMA
+from amdjit.emulator.instructions.matrix.cdna.scaled import SCALED_MFMA
 from amdjit.emulator.instructions.matrix.dots import DOTS
 from amdjit.emulator.instructions.matrix.wmma import WMMA
 from amdjit.emulator.instructions.operation import Emitter
@@ -13,4 +14,5 @@ MATRIX: Mapping[str, Emitter] = {
     **WMMA,
     **DOTS,
     **MFMA,
+    **SCALED_MFMA,
 }
