@@ -52,6 +52,10 @@ SCALAR_BYTES = SCALAR_SLOTS * 4
 HALF_LANES = 32
 VGPR_BYTES = HALF_LANES * 4
 HALF_VGPRS = 256
+# The accumulation VGPRs of gfx9 come after both halves' VGPRs, in halves as those do.
+FIRST_AGPR = 2 * HALF_VGPRS
+# The numbers of the lower half: those of VGPRs, and those of accumulation VGPRs.
+VECTOR_NUMBERS = (*range(HALF_VGPRS), *range(FIRST_AGPR, FIRST_AGPR + HALF_VGPRS))
 
 # The high dwords of the flat apertures. They are not canonical x86-64 or AArch64 user addresses, so
 # host memory is never mistaken for them (LLVM AMDGPU guide, "Address Spaces": apertures are 4 GiB,
@@ -294,9 +298,12 @@ TABLE_ROW = int(Allocation.FIELDS)
 SITE_ROW = int(SiteRange.FIELDS)
 
 
-def state_bytes(wave_size: int) -> int:
-    """Return the size of a wave's state: its scalars, then its vector registers."""
-    return SCALAR_BYTES + wave_size // HALF_LANES * HALF_VGPRS * VGPR_BYTES
+def state_bytes(wave_size: int, accumulates: bool) -> int:
+    """Return the size of a wave's state: its scalars, then its vector registers. accumulates: there
+    are accumulation VGPRs, too."""
+    halves = wave_size // HALF_LANES
+    vectors = FIRST_AGPR + halves * HALF_VGPRS if accumulates else halves * HALF_VGPRS
+    return SCALAR_BYTES + vectors * VGPR_BYTES
 
 
 # Results of the wave function. Positive: waits at the barrier of that id.

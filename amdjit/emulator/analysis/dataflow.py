@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.analysis.vector_numbers import is_vector, numbers_of
 from amdjit.emulator.decoder.instruction import (
     InlineConstant,
     Instruction,
@@ -135,7 +136,7 @@ class Liveness:
 
 def _vector_operands(instruction: Instruction) -> Iterable[tuple[bool, bool, Register]]:
     for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
-        if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+        if is_vector(operand):
             yield spec.written, spec.read, operand
 
 
@@ -145,7 +146,7 @@ def _uses_and_kills(instruction: Instruction, exec_is_full: bool) -> tuple[set[i
     halves = [instruction, instruction.pair] if instruction.pair else [instruction]
     for half in halves:
         for written, read, register in _vector_operands(half):
-            numbers = range(register.index, register.index + register.dwords)
+            numbers = numbers_of(register)
             whole = exec_is_full and register.half is None and half.modifiers.dpp is None
             if written and whole and not read:
                 kills.update(numbers)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import Kernel
+from amdjit.emulator.decoder.instruction_set import Accumulation
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.kernarg import (
     Geometry,
@@ -24,6 +25,7 @@ from amdjit.emulator.launch.kernarg import (
     user_sgprs,
 )
 from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.emulator.launch.work_items import work_items
 from amdjit.emulator.layout import (
     BARRIER_ROW,
     END_SITE_SLOT,
@@ -66,7 +68,8 @@ class Plan:
     """A translated kernel with a geometry.
 
     threads: how many host threads run it. short: it ends before handing it to another thread would
-    pay. idle: the workspaces that no launch uses now.
+    pay.    accumulates: whether waves have accumulation VGPRs. idle: the workspaces that no launch
+    uses now.
     """
 
     kernel: Kernel
@@ -77,6 +80,7 @@ class Plan:
     short: bool
     execs: NDArray[np.uint32]
     item_ids: NDArray[np.uint32]
+    accumulates: bool
     idle: list[Workspace] = field(default_factory=list)
 
     @property
@@ -92,7 +96,7 @@ class Plan:
     @property
     def state_bytes(self) -> int:
         """Bytes of a wave's registers."""
-        return state_bytes(self.wave_size)
+        return state_bytes(self.wave_size, self.accumulates)
 
     def take(self, memory: DeviceMemory) -> Workspace:
         """Return a workspace for one launch."""
@@ -113,14 +117,14 @@ def make_plan(
     """Plan launches. threads: the most host threads that they may use."""
     descriptor = function.kernel.descriptor
     waves = -(-geometry.items // descriptor.wave_size)
-    ids, execs = _work_items(
+    ids, execs = work_items(
         geometry, descriptor.workitem_id_components, waves * descriptor.wave_size
     )
     short = compiled.is_short(len(execs) * geometry.groups)
     used = 1 if short else min(threads, geometry.groups)
-    return Plan(
-        function.kernel, compiled, geometry, function.module.load_bias, used, short, execs, ids
-    )
+    accumulates = function.module.instruction_set.accumulation is not Accumulation.NONE
+    bias = function.module.load_bias
+    return Plan(function.kernel, compiled, geometry, bias, used, short, execs, ids, accumulates)
 
 
 class Workspace:
@@ -290,7 +294,7 @@ class Workspace:
             Launch.GRID_X: plan.geometry.grid[0],
             Launch.GRID_Y: plan.geometry.grid[1],
             Launch.WAVES: plan.waves,
-            Launch.STATE_BYTES: state_bytes(plan.wave_size),
+            Launch.STATE_BYTES: plan.state_bytes,
             Launch.SCALARS: self._scalars.ctypes.data,
             Launch.EXECS: plan.execs.ctypes.data,
             Launch.ITEM_IDS: plan.item_ids.ctypes.data,
@@ -382,19 +386,3 @@ def _aligned(nbytes: int) -> NDArray[np.uint8]:
     storage: NDArray[np.uint8] = np.zeros(nbytes + 64, np.uint8)
     start = -storage.ctypes.data % 64
     return storage[start : start + nbytes]
-
-
-def _work_items(
-    geometry: Geometry, components: int, lanes: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return v0 of each lane (x | y << 10 | z << 20, as many as the kernel asks for) and EXEC, 32
-    lanes a dword."""
-    x, y, _ = geometry.block
-    items = np.arange(lanes, dtype=np.uint32)
-    packed = items % x
-    if components > 1:
-        packed |= (items // x % y) << np.uint32(10)
-    if components > 2:
-        packed |= (items // (x * y)) << np.uint32(20)
-    execs = np.packbits(np.arange(lanes) < geometry.items, bitorder="little").view(np.uint32)
-    return packed, execs

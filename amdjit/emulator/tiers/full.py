@@ -202,7 +202,7 @@ class _Translation:
         return [
             (file, index)
             for file, index in sorted(self._registers.used)
-            if file == "s" or (index % HALF_VGPRS in live and index not in self._in_memory)
+            if file == "s" or (index & ~HALF_VGPRS in live and index not in self._in_memory)
         ]
 
     def _save_and_resume(self, pause: Pause) -> None:
@@ -262,13 +262,13 @@ class _Translation:
 
     def _is_set_at_start(self, register: Name) -> bool:
         file, index = register
-        return file == "s" or (index % HALF_VGPRS == 0 and index not in self._in_memory)
+        return file == "s" or (index & ~HALF_VGPRS == 0 and index not in self._in_memory)
 
     def _clear_undefined(self) -> None:
         """Set registers to 0 that may be read before they are written, so that runs repeat."""
         live = self._lanes.live(self._graph.entry) - {0}
         for file, index in sorted(self._registers.used):
-            if file == "v" and index % HALF_VGPRS in live:
+            if file == "v" and index & ~HALF_VGPRS in live:
                 find = place_of if index in self._in_memory else slot_of
                 place = find(self._builder, ("v", index))
                 self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)

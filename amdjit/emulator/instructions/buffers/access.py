@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.addresses import (
@@ -94,9 +95,9 @@ def _lane_parts(frame: Frame, instruction: Instruction) -> tuple[Value, Value]:
     register = register_of(instruction, "vaddr")
     index = offset = constant(V32, 0)
     if register is not None and instruction.immediates["idxen"]:
-        index = frame.registers.vector(register.index)
+        index = frame.registers.vector(vector_number(register))
     if register is not None and instruction.immediates["offen"]:
-        offset = frame.registers.vector(register.index + instruction.immediates["idxen"])
+        offset = frame.registers.vector(vector_number(register) + instruction.immediates["idxen"])
     return index, offset
 
 
@@ -170,7 +171,7 @@ def _atomic(operation: Operation) -> Emitter:
         place = buffer_place(frame, instruction, constant("i32", operation.bits // 8), True)
         frame.access_mask = place.lanes
         count = operation.bits // 32 * operation.operands
-        data = [frame.registers.vector(register.index + index) for index in range(count)]
+        data = [frame.registers.vector(vector_number(register) + index) for index in range(count)]
         returns = instruction.returns_old
         emit_atomic(
             frame, instruction, operation, place.address, data, register if returns else None
