@@ -67,7 +67,8 @@ class InstructionSet:
     dpp_takes_scalars: the second source of an instruction with DPP may be a scalar or a constant.
     has_wave32: waves have 32 lanes, too; the rows are then for those. runs: the emulator executes
     it. accumulation: which accumulation VGPRs there are. end_of_program: the code of
-    S_ENDPGM.
+    S_ENDPGM. clears_other_halves: results of 16 bits clear the rest of their register, unless the
+    instruction chooses a half.
     """
 
     name: str
@@ -89,6 +90,7 @@ class InstructionSet:
     accumulation: Accumulation = Accumulation.NONE
     runs: bool = True
     end_of_program: int = 0xBFB00000
+    clears_other_halves: bool = False
 
 
 GFX12 = InstructionSet(
@@ -198,6 +200,7 @@ def _gfx9(
         accumulation=accumulation,
         runs=False,
         end_of_program=0xBF810000,
+        clears_other_halves=True,
     )
 
 

@@ -294,7 +294,11 @@ class Frame(ModeState):
         modifiers = instruction.modifiers
         if is_float(value.type) and (modifiers.clamp or modifiers.omod):
             value = self.modified_result(value, instruction)
-        self.write_register(register, self.flushed_result(value, instruction))
+        value = self.flushed_result(value, instruction)
+        clears = instruction.opcode.instruction_set.clears_other_halves
+        if clears and register.half is None and bits_of(value.type) == 16:
+            value = self.builder.resize(self.builder.bitcast(value, "i16"), 32)
+        self.write_register(register, value)
 
     def write_register(self, register: Register, value: Value) -> None:
         """Write a vector of 16, 32 or 64-bit elements to a vector register in the lanes of this

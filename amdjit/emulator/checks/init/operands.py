@@ -145,7 +145,9 @@ class Shadow:
         if not is_vector(operand):
             self._write_scalar(operand, self.masks.either(*new), lanes, spec.type == "mask")
             return
-        if operand.dwords == 1 and (operand.half is not None or spec.type in _NARROW):
+        clears = instruction.opcode.instruction_set.clears_other_halves
+        is_narrow = spec.type in _NARROW and not clears
+        if operand.dwords == 1 and (operand.half is not None or is_narrow):
             old = self.registers.vector(vector_number(operand))
             mask = self.masks.either(*new)
             new = (old[0], mask) if operand.half == 1 else (mask, old[1])
