@@ -126,6 +126,12 @@ def ones_at_entries(graph: Graph, full_at_start: bool, wave_size: int) -> dict[i
     return known
 
 
+def given_vectors(graph: Graph) -> frozenset[int]:
+    """Return the vector registers that hold the ids of work-items when a wave begins."""
+    sets = graph.blocks[graph.entry].instructions[0].opcode.instruction_set
+    return frozenset((0,) if sets.packs_item_ids else (0, 1, 2))
+
+
 @dataclass(frozen=True, slots=True)
 class Liveness:
     """Vector registers live at each block's start, by the ISA's numbers, which stand for both

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import Kernel
-from amdjit.emulator.decoder.instruction_set import Accumulation
+from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.kernarg import (
     Geometry,
     build_segment,
     explicit_size,
+    first_scalars,
     place_slots,
     segment_size,
     user_sgprs,
@@ -34,6 +35,7 @@ from amdjit.emulator.layout import (
     SIGNALLED_SLOT,
     SITE_ROW,
     SLOT_ROW,
+    VGPR_BYTES,
     WAVE_NAMED,
     Context,
     Fault,
@@ -68,8 +70,7 @@ class Plan:
     """A translated kernel with a geometry.
 
     threads: how many host threads run it. short: it ends before handing it to another thread would
-    pay.    accumulates: whether waves have accumulation VGPRs. idle: the workspaces that no launch
-    uses now.
+    pay.    idle: the workspaces that no launch uses now.
     """
 
     kernel: Kernel
@@ -80,7 +81,7 @@ class Plan:
     short: bool
     execs: NDArray[np.uint32]
     item_ids: NDArray[np.uint32]
-    accumulates: bool
+    instruction_set: InstructionSet
     idle: list[Workspace] = field(default_factory=list)
 
     @property
@@ -96,7 +97,8 @@ class Plan:
     @property
     def state_bytes(self) -> int:
         """Bytes of a wave's registers."""
-        return state_bytes(self.wave_size, self.accumulates)
+        accumulates = self.instruction_set.accumulation is not Accumulation.NONE
+        return state_bytes(self.wave_size, accumulates)
 
     def take(self, memory: DeviceMemory) -> Workspace:
         """Return a workspace for one launch."""
@@ -118,13 +120,15 @@ def make_plan(
     descriptor = function.kernel.descriptor
     waves = -(-geometry.items // descriptor.wave_size)
     ids, execs = work_items(
-        geometry, descriptor.workitem_id_components, waves * descriptor.wave_size
+        geometry,
+        descriptor.workitem_id_components,
+        waves * descriptor.wave_size,
+        function.module.instruction_set.packs_item_ids,
     )
     short = compiled.is_short(len(execs) * geometry.groups)
     used = 1 if short else min(threads, geometry.groups)
-    accumulates = function.module.instruction_set.accumulation is not Accumulation.NONE
-    bias = function.module.load_bias
-    return Plan(function.kernel, compiled, geometry, bias, used, short, execs, ids, accumulates)
+    bias, sets = function.module.load_bias, function.module.instruction_set
+    return Plan(function.kernel, compiled, geometry, bias, used, short, execs, ids, sets)
 
 
 class Workspace:
@@ -153,7 +157,7 @@ class Workspace:
             sgpr.name == "dispatch_id" for sgpr in plan.kernel.descriptor.user_sgprs
         )
         self.record: NDArray[np.int64] = np.zeros(Fault.FIELDS, np.int64)
-        self._scalars: NDArray[np.uint32] = np.zeros(SCALAR_SLOTS, np.uint32)
+        self._scalars = first_scalars(plan.instruction_set)
         self._compiled = plan.compiled
         self._changed: HostKernel | None = None
         self._launch = self._shared(plan)
@@ -299,7 +303,8 @@ class Workspace:
             Launch.EXECS: plan.execs.ctypes.data,
             Launch.ITEM_IDS: plan.item_ids.ctypes.data,
             Launch.FAULT: self.record.ctypes.data,
-            **place_slots(plan.kernel),
+            Launch.ITEM_BYTES: VGPR_BYTES * plan.item_ids.shape[1],
+            **place_slots(plan.kernel, plan.instruction_set),
         }
         launch: NDArray[np.uint64] = np.zeros(Launch.FIELDS, np.uint64)
         launch[list(values)] = list(values.values())
