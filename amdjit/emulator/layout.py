@@ -250,6 +250,7 @@ class BufferRefusal(IntEnum):
     SELECT = 9
     VALUE = 10
     SCALED = 11
+    PRIVATE = 12
 
 
 class BarrierMisuse(IntEnum):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.decoder.instruction_set import ScratchSetup
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.addresses import (
     HIGH_OFFSET,
@@ -23,6 +24,7 @@ from amdjit.emulator.instructions.buffers.addresses import (
     WHOLE,
 )
 from amdjit.emulator.instructions.buffers.partial_lanes import PARTS_LOAD, PARTS_STORE
+from amdjit.emulator.instructions.buffers.private_segment import PRIVATE_PLACE
 from amdjit.emulator.instructions.memory.access import (
     LOAD_WIDTHS,
     STORE_WIDTHS,
@@ -86,9 +88,12 @@ def buffer_place(frame: Frame, instruction: Instruction, size: Value, whole: boo
         frame.registers.exec_bits(),
         out,
     ]
-    lanes = frame.native(PLACE, "i32", arguments)
+    # Of the families in which scratch memory is a buffer, any buffer may be it.
+    is_private = instruction.opcode.instruction_set.scratch is ScratchSetup.BY_CODE
+    lanes = frame.native(PRIVATE_PLACE if is_private else PLACE, "i32", arguments)
     low, high = b.load(V32, out, 64), b.load(V32, b.offset(out, HIGH_OFFSET), 64)
-    return Place(("v", [low, high, constant("i64", 0)]), lanes, words)
+    space = "f" if is_private else "v"
+    return Place((space, [low, high, constant("i64", 0)]), lanes, words)
 
 
 def _lane_parts(frame: Frame, instruction: Instruction) -> tuple[Value, Value]:
@@ -139,7 +144,7 @@ def _load(width: Width) -> Emitter:
 def _load_wide(
     frame: Frame, instruction: Instruction, place: Place, size: int, full: Value
 ) -> list[Value]:
-    access = Access("v", size, False)
+    access = Access(place.address[0], size, False)
     site = frame.sites.add(instruction.pc)
     frame.native_void(
         access.symbol, [frame.lane_context, site, *place.address[1], full, frame.staging(0)]
