@@ -79,7 +79,8 @@ class InstructionSet:
     accumulation VGPRs there are. scratch: how waves find their scratch memory. packs_item_ids: v0
     has all ids of a work-item, otherwise v0 to v2. runs: the emulator executes it. end_of_program:
     the code of S_ENDPGM. clears_other_halves: results of 16 bits clear the rest of their register,
-    unless the instruction chooses a half.
+    unless the instruction chooses a half. splits_formats: buffers have a data format and a number
+    format, and no OOB_SELECT.
     """
 
     name: str
@@ -104,6 +105,7 @@ class InstructionSet:
     runs: bool = True
     end_of_program: int = 0xBFB00000
     clears_other_halves: bool = False
+    splits_formats: bool = False
 
 
 GFX12 = InstructionSet(
@@ -216,6 +218,7 @@ def _gfx9(
         packs_item_ids=accumulation is Accumulation.UNIFIED,
         end_of_program=0xBF810000,
         clears_other_halves=True,
+        splits_formats=True,
     )
 
 
