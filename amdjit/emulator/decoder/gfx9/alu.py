@@ -5,8 +5,6 @@ Source: CDNA 3 ISA document, sections "Scalar ALU Formats" and "Vector ALU Forma
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from amdjit.emulator.decoder.alu import immediates_of
 from amdjit.emulator.decoder.errors import InvalidField
 from amdjit.emulator.decoder.formats import DPP16, LITERAL
@@ -32,7 +30,6 @@ from amdjit.emulator.decoder.rows import OperandRow, Row
 from amdjit.emulator.decoder.traits import SingleLane
 
 _SDWA = 249
-_HALVES = ("f16", "i16", "u16", "b16")
 _SHORT = ("VOP1", "VOP2", "VOPC")
 _VCC = Register(RegisterFile.VCC, 0, 2)
 _EXEC_MASK = Register(RegisterFile.EXEC, 0, 2)
@@ -67,18 +64,9 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
             raise InvalidField("the code ends before the literal")
     operands = tuple([_read(row, operand, bits, literal) for operand in row.operands])
     immediates = immediates_of(row, bits)
-    modifiers = read_modifiers(row, bits, None, 0)
-    if row.format.name == "VOP3" and "op_sel" in row.flags:
-        chosen = zip(row.operands, operands, strict=True)
-        operands = tuple([_with_half(item, modifiers.op_sel, value) for item, value in chosen])
-    return Instruction(pc, size, row.opcode, operands, immediates, modifiers)
-
-
-def _with_half(operand: OperandRow, op_sel: int, value: Operand) -> Operand:
-    """Name the half of a register that op_sel chooses for an operand of 16 bits."""
-    if not isinstance(value, Register) or operand.spec.type not in _HALVES:
-        return value
-    return replace(value, half=op_sel >> operand.source & 1)
+    return Instruction(
+        pc, size, row.opcode, operands, immediates, read_modifiers(row, bits, None, 0)
+    )
 
 
 def _unified(row: Row) -> bool:
