@@ -42,7 +42,7 @@ _GFX9: Mapping[str, str] = {
     "s_setvskip": "what a wave does that skips vector instructions is not emulated",
     **dict.fromkeys(
         (f"s_scratch_{verb}_b{bits}" for verb in ("load", "store") for bits in (32, 64, 128)),
-        "it reaches what 64 lanes keep interleaved in scratch memory, and here each lane's is apart",
+        "it reaches scratch memory in which 64 lanes are interleaved, and here they are apart",
     ),
     **dict.fromkeys(
         ("s_dcache_discard", "s_dcache_discard_x2"),

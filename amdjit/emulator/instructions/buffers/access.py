@@ -39,8 +39,8 @@ from amdjit.emulator.instructions.memory.access import (
     write_loaded,
 )
 from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, memory_operations
-from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.memory.direct_loads import store_in_lds
+from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind
@@ -185,6 +185,7 @@ def _store(width: Width) -> Emitter:
 
 def buffer_atomic(operation: Operation) -> Emitter:
     """Return the emitter of an atomic."""
+
     def emit(frame: Frame, instruction: Instruction) -> None:
         register = vector_register(instruction, "vdata")
         place = buffer_place(frame, instruction, constant("i32", operation.bits // 8), True)

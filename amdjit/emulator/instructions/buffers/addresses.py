@@ -165,10 +165,10 @@ def raw_lanes(f: PlaceFunction, offset: Value, part: int) -> Value:
     """Return the lanes whose dword `part` is inside a raw buffer; the scalar offset shortens the
     buffer."""
     rest = f.intrinsic("usub.sat", f.parameter("word2"), f.parameter("soffset"))
-    payload = payload(f, part)
+    needed = payload(f, part)
     # The largest allowed offset, unless the buffer is too short for any lane.
-    lanes = f.mask_bits(f.compare("ule", offset, f.splat(f.sub(rest, payload))))
-    return f.select(f.compare("uge", rest, payload), f.and_(lanes, f.parameter("exec")), i32(0))
+    lanes = f.mask_bits(f.compare("ule", offset, f.splat(f.sub(rest, needed))))
+    return f.select(f.compare("uge", rest, needed), f.and_(lanes, f.parameter("exec")), i32(0))
 
 
 def payload(f: PlaceFunction, part: int) -> Value:

@@ -18,7 +18,6 @@ from amdjit.emulator.instructions.buffers.addresses import (
     PARAMETERS,
 )
 from amdjit.emulator.instructions.buffers.gfx9_addresses import GFX9_PLACE
-
 from amdjit.emulator.layout import (
     PRIVATE_APERTURE_HIGH,
     SCRATCH_BASE,
@@ -35,8 +34,8 @@ _ROW_BITS, _LANE_BITS = 8, 6
 
 
 def private_place_text(attributes: str) -> str:
-    """Return the function: what `aj_buffer_place_gfx9` does, for scratch memory and all other buffers.
-    The addresses are flat ones."""
+    """Return the function: what `aj_buffer_place_gfx9` does, for scratch memory and all other
+    buffers. The addresses are flat ones."""
     f = NativeFunction(PRIVATE_PLACE, "i32", PARAMETERS)
     marks = [
         f.compare("ne", f.and_(f.parameter(word), i32(bit)), i32(0))

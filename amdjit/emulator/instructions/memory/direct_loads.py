@@ -26,9 +26,7 @@ from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
 
 
-def store_in_lds(
-    frame: Frame, instruction: Instruction, width: Width, values: list[Value]
-) -> None:
+def store_in_lds(frame: Frame, instruction: Instruction, width: Width, values: list[Value]) -> None:
     """Store what each lane has loaded at its place in LDS."""
     b = frame.builder
     if width.signed:

@@ -46,7 +46,9 @@ def _from_pair(kind: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         sources = (frame.source(instruction, index) for index in (1, 2))
-        low, high = (single_to_fp8(b, source, kind, None, frame.clamps_overflow) for source in sources)
+        low, high = (
+            single_to_fp8(b, source, kind, None, frame.clamps_overflow) for source in sources
+        )
         packed = b.or_(low, b.shift("shl", high, 8))
         target = vector_register(instruction, "vdst")
         half = instruction.modifiers.op_sel >> 3 & 1
@@ -56,7 +58,7 @@ def _from_pair(kind: str) -> Emitter:
 
 
 def _from_single_stochastic(kind: str) -> Emitter:
-    """Round by adding random bits (operand 1), and write the byte that bits 3:2 of op_sel choose."""
+    """Round by adding random bits (operand 1); bits 3:2 of op_sel choose the byte."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder

@@ -62,11 +62,7 @@ VECTOR_MULTIPLY_ADD: Mapping[str, Emitter] = {
     "v_mad_f16": _PLAIN,
     "v_mad_legacy_f16": _PLAIN,
     "v_mad_legacy_f32": MultiplyAdd(legacy=True),
-    **{
-        f"v_{name}_{code}": _PLAIN
-        for name in ("mac", "madmk", "madak")
-        for code in ("f16", "f32")
-    },
+    **{f"v_{name}_{code}": _PLAIN for name in ("mac", "madmk", "madak") for code in ("f16", "f32")},
     **vector_ops(
         {
             "v_fma_legacy_f16": _FUSED_HALF,
