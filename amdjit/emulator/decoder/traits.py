@@ -119,10 +119,9 @@ class Access:
 
     size: bytes that a lane moves for each address, in wave32; 0 if a format, a prefetch or M0 says
     it. half: that of a register that is filled or stored (RDNA 4 ISA, 10.4). has_descriptor: a
-    buffer resource holds the base address. names_format: the instruction names the buffer's format.
-    converts: values are converted from or to a format. is_transposed: lanes exchange what they
-    load. has_two_addresses: there are two offsets, each with its data. expects_first: memory must
-    hold the first operand.
+    buffer resource has the base address. names_format: the instruction names the buffer's format.
+    converts: values are converted from or to it. is_transposed: lanes exchange what they load.
+    has_two_addresses: with data of their own. expects_first: memory must hold the first operand.
     """
 
     space: Space
