@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from building import emulate, using
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 Registers = NDArray[np.uint32]
 LANES = 64
+CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
 
 _TEXT = """
 .amdgcn_target "amdgcn-amd-amdhsa--{cpu}"
@@ -120,3 +122,17 @@ def run_gfx9(
     with using(cpu=cpu):
         emulate(code, "kernel", 1, LANES, [given, found])
     return found
+
+
+def assert_same(found: NDArray[Any], expected: NDArray[Any]) -> None:
+    """Compare floats bit by bit; NaNs are equal to each other."""
+    nan = np.isnan(expected)
+    assert np.array_equal(np.isnan(found), nan)
+    kind = {2: np.uint16, 4: np.uint32}[expected.dtype.itemsize]
+    assert np.array_equal(found.view(kind)[~nan], expected.view(kind)[~nan])
+
+
+def random_words(seed: int, count: int) -> list[NDArray[np.uint32]]:
+    """Return rows of random dwords."""
+    random = np.random.default_rng(seed)
+    return list(random.integers(0, 1 << 32, (count, LANES)).astype(np.uint32))

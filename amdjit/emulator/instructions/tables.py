@@ -16,6 +16,7 @@ from amdjit.emulator.instructions.matrix.table import GFX9_MATRIX, MATRIX
 from amdjit.emulator.instructions.memory.table import GFX9_MEMORY, GFX908_MEMORY, MEMORY
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.scalar.table import SCALAR
+from amdjit.emulator.instructions.scaled.conversions import SCALED
 from amdjit.emulator.instructions.vector.table import (
     GFX9_VECTOR,
     GFX942_VECTOR,
@@ -26,6 +27,7 @@ from amdjit.emulator.instructions.vector.table import (
 _SHARED: Mapping[str, Emitter] = {
     **SCALAR,
     **VECTOR,
+    **SCALED,
     **CROSS_LANE,
     **MEMORY,
     **BUFFERS,

@@ -6,10 +6,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
-from gfx9_instruction import LANES, run_gfx9
+from gfx9_instruction import LANES, assert_same, run_gfx9
 from numpy.typing import NDArray
 from required_tools import needs_tools
 
@@ -58,13 +57,6 @@ def _flushed(x: NDArray[Any]) -> NDArray[Any]:
     return np.where(small, np.copysign(np.zeros_like(x), x), x)
 
 
-def _assert_same(found: NDArray[Any], expected: NDArray[Any]) -> None:
-    nan = np.isnan(expected)
-    assert np.array_equal(np.isnan(found), nan)
-    kind = _KINDS[8 * expected.dtype.itemsize][0]
-    assert np.array_equal(found.view(kind)[~nan], expected.view(kind)[~nan])
-
-
 def _twice_rounded(x: Any, y: Any, z: Any, legacy: bool) -> NDArray[Any]:
     x, y, z = (_flushed(value) for value in (x, y, z))
     with np.errstate(all="ignore"):
@@ -99,9 +91,9 @@ def test_multiply_adds_round_twice_and_know_no_denormals(
         expected = _twice_rounded(*chosen, by_zero)
         found = run_gfx9("gfx90a", f"  {text.format(width, literal)}", _wide(rows), (9,))[0]
         if width == 32:
-            _assert_same(found.view(np.float32), expected)
+            assert_same(found.view(np.float32), expected)
         else:
-            _assert_same((found & 0xFFFF).astype(np.uint16).view(np.float16), expected)
+            assert_same((found & 0xFFFF).astype(np.uint16).view(np.float16), expected)
             is_selected = text.startswith("v_mad_f")
             assert is_selected or not (found >> 16).any()
 
@@ -116,7 +108,7 @@ def test_op_sel_of_a_multiply_add_chooses_halves_and_keeps_the_other() -> None:
     found = run_gfx9("gfx942", body, pairs, (9,))[0]
     assert np.all(found & 0xFFFF == 0x5678)
     expected = _twice_rounded(high[0], low[1], high[2], False)
-    _assert_same((found >> 16).astype(np.uint16).view(np.float16), expected)
+    assert_same((found >> 16).astype(np.uint16).view(np.float16), expected)
 
 
 def test_results_of_16_bits_clear_the_upper_half() -> None:
@@ -195,7 +187,7 @@ def test_pairs_of_singles_choose_dwords(
                     "mul": lambda v: v[0] * v[1],
                     "add": lambda v: v[0] + v[1],
                 }[name](values)
-            _assert_same(found[part], expected)
+            assert_same(found[part], expected)
 
 
 def _short(text: str, count: int) -> str:
@@ -223,7 +215,7 @@ def test_pairs_move_and_take_scalars() -> None:
     assert np.all(found[3] == -2.5)
     with np.errstate(all="ignore"):
         for at, factor in ((4, 1.5), (5, -2.5), (6, 2.0), (7, 2.0)):
-            _assert_same(found[at], rows[1 + at % 2] * np.float32(factor))
+            assert_same(found[at], rows[1 + at % 2] * np.float32(factor))
 
 
 def test_the_upper_dword_of_a_constant_is_refused() -> None:
@@ -316,7 +308,7 @@ def test_dot_products_of_halves_add_one_product_after_the_other() -> None:
         first = _fused(low[0].astype(np.float32), low[1].astype(np.float32), addend)
         expected = _fused(high[0].astype(np.float32), high[1].astype(np.float32), first)
         for result in found:
-            _assert_same(result, expected)
+            assert_same(result, expected)
 
 
 @pytest.mark.parametrize("cpu", ["gfx908", "gfx942"])
@@ -356,101 +348,6 @@ def test_comparisons_that_are_always_or_never_true() -> None:
     ]
     found = run_gfx9("gfx950", "\n".join(lines), rows, tuple(range(10, 20)))
     assert found[:, 0].tolist() == [0xFFFFFFFF] * 6 + [0] * 4
-
-
-_FORMATS = {
-    ("gfx942", "fp8"): ml_dtypes.float8_e4m3fnuz,
-    ("gfx942", "bf8"): ml_dtypes.float8_e5m2fnuz,
-    ("gfx950", "fp8"): ml_dtypes.float8_e4m3fn,
-    ("gfx950", "bf8"): ml_dtypes.float8_e5m2,
-}
-
-
-@pytest.mark.parametrize(("cpu", "kind"), _FORMATS)
-def test_all_codes_of_8_bit_floats_are_widened(cpu: str, kind: str) -> None:
-    codes = np.arange(256, dtype=np.uint8)
-    with np.errstate(all="ignore"):
-        expected = codes.view(_FORMATS[cpu, kind]).astype(np.float32).reshape(LANES, 4).T
-    body = "\n".join(
-        [
-            f"  v_cvt_f32_{kind} v10, v1",
-            *(f"  v_cvt_f32_{kind}_sdwa v{10 + n}, v1 src0_sel:BYTE_{n}" for n in (1, 2, 3)),
-            f"  v_cvt_pk_f32_{kind} v[14:15], v1",
-            f"  v_cvt_pk_f32_{kind}_sdwa v[16:17], v1 src0_sel:WORD_1",
-        ]
-    )
-    found = run_gfx9(cpu, body, [codes.view(np.uint32)], tuple(range(10, 18))).view(np.float32)
-    for row in range(8):
-        _assert_same(found[row], expected[row % 4])
-
-
-def _narrowing_rows(kind: Any) -> list[NDArray[np.float32]]:
-    """Numbers that a format has, between two of which it has none, that are too large, and NaN."""
-    codes = np.arange(256, dtype=np.uint8).view(kind).astype(np.float32)
-    numbers = np.sort(codes[np.isfinite(codes)])
-    middles = (numbers[1:] + numbers[:-1]) / 2
-    more = [np.inf, -np.inf, np.nan, -np.nan, 1e30, -1e30, 1e-30, -1e-30]
-    largest = float(numbers[-1])
-    more += [largest * factor for factor in (1.01, 1.04, 1.0625, 1.07, 1.12, 1.13, -1.07, -1.3)]
-    every = np.concatenate([numbers, middles, np.nextafter(middles, np.float32(0)), more])
-    every = np.resize(every.astype(np.float32), -(-len(every) // LANES) * LANES)
-    return list(every.reshape(-1, LANES))
-
-
-@pytest.mark.parametrize(("cpu", "kind"), _FORMATS)
-@pytest.mark.parametrize("overflow", [0, 1])
-def test_singles_are_rounded_to_8_bit_floats(cpu: str, kind: str, overflow: int) -> None:
-    form = _FORMATS[cpu, kind]
-    body = f"""
-  v_mov_b32 v9, 0x12345678
-  v_cvt_pk_{kind}_f32 v9, v1, v2
-  v_mov_b32 v10, 0x12345678
-  v_cvt_pk_{kind}_f32 v10, v1, v2 op_sel:[0,0,1]
-"""
-    largest = np.float32(ml_dtypes.finfo(form).max)
-    rows = _narrowing_rows(form)
-    for x, y in zip(rows, rows[1:] + rows[:1], strict=True):
-        low, high = run_gfx9(cpu, body, [x, y], (9, 10), overflow=overflow)
-        assert np.all(low >> 16 == 0x1234)
-        assert np.all(high & 0xFFFF == 0x5678)
-        assert np.array_equal(low & 0xFFFF, high >> 16)
-        for value, codes in ((x, low & 0xFF), (y, low >> 8 & 0xFF)):
-            with np.errstate(all="ignore"):
-                limited = np.clip(value, -largest, largest) if overflow else value
-                limited = np.where(np.isinf(value), value, limited)
-                expected = limited.astype(form)
-            numbers = ~np.isnan(expected.astype(np.float32))
-            assert np.array_equal(codes[numbers], expected.view(np.uint8)[numbers])
-            assert np.all(np.isnan(codes.astype(np.uint8).view(form).astype(np.float32)[~numbers]))
-
-
-@pytest.mark.parametrize(("cpu", "kind"), _FORMATS)
-def test_random_bits_round_singles_to_8_bit_floats(cpu: str, kind: str) -> None:
-    """As much more than a code's number as the random bits reach is rounded up."""
-    form = _FORMATS[cpu, kind]
-    bits = 20 if kind == "fp8" else 21
-    codes = np.arange(128, dtype=np.uint8).view(form).astype(np.float32)
-    numbers = np.sort(codes[np.isfinite(codes)])[8:]
-    random = np.random.default_rng(7)
-    places = random.integers(0, len(numbers) - 1, LANES)
-    low, high = numbers[places], numbers[places + 1]
-    part = (random.integers(0, 1 << 10, LANES) / (1 << 10)).astype(np.float32)
-    value = low + (high - low) * part
-    entropy = random.integers(0, 1 << 32, LANES).astype(np.uint32)
-    rows = [value, entropy]
-    body = "\n".join(
-        f"  v_mov_b32 v{9 + n}, -1\n"
-        f"  v_cvt_sr_{kind}_f32 v{9 + n}, v1, v2 op_sel:[0,0,{n & 1},{n >> 1}]"
-        for n in range(4)
-    )
-    found = run_gfx9(cpu, body, rows, (9, 10, 11, 12))
-    reach = (entropy >> (32 - bits)).astype(np.float64) / (1 << bits)
-    expected = np.where(part.astype(np.float64) + reach >= 1, high, low)
-    for n in range(4):
-        code = (found[n] >> 8 * n & 0xFF).astype(np.uint8).view(form).astype(np.float32)
-        assert np.array_equal(code, expected)
-        rest = found[n] | np.uint32(0xFF << 8 * n)
-        assert np.all(rest == 0xFFFFFFFF)
 
 
 def test_a_byte_is_put_into_the_destination() -> None:

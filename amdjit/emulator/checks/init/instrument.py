@@ -32,6 +32,7 @@ from amdjit.emulator.checks.init.may_be_undefined import (
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ONES, MaskBuilder, ShadowRegisters
 from amdjit.emulator.checks.init.rules.lanes import (
+    exchange_between_lanes,
     move_between_lanes,
     read_lane,
     swap,
@@ -114,6 +115,7 @@ class UndefinedValues(Instrument):
         """Report undefined values that matter here, and pass the others on."""
         shadow = self._shadow
         assert shadow is not None
+        shadow.begin_instruction(instruction)
         with shadow.registers.deferring():
             halves = (0,) if instruction.traits.once_per_wave else range(frame.registers.halves)
             for half in halves:
@@ -211,7 +213,8 @@ def _lane_rule(instruction: Instruction) -> Callable[[Shadow, Instruction], None
     """Return the rule of an instruction that moves values between lanes or registers."""
     traits = instruction.traits
     if traits.moved_role is not None:
-        return move_between_lanes
+        exchanges = instruction.opcode.operands[1].written
+        return exchange_between_lanes if exchanges else move_between_lanes
     if traits.single_lane is SingleLane.WRITE:
         return write_lane
     if traits.single_lane is SingleLane.READ or traits.is_pseudo_scalar:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.instructions.matrix.cdna.emit import MFMA
 from amdjit.emulator.instructions.matrix.dots import DOTS
 from amdjit.emulator.instructions.matrix.gfx9_dots import GFX9_DOTS
 from amdjit.emulator.instructions.matrix.wmma import WMMA
@@ -12,6 +13,7 @@ from amdjit.emulator.instructions.operation import Emitter
 MATRIX: Mapping[str, Emitter] = {
     **WMMA,
     **DOTS,
+    **MFMA,
 }
 # What does something else on gfx9, or is there only.
 GFX9_MATRIX: Mapping[str, Emitter] = GFX9_DOTS

@@ -7,19 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gfx9_instruction import LANES, run_gfx9
+from gfx9_instruction import CDNA, LANES, random_words, run_gfx9
 from numpy.typing import NDArray
 from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 
 pytestmark = needs_tools
-CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
-
-
-def _words(seed: int, count: int) -> list[NDArray[np.uint32]]:
-    random = np.random.default_rng(seed)
-    return list(random.integers(0, 1 << 32, (count, LANES)).astype(np.uint32))
 
 
 def _split(values: NDArray[Any]) -> list[NDArray[np.uint32]]:
@@ -32,7 +26,7 @@ def _joined(low: NDArray[np.uint32], high: NDArray[np.uint32], kind: Any) -> NDA
 
 @pytest.mark.parametrize("cpu", CDNA)
 def test_a_compare_and_store_in_lds_has_the_expected_value_first(cpu: str) -> None:
-    memory, new = _words(1, 2)
+    memory, new = random_words(1, 2)
     expected = np.where(np.arange(LANES) % 3 == 0, memory, memory ^ 1).astype(np.uint32)
     body = """
   ds_write_b32 v250, v1
@@ -88,7 +82,7 @@ _SOURCES = {
 @pytest.mark.parametrize("name", _SOURCES)
 def test_both_operands_of_an_atomic_may_be_in_lds(name: str) -> None:
     """The second one is 4 times a signed offset away: 256 bytes after or before."""
-    x, y = _words(3, 2)
+    x, y = random_words(3, 2)
     body = f"""
   v_add_u32 v20, 0x100, v250
   ds_write_b32 v250, v1
@@ -136,7 +130,9 @@ def test_doubles_are_added_and_compared_in_global_memory(cpu: str) -> None:
     assert np.array_equal(last, np.minimum(np.maximum(memory + other, other), memory))
 
 
-@pytest.mark.parametrize(("cpu", "flushes"), [("gfx908", True), ("gfx90a", True), ("gfx942", False)])
+@pytest.mark.parametrize(
+    ("cpu", "flushes"), [("gfx908", True), ("gfx90a", True), ("gfx942", False)]
+)
 def test_sums_in_memory_have_denormals_from_gfx942_on(cpu: str, flushes: bool) -> None:
     """LLVM: FeatureMemoryAtomicFAddF32DenormalSupport."""
     memory = np.full(LANES, 0x00400000, np.uint32)
@@ -158,7 +154,7 @@ def test_sums_in_memory_have_denormals_from_gfx942_on(cpu: str, flushes: bool) -
 
 @pytest.mark.parametrize("cpu", CDNA[1:])
 def test_memory_instructions_reach_accumulation_registers(cpu: str) -> None:
-    memory, other = _words(5, 2)
+    memory, other = random_words(5, 2)
     returning = "glc" if cpu == "gfx90a" else "sc0"
     body = f"""
   global_load_dword a7, v250, s[4:5]
@@ -195,7 +191,7 @@ _DIRECT = {
 @pytest.mark.parametrize("memory", ["global", "buffer"])
 def test_loads_put_data_into_lds(cpu: str, name: str, memory: str) -> None:
     """At M0, the instruction's offset and 4 times the lane, in active lanes."""
-    rows = _words(6, 2)
+    rows = random_words(6, 2)
     has_bit = cpu in ("gfx908", "gfx90a")
     load = f"global_load_{name} v250, s[4:5] offset:256 lds"
     if memory == "buffer":
@@ -225,7 +221,7 @@ def test_loads_put_data_into_lds(cpu: str, name: str, memory: str) -> None:
 
 @pytest.mark.parametrize("dwords", [3, 4])
 def test_gfx950_puts_several_dwords_into_lds(dwords: int) -> None:
-    rows = _words(7, 4)
+    rows = random_words(7, 4)
     body = f"""
   v_lshlrev_b32 v20, 2, v250
   s_mov_b32 m0, 16
@@ -242,172 +238,14 @@ def test_gfx950_puts_several_dwords_into_lds(dwords: int) -> None:
     assert np.array_equal(last, memory[:, dwords - 1])
 
 
-def _buffer(records: int, stride: int = 0, third: int = 0x00027000, high: int = 0) -> str:
-    return f"""
-  s_mov_b32 s20, s4
-  s_or_b32 s21, s5, 0x{stride << 16 | high:x}
-  s_mov_b32 s22, {records}
-  s_mov_b32 s23, 0x{third:x}
-"""
-
-
-@pytest.mark.parametrize("cpu", CDNA)
-def test_raw_buffers_are_checked_dword_by_dword(cpu: str) -> None:
-    """With the scalar offset; what is outside reads as 0 and is not written."""
-    memory = np.concatenate(_words(8, 4))
-    rows = list(memory.reshape(4, LANES))
-    body = f"""{_buffer(600)}
-  s_mov_b32 s24, 8
-  v_lshlrev_b32 v20, 1, v250
-  v_add_u32 v20, 100, v20
-  buffer_load_dwordx4 v[10:13], v20, s[20:23], s24 offen offset:4
-  s_waitcnt vmcnt(0)
-"""
-    found = run_gfx9(cpu, body, rows, (10, 11, 12, 13))
-    for lane in range(LANES):
-        for part in range(4):
-            place = 100 + 8 * lane + 8 + 4 + 4 * part
-            expected = int(memory[place // 4]) if place + 4 <= 600 else 0
-            assert int(found[part][lane]) == expected, (lane, part)
-
-
-@pytest.mark.parametrize("cpu", CDNA)
-def test_a_buffer_of_which_all_lanes_are_outside_reads_as_0(cpu: str) -> None:
-    body = f"{_buffer(0)}\n  v_mov_b32 v9, -1\n  buffer_load_dword v9, v250, s[20:23], 0 offen"
-    assert not run_gfx9(cpu, body, _words(1, 1), (9,)).any()
-
-
-@pytest.mark.parametrize("cpu", CDNA)
-def test_records_are_checked_by_their_number_alone(cpu: str) -> None:
-    memory = np.concatenate(_words(9, 4))
-    rows = list(memory.reshape(4, LANES))
-    body = f"""{_buffer(20, stride=12)}
-  v_lshrrev_b32 v20, 2, v250
-  v_mov_b32 v21, 8
-  buffer_load_dwordx2 v[10:11], v[20:21], s[20:23], 0 idxen offen
-  s_waitcnt vmcnt(0)
-"""
-    found = run_gfx9(cpu, body, rows, (10, 11))
-    for lane in range(LANES):
-        for part in range(2):
-            place = (12 * lane + 8) // 4 + part
-            assert int(found[part][lane]) == (int(memory[place]) if lane < 20 else 0)
-
-
-@pytest.mark.parametrize("cpu", CDNA)
-def test_a_resource_that_adds_lanes_is_not_checked(cpu: str) -> None:
-    """The stride has more bits then, where other resources have the data format."""
-    memory = np.concatenate(_words(10, 4))
-    rows = list(memory.reshape(4, LANES))
-    body = f"""{_buffer(1, stride=8, third=1 << 23)}
-  buffer_load_dword v10, off, s[20:23], 0 offset:4
-  s_waitcnt vmcnt(0)
-"""
-    found = run_gfx9(cpu, body, rows, (10,))[0]
-    assert np.array_equal(found, memory[1 : 2 * LANES : 2])
-
-
-@pytest.mark.parametrize("cpu", CDNA)
-def test_a_swizzled_buffer_interleaves_records(cpu: str) -> None:
-    """Groups of 8 records, dword by dword; the resource adds the lane."""
-    memory = np.concatenate(_words(11, 4))
-    rows = list(memory.reshape(4, LANES))
-    body = f"""{_buffer(64, stride=16, third=1 << 23, high=0x80000000)}
-  buffer_load_dword v10, off, s[20:23], 0 offset:8
-  s_waitcnt vmcnt(0)
-"""
-    found = run_gfx9(cpu, body, rows, (10,))[0]
-    lanes = np.arange(LANES)
-    places = (lanes // 8) * 16 * 8 + 8 * 8 + lanes % 8 * 4
-    assert np.array_equal(found, memory[places // 4])
-
-
-def test_uncertain_resources_are_refused() -> None:
-    for high, third, reason in (
-        (0x80000000, 0x00027000, "does not add"),
-        (0, 0x40027000, "no buffer resource"),
-        (0, 0, "not bound"),
-    ):
-        body = f"""{_buffer(1024, stride=16, third=third, high=high)}
-  buffer_load_dword v10, v250, s[20:23], 0 idxen
-"""
-        with pytest.raises(KernelFault, match=reason):
-            run_gfx9("gfx942", body, _words(1, 4), (10,))
-
-
-@pytest.mark.parametrize("cpu", CDNA)
-def test_typed_buffers_name_a_data_format_and_a_number_format(cpu: str) -> None:
-    memory = np.concatenate(_words(12, 2))
-    rows = list(memory.reshape(2, LANES))
-    body = f"""{_buffer(512)}
-  tbuffer_load_format_xy v[10:11], v250, s[20:23], 0 format:[BUF_DATA_FORMAT_16_16,BUF_NUM_FORMAT_UINT] offen
-  tbuffer_load_format_xyzw v[12:15], v250, s[20:23], 0 format:[BUF_DATA_FORMAT_8_8_8_8,BUF_NUM_FORMAT_UNORM] offen
-  v_mov_b32 v16, -1
-  tbuffer_load_format_d16_x v16, v250, s[20:23], 0 format:[BUF_DATA_FORMAT_16,BUF_NUM_FORMAT_SINT] offen
-  buffer_load_format_x v17, v250, s[20:23], 0 offen
-  v_mov_b32 v18, 1.0
-  tbuffer_store_format_x v18, v250, s[20:23], 0 format:[BUF_DATA_FORMAT_16,BUF_NUM_FORMAT_FLOAT] offen offset:256
-  s_waitcnt vmcnt(0)
-  global_load_dword v19, v250, s[4:5] offset:256
-  s_waitcnt vmcnt(0)
-"""
-    # The resource's own format: four bytes, selected in their order.
-    body = body.replace("0x27000", f"0x{10 << 15 | 4 << 12 | 0xFAC:x}")
-    found = run_gfx9(cpu, body, rows, tuple(range(10, 20)))
-    one = rows[0]
-    assert np.array_equal(found[0], one & 0xFFFF)
-    assert np.array_equal(found[1], one >> 16)
-    for channel in range(4):
-        expected = (one >> 8 * channel & 0xFF).astype(np.float32) / np.float32(255)
-        assert np.array_equal(found[2 + channel].view(np.float32), expected)
-    assert np.array_equal(found[6], one & 0xFFFF | 0xFFFF0000)
-    assert np.array_equal(found[7], one & 0xFF)
-    assert np.array_equal(found[9], rows[1] & 0xFFFF0000 | 0x3C00)
-
-
-@pytest.mark.parametrize("cpu", CDNA)
-def test_scalar_stores_and_atomics(cpu: str) -> None:
-    memory = np.arange(LANES, dtype=np.uint32) * 3
-    body = f"""{_buffer(64)}
-  s_mov_b32 s30, 100
-  s_mov_b32 s31, 200
-  s_mov_b32 s32, 7
-  s_mov_b32 s33, 9
-  s_mov_b32 s40, 0x10
-  s_store_dword s30, s[4:5], 0x4
-  s_store_dwordx2 s[30:31], s[4:5], s40
-  s_buffer_store_dword s31, s[20:23], 0x3c
-  s_buffer_store_dword s31, s[20:23], 0x40
-  s_dcache_wb
-  s_atomic_add s32, s[4:5], 0x8 glc
-  s_buffer_atomic_umax s33, s[20:23], 0xc glc
-  s_waitcnt lgkmcnt(0)
-  s_mov_b32 s34, 5
-  s_mov_b32 s35, 0x3c
-  s_atomic_cmpswap s[34:35], s[4:5], 0x50 glc
-  s_waitcnt lgkmcnt(0)
-  v_mov_b32 v10, s32
-  v_mov_b32 v11, s33
-  v_mov_b32 v12, s34
-  global_load_dword v9, v250, s[4:5]
-  s_waitcnt vmcnt(0)
-"""
-    found = run_gfx9(cpu, body, [memory], (9, 10, 11, 12))
-    expected = memory.copy()
-    expected[1], expected[4:6], expected[15] = 100, (100, 200), 200
-    expected[2], expected[3], expected[20] = 6 + 7, 9, 5
-    assert np.array_equal(found[0], expected)
-    assert found[1:, 0].tolist() == [6, 9, 60]
-
-
 def test_a_scalar_store_outside_of_memory_is_a_fault() -> None:
     with pytest.raises(KernelFault, match="store"):
-        run_gfx9("gfx942", "  s_store_dword s4, s[4:5], 0x7f000", _words(1, 1), (1,))
+        run_gfx9("gfx942", "  s_store_dword s4, s[4:5], 0x7f000", random_words(1, 1), (1,))
 
 
 @pytest.mark.parametrize("cpu", CDNA)
 def test_lanes_move_over_whole_waves(cpu: str) -> None:
-    (row,) = _words(13, 1)
+    (row,) = random_words(13, 1)
     body = """
   v_sub_u32 v20, 252, v250
   ds_bpermute_b32 v10, v20, v1
@@ -447,7 +285,7 @@ def test_what_cannot_be_emulated_is_refused_by_name() -> None:
         ("ds_add_src2_u32 v250 offset:0x8000", "bits of an address"),
     ):
         with pytest.raises(KernelFault, match=reason):
-            run_gfx9("gfx908", f"  {line}", _words(1, 1), (1,), lds=256)
+            run_gfx9("gfx908", f"  {line}", random_words(1, 1), (1,), lds=256)
 
 
 @pytest.mark.parametrize("cpu", CDNA)
@@ -457,6 +295,6 @@ def test_cache_instructions_change_no_register(cpu: str) -> None:
         "gfx908": ["buffer_wbinvl1", "buffer_wbinvl1_vol"],
         "gfx90a": ["buffer_wbl2", "buffer_invl2", "buffer_wbinvl1"],
     }.get(cpu, ["buffer_wbl2 sc0 sc1", "buffer_inv sc1", "buffer_inv sc0 sc1"])
-    (row,) = _words(14, 1)
+    (row,) = random_words(14, 1)
     found = run_gfx9(cpu, "\n".join(f"  {line}" for line in lines), [row], (1,))
     assert np.array_equal(found[0], row)
