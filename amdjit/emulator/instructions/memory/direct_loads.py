@@ -65,7 +65,10 @@ DIRECT_WIDTHS = ("u8", "i8", "u16", "i16", "b32")
 DIRECT_LOADS: Mapping[str, Emitter] = {
     f"{space}_load_lds_{name}": _to_lds(addressing, LOAD_WIDTHS[name])
     for space, addressing in _SPACES.items()
-    for name in (*DIRECT_WIDTHS, "b96", "b128")
+    for name in DIRECT_WIDTHS
+} | {
+    f"global_load_lds_{name}": _to_lds(global_address, LOAD_WIDTHS[name])
+    for name in ("b96", "b128")
 }
 # Loads of gfx908 and gfx90a, which have a bit for it.
 LOADS_WITH_LDS_BIT: Mapping[str, Emitter] = {
