@@ -99,6 +99,9 @@ def _addend(frame: Frame, instruction: Instruction, product: Mfma) -> tuple[list
     operand = instruction.operands[3]
     if not isinstance(operand, InlineConstant):
         return _pointers(frame, _register(instruction, 3)), _stride(product)
+    if product.generation == "cdna1":
+        # LLVM, FeatureMFMAInlineLiteralBug.
+        raise Untranslatable(instruction, "constants as C are a bug of gfx908")
     bits = constant_bits(operand, product.result)
     for part in range(2 if product.is_double else 1):
         dword = constant(V32, bits >> 32 * part & 0xFFFFFFFF)
