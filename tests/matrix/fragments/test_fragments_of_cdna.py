@@ -219,19 +219,17 @@ def lying(values: Any, layout: Any) -> Any:
 def random_matrices(types: Any, *shapes: tuple[int, int]) -> list[Any]:
     """Return numbers of all sizes for floats, any integers else."""
     random = np.random.default_rng(len(types[0].value if types[0] is XF32 else types[0].name))
-    kinds = [stored_type(each) for each in types]
-    return [
-        (
-            random.standard_normal(shape) if kind.is_float else random.integers(-128, 128, shape)
-        ).astype(kind.dtype)
-        for kind, shape in zip(kinds, shapes, strict=True)
-    ]
+    found = []
+    for kind, shape in zip(map(stored_type, types), shapes, strict=True):
+        numbers = random.standard_normal(shape)
+        found.append((numbers if kind.is_float else np.rint(40 * numbers)).astype(kind.dtype))
+    return found
 
 
 def check_product(
     target: str, types: Any, m: int, n: int, k: int, layouts: Any, wide: bool
 ) -> None:
-    """Compare bit for bit with the instruction's arithmetic in the order of k of fragments, and with
+    """Compare bit for bit with the instruction's arithmetic in the fragments' order of k, and with
     NumPy."""
     a, b, c = random_matrices(types, (m, 128), (128, n), (m, n))
     given = [lying(each, layout) for each, layout in zip((a, b, c), layouts, strict=True)]
