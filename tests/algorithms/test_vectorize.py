@@ -175,7 +175,7 @@ def test_a_function_that_reads_a_changed_global_is_typed_again() -> None:
 
 
 def test_a_partial_has_no_name_and_is_called() -> None:
-    power = amdjit.vectorize(functools.partial(lambda x, y: x * x + y, y=5))
+    power = amdjit.vectorize(functools.partial(lambda y, x: x * x + y, 5))
     assert repr(power) == "<amdjit vectorized partial>"
     same(power(np.arange(6)), np.arange(6) ** 2 + 5)
 
