@@ -99,12 +99,13 @@ class DeviceArray(NoNumber, arrays.DeviceArray):
         pattern = element_bytes(value, self.dtype)
         handle = handle_of(stream, self.device)
         keep_for_graph(handle, self)
+        if self.size == 0:  # a view of nothing may lie beside the memory
+            return
         if self.is_contiguous or self.is_in_fortran_order:
             self.device.fill(self.address, pattern, self.size, handle)
             return
-        if self.size:
-            self.device.fill(self.address, pattern, 1, handle)
-            spread_first(self, stream)
+        self.device.fill(self.address, pattern, 1, handle)
+        spread_first(self, stream)
 
     def copy_from_host(self, source: ArrayLike, stream: Stream | None = None) -> None:
         """Copy a host array of the same shape and type into this one.
