@@ -127,9 +127,10 @@ class LaunchParameters:
     def _conversion(self, value: tree.Convert, target: Scalar) -> tree.Expression:
         """Convert what `int(x)` or `float(x)` converts. The fraction that `int` drops is no matter
         of width: it is dropped on the way to a float, too."""
-        source = value.operand.type
+        source, made = value.operand.type, value.type
         assert isinstance(source, Scalar)
-        if source.is_float and not value.type.is_float and target.is_float:
+        assert isinstance(made, Scalar)
+        if source.is_float and not made.is_float and target.is_float:
             whole = _converted(self._wide(value.operand, f64), i64)
             return _converted(whole, target)
         return self._wide(value.operand, target)
