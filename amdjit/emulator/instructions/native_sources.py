@@ -7,6 +7,7 @@ from functools import partial
 
 from amdjit.emulator.host.native_sources import NativeSources, Source, Variant
 from amdjit.emulator.instructions.buffers.addresses import PLACE, place_text
+from amdjit.emulator.instructions.buffers.gfx9_addresses import GFX9_PLACE, gfx9_place_text
 from amdjit.emulator.instructions.buffers.partial_lanes import PARTS
 from amdjit.emulator.instructions.buffers.private_segment import (
     PRIVATE_PLACE,
@@ -71,6 +72,7 @@ NATIVES = NativeSources(
         "aj_cos": cosine_text,
         **_accesses(),
         PLACE: place_text,
+        GFX9_PLACE: gfx9_place_text,
         PRIVATE_PLACE: private_place_text,
         **PARTS,
         **TEXELS,

@@ -168,12 +168,16 @@ def _nothing(frame: Frame, instruction: Instruction) -> None:
 
 
 # LLVM: SIDefines.h, "MSG_DEALLOC_VGPRS": a wave that is about to end releases its registers.
-_DEALLOCATE_VGPRS = 3
+_DEALLOCATE_VGPRS = "MSG_DEALLOC_VGPRS"
 
 
 def _message(frame: Frame, instruction: Instruction) -> None:
-    if instruction.immediates["simm16"] != _DEALLOCATE_VGPRS:
-        raise Untranslatable(instruction, "MSG_DEALLOC_VGPRS is the only message that is emulated")
+    names = instruction.opcode.instruction_set.messages
+    if names.get(instruction.immediates["simm16"]) == _DEALLOCATE_VGPRS:
+        return
+    only = _DEALLOCATE_VGPRS in names.values()
+    others = f"{_DEALLOCATE_VGPRS} is the only message that is" if only else "messages are not"
+    raise Untranslatable(instruction, f"{others} emulated")
 
 
 _NO_EFFECT = [
@@ -215,6 +219,11 @@ _NO_EFFECT = [
     "s_waitcnt_expcnt",
     "s_waitcnt_lgkmcnt",
     "buffer_gl0_inv",
+    "buffer_inv",
+    "buffer_invl2",
+    "buffer_wbinvl1",
+    "buffer_wbinvl1_vol",
+    "buffer_wbl2",
     "buffer_gl1_inv",
     "s_prefetch_inst",
     "s_prefetch_inst_pc_rel",
