@@ -184,10 +184,9 @@ _FOOTER = """
 .rodata
 .p2align 6
 .amdhsa_kernel kernel
-  .amdhsa_next_free_vgpr 256
+  .amdhsa_next_free_vgpr {vgprs}
   .amdhsa_next_free_sgpr 100
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
-  .amdhsa_wavefront_size32 {is_wave32}
   .amdhsa_group_segment_fixed_size {lds}
   .amdhsa_private_segment_fixed_size {private}
   .amdhsa_system_sgpr_workgroup_id_x 1
@@ -249,8 +248,12 @@ def assemble(
             "wide_rounding": wide_rounding,
             "overflow": overflow,
             "directives": directives,
+            "vgprs": 512 if cpu.startswith("gfx9") and cpu != "gfx908" else 256,
         }
-        footer = _FOOTER.format(**values, wave_size=wave_size, is_wave32=int(wave_size == 32))
+        values["directives"] += _own_directives(cpu, wave_size)
+        if cpu.startswith("gfx9"):
+            wave_size = 64
+        footer = _FOOTER.format(**values, wave_size=wave_size)
         source.write_text(_HEADER.format(cpu=cpu) + body + footer)
         attributes = ",".join([*filter(None, [attributes]), f"+wavefrontsize{wave_size}"])
         command = [
@@ -263,6 +266,16 @@ def assemble(
         subprocess.run([*command, str(source), "-o", str(item)], check=True)
         subprocess.run(["ld.lld-22", "-shared", str(item), "-o", str(output)], check=True)
         return output.read_bytes()
+
+
+def _own_directives(cpu: str, wave_size: int) -> str:
+    """Return those of a family: gfx9 has waves of 64 lanes only, and from gfx90a on VGPRs that are
+    divided into two files."""
+    if not cpu.startswith("gfx9"):
+        return f"\n  .amdhsa_wavefront_size32 {int(wave_size == 32)}"
+    if cpu == "gfx908":
+        return ""
+    return "\n  .amdhsa_accum_offset 256"
 
 
 @functools.cache

@@ -20,6 +20,9 @@ from model.cases.memory_programs import (
     run_memory_cases,
     run_scalar_loads,
 )
+from model.cases.gfx9_packed import wide_cases
+from model.cases.gfx9_variants import CLASSES as GFX9_CLASSES
+from model.cases.gfx9_variants import Gfx9Variant
 from model.cases.operand_makers import Maker
 from model.cases.packed_variants import CLASSES as PACKED_CLASSES
 from model.cases.packed_variants import Packed, dual_case, dual_operations
@@ -28,13 +31,14 @@ from model.cases.samples import inputs_for
 from model.cases.scalar_programs import CLASSES as SCALAR_CLASSES
 from model.cases.scalar_programs import ExecCase, ScalarCase, exec_cases, run_scalar_cases
 from model.cases.variants import CLASSES, Variant
-from model.families import has, rows_by_mnemonic
+from model.families import has, is_gfx9, own_name, rows_by_mnemonic
 from model.integers import INTEGERS
 from model.memory import Access, Atomic
 from model.operation import Op
 from model.scalars import EXEC_OPS
 from model.tables import tables
 from model.values import width
+from model.waves import lanes_of_wave
 
 BATCHES = (
     *(
@@ -51,6 +55,8 @@ BATCHES = (
     ),
     *("buffers", "division", "lanes", "shared", "control", "true16"),
 )
+# gfx9 has no dual instructions and no halves of registers as operands, but others.
+GFX9_BATCHES = (*(batch for batch in BATCHES if batch not in ("dual", "true16")), "wide")
 _ENCODINGS = ("VOP1", "VOP2", "VOPC", "VOP3")
 _HALF_FORMS = ("signs", "clamp", "omod", "scalar", "inline", "literal", "dpp16", "dpp8", "partial")
 _AT_ONCE = 60
@@ -69,7 +75,9 @@ def mnemonics() -> frozenset[str]:
     others = {*division.ALL, *lanes.ALL, *lds_programs.ALL, *control_flow.ALL, *control_flow.ALL64}
     memory = {*known.memory, *known.scalar_loads, *FORMATTED}
     registers = {*known.vector, *known.packed, *duals, *known.scalars, *saving, *writing}
-    return frozenset(filter(has, {*memory, *registers, *others, *known.no_effect}))
+    registers |= {*known.wide, "v_pk_mov_b32"} if known.wide else set()
+    found = filter(has, {*memory, *registers, *others, *known.no_effect})
+    return frozenset(map(own_name, found))
 
 
 def _element(sources: tuple[str, ...]) -> int:
@@ -97,10 +105,10 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
         return _run_memory(tables().memory if batch == "memory" else _WRONG_MEMORY, count, random)
     if batch == "buffers":
         return _run_buffers(count, random)
-    if batch in ("packed", "dual"):
+    if batch in _PACKED:
         inputs = {size: inputs_for(size, count, 11) for size in (16, 32)}
         makers = {size: Maker(data, random) for size, data in inputs.items()}
-        make = _packed_cases if batch == "packed" else _dual_cases
+        make = _PACKED[batch]
         cases = [(size, case) for size, case in make(makers, count <= _QUICK_LANES, random)]
         return _run(cases, inputs), len(cases)
     if batch == "true16":
@@ -148,9 +156,10 @@ def _vector_cases(
         size = _element(entry.sources)
         for row in rows_by_mnemonic(_ENCODINGS)[name]:
             # In quick runs: the plain form now and then, and one of the others.
-            classes = [str(random.choice(CLASSES))] if quick else CLASSES
+            forms, make = (GFX9_CLASSES, Gfx9Variant) if is_gfx9() else (CLASSES, Variant)
+            classes = [str(random.choice(forms))] if quick else forms
             for klass in classes:
-                yield size, Variant(makers[size], row, entry, klass).case()
+                yield size, make(makers[size], row, entry, klass).case()
 
 
 def _packed_cases(
@@ -171,6 +180,16 @@ def _dual_cases(
             yield 32, dual_case(makers[32], first, second)
 
 
+def _wide_cases(
+    makers: dict[int, Maker], quick: bool, random: np.random.Generator
+) -> Iterator[tuple[int, Case]]:
+    for case in wide_cases(makers[32], random, 2 if quick else 12):
+        yield 32, case
+
+
+_PACKED = {"packed": _packed_cases, "dual": _dual_cases, "wide": _wide_cases}
+
+
 def _run(cases: list[tuple[int, Case]], inputs: dict[int, np.ndarray]) -> list[str]:
     wrong = []
     for size, data in inputs.items():
@@ -184,7 +203,7 @@ def _run_memory(
     table: Mapping[str, Access], count: int, random: np.random.Generator
 ) -> tuple[list[str], int]:
     quick = count <= _QUICK_LANES
-    inputs = inputs_for_memory(2 if quick else count // 32, random)
+    inputs = inputs_for_memory(2 if quick else count // lanes_of_wave(), random)
     cases = memory_cases(table, random, 1 if quick else 3)
     if quick and len(cases) > _AT_ONCE:
         cases = [case for case in cases if random.integers(2)]
@@ -241,7 +260,9 @@ def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], in
     wrong, total = [], 0
     for size in (16, 32, 64):
         inputs = inputs_for(size, count, 11)[:8]
-        cases: list[ScalarCase | ExecCase] = [*exec_cases(inputs)] if size == 32 else []
+        cases: list[ScalarCase | ExecCase] = []
+        if size == 32 and not is_gfx9():
+            cases += exec_cases(inputs)
         for name, entry in tables().scalars.items():
             if _element(entry.op.sources) == size:
                 classes = (
@@ -287,7 +308,7 @@ def _run_shared(count: int, random: np.random.Generator, misled: bool) -> tuple[
     wrong = []
     for start in range(0, len(cases), _AT_ONCE // 2):
         some = cases[start : start + _AT_ONCE // 2]
-        failures = run_cases(some, inputs ^ np.uint32(misled), lds_programs.REGION, _PRIVATE)
+        failures = run_cases(some, inputs ^ np.uint32(misled), lds_programs.region(), _PRIVATE)
         wrong += [str(failure) for failure in failures]
     return wrong, len(cases)
 

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.cases.programs import PARTIAL, Case, Registers
+from model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
 
-REGION = 2048
+# Bytes of LDS that a lane fills.
+_FILLED = 64
 _PAIRS = {"b32": 4, "b64": 8}
 _FORMS = ("2addr", "2addr_stride64")
 ALL = (
@@ -36,6 +38,11 @@ ALL = (
 )
 # What one lane does: its number, its inputs by register, memory, its results.
 Step = Callable[[int, dict[int, int], bytearray, list[int]], None]
+
+
+def region() -> int:
+    """Return the bytes of LDS of a wave."""
+    return _FILLED * lanes_of_wave()
 
 
 def _read(memory: bytearray, place: int, size: int) -> int:
@@ -77,17 +84,18 @@ class SharedMemory:
         self, text: str, step: Step, before: tuple[str, ...] = (), after: tuple[str, ...] = ()
     ) -> Case:
         """`after` runs with all lanes."""
-        mask = int(self._random.choice([0xFFFFFFFF, PARTIAL, 0x80000000]))
+        mask = lane_mask(int(self._random.choice([0xFFFFFFFF, PARTIAL, 0x80000000])))
+        row = 16 * lanes_of_wave()
         lines = [f"  v_mov_b32 v{100 + part}, v{2 + part}" for part in range(4)]
         lines += ["  v_lshlrev_b32 v251, 4, v0"]
         lines += [
-            f"  ds_store_b128 v251, v[{2 + 2 * part}:{5 + 2 * part}] offset:{512 * part}"
+            f"  ds_store_b128 v251, v[{2 + 2 * part}:{5 + 2 * part}] offset:{row * part}"
             for part in range(4)
         ]
-        lines += [*(f"  {line}" for line in before), f"  s_mov_b32 exec_lo, {mask:#x}", f"  {text}"]
-        lines += ["  s_wait_dscnt 0x0", "  s_mov_b32 exec_lo, -1", *(f"  {line}" for line in after)]
+        lines += [*(f"  {line}" for line in before), *set_mask("exec_lo", mask), f"  {text}"]
+        lines += ["  s_wait_dscnt 0x0", *all_lanes(), *(f"  {line}" for line in after)]
         lines += [
-            f"  ds_load_b128 v[{104 + 4 * part}:{107 + 4 * part}], v251 offset:{512 * part}"
+            f"  ds_load_b128 v[{104 + 4 * part}:{107 + 4 * part}], v251 offset:{row * part}"
             for part in range(4)
         ]
         outputs = tuple(f"v{number}" for number in range(100, 120))
@@ -100,20 +108,21 @@ class SharedMemory:
 
     def _after(self, step: Step, mask: int) -> Registers:
         columns = []
-        for first in range(0, self._inputs.shape[1], 32):
-            rows = self._inputs[:, first : first + 32]
+        size = lanes_of_wave()
+        for first in range(0, self._inputs.shape[1], size):
+            rows = self._inputs[:, first : first + size]
             parts = [np.ascontiguousarray(rows[2 * part : 2 * part + 4].T) for part in range(4)]
             memory = bytearray(b"".join(part.tobytes() for part in parts))
-            results = [[int(rows[part][lane]) for part in range(4)] for lane in range(32)]
-            for lane in range(32):
+            results = [[int(rows[part][lane]) for part in range(4)] for lane in range(size)]
+            for lane in range(size):
                 if mask >> lane & 1:
                     inputs = {2 + row: int(values[lane]) for row, values in enumerate(rows)}
                     step(lane, inputs, memory, results[lane])
             back = (
                 np.frombuffer(bytes(memory), np.uint32)
-                .reshape(4, 32, 4)
+                .reshape(4, size, 4)
                 .transpose(0, 2, 1)
-                .reshape(16, 32)
+                .reshape(16, size)
             )
             columns.append(np.concatenate([np.array(results, np.uint32).T, back]))
         return np.concatenate(columns, axis=1)
@@ -122,21 +131,22 @@ class SharedMemory:
 
     def _two(self, code: str, size: int, form: str) -> Iterator[Case]:
         stride = size * (64 if "stride" in form else 1)
-        last = (REGION - 32 * size) // stride
+        many = lanes_of_wave()
+        last = (region() - many * size) // stride
         loads = [self._number(min(last, 255) + 1) for _ in range(2)]
-        anywhere = (f"v_and_b32 v20, {31 * size:#x}, v9",)
-        own = (f"v_xor_b32 v20, {self._number(32)}, v0", f"v_mul_u32_u24 v20, {size}, v20")
+        anywhere = (f"v_and_b32 v20, {(many - 1) * size:#x}, v9",)
+        own = (f"v_xor_b32 v20, {self._number(many)}, v0", f"v_mul_u32_u24 v20, {size}, v20")
         first = self._number(
-            max(1, min(last, 255) - 32 // (stride // size) + 1) if stride == size else last
+            max(1, min(last, 255) - many // (stride // size) + 1) if stride == size else last
         )
-        stores = [first, first + (32 if stride == size else 1)]
+        stores = [first, first + (many if stride == size else 1)]
         flip = int(own[0].split(", ")[1])
         if self._number(2):
             stores.reverse()
         count = size // 4
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
-            place = inputs[9] & 31 * size
+            place = inputs[9] & (many - 1) * size
             values = [_read(memory, place + offset * stride, size) for offset in loads]
             result[: 2 * count] = [part for value in values for part in _dwords(value, count)]
 
@@ -220,7 +230,7 @@ class SharedMemory:
 
     def _global_by_lane(self) -> Iterator[Case]:
         row = self._number(12)
-        place = f"s[0:1] offset:{128 * row}"
+        place = f"s[0:1] offset:{4 * lanes_of_wave() * row}"
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
             result[0] = inputs[2 + row]
@@ -239,7 +249,7 @@ class SharedMemory:
         mask = self._number(16)
         before = (f"s_mov_b32 m0, {mask}", "v_lshlrev_b32 v252, 4, v0")
         back = tuple(
-            f"global_store_b32 v250, v{2 + row}, s[0:1] offset:{128 * row}" for row in range(4)
+            f"global_store_b32 v250, v{2 + row}, s[0:1] offset:{4 * lanes_of_wave() * row}" for row in range(4)
         )
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
