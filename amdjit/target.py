@@ -111,6 +111,7 @@ def _cdna(
     machine: int,
     lds: int,
     lds_granule: int,
+    multiprocessors: int,
     features: frozenset[Feature] = _CDNA,
 ) -> Target:
     # A compute unit has 4 SIMDs and an LDS of its own. A wave64 has 512 registers, VGPRs and AGPRs
@@ -130,6 +131,8 @@ def _cdna(
         lds_granule=lds_granule,
         simds_per_workgroup_processor=4,
         has_workgroup_processors=False,
+        is_emulated=True,
+        multiprocessors=multiprocessors,
         id_features=("sramecc", "xnack"),
     )
 
@@ -151,6 +154,8 @@ _GFX908 = Target(
     lds_granule=512,
     simds_per_workgroup_processor=4,
     has_workgroup_processors=False,
+    is_emulated=True,
+    multiprocessors=120,
     id_features=("sramecc", "xnack"),
 )
 
@@ -228,10 +233,12 @@ _GFX1250 = Target(
 # SIMD), GCNProcessors.td; the AMDGPU guide, "ELF Header", for the machine flags.
 TARGETS: tuple[Target, ...] = (
     _GFX908,
-    _cdna("gfx90a", (9, 0, 10), 0x3F, 64 * 1024, 512),
-    _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512),
+    # AMD's product pages of the Instinct MI100 (120 compute units), MI250X (110 on each of its two
+    # devices), MI300X and MI355X.
+    _cdna("gfx90a", (9, 0, 10), 0x3F, 64 * 1024, 512, 110),
+    _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512, 304),
     # gfx942's 8-bit floats are of another kind, FNUZ.
-    _cdna("gfx950", (9, 5, 0), 0x4F, 160 * 1024, 1280, _CDNA | {Feature.OCP_FLOATS}),
+    _cdna("gfx950", (9, 5, 0), 0x4F, 160 * 1024, 1280, 256, _CDNA | {Feature.OCP_FLOATS}),
     _rdna("gfx1030", (10, 3, 0), 0x36, _RDNA, 1024, 16),
     # AMD's product page of the RX 7900 XTX: 96 compute units.
     _rdna("gfx1100", (11, 0, 0), 0x41, _GFX11, 1536, 24, multiprocessors=48),

@@ -31,6 +31,7 @@ class Field(IntEnum):
 # section 3.3, "SGPR operand encodings"), so that an operand's code is its index. SCC has no code of
 # its own: 124 is `null`.
 SCALAR_SLOTS = 144
+FLAT_SCRATCH_LO, FLAT_SCRATCH_HI = 102, 103
 VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124, 125, 126, 127
 TTMP7, TTMP8, TTMP9 = 115, 116, 117
 # MODE has no such code. Its slot comes after them, for kernels that do not always know its value.
@@ -52,12 +53,20 @@ SCALAR_BYTES = SCALAR_SLOTS * 4
 HALF_LANES = 32
 VGPR_BYTES = HALF_LANES * 4
 HALF_VGPRS = 256
+# The accumulation VGPRs of gfx9 come after both halves' VGPRs, in halves as those do.
+FIRST_AGPR = 2 * HALF_VGPRS
+# The numbers of the lower half: those of VGPRs, and those of accumulation VGPRs.
+VECTOR_NUMBERS = (*range(HALF_VGPRS), *range(FIRST_AGPR, FIRST_AGPR + HALF_VGPRS))
 
 # The high dwords of the flat apertures. They are not canonical x86-64 or AArch64 user addresses, so
 # host memory is never mistaken for them (LLVM AMDGPU guide, "Address Spaces": apertures are 4 GiB,
 # 4 GiB aligned).
 SHARED_APERTURE_HIGH = 0x01000000
 PRIVATE_APERTURE_HIGH = 0x02000000
+# What gfx9's private segment buffer, FLAT_SCRATCH and flat_scratch_init hold in place of the
+# address of scratch memory: 48 bits, as buffers can hold, and no user address of a host. A wave's
+# own memory begins at that address plus its wave offset (LLVM AMDGPU guide, "Flat Scratch").
+SCRATCH_BASE = 0xF000 << 32
 
 
 class Context(Field):
@@ -175,7 +184,11 @@ class Launch(Field):
     X_SLOT = 23, "i64", "slots"
     Y_SLOT = 24, "i64", "slots"
     Z_SLOT = 25, "i64", "slots"
-    FIELDS = 26
+    # The slot that receives the distance of a wave's scratch memory from that of the workgroup's
+    # first wave; the bytes of ITEM_IDS that each half of a wave gets.
+    WAVE_OFFSET_SLOT = 26, "i64", "slots"
+    ITEM_BYTES = 27, "i64", "bytes"
+    FIELDS = 28
 
 
 class Fault(Field):
@@ -237,6 +250,7 @@ class BufferRefusal(IntEnum):
     SELECT = 9
     VALUE = 10
     SCALED = 11
+    PRIVATE = 12
 
 
 class BarrierMisuse(IntEnum):
@@ -294,9 +308,12 @@ TABLE_ROW = int(Allocation.FIELDS)
 SITE_ROW = int(SiteRange.FIELDS)
 
 
-def state_bytes(wave_size: int) -> int:
-    """Return the size of a wave's state: its scalars, then its vector registers."""
-    return SCALAR_BYTES + wave_size // HALF_LANES * HALF_VGPRS * VGPR_BYTES
+def state_bytes(wave_size: int, accumulates: bool) -> int:
+    """Return the size of a wave's state: its scalars, then its vector registers. accumulates: there
+    are accumulation VGPRs, too."""
+    halves = wave_size // HALF_LANES
+    vectors = FIRST_AGPR + halves * HALF_VGPRS if accumulates else halves * HALF_VGPRS
+    return SCALAR_BYTES + vectors * VGPR_BYTES
 
 
 # Results of the wave function. Positive: waits at the barrier of that id.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.analysis.vector_numbers import is_vector, numbers_of
 from amdjit.emulator.decoder.instruction import (
     InlineConstant,
     Instruction,
@@ -125,6 +126,12 @@ def ones_at_entries(graph: Graph, full_at_start: bool, wave_size: int) -> dict[i
     return known
 
 
+def given_vectors(graph: Graph) -> frozenset[int]:
+    """Return the vector registers that hold the ids of work-items when a wave begins."""
+    sets = graph.blocks[graph.entry].instructions[0].opcode.instruction_set
+    return frozenset((0,) if sets.packs_item_ids else (0, 1, 2))
+
+
 @dataclass(frozen=True, slots=True)
 class Liveness:
     """Vector registers live at each block's start, by the ISA's numbers, which stand for both
@@ -135,7 +142,7 @@ class Liveness:
 
 def _vector_operands(instruction: Instruction) -> Iterable[tuple[bool, bool, Register]]:
     for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
-        if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+        if is_vector(operand):
             yield spec.written, spec.read, operand
 
 
@@ -145,7 +152,7 @@ def _uses_and_kills(instruction: Instruction, exec_is_full: bool) -> tuple[set[i
     halves = [instruction, instruction.pair] if instruction.pair else [instruction]
     for half in halves:
         for written, read, register in _vector_operands(half):
-            numbers = range(register.index, register.index + register.dwords)
+            numbers = numbers_of(register)
             whole = exec_is_full and register.half is None and half.modifiers.dpp is None
             if written and whole and not read:
                 kills.update(numbers)

@@ -18,11 +18,13 @@ from enum import Enum, auto
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.dataflow import Ones, exec_slots, ones_after, scalar_writes
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_set
+from amdjit.emulator.decoder.instruction import Instruction, Operand, Register
 from amdjit.emulator.decoder.traits import Destination, Operator, ScalarLogic
-from amdjit.emulator.layout import EXEC_LO, HALF_VGPRS
+from amdjit.emulator.layout import EXEC_LO, FIRST_AGPR, HALF_VGPRS, VECTOR_NUMBERS
 
-ALL_VECTORS = (1 << HALF_VGPRS) - 1
+_HALF = (1 << HALF_VGPRS) - 1
+ALL_VECTORS = _HALF | _HALF << FIRST_AGPR
 _EXECUTES = frozenset((EXEC_LO, EXEC_LO + 1))
 
 
@@ -81,9 +83,9 @@ class HiddenLanes:
         self._solve()
 
     def live(self, pc: int) -> frozenset[int]:
-        """Return the registers that may be read from a block's start on, by the ISA's numbers."""
+        """Return the registers that may be read from a block's start on, by their numbers."""
         live = ALL_VECTORS if self._moves else self._at_start.get(pc, Seen()).any
-        return frozenset(index for index in range(HALF_VGPRS) if live >> index & 1)
+        return frozenset(index for index in VECTOR_NUMBERS if live >> index & 1)
 
     def unseen(self, pc: int) -> list[int]:
         """Return for each instruction of a block the registers whose lanes that are inactive there
@@ -145,7 +147,7 @@ def _effect(instruction: Instruction, full: bool) -> _Effect:
     for part in (instruction, instruction.pair) if instruction.pair else (instruction,):
         lane_by_lane = part.traits.lane_by_lane and part.modifiers.dpp is None
         for written, read, register in _vectors(part):
-            registers = ((1 << register.dwords) - 1) << register.index
+            registers = vector_set(register)
             if lane_by_lane and written and not read and register.half is None:
                 overwrites |= registers
             else:
@@ -156,7 +158,7 @@ def _effect(instruction: Instruction, full: bool) -> _Effect:
 
 def _vectors(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
     for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
-        if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+        if is_vector(operand):
             yield spec.written, spec.read, operand
 
 

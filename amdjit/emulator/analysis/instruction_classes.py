@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amdjit.emulator.analysis.control_flow import Graph
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.analysis.vector_numbers import is_vector, numbers_of
+from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import MemoryKind
-from amdjit.emulator.layout import HALF_LANES, HALF_VGPRS
+from amdjit.emulator.layout import HALF_LANES, HALF_VGPRS, VECTOR_NUMBERS
 
 _SHORT_LOOP = 16
 
@@ -36,7 +37,7 @@ def registers_in_memory(graph: Graph, wave_size: int) -> frozenset[int]:
     """Return the vector registers that native code reaches: those of matrix instructions, or all if
     the kernel has relative moves.
 
-    Those of the upper half of a wave64 have numbers from 256 on.
+    Numbers of the upper half of a wave64 are HALF_VGPRS more.
     """
     named = _named_registers(graph)
     return frozenset(
@@ -49,13 +50,13 @@ def _named_registers(graph: Graph) -> frozenset[int]:
     for block in graph.blocks.values():
         for instruction in block.instructions:
             if instruction.traits.is_relative:
-                return frozenset(range(HALF_VGPRS))
-            if instruction.traits.matrix is not None:
+                return frozenset(VECTOR_NUMBERS)
+            if instruction.traits.ignores_exec:
                 found.update(_vector_registers(instruction))
     return frozenset(found)
 
 
 def _vector_registers(instruction: Instruction) -> Iterator[int]:
     for operand in instruction.operands:
-        if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
-            yield from range(operand.index, operand.index + operand.dwords)
+        if is_vector(operand):
+            yield from numbers_of(operand)

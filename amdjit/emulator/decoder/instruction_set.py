@@ -53,6 +53,16 @@ class Accumulation(Enum):
     UNIFIED = auto()
 
 
+class ScratchSetup(Enum):
+    """How a wave learns where its scratch memory is: it need not, since instructions know; the code
+    computes the address (gfx908, gfx90a); or FLAT_SCRATCH begins with it (LLVM AMDGPU guide, "Flat
+    Scratch")."""
+
+    NONE = auto()
+    BY_CODE = auto()
+    ARCHITECTED = auto()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class InstructionSet:
     """One family's tables and policies; an instruction's `opcode.instruction_set`.
@@ -65,9 +75,10 @@ class InstructionSet:
     may be written. marks_atomic_stores: atomic stores have a scope, unlike others.
     spread_factors: the factors of a matrix product, too, are spread over all lanes of a wave64.
     dpp_takes_scalars: the second source of an instruction with DPP may be a scalar or a constant.
-    has_wave32: waves have 32 lanes, too; the rows are then for those. runs: the emulator executes
-    it. accumulation: which accumulation VGPRs there are. end_of_program: the code of
-    S_ENDPGM.
+    has_wave32: waves have 32 lanes, too; the rows are then for those. accumulation: which
+    accumulation VGPRs there are. scratch: how waves find their scratch memory. packs_item_ids: v0
+    has all ids of a work-item, otherwise v0 to v2. runs: the emulator executes it. end_of_program:
+    the code of S_ENDPGM.
     """
 
     name: str
@@ -87,6 +98,8 @@ class InstructionSet:
     dpp_takes_scalars: bool
     has_wave32: bool = True
     accumulation: Accumulation = Accumulation.NONE
+    scratch: ScratchSetup = ScratchSetup.NONE
+    packs_item_ids: bool = True
     runs: bool = True
     end_of_program: int = 0xBFB00000
 
@@ -172,6 +185,7 @@ def _gfx9(
     formats: Formats,
     rows: _Rows,
     registers: Mapping[int, str],
+    scratch: ScratchSetup,
     accumulation: Accumulation = Accumulation.UNIFIED,
 ) -> InstructionSet:
     return InstructionSet(
@@ -196,7 +210,8 @@ def _gfx9(
         dpp_takes_scalars=False,
         has_wave32=False,
         accumulation=accumulation,
-        runs=False,
+        scratch=scratch,
+        packs_item_ids=accumulation is Accumulation.UNIFIED,
         end_of_program=0xBF810000,
     )
 
@@ -206,15 +221,23 @@ _LOAD_SCALES = 0x2C
 # DS_GWS_* and DS_ORDERED_COUNT.
 _GFX9_GLOBAL_SHARE = (*range(0x98, 0x9E), 0xBF)
 GFX908 = _gfx9(
-    "gfx908", GFX908_FORMATS, _changed(GFX908_CHANGES), GFX9_REGISTERS, Accumulation.APART
+    "gfx908",
+    GFX908_FORMATS,
+    _changed(GFX908_CHANGES),
+    GFX9_REGISTERS,
+    ScratchSetup.BY_CODE,
+    Accumulation.APART,
 )
-GFX90A = _gfx9("gfx90a", GFX90A_FORMATS, GFX9_ROWS, GFX9_REGISTERS)
-GFX942 = _gfx9("gfx942", GFX942_FORMATS, _changed(GFX942_CHANGES), GFX942_REGISTERS)
+GFX90A = _gfx9("gfx90a", GFX90A_FORMATS, GFX9_ROWS, GFX9_REGISTERS, ScratchSetup.BY_CODE)
+GFX942 = _gfx9(
+    "gfx942", GFX942_FORMATS, _changed(GFX942_CHANGES), GFX942_REGISTERS, ScratchSetup.ARCHITECTED
+)
 GFX950 = _gfx9(
     "gfx950",
     GFX950_FORMATS,
     {**_changed(GFX950_CHANGES), "MAIX": _SCALED},
     GFX942_REGISTERS,
+    ScratchSetup.ARCHITECTED,
 )
 
 _PROCESSORS: Mapping[str, InstructionSet] = {

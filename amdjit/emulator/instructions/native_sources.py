@@ -8,6 +8,10 @@ from functools import partial
 from amdjit.emulator.host.native_sources import NativeSources, Source, Variant
 from amdjit.emulator.instructions.buffers.addresses import PLACE, place_text
 from amdjit.emulator.instructions.buffers.partial_lanes import PARTS
+from amdjit.emulator.instructions.buffers.private_segment import (
+    PRIVATE_PLACE,
+    private_place_text,
+)
 from amdjit.emulator.instructions.buffers.texels import TEXELS
 from amdjit.emulator.instructions.lanes.permute_native import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.instructions.long_expressions_native import long_sources
@@ -61,6 +65,7 @@ NATIVES = NativeSources(
         "aj_cos": cosine_text,
         **_accesses(),
         PLACE: place_text,
+        PRIVATE_PLACE: private_place_text,
         **PARTS,
         **TEXELS,
         **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},

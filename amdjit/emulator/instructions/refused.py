@@ -31,11 +31,26 @@ _OLDER: Mapping[str, str] = {
         "the RDNA 3 ISA document (16.2, SOPK) does not have it, and compilers do not use it",
     ),
 }
+_FORKS = "forks split a wave in the order of two counts of lanes, which compilers do not use"
+_GFX9: Mapping[str, str] = {
+    "s_endpgm_ordered_ps_done": "it ends an ordered section of pixel shaders: graphics",
+    "s_endpgm_saved": _HANDLER,
+    "s_rfe_restore_b64": _HANDLER,
+    "s_cbranch_g_fork": _FORKS,
+    "s_cbranch_i_fork": _FORKS,
+    "s_cbranch_join": _FORKS,
+    "s_setvskip": "what a wave does that skips vector instructions is not emulated",
+    "v_screen_partition_4se_b32": "it divides a screen among shader engines: graphics",
+}
 # By family, in addition to those above.
 _OWN: Mapping[str, Mapping[str, str]] = {
     "gfx12": {},
     "gfx11": _OLDER,
     "gfx11.5": _OLDER,
+    "gfx908": _GFX9,
+    "gfx90a": _GFX9,
+    "gfx942": _GFX9,
+    "gfx950": _GFX9,
 }
 
 

@@ -28,10 +28,16 @@ _SHARED: Mapping[str, Emitter] = {
 }
 
 _GFX11: Mapping[str, Emitter] = {**_SHARED, **HALF_WAVE_LANES}
+# What has the name of another family's operation and does something else.
+_GFX9: Mapping[str, Emitter] = {**_SHARED}
 _TABLES: Mapping[str, Mapping[str, Emitter]] = {
     "gfx12": _SHARED,
     "gfx11": _GFX11,
     "gfx11.5": _GFX11,
+    "gfx908": _GFX9,
+    "gfx90a": _GFX9,
+    "gfx942": _GFX9,
+    "gfx950": _GFX9,
 }
 EMITTERS = _TABLES["gfx12"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.wave.frame import CONTEXT, Frame
@@ -23,13 +24,13 @@ def write_halves(frame: Frame, target: Register, results: list[Value]) -> None:
     """Write a vector register in the active lanes, with one result for each half of the wave."""
     for half, result in enumerate(results):
         frame.registers.select_half(half)
-        frame.registers.write_vector(target.index, result, frame.mask())
+        frame.registers.write_vector(vector_number(target), result, frame.mask())
     frame.registers.select_half(0)
 
 
 def vectors_of(frame: Frame, register: Register) -> list[Value]:
     """Return a vector register's dwords in each half of the wave."""
-    return in_each_half(frame, lambda: frame.registers.vector(register.index))
+    return in_each_half(frame, lambda: frame.registers.vector(vector_number(register)))
 
 
 def require_all_lanes(frame: Frame, instruction: Instruction) -> None:

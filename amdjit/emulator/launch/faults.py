@@ -184,6 +184,8 @@ _BUFFERS = {
     BufferRefusal.VALUE: "a value does not fit the format without rounding or clamping, which the "
     "ISA document "
     "leaves open",
+    BufferRefusal.PRIVATE: "the private segment buffer has an index, or its base and the scalar "
+    "offset point between the dwords of a wave's lanes",
     BufferRefusal.SCALED: "the ISA document does not say how a store rounds to a USCALED or "
     "SSCALED format",
 }

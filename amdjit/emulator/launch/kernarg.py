@@ -5,10 +5,18 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.decoder.instruction_set import InstructionSet, ScratchSetup
 from amdjit.emulator.layout import (
+    FLAT_SCRATCH_HI,
+    FLAT_SCRATCH_LO,
     PRIVATE_APERTURE_HIGH,
+    SCALAR_SLOTS,
+    SCRATCH_BASE,
     SHARED_APERTURE_HIGH,
     TTMP9,
     UNUSED_SLOT,
@@ -21,8 +29,11 @@ PACKET_BYTES = 64
 _QUEUE_BYTES = 256
 # RDNA 4 ISA, 3.3: SGPRs 0 to 105 are free for all uses.
 _SGPRS = 106
+# Fields of dword 3 of gfx9's buffer resource (CDNA 3 ISA, "Buffer Resource Descriptor").
+ADDS_LANE = 1 << 23
+_STRIDE_64, _DWORD_ELEMENTS, _FORMAT_32, _UNSIGNED = 3 << 21, 1 << 19, 4 << 15, 4 << 12
 _AXES = "xyz"
-_PLACE = (Launch.X_SLOT, Launch.Y_SLOT, Launch.Z_SLOT)
+_PLACE = (Launch.X_SLOT, Launch.Y_SLOT, Launch.Z_SLOT, Launch.WAVE_OFFSET_SLOT)
 
 
 class Geometry(NamedTuple):
@@ -134,7 +145,8 @@ def user_sgprs(
         "queue_ptr": packet + PACKET_BYTES,
         "kernarg_segment_ptr": address,
         "dispatch_id": dispatch_id,
-        "flat_scratch_init": 0,
+        "private_segment_buffer": _private_segment_buffer(),
+        "flat_scratch_init": SCRATCH_BASE,
         "private_segment_size": kernel.descriptor.private_segment_bytes,
     }
     pairs = []
@@ -148,15 +160,26 @@ def user_sgprs(
     return pairs + _preloaded(kernel, segment, end)
 
 
-def place_slots(kernel: Kernel) -> dict[Launch, int]:
-    """Return the slots of the scalar state for the x, y and z of a workgroup.
+def _private_segment_buffer() -> int:
+    """Return a resource for scratch memory: without bounds, swizzled, with dwords of 64 lanes side
+    by side, and the number of the lane added (LLVM AMDGPU guide, "Private Segment Buffer")."""
+    swizzled, records = 1 << 31, 0xFFFFFFFF
+    word3 = ADDS_LANE | _STRIDE_64 | _DWORD_ELEMENTS | _FORMAT_32 | _UNSIGNED
+    return SCRATCH_BASE | swizzled << 32 | records << 64 | word3 << 96
 
-    gfx12 has x in TTMP9, and the others where `workgroup_begin` puts them; gfx11 has those that are
-    asked for in SGPRs after the user SGPRs (LLVM AMDGPU guide, "SGPR Register Set Up Order").
+
+def place_slots(kernel: Kernel, instruction_set: InstructionSet) -> dict[Launch, int]:
+    """Return the slots of the scalar state for the x, y and z of a workgroup, and for the wave's
+    offset.
+
+    gfx12 has x in TTMP9, and the others where `workgroup_begin` puts them; other families have
+    those that are asked for in SGPRs after the user SGPRs (LLVM AMDGPU guide, "SGPR Register Set Up
+    Order"). On gfx9 the wave's offset in scratch memory follows, unless FLAT_SCRATCH begins with
+    the address.
     """
     descriptor = kernel.descriptor
     if descriptor.is_gfx12:
-        return dict(zip(_PLACE, (TTMP9, UNUSED_SLOT, UNUSED_SLOT), strict=True))
+        return dict(zip(_PLACE, (TTMP9, *[UNUSED_SLOT] * 3), strict=True))
     following = descriptor.user_sgpr_count
     slots = []
     for is_enabled in descriptor.enable_workgroup_id:
@@ -166,7 +189,21 @@ def place_slots(kernel: Kernel) -> dict[Launch, int]:
         raise LaunchError(
             f"{kernel.name}: the emulator does not set up the workgroup's information"
         )
-    return dict(zip(_PLACE, slots, strict=True))
+    offset = UNUSED_SLOT
+    if instruction_set.scratch is ScratchSetup.ARCHITECTED:
+        offset = FLAT_SCRATCH_LO
+    elif instruction_set.scratch is ScratchSetup.BY_CODE and descriptor.enable_private_segment:
+        offset = following
+    return dict(zip(_PLACE, [*slots, offset], strict=True))
+
+
+def first_scalars(instruction_set: InstructionSet) -> NDArray[np.uint32]:
+    """Return what the scalar state begins with on all launches: the upper dword of the address in
+    FLAT_SCRATCH, whose lower dword is the wave's offset."""
+    scalars: NDArray[np.uint32] = np.zeros(SCALAR_SLOTS, np.uint32)
+    if instruction_set.scratch is ScratchSetup.ARCHITECTED:
+        scalars[FLAT_SCRATCH_HI] = SCRATCH_BASE >> 32
+    return scalars
 
 
 def _preloaded(kernel: Kernel, segment: bytes | memoryview, first: int) -> list[tuple[int, int]]:

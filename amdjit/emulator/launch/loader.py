@@ -32,6 +32,7 @@ class EmulatedModule:
             raise BackendError(
                 f"this is not a code object that the emulator can load: {error}"
             ) from error
+        self.instruction_set = instruction_set_in(self.code_object)
         self._check(target)
         self.kernels = KernelCompiler(host, self.code_object)
         self.base, self.load_bias = _place(memory, self.code_object)
@@ -43,7 +44,7 @@ class EmulatedModule:
             raise BackendError(
                 f"the code object is for {code_object.target}, the device is {target}"
             )
-        if not instruction_set_in(code_object).runs:
+        if not self.instruction_set.runs:
             name = code_object.target_name
             raise BackendError(
                 f"the machine code of {name} is decoded, but not emulated: compile for a processor "
@@ -69,8 +70,7 @@ class EmulatedModule:
     def decoded(self, pc: int, wave_size: int) -> Instruction:
         """Return the instruction at `pc`."""
         segment = segment_of(self.code_object, pc)
-        sets = instruction_set_in(self.code_object)
-        return decode(segment.data, pc - segment.address, pc, wave_size, sets)
+        return decode(segment.data, pc - segment.address, pc, wave_size, self.instruction_set)
 
     def instruction_at(self, pc: int, wave_size: int) -> str:
         """Return the instruction at `pc` as text, with its pc."""

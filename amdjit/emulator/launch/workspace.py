@@ -14,16 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import Kernel
+from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.kernarg import (
     Geometry,
     build_segment,
     explicit_size,
+    first_scalars,
     place_slots,
     segment_size,
     user_sgprs,
 )
 from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.emulator.launch.work_items import work_items
 from amdjit.emulator.layout import (
     BARRIER_ROW,
     END_SITE_SLOT,
@@ -32,6 +35,7 @@ from amdjit.emulator.layout import (
     SIGNALLED_SLOT,
     SITE_ROW,
     SLOT_ROW,
+    VGPR_BYTES,
     WAVE_NAMED,
     Context,
     Fault,
@@ -66,7 +70,7 @@ class Plan:
     """A translated kernel with a geometry.
 
     threads: how many host threads run it. short: it ends before handing it to another thread would
-    pay. idle: the workspaces that no launch uses now.
+    pay.    idle: the workspaces that no launch uses now.
     """
 
     kernel: Kernel
@@ -77,6 +81,7 @@ class Plan:
     short: bool
     execs: NDArray[np.uint32]
     item_ids: NDArray[np.uint32]
+    instruction_set: InstructionSet
     idle: list[Workspace] = field(default_factory=list)
 
     @property
@@ -92,7 +97,8 @@ class Plan:
     @property
     def state_bytes(self) -> int:
         """Bytes of a wave's registers."""
-        return state_bytes(self.wave_size)
+        accumulates = self.instruction_set.accumulation is not Accumulation.NONE
+        return state_bytes(self.wave_size, accumulates)
 
     def take(self, memory: DeviceMemory) -> Workspace:
         """Return a workspace for one launch."""
@@ -113,14 +119,16 @@ def make_plan(
     """Plan launches. threads: the most host threads that they may use."""
     descriptor = function.kernel.descriptor
     waves = -(-geometry.items // descriptor.wave_size)
-    ids, execs = _work_items(
-        geometry, descriptor.workitem_id_components, waves * descriptor.wave_size
+    ids, execs = work_items(
+        geometry,
+        descriptor.workitem_id_components,
+        waves * descriptor.wave_size,
+        function.module.instruction_set.packs_item_ids,
     )
     short = compiled.is_short(len(execs) * geometry.groups)
     used = 1 if short else min(threads, geometry.groups)
-    return Plan(
-        function.kernel, compiled, geometry, function.module.load_bias, used, short, execs, ids
-    )
+    bias, sets = function.module.load_bias, function.module.instruction_set
+    return Plan(function.kernel, compiled, geometry, bias, used, short, execs, ids, sets)
 
 
 class Workspace:
@@ -149,7 +157,7 @@ class Workspace:
             sgpr.name == "dispatch_id" for sgpr in plan.kernel.descriptor.user_sgprs
         )
         self.record: NDArray[np.int64] = np.zeros(Fault.FIELDS, np.int64)
-        self._scalars: NDArray[np.uint32] = np.zeros(SCALAR_SLOTS, np.uint32)
+        self._scalars = first_scalars(plan.instruction_set)
         self._compiled = plan.compiled
         self._changed: HostKernel | None = None
         self._launch = self._shared(plan)
@@ -290,12 +298,13 @@ class Workspace:
             Launch.GRID_X: plan.geometry.grid[0],
             Launch.GRID_Y: plan.geometry.grid[1],
             Launch.WAVES: plan.waves,
-            Launch.STATE_BYTES: state_bytes(plan.wave_size),
+            Launch.STATE_BYTES: plan.state_bytes,
             Launch.SCALARS: self._scalars.ctypes.data,
             Launch.EXECS: plan.execs.ctypes.data,
             Launch.ITEM_IDS: plan.item_ids.ctypes.data,
             Launch.FAULT: self.record.ctypes.data,
-            **place_slots(plan.kernel),
+            Launch.ITEM_BYTES: VGPR_BYTES * plan.item_ids.shape[1],
+            **place_slots(plan.kernel, plan.instruction_set),
         }
         launch: NDArray[np.uint64] = np.zeros(Launch.FIELDS, np.uint64)
         launch[list(values)] = list(values.values())
@@ -382,19 +391,3 @@ def _aligned(nbytes: int) -> NDArray[np.uint8]:
     storage: NDArray[np.uint8] = np.zeros(nbytes + 64, np.uint8)
     start = -storage.ctypes.data % 64
     return storage[start : start + nbytes]
-
-
-def _work_items(
-    geometry: Geometry, components: int, lanes: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return v0 of each lane (x | y << 10 | z << 20, as many as the kernel asks for) and EXEC, 32
-    lanes a dword."""
-    x, y, _ = geometry.block
-    items = np.arange(lanes, dtype=np.uint32)
-    packed = items % x
-    if components > 1:
-        packed |= (items // x % y) << np.uint32(10)
-    if components > 2:
-        packed |= (items // (x * y)) << np.uint32(20)
-    execs = np.packbits(np.arange(lanes) < geometry.items, bitorder="little").view(np.uint32)
-    return packed, execs

@@ -12,6 +12,7 @@ from amdjit.emulator.layout import (
     DWORD_BYTES,
     EXEC_LO,
     FIELD_BYTES,
+    HALF_LANES,
     HALF_VGPRS,
     NAMED_BARRIERS,
     SCALAR_BYTES,
@@ -19,6 +20,7 @@ from amdjit.emulator.layout import (
     TTMP8,
     VGPR_BYTES,
     Barrier,
+    Context,
     Launch,
     SlotField,
 )
@@ -44,16 +46,20 @@ def begin_group(halves: int) -> NativeFunction:
     _begin_barriers(f, group)
     # RDNA 4 ISA, 3.5 "Initial wave state": TTMP9 = workgroup x, TTMP7 = y | z << 16, TTMP8[29:25] =
     # wave in group.
-    # On gfx11 each has an SGPR of its own, after the user SGPRs.
+    # Elsewhere each has an SGPR of its own, after the user SGPRs; on gfx9 the distance of the
+    # wave's scratch memory, too.
     places = [f.resize(value, 32) for value in (x, y, z)]
-    slots = [group.launch.get(field) for field in (Launch.X_SLOT, Launch.Y_SLOT, Launch.Z_SLOT)]
+    fields = (Launch.X_SLOT, Launch.Y_SLOT, Launch.Z_SLOT, Launch.WAVE_OFFSET_SLOT)
+    slots = [group.launch.get(field) for field in fields]
+    lanes = f.mul(f.thread.get(Context.SCRATCH_LANE_BYTES), i64(halves * HALF_LANES))
     others = f.or_(places[1], f.shift("shl", places[2], 16))
     with f.count_to(group.waves) as wave:
         state = group.state(wave)
         f.copy(state.address, group.launch.get(Launch.SCALARS), SCALAR_BYTES)
         state.set(TTMP8, f.shift("shl", f.resize(wave, 32), 25))
         state.set(TTMP7, others)
-        for slot, place in zip(slots, places, strict=True):
+        distance = f.resize(f.mul(wave, lanes), 32)
+        for slot, place in zip(slots, [*places, distance], strict=True):
             f.store(place, f.offset(state.address, f.shift("shl", slot, 2)), DWORD_BYTES)
         for half in range(halves):
             number = f.add(f.mul(wave, i64(halves)), i64(half))
@@ -86,9 +92,11 @@ def _begin_barriers(f: NativeFunction, group: Group) -> None:
 def _begin_lanes(
     f: NativeFunction, group: Group, state: WaveState, half: int, number: Value
 ) -> None:
-    """Set EXEC and v0 of a half of a wave. number: of the half in the workgroup."""
+    """Set EXEC of a half of a wave, and the registers with the work-items' ids, from v0 on. number:
+    of the half in the workgroup."""
     execs = f.offset(group.launch.get(Launch.EXECS), f.shift("shl", number, 2))
     state.set(EXEC_LO + half, f.load("i32", execs, DWORD_BYTES))
-    ids = f.offset(group.launch.get(Launch.ITEM_IDS), f.mul(number, i64(VGPR_BYTES)))
+    size = group.launch.get(Launch.ITEM_BYTES)
+    ids = f.offset(group.launch.get(Launch.ITEM_IDS), f.mul(number, size))
     first = SCALAR_BYTES + half * HALF_VGPRS * VGPR_BYTES
-    f.copy(f.offset(state.address, first), ids, VGPR_BYTES)
+    f.copy(f.offset(state.address, first), ids, size)

@@ -15,7 +15,7 @@ from functools import partial
 from operator import itemgetter
 
 from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
-from amdjit.emulator.analysis.dataflow import Ones, ones_after, ones_at_entries
+from amdjit.emulator.analysis.dataflow import Ones, given_vectors, ones_after, ones_at_entries
 from amdjit.emulator.analysis.hidden_lanes import HiddenLanes
 from amdjit.emulator.analysis.instruction_classes import registers_in_memory
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
@@ -94,6 +94,7 @@ class _Translation:
         self, graph: Graph, full_waves: bool, mode: Mode, wave_size: int, instruments: Instruments
     ) -> None:
         self._graph = graph
+        self._given = given_vectors(graph)
         self._mode = mode
         self._wave_size = wave_size
         self._ones = ones_at_entries(graph, full_waves, wave_size)
@@ -202,7 +203,7 @@ class _Translation:
         return [
             (file, index)
             for file, index in sorted(self._registers.used)
-            if file == "s" or (index % HALF_VGPRS in live and index not in self._in_memory)
+            if file == "s" or (index & ~HALF_VGPRS in live and index not in self._in_memory)
         ]
 
     def _save_and_resume(self, pause: Pause) -> None:
@@ -252,7 +253,7 @@ class _Translation:
         b.reserve(_PATIENCE, "i32", 4)
 
     def _start(self) -> None:
-        """Take over what the driver has set: the scalars and v0."""
+        """Take over what the driver has set: the scalars, and the ids of work-items."""
         b, used = self._builder, sorted(self._registers.used)
         restore(b, [register for register in used if self._is_set_at_start(register)])
         if ("s", MODE_SLOT) in used:
@@ -262,13 +263,13 @@ class _Translation:
 
     def _is_set_at_start(self, register: Name) -> bool:
         file, index = register
-        return file == "s" or (index % HALF_VGPRS == 0 and index not in self._in_memory)
+        return file == "s" or (index & ~HALF_VGPRS in self._given and index not in self._in_memory)
 
     def _clear_undefined(self) -> None:
         """Set registers to 0 that may be read before they are written, so that runs repeat."""
-        live = self._lanes.live(self._graph.entry) - {0}
+        live = self._lanes.live(self._graph.entry) - self._given
         for file, index in sorted(self._registers.used):
-            if file == "v" and index % HALF_VGPRS in live:
+            if file == "v" and index & ~HALF_VGPRS in live:
                 find = place_of if index in self._in_memory else slot_of
                 place = find(self._builder, ("v", index))
                 self._builder.store(Value(vector("i32"), "zeroinitializer"), place, 64)

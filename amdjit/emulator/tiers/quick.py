@@ -15,6 +15,7 @@ from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
 from amdjit.emulator.analysis.dataflow import (
     Ones,
     exec_slots,
+    given_vectors,
     ones_after,
     ones_at_entries,
     vector_liveness,
@@ -80,7 +81,7 @@ class _Threading:
         self._ones = ones_at_entries(graph, full_waves, wave_size)
         self._live = vector_liveness(graph, self._ones, wave_size).at_start.get(
             graph.entry, frozenset()
-        ) - {0}
+        ) - given_vectors(graph)
         self._modes = modes_at_entries(graph, mode)
         self._records = records = _Records(graph, self._modes.rounds_to_nearest, wave_size)
         natives = records.natives

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.layout import HALF_VGPRS, VCC_LO
 from amdjit.emulator.tiers.operations import Number, Parameter, RegisterAt
 
 # Registers of these files are parameters; the others are part of the shape.
-_NUMBERED = {RegisterFile.VGPR: "v", RegisterFile.SGPR: "s"}
+_NUMBERED = {RegisterFile.VGPR: "v", RegisterFile.AGPR: "v", RegisterFile.SGPR: "s"}
 
 # Makes a parameter of an instruction's registers and the number of its first site.
 Fill = Callable[[tuple[Register, ...], int], Parameter]
@@ -113,19 +114,19 @@ def _fill(parameter: Parameter, registers: tuple[Register, ...], sites: range) -
     if not isinstance(parameter, RegisterAt):
         return None
     file, index = parameter.file, parameter.index
-    within = index % HALF_VGPRS
+    within = index & ~HALF_VGPRS
     for place, operand in enumerate(registers):
         if (
             _NUMBERED[operand.file] == file
-            and operand.index <= within < operand.index + operand.dwords
+            and vector_number(operand) <= within < vector_number(operand) + operand.dwords
         ):
-            return _fill_register(file, place, index - operand.index)
+            return _fill_register(file, place, index - vector_number(operand))
     # Registers that instructions use without naming them: VCC, EXEC, SCC, ...
     return (lambda _registers, _first: parameter) if file == "s" and index >= VCC_LO else None
 
 
 def _fill_register(file: str, place: int, distance: int) -> Fill:
-    return lambda registers, _first: RegisterAt(file, registers[place].index + distance)
+    return lambda registers, _first: RegisterAt(file, vector_number(registers[place]) + distance)
 
 
 def _fill_site(place: int) -> Fill:

@@ -10,6 +10,7 @@ from amdjit.emulator.analysis.control_flow import Block
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.decoder.instruction import (
     InlineConstant,
     Instruction,
@@ -168,7 +169,7 @@ class Frame(ModeState):
     def _raw(
         self, instruction: Instruction, operand: Operand | None, index: int, code: str
     ) -> Value:
-        if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
+        if is_vector(operand):
             override = self.source_override if source_number(instruction, index) == 0 else None
             return self._vector_register(operand, code, override)
         if isinstance(operand, (InlineConstant, Literal)):
@@ -178,16 +179,16 @@ class Frame(ModeState):
 
     def _vector_register(self, register: Register, code: str, override: Value | None) -> Value:
         if is_packed(code):
-            return override or self.registers.vector(register.index)
+            return override or self.registers.vector(vector_number(register))
         element = ELEMENTS[code]
         width = bits_of(element)
         if override is not None:
             return self._part(override, register.half or 0, width, element)
         if width == 64:
-            return self.registers.vector_wide(register.index, element)
+            return self.registers.vector_wide(vector_number(register), element)
         if width == 16:
-            return self.registers.half(register.index, register.half or 0, element)
-        return self.registers.vector(register.index, element)
+            return self.registers.half(vector_number(register), register.half or 0, element)
+        return self.registers.vector(vector_number(register), element)
 
     def _part(self, whole: Value, half: int, width: int, element: str) -> Value:
         if width == 16:
@@ -232,7 +233,7 @@ class Frame(ModeState):
             raise Untranslatable(instruction, "a scalar operand is missing")
         if operand.file is RegisterFile.SCC:
             return self.builder.resize(registers.condition_code, max(width, 32))
-        if operand.file is RegisterFile.VGPR:
+        if is_vector(operand):
             raise Untranslatable(instruction, "a vector register where a scalar is expected")
         slot = scalar_slot(operand)
         if slot is None:
@@ -301,11 +302,11 @@ class Frame(ModeState):
         width = bits_of(value.type)
         mask = self.mask()
         if width == 64:
-            self.registers.write_vector_wide(register.index, value, mask)
+            self.registers.write_vector_wide(vector_number(register), value, mask)
         elif width == 16:
-            self.registers.write_half(register.index, register.half or 0, value, mask)
+            self.registers.write_half(vector_number(register), register.half or 0, value, mask)
         else:
-            self.registers.write_vector(register.index, value, mask)
+            self.registers.write_vector(vector_number(register), value, mask)
 
     def write_scalar(self, operand: Operand | None, value: Value) -> None:
         """Write a scalar of 16, 32 or 64 bits to a scalar register or `null`."""

@@ -15,6 +15,7 @@ from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.dataflow import (
     Ones,
     exec_slots,
+    given_vectors,
     ones_after,
     ones_at_entries,
     vector_liveness,
@@ -89,7 +90,7 @@ class UndefinedValues(Instrument):
         self._executes = exec_slots(wave_size)
         self._ones = ones_at_entries(graph, full_waves, wave_size)
         live = vector_liveness(graph, self._ones, wave_size).at_start.get(graph.entry, frozenset())
-        self._at_start = live - {0} - keeping_scalars(graph)
+        self._at_start = live - given_vectors(graph) - keeping_scalars(graph)
         self._facts = facts_at_entries(
             graph, self._ones, self._at_start, _SET_AT_START, self._executes
         )

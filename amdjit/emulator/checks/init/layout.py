@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.layout import Field
+from amdjit.emulator.layout import FIRST_AGPR, HALF_VGPRS, Field
 
 # A wave's shadow registers: two lane masks for each vector register (low half, high half), 32 bits
 # for each scalar one; then the vector registers of a wave64's upper 32 lanes.
 VECTOR_BYTES = 8
-SCALARS_AT = 256 * VECTOR_BYTES
+VECTORS = FIRST_AGPR + HALF_VGPRS
+SCALARS_AT = VECTORS * VECTOR_BYTES
 UPPER_AT = SCALARS_AT + 128 * 4
-WAVE_BYTES = UPPER_AT + 256 * VECTOR_BYTES
+WAVE_BYTES = UPPER_AT + VECTORS * VECTOR_BYTES
 # A byte of shadow for each dword of memory; bit n is set where byte n has not been written.
 UNDEFINED = 0x0F
 # How many bytes host code may access after the last byte of shadow that it needs.

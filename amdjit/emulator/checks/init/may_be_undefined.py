@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.analysis.dataflow import Ones, ones_after, scalar_writes
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number, vector_set
+from amdjit.emulator.checks.init.layout import VECTORS
 from amdjit.emulator.checks.waits.counters import effect_of
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.decoder.traits import (
@@ -26,7 +28,6 @@ from amdjit.emulator.decoder.traits import (
 )
 from amdjit.emulator.layout import EXEC_LO, SCC_SLOT
 
-VECTORS = 256
 SCC = 1 << (VECTORS + SCC_SLOT)
 _SCALARS = ((1 << 128) - 1) << VECTORS
 
@@ -42,8 +43,8 @@ class Facts:
 
 def bit_set(register: Register) -> int:
     """Return the registers of an operand as a set."""
-    if register.file is RegisterFile.VGPR:
-        return ((1 << register.dwords) - 1) << register.index
+    if is_vector(register):
+        return vector_set(register)
     slot = SCC_SLOT if register.file is RegisterFile.SCC else scalar_slot(register)
     return 0 if slot is None else ((1 << register.dwords) - 1) << (VECTORS + slot)
 
@@ -156,4 +157,4 @@ def keeping_scalars(graph: Graph) -> frozenset[int]:
     targets = (
         item.operands[0] for item in instructions if item.traits.single_lane is SingleLane.WRITE
     )
-    return frozenset(target.index for target in targets if isinstance(target, Register))
+    return frozenset(vector_number(target) for target in targets if is_vector(target))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.registers import (
     DEFINED,
     ONES,
@@ -50,7 +51,7 @@ class Shadow:
 
     def bits(self, operand: Operand | None, part: int = 0) -> Value:
         """Return the undefined bits of a dword of a scalar operand."""
-        if not isinstance(operand, Register) or operand.file is RegisterFile.VGPR:
+        if not isinstance(operand, Register) or is_vector(operand):
             return ZERO
         if operand.file is RegisterFile.SCC:
             return self.registers.scalar(SCC_SLOT)
@@ -80,7 +81,7 @@ class Shadow:
         operand = instruction.operands[index]
         if not isinstance(operand, Register):
             return DEFINED
-        if operand.file is not RegisterFile.VGPR:
+        if not is_vector(operand):
             mask = self.scalar(operand)
             return mask, mask
         found = self._vector(operand, instruction.opcode.operands[index].type)
@@ -94,7 +95,7 @@ class Shadow:
         if register.dwords > 1:
             whole = self.whole(register)
             return whole, whole
-        halves = self.registers.vector(register.index)
+        halves = self.registers.vector(vector_number(register))
         if register.half is None and kind not in _NARROW:
             return halves
         chosen = halves[register.half or 0]
@@ -102,7 +103,7 @@ class Shadow:
 
     def whole(self, register: Register) -> Value:
         """Return the lanes in which any part of consecutive vector registers is undefined."""
-        numbers = range(register.index, register.index + register.dwords)
+        numbers = range(vector_number(register), vector_number(register) + register.dwords)
         return self.masks.either(*(self.registers.whole(number) for number in numbers))
 
     def any_of(self, instruction: Instruction, index: int) -> Value:
@@ -113,7 +114,7 @@ class Shadow:
         """Return a mask moved as DPP moves its source. A lane that is filled with 0 is defined."""
         if mask == ZERO:
             return ZERO
-        with self.frame.registers.stand_in({register.index: self.as_lanes(mask)}):
+        with self.frame.registers.stand_in({vector_number(register): self.as_lanes(mask)}):
             apply_dpp(self.frame, instruction)
             moved = self.frame.source_override
             clear_dpp(self.frame)
@@ -141,14 +142,14 @@ class Shadow:
         spec = instruction.opcode.operands[index]
         if not isinstance(operand, Register):
             return
-        if operand.file is not RegisterFile.VGPR:
+        if not is_vector(operand):
             self._write_scalar(operand, self.masks.either(*new), lanes, spec.type == "mask")
             return
         if operand.dwords == 1 and (operand.half is not None or spec.type in _NARROW):
-            old = self.registers.vector(operand.index)
+            old = self.registers.vector(vector_number(operand))
             mask = self.masks.either(*new)
             new = (old[0], mask) if operand.half == 1 else (mask, old[1])
-        for number in range(operand.index, operand.index + operand.dwords):
+        for number in range(vector_number(operand), vector_number(operand) + operand.dwords):
             self.registers.write_vector(number, new, lanes)
 
     def _write_scalar(self, register: Register, bits: Value, lanes: Value, is_mask: bool) -> None:

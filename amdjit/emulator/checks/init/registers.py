@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from amdjit.emulator.checks.init.layout import SCALARS_AT, UPPER_AT, VECTOR_BYTES
-from amdjit.emulator.checks.init.may_be_undefined import VECTORS
+from amdjit.emulator.checks.init.layout import SCALARS_AT, UPPER_AT, VECTOR_BYTES, VECTORS
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.wave.registers import Registers
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.checks.waits.places import Place, places_of, register_operands
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.decoder.traits import Arithmetic, Exchange, MemoryKind, Space
@@ -53,10 +54,10 @@ def _expected(swap: Instruction) -> Place:
     if swap.access.space is Space.LDS:
         register = swap.operand("data1")
         assert isinstance(register, Register)
-        return "v", register.index
+        return "v", vector_number(register)
     register = swap.operand("vdata")
     assert isinstance(register, Register)
-    return "v", register.index + register.dwords // 2
+    return "v", vector_number(register) + register.dwords // 2
 
 
 class _Flow:

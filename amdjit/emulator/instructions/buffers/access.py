@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.decoder.instruction_set import ScratchSetup
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.addresses import (
     HIGH_OFFSET,
@@ -22,6 +24,7 @@ from amdjit.emulator.instructions.buffers.addresses import (
     WHOLE,
 )
 from amdjit.emulator.instructions.buffers.partial_lanes import PARTS_LOAD, PARTS_STORE
+from amdjit.emulator.instructions.buffers.private_segment import PRIVATE_PLACE
 from amdjit.emulator.instructions.memory.access import (
     LOAD_WIDTHS,
     STORE_WIDTHS,
@@ -85,18 +88,21 @@ def buffer_place(frame: Frame, instruction: Instruction, size: Value, whole: boo
         frame.registers.exec_bits(),
         out,
     ]
-    lanes = frame.native(PLACE, "i32", arguments)
+    # Of the families in which scratch memory is a buffer, any buffer may be it.
+    is_private = instruction.opcode.instruction_set.scratch is ScratchSetup.BY_CODE
+    lanes = frame.native(PRIVATE_PLACE if is_private else PLACE, "i32", arguments)
     low, high = b.load(V32, out, 64), b.load(V32, b.offset(out, HIGH_OFFSET), 64)
-    return Place(("v", [low, high, constant("i64", 0)]), lanes, words)
+    space = "f" if is_private else "v"
+    return Place((space, [low, high, constant("i64", 0)]), lanes, words)
 
 
 def _lane_parts(frame: Frame, instruction: Instruction) -> tuple[Value, Value]:
     register = register_of(instruction, "vaddr")
     index = offset = constant(V32, 0)
     if register is not None and instruction.immediates["idxen"]:
-        index = frame.registers.vector(register.index)
+        index = frame.registers.vector(vector_number(register))
     if register is not None and instruction.immediates["offen"]:
-        offset = frame.registers.vector(register.index + instruction.immediates["idxen"])
+        offset = frame.registers.vector(vector_number(register) + instruction.immediates["idxen"])
     return index, offset
 
 
@@ -138,7 +144,7 @@ def _load(width: Width) -> Emitter:
 def _load_wide(
     frame: Frame, instruction: Instruction, place: Place, size: int, full: Value
 ) -> list[Value]:
-    access = Access("v", size, False)
+    access = Access(place.address[0], size, False)
     site = frame.sites.add(instruction.pc)
     frame.native_void(
         access.symbol, [frame.lane_context, site, *place.address[1], full, frame.staging(0)]
@@ -170,7 +176,7 @@ def _atomic(operation: Operation) -> Emitter:
         place = buffer_place(frame, instruction, constant("i32", operation.bits // 8), True)
         frame.access_mask = place.lanes
         count = operation.bits // 32 * operation.operands
-        data = [frame.registers.vector(register.index + index) for index in range(count)]
+        data = [frame.registers.vector(vector_number(register) + index) for index in range(count)]
         returns = instruction.returns_old
         emit_atomic(
             frame, instruction, operation, place.address, data, register if returns else None

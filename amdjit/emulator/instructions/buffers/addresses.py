@@ -23,7 +23,7 @@ HIGH_OFFSET, MASKS_OFFSET = VGPR_BYTES, 2 * VGPR_BYTES
 # Fields of dword 3: type, OOB_SELECT, compression access mode, add thread id. Most kernels set
 # OOB_SELECT to 3 and the others to 0.
 _KIND_BITS, _RAW_KIND = 0xFC800000, 0x30000000
-_PARAMETERS = (
+PARAMETERS = (
     ("ptr", "context"),
     ("i32", "site"),
     *((("i32", f"word{index}")) for index in range(4)),
@@ -71,7 +71,7 @@ def place_text(attributes: str) -> str:
     offset: the offsets of the lanes without the instruction's own, which is `ioffset`. size: the
     bytes that a lane transfers.
     """
-    f = _Place(PLACE, "i32", _PARAMETERS)
+    f = _Place(PLACE, "i32", PARAMETERS)
     _plain_raw(f)
     fields = _fields(f)
     index = _index(f)
@@ -273,4 +273,4 @@ def _crosses(f: _Place, fields: _Fields, offset: Value, some: Value) -> Value:
     return f.or_(f.compare("ne", lanes, i32(0)), f.compare("eq", size, i64(16)))
 
 
-__all__ = ["HIGH_OFFSET", "INDEXED", "MASKS_OFFSET", "PLACE", "WHOLE", "place_text"]
+__all__ = ["HIGH_OFFSET", "INDEXED", "MASKS_OFFSET", "PARAMETERS", "PLACE", "WHOLE", "place_text"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from amdjit.abi.buffer_formats import format_of
 from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.access import Place, buffer_place, resource_words
@@ -115,10 +116,10 @@ def _write(frame: Frame, instruction: Instruction, form: _Form) -> None:
         if form.narrow:
             half = channel % 2 if form.half is None else form.half
             frame.registers.write_half(
-                register.index + channel // 2, half, b.resize(value, 16), frame.mask()
+                vector_number(register) + channel // 2, half, b.resize(value, 16), frame.mask()
             )
         else:
-            frame.registers.write_vector(register.index + channel, value, frame.mask())
+            frame.registers.write_vector(vector_number(register) + channel, value, frame.mask())
 
 
 def _store(form: _Form) -> Emitter:
@@ -158,11 +159,10 @@ def _read(frame: Frame, instruction: Instruction, form: _Form) -> None:
         given = channel if channel < form.channels else 0
         if form.narrow:
             half = given % 2 if form.half is None else form.half
-            value = b.resize(
-                b.bitcast(frame.registers.half(register.index + given // 2, half, "i16"), "i16"), 32
-            )
+            number = vector_number(register) + given // 2
+            value = b.resize(b.bitcast(frame.registers.half(number, half, "i16"), "i16"), 32)
         else:
-            value = frame.registers.vector(register.index + given)
+            value = frame.registers.vector(vector_number(register) + given)
         b.store(value, frame.staging(channel), 64)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.decoder.instruction import Dpp, Instruction, Register, RegisterFile
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
+from amdjit.emulator.decoder.instruction import Dpp, Instruction, Register
 from amdjit.emulator.host.builder import LANES, constant, sequence
 from amdjit.emulator.wave.frame import Frame, source_number
 from amdjit.emulator.wave.registers import FULL_MASK, V32
@@ -39,7 +40,7 @@ def apply_dpp(frame: Frame, instruction: Instruction) -> None:
     register = _first_source(instruction)
     b = frame.builder
     sources = _sources(dpp)
-    values = frame.registers.vector(register.index)
+    values = frame.registers.vector(vector_number(register))
     moved = b.shuffle(values, values, [lane if lane is not None else 0 for lane in sources])
     valid = sequence("i1", [lane is not None for lane in sources])
     execution = frame.registers.exec_mask()
@@ -67,7 +68,7 @@ def apply_dpp(frame: Frame, instruction: Instruction) -> None:
 
 def _first_source(instruction: Instruction) -> Register:
     for index, operand in enumerate(instruction.operands):
-        vector = isinstance(operand, Register) and operand.file is RegisterFile.VGPR
+        vector = is_vector(operand)
         if vector and source_number(instruction, index) == 0:
             assert isinstance(operand, Register)
             return operand

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.expressions.integers import bit_count_add
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
@@ -44,7 +45,7 @@ def _fetch(
             moved = b.select(active, moved, constant(V32, 0))
         else:
             mask = b.and_(mask, active)
-    frame.registers.write_vector(target.index, moved, mask)
+    frame.registers.write_vector(vector_number(target), moved, mask)
 
 
 def _permute_row(other_row: bool, variable: bool) -> Emitter:
@@ -52,7 +53,7 @@ def _permute_row(other_row: bool, variable: bool) -> Emitter:
     bound_ctrl)."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        values = frame.registers.vector(vector_register(instruction, "src0").index)
+        values = frame.registers.vector(vector_number(vector_register(instruction, "src0")))
         op_sel = instruction.modifiers.op_sel
         target = vector_register(instruction, "vdst")
         _fetch(frame, target, values, move(frame, instruction), bool(op_sel & 1), bool(op_sel & 2))
@@ -100,19 +101,23 @@ def _variable_select(frame: Frame, instruction: Instruction) -> Value:
 
 def _swap(frame: Frame, instruction: Instruction) -> None:
     first, second = vector_register(instruction, "vdst"), vector_register(instruction, "src0")
-    left, right = frame.registers.vector(first.index), frame.registers.vector(second.index)
-    frame.registers.write_vector(first.index, right, frame.mask())
-    frame.registers.write_vector(second.index, left, frame.mask())
+    left, right = (
+        frame.registers.vector(vector_number(first)),
+        frame.registers.vector(vector_number(second)),
+    )
+    frame.registers.write_vector(vector_number(first), right, frame.mask())
+    frame.registers.write_vector(vector_number(second), left, frame.mask())
 
 
 def _swap_halves_of_registers(frame: Frame, instruction: Instruction) -> None:
     """V_SWAP_B16: both halves may belong to one register."""
     first, second = vector_register(instruction, "vdst"), vector_register(instruction, "src0")
     left, right = (
-        frame.registers.half(register.index, register.half or 0) for register in (first, second)
+        frame.registers.half(vector_number(register), register.half or 0)
+        for register in (first, second)
     )
     for register, value in ((first, right), (second, left)):
-        frame.registers.write_half(register.index, register.half or 0, value, frame.mask())
+        frame.registers.write_half(vector_number(register), register.half or 0, value, frame.mask())
 
 
 def _backward_permute(fetch_inactive: bool) -> Emitter:
@@ -141,22 +146,23 @@ def _backward_permute(fetch_inactive: bool) -> Emitter:
 def _backward_permute_half(frame: Frame, instruction: Instruction) -> None:
     """DS_BPERMUTE of gfx11: each half of a wave64 reads its own lanes."""
     b = frame.builder
-    data = frame.registers.vector(vector_register(instruction, "data0").index)
+    data = frame.registers.vector(vector_number(vector_register(instruction, "data0")))
     active = frame.registers.exec_mask()
     if active is not FULL_MASK:
         data = b.select(active, data, constant(V32, 0))
     target = vector_register(instruction, "vdst")
     result = gather_lanes(frame, data, _lds_lane(frame, instruction))
-    frame.registers.write_vector(target.index, result, frame.mask())
+    frame.registers.write_vector(vector_number(target), result, frame.mask())
 
 
 def _forward_permute_half(frame: Frame, instruction: Instruction) -> None:
     """DS_PERMUTE of gfx11: each half of a wave64 writes to its own lanes."""
     registers = frame.registers
-    data = registers.vector(vector_register(instruction, "data0").index)
+    data = registers.vector(vector_number(vector_register(instruction, "data0")))
     arguments = [data, _lds_lane(frame, instruction), registers.exec_bits()]
     result = frame.native("aj_scatter_lanes", V32, arguments)
-    registers.write_vector(vector_register(instruction, "vdst").index, result, frame.mask())
+    target = vector_register(instruction, "vdst")
+    registers.write_vector(vector_number(target), result, frame.mask())
 
 
 def _gather_wave(frame: Frame, data: list[Value], indices: Value) -> Value:
@@ -175,7 +181,7 @@ def _upper_lanes(frame: Frame, indices: Value) -> Value:
 
 def _lds_lane(frame: Frame, instruction: Instruction) -> Value:
     b = frame.builder
-    address = frame.registers.vector(vector_register(instruction, "addr").index)
+    address = frame.registers.vector(vector_number(vector_register(instruction, "addr")))
     moved = b.add(address, constant(V32, instruction.immediates["offset"]))
     return b.shift("lshr", moved, 2)
 
@@ -240,13 +246,14 @@ def _butterfly(lane: int, mask: int) -> int:
 def _swizzle(frame: Frame, instruction: Instruction) -> None:
     b = frame.builder
     sources = swizzle_lanes(instruction.immediates["offset"])
-    values = frame.registers.vector(vector_register(instruction, "addr").index)
+    values = frame.registers.vector(vector_number(vector_register(instruction, "addr")))
     moved = b.shuffle(values, values, sources)
     execution = frame.registers.exec_mask()
     if execution is not FULL_MASK:
         active = b.shuffle(execution, execution, sources)
         moved = b.select(active, moved, constant(V32, 0))
-    frame.registers.write_vector(vector_register(instruction, "vdst").index, moved, frame.mask())
+    target = vector_register(instruction, "vdst")
+    frame.registers.write_vector(vector_number(target), moved, frame.mask())
 
 
 def _swap_halves(frame: Frame, instruction: Instruction) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeGuard
 
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
+from amdjit.emulator.decoder.instruction import Instruction, Operand, Register
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import vectors_of
@@ -41,7 +42,7 @@ def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
 
 def is_vector_register(operand: Operand | None) -> TypeGuard[Register]:
     """Whether an operand is a VGPR."""
-    return isinstance(operand, Register) and operand.file is RegisterFile.VGPR
+    return is_vector(operand)
 
 
 def first_lane(frame: Frame, register: Register) -> Value:
@@ -70,7 +71,7 @@ def _write_lane(frame: Frame, instruction: Instruction) -> None:
             upper = b.resize(b.shift("lshr", lane, 5), 1)
             changed = b.select(upper, *((changed, values) if half else (values, changed)))
         frame.registers.select_half(half)
-        frame.registers.write_vector(target.index, changed, FULL_MASK)
+        frame.registers.write_vector(vector_number(target), changed, FULL_MASK)
     frame.registers.select_half(0)
 
 

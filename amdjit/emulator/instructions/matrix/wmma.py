@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.matrix.families import is_of_gfx11
@@ -26,15 +27,15 @@ _C_STAGE, _A_STAGE = 0, 8
 
 def _operand_register(instruction: Instruction, index: int) -> Register:
     operand = instruction.operands[index]
-    if not isinstance(operand, Register) or operand.file is not RegisterFile.VGPR:
+    if not is_vector(operand):
         raise Untranslatable(instruction, "matrix operands must be vector registers")
     return operand
 
 
 def _pointers(frame: Frame, register: Register, dwords: int) -> list[Value]:
     def pointer() -> Value:
-        frame.registers.flush_vectors(register.index, dwords)
-        return frame.registers.vector_slot(register.index)
+        frame.registers.flush_vectors(vector_number(register), dwords)
+        return frame.registers.vector_slot(vector_number(register))
 
     return in_each_half(frame, pointer)
 
@@ -67,7 +68,8 @@ def _factor(
         return _pointers(frame, register, dwords)
 
     def flipped(part: int) -> Value:
-        return frame.builder.xor(frame.registers.vector(register.index + part), constant(V32, mask))
+        value = frame.registers.vector(vector_number(register) + part)
+        return frame.builder.xor(value, constant(V32, mask))
 
     return _staged(frame, stage, dwords, flipped)
 
@@ -78,11 +80,7 @@ def _addend(frame: Frame, instruction: Instruction, matrix: Matrix) -> list[Valu
     operand = instruction.operands[3]
     sign = 0x80000000 if matrix.result in ("f32", "i32") else 0x80008000
     negate, absolute = instruction.modifiers.neg >> 2 & 1, instruction.modifiers.neg_hi >> 2 & 1
-    if (
-        isinstance(operand, Register)
-        and operand.file is RegisterFile.VGPR
-        and not (negate or absolute)
-    ):
+    if is_vector(operand) and not (negate or absolute):
         return _pointers(frame, operand, matrix.result_dwords)
 
     def modified(part: int) -> Value:
@@ -104,7 +102,7 @@ def _addend_value(frame: Frame, instruction: Instruction, matrix: Matrix, part: 
         return constant(V32, bits if matrix.result in ("f32", "i32") else bits | bits << 16)
     if isinstance(operand, Register) and operand.file is RegisterFile.NULL:
         return constant(V32, 0)
-    return frame.registers.vector(_operand_register(instruction, 3).index + part)
+    return frame.registers.vector(vector_number(_operand_register(instruction, 3)) + part)
 
 
 def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
@@ -170,11 +168,11 @@ def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[
     if matrix.takes_halves:
         places = _pointers(frame, target, matrix.result_dwords)
     else:
-        places = in_each_half(frame, lambda: frame.registers.vector_slot(target.index))
+        places = in_each_half(frame, lambda: frame.registers.vector_slot(vector_number(target)))
     frame.native_void(matrix.symbol, [*places, *sources])
     for half in range(frame.registers.halves):
         frame.registers.select_half(half)
-        frame.registers.forget_vectors(target.index, matrix.result_dwords)
+        frame.registers.forget_vectors(vector_number(target), matrix.result_dwords)
     frame.registers.select_half(0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.memory.spaces import Access
@@ -41,16 +42,16 @@ def global_address(frame: Frame, instruction: Instruction) -> Address:
     offset = constant("i64", instruction.immediates["offset"])
     assert vaddr is not None
     if saddr is None:
-        low, high = (frame.registers.vector(vaddr.index + part) for part in (0, 1))
+        low, high = (frame.registers.vector(vector_number(vaddr) + part) for part in (0, 1))
         return "v", [low, high, offset]
     base = frame.scalar_operand(saddr, "b64", instruction)
-    return "s", [frame.builder.add(base, offset), frame.registers.vector(vaddr.index)]
+    return "s", [frame.builder.add(base, offset), frame.registers.vector(vector_number(vaddr))]
 
 
 def flat_address(frame: Frame, instruction: Instruction) -> Address:
     """VGPR pair + offset; LDS and private memory are inside their apertures."""
     vaddr = vector_register(instruction, "vaddr")
-    low, high = (frame.registers.vector(vaddr.index + part) for part in (0, 1))
+    low, high = (frame.registers.vector(vector_number(vaddr) + part) for part in (0, 1))
     return "f", [low, high, constant("i64", instruction.immediates["offset"])]
 
 
@@ -61,7 +62,7 @@ def private_address(frame: Frame, instruction: Instruction) -> Address:
     if saddr is not None:
         base = frame.builder.add(frame.scalar_operand(saddr, "b32", instruction), base)
     zero = constant(V32, 0)
-    return "p", [frame.registers.vector(vaddr.index) if vaddr else zero, base]
+    return "p", [frame.registers.vector(vector_number(vaddr)) if vaddr else zero, base]
 
 
 def load_vectors(
@@ -99,7 +100,7 @@ def load_register(
     element: int = 0,
 ) -> None:
     """Load into consecutive registers: directly into the state memory if all of them live there."""
-    numbers = range(register.index, register.index + width.size // 4)
+    numbers = range(vector_number(register), vector_number(register) + width.size // 4)
     registers = frame.registers
     direct = (
         width.size > 4
@@ -112,7 +113,7 @@ def load_register(
         )
         return
     access = Access(address[0], width.size, False)
-    place = registers.vector_slot(register.index)
+    place = registers.vector_slot(vector_number(register))
     arguments = [
         frame.lane_context,
         frame.sites.add(instruction.pc),
@@ -121,7 +122,7 @@ def load_register(
         place,
     ]
     frame.native_void(access.symbol, arguments)
-    registers.forget_vectors(register.index, len(numbers))
+    registers.forget_vectors(vector_number(register), len(numbers))
     frame.accessed(instruction, AccessKind.LOAD, address, width.size, (), element)
 
 
@@ -161,20 +162,21 @@ def write_loaded(frame: Frame, register: Register, width: Width, values: list[Va
     b = frame.builder
     if width.half is not None:
         narrow = b.resize(b.resize(values[0], width.size * 8), 16, width.signed)
-        frame.registers.write_half(register.index, width.half, narrow, frame.mask())
+        frame.registers.write_half(vector_number(register), width.half, narrow, frame.mask())
         return
     if width.signed:
         values = [b.resize(b.resize(values[0], width.size * 8), 32, True)]
     for index, value in enumerate(values):
-        frame.registers.write_vector(register.index + index, value, frame.mask())
+        frame.registers.write_vector(vector_number(register) + index, value, frame.mask())
 
 
 def stored_values(frame: Frame, register: Register, width: Width) -> list[Value]:
     """Return the dwords that a store reads from consecutive registers."""
     registers = frame.registers
     if width.half == 1:
-        return [frame.builder.shift("lshr", registers.vector(register.index), 16)]
-    return [registers.vector(register.index + index) for index in range(max(1, width.size // 4))]
+        return [frame.builder.shift("lshr", registers.vector(vector_number(register)), 16)]
+    first = vector_number(register)
+    return [registers.vector(first + index) for index in range(max(1, width.size // 4))]
 
 
 def load(addressing: Addressing, width: Width) -> Emitter:

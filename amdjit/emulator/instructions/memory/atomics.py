@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.memory.access import (
@@ -75,7 +76,7 @@ def _result(instruction: Instruction) -> Register | None:
 
 def _dwords(frame: Frame, register: Register | None, count: int) -> list[Value]:
     assert register is not None
-    return [frame.registers.vector(register.index + index) for index in range(count)]
+    return [frame.registers.vector(vector_number(register) + index) for index in range(count)]
 
 
 def _in_memory(flat: bool, operation: Operation) -> Emitter:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.instructions.memory.access import (
@@ -25,7 +26,7 @@ from amdjit.emulator.wave.frame import Frame
 def lds_address(frame: Frame, instruction: Instruction, offset: int) -> Address:
     """VGPR + offset."""
     addr = vector_register(instruction, "addr")
-    return "l", [frame.registers.vector(addr.index), constant("i32", offset)]
+    return "l", [frame.registers.vector(vector_number(addr)), constant("i32", offset)]
 
 
 def _address(frame: Frame, instruction: Instruction) -> Address:

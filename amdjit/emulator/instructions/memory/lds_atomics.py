@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.analysis.vector_numbers import numbers_of, vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.memory.access import (
@@ -27,7 +28,7 @@ def _part(register: Register, first: int, dwords: int) -> Register:
 
 
 def _dwords(frame: Frame, register: Register) -> list[Value]:
-    return [frame.registers.vector(register.index + index) for index in range(register.dwords)]
+    return [frame.registers.vector(number) for number in numbers_of(register)]
 
 
 def _exchange_two(bits: int, stride: int) -> Emitter:
@@ -37,7 +38,7 @@ def _exchange_two(bits: int, stride: int) -> Emitter:
         target = vector_register(instruction, "vdst")
         dwords = bits // 32
         swap = Operation("swap", bits)
-        addr = frame.registers.vector(vector_register(instruction, "addr").index)
+        addr = frame.registers.vector(vector_number(vector_register(instruction, "addr")))
         data = [_dwords(frame, vector_register(instruction, f"data{number}")) for number in (0, 1)]
         for number, values in enumerate(data):
             offset = constant("i32", instruction.immediates[f"offset{number}"] * stride)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.instructions.memory.access import (
@@ -40,7 +41,7 @@ def _block(addressing: Addressing, store: bool) -> Emitter:
             else:
                 loaded = load_vectors(frame, instruction, address, 4)[0]
                 written = b.lane_mask(frame.access_mask)
-                frame.registers.write_vector(one.index, loaded, written)
+                frame.registers.write_vector(vector_number(one), loaded, written)
             frame.access_mask = None
 
     return emit

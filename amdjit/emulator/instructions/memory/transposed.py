@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.access import (
@@ -53,7 +54,7 @@ def _transposed(
             half, place = divmod(dword, target.dwords)
             frame.registers.select_half(half)
             result = _dword(frame, read, element_bits, source, dword)
-            frame.registers.write_vector(target.index + place, result, frame.mask())
+            frame.registers.write_vector(vector_number(target) + place, result, frame.mask())
         frame.registers.select_half(0)
 
     return emit

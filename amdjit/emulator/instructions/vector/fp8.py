@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.elements import bf8_to_single, fp8_to_single
 from amdjit.emulator.expressions.fp8 import single_to_fp8
@@ -33,7 +34,7 @@ def _pair_to_singles(widen: Widen) -> Emitter:
         target = vector_register(instruction, "vdst")
         for part in (0, 1):
             value = widen(b, b.shift("lshr", half, 8 * part))
-            frame.registers.write_vector(target.index + part, value, frame.mask())
+            frame.registers.write_vector(vector_number(target) + part, value, frame.mask())
 
     return emit
 
@@ -59,10 +60,10 @@ def _from_single_stochastic(kind: str) -> Emitter:
         value = single_to_fp8(b, number, kind, random, frame.clamps_overflow)
         shift = 8 * instruction.immediates.get("byte_sel", 0)
         target = vector_register(instruction, "vdst")
-        kept = b.and_(frame.registers.vector(target.index), constant(V32, ~(0xFF << shift)))
-        frame.registers.write_vector(
-            target.index, b.or_(kept, b.shift("shl", value, shift)), frame.mask()
-        )
+        index = vector_number(target)
+        kept = b.and_(frame.registers.vector(index), constant(V32, ~(0xFF << shift)))
+        new = b.or_(kept, b.shift("shl", value, shift))
+        frame.registers.write_vector(index, new, frame.mask())
 
     return emit
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled
@@ -47,7 +48,7 @@ def _fma(half: int | None) -> Emitter:
             narrow = frame.clamped_unit(narrow, instruction)
         narrow = frame.flushed_result(narrow, instruction)
         target = vector_register(instruction, "vdst")
-        frame.registers.write_half(target.index, half, narrow, frame.mask())
+        frame.registers.write_half(vector_number(target), half, narrow, frame.mask())
 
     return emit
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.vector.absolute_differences import VECTOR_DIFFERENCES
+from amdjit.emulator.instructions.vector.accumulation import VECTOR_ACCUMULATION
 from amdjit.emulator.instructions.vector.carry import VECTOR_CARRY
 from amdjit.emulator.instructions.vector.compare import VECTOR_COMPARE
 from amdjit.emulator.instructions.vector.conversions import VECTOR_CONVERSION
@@ -33,4 +34,5 @@ VECTOR: Mapping[str, Emitter] = {
     **VECTOR_DIVISION,
     **VECTOR_DIFFERENCES,
     **VECTOR_GRAPHICS,
+    **VECTOR_ACCUMULATION,
 }

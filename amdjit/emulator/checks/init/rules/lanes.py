@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow, sources
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
@@ -25,7 +26,7 @@ def move_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
     source = instruction.operand(role)
     target = instruction.operands[0]
     assert isinstance(target, Register)
-    if not isinstance(source, Register) or source.file is not RegisterFile.VGPR:
+    if not is_vector(source):
         return
 
     def each(read: Callable[[], Value]) -> list[Value]:
@@ -33,8 +34,8 @@ def move_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
             return in_each_half(shadow.frame, read)
         return [read()]
 
-    masks = each(lambda: shadow.registers.whole(source.index))
-    olds = each(lambda: shadow.registers.whole(target.index))
+    masks = each(lambda: shadow.registers.whole(vector_number(source)))
+    olds = each(lambda: shadow.registers.whole(vector_number(target)))
     new = wrong = each(lambda: _wrong_lanes(shadow, instruction, role))
     if any(mask != ZERO for mask in (*masks, *olds)):
         moved = _moved(shadow, instruction, masks, olds, each)
@@ -47,7 +48,7 @@ def move_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
 
     def write() -> Value:
         mask = next(results)
-        shadow.registers.write_vector(target.index, (mask, mask), lanes or shadow.lanes())
+        shadow.registers.write_vector(vector_number(target), (mask, mask), lanes or shadow.lanes())
         return mask
 
     each(write)
@@ -62,7 +63,7 @@ def _moved(
 ) -> list[Value]:
     """Move masks as the instruction moves its source, through registers that it does not name."""
     registers, role = shadow.frame.registers, _moved_role(instruction)
-    named = {operand.index for operand in instruction.operands if isinstance(operand, Register)}
+    named = {vector_number(operand) for operand in instruction.operands if is_vector(operand)}
     source, target = (
         Register(RegisterFile.VGPR, index) for index in [n for n in range(5) if n not in named][:2]
     )
@@ -72,13 +73,13 @@ def _moved(
     ]
     values = {}
     for half, (mask, old) in enumerate(zip(masks, olds, strict=True)):
-        values[target.index + half * HALF_VGPRS] = shadow.as_lanes(old)
-        values[source.index + half * HALF_VGPRS] = shadow.as_lanes(mask)
+        values[vector_number(target) + half * HALF_VGPRS] = shadow.as_lanes(old)
+        values[vector_number(source) + half * HALF_VGPRS] = shadow.as_lanes(mask)
     with registers.stand_in(values):
         emitter = emitter_of(instruction)
         assert emitter is not None
         emitter(shadow.frame, replace(instruction, operands=tuple(operands)))
-        return each(lambda: shadow.from_lanes(registers.vector(target.index)))
+        return each(lambda: shadow.from_lanes(registers.vector(vector_number(target))))
 
 
 def _wrong_lanes(shadow: Shadow, instruction: Instruction, role: str) -> Value:
@@ -112,9 +113,12 @@ def swap(shadow: Shadow, instruction: Instruction) -> None:
         shadow.write(instruction, 0, masks[1], shadow.lanes())
         shadow.write(instruction, 1, masks[0], shadow.lanes())
         return
-    left, right = shadow.registers.vector(first.index), shadow.registers.vector(second.index)
-    shadow.registers.write_vector(first.index, right, shadow.lanes())
-    shadow.registers.write_vector(second.index, left, shadow.lanes())
+    left, right = (
+        shadow.registers.vector(vector_number(first)),
+        shadow.registers.vector(vector_number(second)),
+    )
+    shadow.registers.write_vector(vector_number(first), right, shadow.lanes())
+    shadow.registers.write_vector(vector_number(second), left, shadow.lanes())
 
 
 def read_lane(shadow: Shadow, instruction: Instruction) -> None:
@@ -166,9 +170,9 @@ def write_lane(shadow: Shadow, instruction: Instruction) -> None:
         new = ZERO if item == ZERO else b.select(b.compare("eq", item, ONES), bit, ZERO)
         low, high = (
             shadow.masks.either(shadow.masks.without(old, bit), new)
-            for old in shadow.registers.vector(target.index)
+            for old in shadow.registers.vector(vector_number(target))
         )
-        shadow.registers.write_vector(target.index, (low, high), ONES)
+        shadow.registers.write_vector(vector_number(target), (low, high), ONES)
     frame.registers.select_half(0)
 
 
@@ -188,7 +192,7 @@ def write_transposed(
             if instruction.access.size == _HALVES:
                 first = half * count + 2 * dword
                 new = (_moved_element(shadow, read, first), _moved_element(shadow, read, first + 1))
-            shadow.registers.write_vector(target.index + dword, new, shadow.lanes())
+            shadow.registers.write_vector(vector_number(target) + dword, new, shadow.lanes())
     shadow.frame.registers.select_half(0)
 
 

@@ -7,9 +7,10 @@ those of lanes 32 to 63 begin four rows later (AMD matrix instruction calculator
 
 from __future__ import annotations
 
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.emulator.decoder.instruction import Instruction, Operand, Register
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.matrix.wmma import matrix_of
 from amdjit.emulator.instructions.whole_waves import in_each_half
@@ -42,7 +43,7 @@ def apply_matrix(shadow: Shadow, instruction: Instruction, seen: Value | None) -
     for half, parts in enumerate(new):
         shadow.frame.registers.select_half(half)
         for part, halves in enumerate(parts):
-            shadow.registers.write_vector(target.index + part, halves, ONES)
+            shadow.registers.write_vector(vector_number(target) + part, halves, ONES)
     shadow.frame.registers.select_half(0)
 
 
@@ -81,15 +82,15 @@ def _results(shadow: Shadow, instruction: Instruction, target: Register) -> list
 
 
 def _addend(shadow: Shadow, operand: Operand | None, part: int) -> Halves:
-    if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
-        return shadow.registers.vector(operand.index + part)
+    if is_vector(operand):
+        return shadow.registers.vector(vector_number(operand) + part)
     return ZERO, ZERO
 
 
 def _folded(shadow: Shadow, operand: Operand | None, held: range) -> Value:
     """Return a mask of the 16 rows, or columns, in which anything is undefined. held: the rows of
     16 lanes that count."""
-    if not isinstance(operand, Register) or operand.file is not RegisterFile.VGPR:
+    if not is_vector(operand):
         return ZERO
     halves = in_each_half(shadow.frame, lambda: shadow.whole(operand))
     mask = shadow.masks.either(*halves[: len(held) // 2])

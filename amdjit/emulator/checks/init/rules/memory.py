@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.analysis.vector_numbers import numbers_of, vector_number
 from amdjit.emulator.checks.init.entry import CLEAN, MASKS, SHADOWS
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.layout import Shadows
@@ -135,22 +136,22 @@ class MemoryRules:
             return
         if how.converts:
             # Converted values count as defined.
-            for number in range(target.index, target.index + target.dwords):
+            for number in range(vector_number(target), vector_number(target) + target.dwords):
                 shadow.registers.write_vector(number, (ZERO, ZERO), lanes)
             return
         if access.size < 4:
             self._narrow_load(shadow, how.half, target, shadow.masks.either(*found[0]), lanes)
             return
         for part, halves in enumerate(found):
-            shadow.registers.write_vector(target.index + self._part + part, halves, lanes)
+            shadow.registers.write_vector(vector_number(target) + self._part + part, halves, lanes)
         self._part += len(found)
 
     def _narrow_load(
         self, shadow: Shadow, half: int | None, target: Register, mask: Value, lanes: Value
     ) -> None:
-        low, high = shadow.registers.vector(target.index)
+        low, high = shadow.registers.vector(vector_number(target))
         new = (mask if half != HIGH_HALF else low, mask if half != LOW_HALF else high)
-        shadow.registers.write_vector(target.index, new, lanes)
+        shadow.registers.write_vector(vector_number(target), new, lanes)
 
     def _stored(
         self, shadow: Shadow, instruction: Instruction, access: MemoryAccess
@@ -165,18 +166,14 @@ class MemoryRules:
         how = instruction.access
         if how.converts:
             # Channels are converted: each bit may come from any of them.
-            parts = [
-                shadow.registers.vector(n)
-                for r in registers
-                for n in range(r.index, r.index + r.dwords)
-            ]
+            parts = [shadow.registers.vector(n) for r in registers for n in numbers_of(r)]
             some = shadow.masks.either(*(mask for halves in parts for mask in halves))
             return [(some, some)] * max(access.size // 4, 1)
         if access.size < 4:
-            halves = shadow.registers.vector(registers[0].index)
+            halves = shadow.registers.vector(vector_number(registers[0]))
             mask = halves[how.half or LOW_HALF]
             return [(mask, mask)]
-        numbers = [number for r in registers for number in range(r.index, r.index + r.dwords)]
+        numbers = [number for r in registers for number in numbers_of(r)]
         count = access.size // 4
         chosen = numbers[self._part : self._part + count]
         self._part += count
@@ -237,7 +234,7 @@ class MemoryRules:
         for index in results(instruction):
             target = instruction.operands[index]
             if isinstance(target, Register):
-                for number in range(target.index, target.index + target.dwords):
+                for number in range(vector_number(target), vector_number(target) + target.dwords):
                     shadow.registers.write_vector(number, (before, before), shadow.lanes())
 
 
@@ -249,5 +246,5 @@ def _settle(shadow: Shadow, instruction: Instruction) -> None:
     """
     data = instruction.operand("vdata")
     assert isinstance(data, Register)
-    for number in range(data.index + data.dwords // 2, data.index + data.dwords):
+    for number in range(vector_number(data) + data.dwords // 2, vector_number(data) + data.dwords):
         shadow.registers.write_vector(number, (ZERO, ZERO), shadow.lanes())

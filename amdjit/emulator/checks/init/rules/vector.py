@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import DEFINED, ZERO, Halves
 from amdjit.emulator.decoder.instruction import (
@@ -269,9 +270,9 @@ def _mixed_half(half: int) -> Rule:
         mask, _ = _mixed(shadow, instruction)
         target = instruction.operands[0]
         assert isinstance(target, Register)
-        old = shadow.registers.vector(target.index)
+        old = shadow.registers.vector(vector_number(target))
         new = (old[0], mask) if half else (mask, old[1])
-        shadow.registers.write_vector(target.index, new, shadow.lanes())
+        shadow.registers.write_vector(vector_number(target), new, shadow.lanes())
         return DEFINED
 
     return rule
@@ -302,7 +303,7 @@ def write_wide_results(shadow: Shadow, instruction: Instruction) -> bool:
     others = masks.either(*(_other_source(shadow, instruction, index) for index in order[1:]))
     low = masks.either(low, others)
     high = masks.either(low, high)
-    for number, mask in ((target.index, low), (target.index + 1, high)):
+    for number, mask in ((vector_number(target), low), (vector_number(target) + 1, high)):
         shadow.registers.write_vector(number, (mask, mask), shadow.lanes())
     for index in results(instruction):
         if index:
@@ -319,8 +320,9 @@ def _other_source(shadow: Shadow, instruction: Instruction, index: int) -> Value
 
 def _dwords(shadow: Shadow, instruction: Instruction, index: int) -> Halves:
     operand = instruction.operands[index]
-    if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
-        return shadow.registers.whole(operand.index), shadow.registers.whole(operand.index + 1)
+    if is_vector(operand):
+        first = vector_number(operand)
+        return shadow.registers.whole(first), shadow.registers.whole(first + 1)
     mask = shadow.any_of(instruction, index)
     return mask, mask
 
