@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from model import control_flow, division, lanes
-from model.buffers import FORMATS
+from model.buffers import formats
 from model.cases import lds_programs
 from model.cases.buffer_cases import make_case
 from model.cases.buffer_programs import FORMATTED, BufferCase, run_buffer_cases, untyped
@@ -20,6 +20,7 @@ from model.cases.memory_programs import (
     run_memory_cases,
     run_scalar_loads,
 )
+from model.cases.gfx9_buffer_cases import make_gfx9_case
 from model.cases.gfx9_packed import wide_cases
 from model.cases.gfx9_variants import CLASSES as GFX9_CLASSES
 from model.cases.gfx9_variants import Gfx9Variant
@@ -218,22 +219,25 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
     of the tbuffers."""
     quick = count <= _QUICK_LANES
     cases: list[BufferCase] = []
-    for name in (*FORMATTED, *untyped()):
+    make = make_gfx9_case if is_gfx9() else make_case
+    for name in filter(has, (*FORMATTED, *untyped())):
         for _ in range(1 if quick else 12):
-            cases.append(make_case(name, 1 if quick else 6, random))
+            cases.append(make(name, 1 if quick else 6, random))
     if quick:
         for name in ("load_format", "load_d16_format", "store_format", "store_d16_format"):
             chosen = f"tbuffer_{name}_xyzw"
+            if not has(chosen):
+                continue
             cases += [
-                make_case(chosen, 1, random, number)
-                for number in FORMATS
+                make(chosen, 1, random, number)
+                for number in formats()
                 if _is_settled(chosen, number)
             ]
     else:
-        for name in FORMATTED:
+        for name in filter(has, FORMATTED):
             cases += [
-                make_case(name, 6, random, number)
-                for number in FORMATS
+                make(name, 6, random, number)
+                for number in formats()
                 if _is_settled(name, number)
             ]
     waves: dict[int, list[BufferCase]] = {}
@@ -249,7 +253,7 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
 def _is_settled(name: str, number: int) -> bool:
     """The document leaves open how stores round to scaled formats, and what D16 loads make of wide
     integers."""
-    kind, widths = FORMATS[number]
+    kind, widths = formats()[number]
     wide = kind in ("UINT", "SINT") and 32 in widths
     return not ("_store_" in name and kind.endswith("SCALED")) and not (
         "_load_d16" in name and wide

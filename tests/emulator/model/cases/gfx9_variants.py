@@ -84,7 +84,7 @@ class Gfx9Variant(Variant):
         for place, code in enumerate(codes):
             if width(code) == 16 and allowed >> place & 1:
                 chosen[place] = int(self._maker.flip())
-        if width(self._op.result) == 16 and self._op.result != "mask" and allowed & 8:
+        if self._op.result != "mask" and width(self._op.result) == 16 and allowed & 8:
             chosen[3] = int(self._maker.flip())
         return chosen
 

@@ -21,8 +21,8 @@ Rows = NDArray[np.uint32]
 # Words 3 of a buffer of dwords (RDNA 4 ISA, 9.1.5; CDNA 3 ISA, 9.1.8).
 _WORDS, _GFX9_WORDS = 0x30014000, 0x00020000
 # Rows of inputs: any offset, 16-byte places (each lane its own), places that lanes share, four of
-# data, four old.
-_ANY, _OWN, _SHARED, _DATA, _OLD, _ROWS = 0, 1, 2, 3, 7, 11
+# data, four old. Groups of registers begin at even numbers, as gfx90a wants them.
+_ANY, _OWN, _SHARED, _DATA, _OLD, _ROWS = 0, 1, 2, 4, 8, 12
 
 
 def _region() -> int:
@@ -92,9 +92,9 @@ class MemoryCase:
             return base
         if self.space in ("flat", "global"):
             return [
-                "  v_add_co_u32 v21, vcc_lo, s50, v20",
-                "  v_mov_b32 v22, s51",
-                "  v_add_co_ci_u32_e32 v22, vcc_lo, 0, v22, vcc_lo",
+                "  v_add_co_u32 v22, vcc_lo, s50, v20",
+                "  v_mov_b32 v23, s51",
+                "  v_add_co_ci_u32_e32 v23, vcc_lo, 0, v23, vcc_lo",
             ]
         if self.space == "buffer":
             return [
@@ -140,8 +140,8 @@ class MemoryCase:
             )
             return f"{self.name} {f'{target}, ' if self.returns else ''}v20{first}{second}{tail}"
         address = {
-            "global": ("v[21:22]", ", off") if self.wide else ("v20", ", s[56:57]"),
-            "flat": ("v[21:22]", ""),
+            "global": ("v[22:23]", ", off") if self.wide else ("v20", ", s[56:57]"),
+            "flat": ("v[22:23]", ""),
             "scratch": ("off" if self.wide else "v20", ", s56" if self.moved else ", off"),
             "buffer": ("v20", ", s[52:55], null offen"),
         }[self.space]

@@ -8,7 +8,7 @@ import numpy as np
 from model.cases.operand_makers import Maker
 from model.cases.programs import OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.cases.variants import clamped
-from model.families import has, is_gfx9
+from model.families import has, instruction_set, is_gfx9
 from model.gfx9 import dot_is_known as gfx9_dot_is_known
 from model.gfx9 import dot_of_pairs as gfx9_dot
 from model.operation import Op
@@ -123,7 +123,9 @@ class Packed:
 
     def _pairs(self, entry: Op) -> tuple[str, Bits, str]:
         texts, bits = self._operands(3)
-        chance = self._class == "halves"
+        # gfx942's dot products take whole registers.
+        selects = instruction_set().name not in ("gfx942", "gfx950")
+        chance = self._class == "halves" and selects
         select = [[*self._flags(2, chance, 0), 0], [*self._flags(2, chance, 1), 1]]
         chance = self._class in ("signs", "clamp")
         negate = [[*self._flags(2, chance, 0), 0] for _ in range(2)]
@@ -140,10 +142,9 @@ class Packed:
             total = (gfx9_dot if is_gfx9() else dot_of_pairs)(pairs[0], pairs[1], addend, code)
             if is_gfx9():
                 self._known = gfx9_dot_is_known(pairs[0], pairs[1], addend)
-        text = (
-            f"{self._name} v{RESULT}, {', '.join(texts)} op_sel:{_list(select[0])} "
-            f"op_sel_hi:{_list(select[1])}"
-        )
+        text = f"{self._name} v{RESULT}, {', '.join(texts)}"
+        if selects:
+            text += f" op_sel:{_list(select[0])} op_sel_hi:{_list(select[1])}"
         text += f" neg_lo:{_list(negate[0])} neg_hi:{_list(negate[1])}"
         return "f32", patterns(clamped(total) if self._clamp else total, "f32"), text + self._tail()
 
