@@ -140,10 +140,11 @@ class Liveness:
     at_start: dict[int, frozenset[int]]
 
 
-def _vector_operands(instruction: Instruction) -> Iterable[tuple[bool, bool, Register]]:
-    for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
+def _vector_operands(instruction: Instruction) -> Iterable[tuple[int, bool, bool, Register]]:
+    specs = instruction.opcode.operands
+    for index, (spec, operand) in enumerate(zip(specs, instruction.operands, strict=True)):
         if is_vector(operand):
-            yield spec.written, spec.read, operand
+            yield index, spec.written, spec.read, operand
 
 
 def _uses_and_kills(instruction: Instruction, exec_is_full: bool) -> tuple[set[int], set[int]]:
@@ -151,9 +152,9 @@ def _uses_and_kills(instruction: Instruction, exec_is_full: bool) -> tuple[set[i
     kills: set[int] = set()
     halves = [instruction, instruction.pair] if instruction.pair else [instruction]
     for half in halves:
-        for written, read, register in _vector_operands(half):
+        for index, written, read, register in _vector_operands(half):
             numbers = numbers_of(register)
-            whole = exec_is_full and register.half is None and half.modifiers.dpp is None
+            whole = exec_is_full and not half.keeps_part(index) and half.modifiers.dpp is None
             if written and whole and not read:
                 kills.update(numbers)
             else:

@@ -146,9 +146,9 @@ def _effect(instruction: Instruction, full: bool) -> _Effect:
     reads = overwrites = across = 0
     for part in (instruction, instruction.pair) if instruction.pair else (instruction,):
         lane_by_lane = part.traits.lane_by_lane and part.modifiers.dpp is None
-        for written, read, register in _vectors(part):
+        for index, written, read, register in _vectors(part):
             registers = vector_set(register)
-            if lane_by_lane and written and not read and register.half is None:
+            if lane_by_lane and written and not read and not part.keeps_part(index):
                 overwrites |= registers
             else:
                 reads |= registers
@@ -156,10 +156,11 @@ def _effect(instruction: Instruction, full: bool) -> _Effect:
     return _Effect(reads, overwrites, across, exec_change(instruction), full)
 
 
-def _vectors(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
-    for spec, operand in zip(instruction.opcode.operands, instruction.operands, strict=True):
+def _vectors(instruction: Instruction) -> Iterator[tuple[int, bool, bool, Register]]:
+    specs = instruction.opcode.operands
+    for index, (spec, operand) in enumerate(zip(specs, instruction.operands, strict=True)):
         if is_vector(operand):
-            yield spec.written, spec.read, operand
+            yield index, spec.written, spec.read, operand
 
 
 def exec_change(instruction: Instruction) -> ExecChange:

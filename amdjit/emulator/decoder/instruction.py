@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from amdjit.emulator.decoder.instruction_set import InstructionSet
-from amdjit.emulator.decoder.traits import Access, MemoryKind, Traits
+from amdjit.emulator.decoder.traits import Access, MemoryKind, Traits, Unit
 
 DEVICE_SCOPE = 2
 
@@ -101,6 +101,9 @@ class Opcode:
 
     What the instruction is and does is in `traits`; the mnemonic is for tables and texts. Opcodes
     of two families differ, even if all that is written of them is the same.
+
+    selects_halves: the operands of 16 bits are halves of registers that op_sel names, not the
+    operands themselves.
     """
 
     mnemonic: str
@@ -109,6 +112,13 @@ class Opcode:
     operands: tuple[OperandSpec, ...]
     traits: Traits = field(compare=False, repr=False)
     instruction_set: InstructionSet = field(repr=False)
+    selects_halves: bool = False
+
+    @property
+    def zeroes_high_half(self) -> bool:
+        """Whether a result of 16 bits clears the rest of its register."""
+        is_alu = self.traits.unit in (Unit.VALU, Unit.TRANSCENDENTAL)
+        return is_alu and not (self.instruction_set.keeps_high_halves or self.selects_halves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +169,9 @@ class Modifiers:
     sdwa: Sdwa | None = None
 
 
+_NARROW = frozenset({"f16", "bf16", "b16", "i16", "u16"})
+
+
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """One decoded instruction.
@@ -189,6 +202,22 @@ class Instruction:
     def traits(self) -> Traits:
         """What the instruction is and does; of a dual-issue instruction, its X half."""
         return self.opcode.traits
+
+    def half_of(self, index: int) -> int | None:
+        """Return which half of its register an operand is: 0 or 1, None if nothing says so."""
+        operand = self.operands[index]
+        if self.opcode.selects_halves:
+            role = self.opcode.operands[index].role
+            return self.modifiers.op_sel >> (int(role[3]) if role.startswith("src") else 3) & 1
+        return operand.half if isinstance(operand, Register) else None
+
+    def keeps_part(self, index: int) -> bool:
+        """Whether a vector register that is written may keep a part of what it held."""
+        sdwa = self.modifiers.sdwa
+        is_half = self.half_of(index) is not None
+        if self.opcode.selects_halves:
+            is_half = self.opcode.operands[index].type in _NARROW
+        return is_half or (sdwa is not None and sdwa.keeps_rest)
 
     @property
     def access(self) -> Access:

@@ -77,8 +77,9 @@ class InstructionSet:
     dpp_takes_scalars: the second source of an instruction with DPP may be a scalar or a constant.
     has_wave32: waves have 32 lanes, too; the rows are then for those. accumulation: which
     accumulation VGPRs there are. scratch: how waves find their scratch memory. packs_item_ids: v0
-    has all ids of a work-item, otherwise v0 to v2. runs: the emulator executes it. end_of_program:
-    the code of S_ENDPGM.
+    has all ids of a work-item, otherwise v0 to v2. keeps_high_halves: a result of 16 bits leaves
+    the rest of its register alone, otherwise only where op_sel names the half (LLVM:
+    zeroesHigh16BitsOfDest). runs: the emulator executes it. end_of_program: the code of S_ENDPGM.
     """
 
     name: str
@@ -100,6 +101,7 @@ class InstructionSet:
     accumulation: Accumulation = Accumulation.NONE
     scratch: ScratchSetup = ScratchSetup.NONE
     packs_item_ids: bool = True
+    keeps_high_halves: bool = True
     runs: bool = True
     end_of_program: int = 0xBFB00000
 
@@ -212,6 +214,7 @@ def _gfx9(
         accumulation=accumulation,
         scratch=scratch,
         packs_item_ids=accumulation is Accumulation.UNIFIED,
+        keeps_high_halves=False,
         end_of_program=0xBF810000,
     )
 

@@ -104,7 +104,10 @@ def row_of(
     if form.name == "VOP3" and any(operand.spec.role == "sdst" for operand in operands):
         encoding = "VOP3SD"
     specs = tuple(operand.spec for operand in operands)
-    opcode = Opcode(mnemonic, encoding, code, specs, traits, instruction_set)
+    # Elsewhere such halves are operands.
+    selects = format_name == "VOP3" and not instruction_set.keeps_high_halves
+    selects = selects and any(flag.startswith("op_sel=") for flag in flags)
+    opcode = Opcode(mnemonic, encoding, code, specs, traits, instruction_set, selects)
     return _with_flags(opcode, form, operands, flags)
 
 

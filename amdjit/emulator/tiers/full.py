@@ -50,12 +50,12 @@ from amdjit.emulator.wave.frame import (
     STAGING_VECTORS,
     UPPER_CONTEXT,
     Frame,
-    Sites,
 )
 from amdjit.emulator.wave.instrument import Instruments, begin_function
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder
+from amdjit.emulator.wave.sites import Sites
 from amdjit.emulator.wave.wave_function import WaveFunction
 from amdjit.emulator.wave.wave_state import (
     Name,

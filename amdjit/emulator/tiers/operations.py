@@ -20,8 +20,9 @@ from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant
 from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, SCALAR_BYTES, VGPR_BYTES, Context
-from amdjit.emulator.wave.frame import STAGING, STAGING_VECTORS, UPPER_CONTEXT, Sites
+from amdjit.emulator.wave.frame import STAGING, STAGING_VECTORS, UPPER_CONTEXT
 from amdjit.emulator.wave.registers import Registers
+from amdjit.emulator.wave.sites import Sites
 
 OPERATION_PREFIX = "aj_op_"
 # The frame of a wave function that runs a threaded program: staging vectors, the upper half's

@@ -4,7 +4,7 @@ kernel."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from amdjit.emulator.analysis.control_flow import Block
 from amdjit.emulator.analysis.errors import Untranslatable
@@ -18,6 +18,7 @@ from amdjit.emulator.decoder.instruction import (
     Operand,
     Register,
     RegisterFile,
+    Sdwa,
     SpecialSource,
 )
 from amdjit.emulator.host.builder import Value, bits_of, constant, is_float
@@ -39,7 +40,9 @@ from amdjit.emulator.wave.operands import (
     is_packed,
     modify_input,
 )
+from amdjit.emulator.wave.parts import merged_part, selected_part
 from amdjit.emulator.wave.registers import FULL_MASK, V32
+from amdjit.emulator.wave.sites import Sites
 
 CONTEXT = Value("ptr", "%context")
 # The context of a wave64's upper half: its lanes start at 32, and its scratch follows that of the
@@ -60,27 +63,6 @@ _SPECIAL_VALUES = {
     "src_flat_scratch_base_lo": 0,
     "src_flat_scratch_base_hi": PRIVATE_APERTURE_HIGH,
 }
-
-
-@dataclass
-class Sites:
-    """The instructions that may fault. The number of a site is its index; number 0 is the entry of
-    the kernel."""
-
-    pcs: list[int]
-
-    def note(self, pc: int) -> int:
-        """Make a site for the instruction at `pc`; return its number."""
-        self.pcs.append(pc)
-        return len(self.pcs) - 1
-
-    def value(self, number: int) -> Value:
-        """Return a site's number as i32."""
-        return constant("i32", number)
-
-    def add(self, pc: int) -> Value:
-        """Make a site for the instruction at `pc`; return its number as i32."""
-        return self.value(self.note(pc))
 
 
 @dataclass
@@ -169,25 +151,44 @@ class Frame(ModeState):
     def _raw(
         self, instruction: Instruction, operand: Operand | None, index: int, code: str
     ) -> Value:
+        sdwa = instruction.modifiers.sdwa
+        half = instruction.half_of(index) or 0
+        number = source_number(instruction, index)
+        if sdwa is not None and number in (0, 1):
+            return self._selected(instruction, index, sdwa, code)
         if is_vector(operand):
-            override = self.source_override if source_number(instruction, index) == 0 else None
-            return self._vector_register(operand, code, override)
+            override = self.source_override if number == 0 else None
+            return self._vector_register(operand, code, override, half)
         if isinstance(operand, (InlineConstant, Literal)):
             bits = constant_bits(operand, code)
             return constant_value(self.builder, V32, element_type(code), bits)
-        return self._uniform(operand, code, instruction)
+        return self._uniform(operand, code, instruction, half)
 
-    def _vector_register(self, register: Register, code: str, override: Value | None) -> Value:
+    def _selected(self, instruction: Instruction, index: int, sdwa: Sdwa, code: str) -> Value:
+        """Return the part of a source that SDWA selects."""
+        b, number = self.builder, int(instruction.opcode.operands[index].role[3])
+        operand, element = instruction.operands[index], element_type(code)
+        if is_vector(operand):
+            whole = self.registers.vector(vector_number(operand))
+        else:
+            whole = b.splat(self.scalar_operand(operand, "b32", instruction))
+        signed = bool(sdwa.extended >> number & 1)
+        part = selected_part(b, whole, sdwa.sources[number], signed)
+        return self._part(part, 0, bits_of(element), element)
+
+    def _vector_register(
+        self, register: Register, code: str, override: Value | None, half: int
+    ) -> Value:
         if is_packed(code):
             return override or self.registers.vector(vector_number(register))
         element = ELEMENTS[code]
         width = bits_of(element)
         if override is not None:
-            return self._part(override, register.half or 0, width, element)
+            return self._part(override, half, width, element)
         if width == 64:
             return self.registers.vector_wide(vector_number(register), element)
         if width == 16:
-            return self.registers.half(vector_number(register), register.half or 0, element)
+            return self.registers.half(vector_number(register), half, element)
         return self.registers.vector(vector_number(register), element)
 
     def _part(self, whole: Value, half: int, width: int, element: str) -> Value:
@@ -196,17 +197,19 @@ class Frame(ModeState):
             whole = self.builder.resize(shifted, 16)
         return self.builder.bitcast(whole, element)
 
-    def _uniform(self, operand: Operand | None, code: str, instruction: Instruction) -> Value:
+    def _uniform(
+        self, operand: Operand | None, code: str, instruction: Instruction, half: int
+    ) -> Value:
         element = element_type(code)
         width = bits_of(element)
         if isinstance(operand, Register) and width != 64:
             slot = scalar_slot(operand) if operand.file is not RegisterFile.SCC else None
             if slot is not None:
                 whole = self.registers.scalar_splat(slot)
-                return self._part(whole, operand.half or 0, width, element)
+                return self._part(whole, half, width, element)
         scalar = self.scalar_operand(operand, "b64" if width == 64 else "b32", instruction)
         splat = self.builder.splat(scalar)
-        return self._part(splat, 0, width, element)
+        return self._part(splat, half if width == 16 else 0, width, element)
 
     def scalar_source(self, instruction: Instruction, index: int, code: str = "") -> Value:
         """Read operand `index` as a scalar of the type in the opcode table, unless `code` overrides
@@ -294,7 +297,18 @@ class Frame(ModeState):
         modifiers = instruction.modifiers
         if is_float(value.type) and (modifiers.clamp or modifiers.omod):
             value = self.modified_result(value, instruction)
-        self.write_register(register, self.flushed_result(value, instruction))
+        value = self.flushed_result(value, instruction)
+        opcode, sdwa = instruction.opcode, instruction.modifiers.sdwa
+        if bits_of(value.type) == 16 and (opcode.zeroes_high_half or sdwa is not None):
+            value = self.builder.resize(self.builder.bitcast(value, "i16"), 32)
+        if sdwa is not None and sdwa.destination is not None:
+            if opcode.operands[index].read and sdwa.destination != 6:
+                raise Untranslatable(instruction, "no document says what a part is added to")
+            old = self.registers.vector(vector_number(register))
+            value = merged_part(self.builder, self.builder.bitcast(value, "i32"), sdwa, old)
+        if opcode.selects_halves and bits_of(value.type) == 16:
+            register = replace(register, half=instruction.half_of(index))
+        self.write_register(register, value)
 
     def write_register(self, register: Register, value: Value) -> None:
         """Write a vector of 16, 32 or 64-bit elements to a vector register in the lanes of this

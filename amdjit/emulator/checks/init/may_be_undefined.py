@@ -53,11 +53,12 @@ def _registers(instruction: Instruction) -> Iterator[tuple[bool, bool, int]]:
     """Yield (written, read, registers) of each operand. An instruction that writes half of a
     register keeps the other half, and so reads it."""
     for half in (instruction, instruction.pair) if instruction.pair else (instruction,):
-        for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
+        specs = half.opcode.operands
+        for index, (spec, operand) in enumerate(zip(specs, half.operands, strict=True)):
             if isinstance(operand, Register):
                 yield (
                     spec.written,
-                    spec.read or (spec.written and operand.half is not None),
+                    spec.read or (spec.written and half.keeps_part(index)),
                     bit_set(operand),
                 )
 

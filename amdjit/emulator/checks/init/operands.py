@@ -21,6 +21,7 @@ from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.lanes.dpp import apply_dpp, clear_dpp
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
 from amdjit.emulator.wave.frame import Frame, source_number
+from amdjit.emulator.wave.parts import extent_of
 from amdjit.emulator.wave.registers import V32
 
 _NARROW = frozenset({"f16", "bf16", "b16", "i16", "u16"})
@@ -84,21 +85,28 @@ class Shadow:
         if not is_vector(operand):
             mask = self.scalar(operand)
             return mask, mask
-        found = self._vector(operand, instruction.opcode.operands[index].type)
+        found = self._vector(instruction, index, operand)
         if instruction.modifiers.dpp is not None and source_number(instruction, index) == 0:
             return self._moved(instruction, operand, found[0]), self._moved(
                 instruction, operand, found[1]
             )
         return found
 
-    def _vector(self, register: Register, kind: str) -> Halves:
+    def _vector(self, instruction: Instruction, index: int, register: Register) -> Halves:
+        kind, half = instruction.opcode.operands[index].type, instruction.half_of(index)
         if register.dwords > 1:
             whole = self.whole(register)
             return whole, whole
         halves = self.registers.vector(vector_number(register))
-        if register.half is None and kind not in _NARROW:
+        sdwa, number = instruction.modifiers.sdwa, source_number(instruction, index)
+        if sdwa is not None and number in (0, 1):
+            first, size = extent_of(sdwa.sources[number])
+            if size == 32:
+                return halves
+            half = first // 16
+        elif kind not in _NARROW and (half is None or instruction.opcode.selects_halves):
             return halves
-        chosen = halves[register.half or 0]
+        chosen = halves[half or 0]
         return chosen, chosen
 
     def whole(self, register: Register) -> Value:
@@ -145,12 +153,30 @@ class Shadow:
         if not is_vector(operand):
             self._write_scalar(operand, self.masks.either(*new), lanes, spec.type == "mask")
             return
-        if operand.dwords == 1 and (operand.half is not None or spec.type in _NARROW):
-            old = self.registers.vector(vector_number(operand))
-            mask = self.masks.either(*new)
-            new = (old[0], mask) if operand.half == 1 else (mask, old[1])
+        if operand.dwords == 1:
+            new = self._whole_result(instruction, index, new)
         for number in range(vector_number(operand), vector_number(operand) + operand.dwords):
             self.registers.write_vector(number, new, lanes)
+
+    def _whole_result(self, instruction: Instruction, index: int, new: Halves) -> Halves:
+        """Return both halves of a register of which an instruction may write a part."""
+        register, kind = instruction.operands[index], instruction.opcode.operands[index].type
+        assert isinstance(register, Register)
+        old = self.registers.vector(vector_number(register))
+        either = self.masks.either(*new)
+        sdwa, half = instruction.modifiers.sdwa, instruction.half_of(index)
+        if sdwa is not None and sdwa.destination is not None:
+            first, size = extent_of(sdwa.destination)
+            if size == 32:
+                return new
+            kept = old if sdwa.keeps_rest else DEFINED
+            merged = self.masks.either(kept[first // 16], either) if size == 8 else either
+            return (kept[0], merged) if first >= 16 else (merged, kept[1])
+        if kind in _NARROW and instruction.opcode.zeroes_high_half:
+            return either, ZERO
+        if kind in _NARROW or (half is not None and not instruction.opcode.selects_halves):
+            return (old[0], either) if half == 1 else (either, old[1])
+        return new
 
     def _write_scalar(self, register: Register, bits: Value, lanes: Value, is_mask: bool) -> None:
         slot = SCC_SLOT if register.file is RegisterFile.SCC else scalar_slot(register)

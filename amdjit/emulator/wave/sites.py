@@ -1,0 +1,28 @@
+"""The instructions of a kernel that may fault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.emulator.host.builder import Value, constant
+
+
+@dataclass
+class Sites:
+    """The instructions that may fault. The number of a site is its index; number 0 is the entry of
+    the kernel."""
+
+    pcs: list[int]
+
+    def note(self, pc: int) -> int:
+        """Make a site for the instruction at `pc`; return its number."""
+        self.pcs.append(pc)
+        return len(self.pcs) - 1
+
+    def value(self, number: int) -> Value:
+        """Return a site's number as i32."""
+        return constant("i32", number)
+
+    def add(self, pc: int) -> Value:
+        """Make a site for the instruction at `pc`; return its number as i32."""
+        return self.value(self.note(pc))
