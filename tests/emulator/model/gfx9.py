@@ -61,6 +61,9 @@ _MULTIPLY_ADD = {
     for code in ("u16", "i16")
 }
 _INTEGERS: dict[str, Op] = {
+    # The amount is the lowest bits of a dword here: no half of it is chosen.
+    "v_alignbit_b32": op("b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> (z & 31)),
+    "v_alignbyte_b32": op("b32", "b32 b32 u32", lambda x, y, z: (x << 32 | y) >> 8 * (z & 3)),
     **_MULTIPLY_ADD,
     "v_subrev_u16": op("u16", "u16 u16", lambda x, y: y - x, clamps=True),
     "v_mbcnt_lo_u32_b32": op("u32", "b32 u32", lambda x, y: counted(_below(False)(x)) + y),
