@@ -25,7 +25,7 @@ from amdjit.emulator.decoder.traits import (
     Traits,
     Unit,
 )
-from amdjit.emulator.layout import EXEC_LO, HALF_LANES
+from amdjit.emulator.layout import EXEC_LO, HALF_LANES, M0
 
 # Scalar registers whose bits are all set.
 Ones = frozenset[int]
@@ -63,6 +63,8 @@ def scalar_writes(instruction: Instruction) -> set[int]:
     logic = instruction.traits.logic
     if logic is not None and logic.destination is not Destination.REGISTER:
         found.update(range(EXEC_LO, EXEC_LO + instruction.opcode.operands[0].dwords))
+    if instruction.traits.is_relative and instruction.traits.unit is Unit.SALU:
+        found.add(M0)
     return found
 
 

@@ -6,10 +6,16 @@ from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Flag
 from amdjit.emulator.host.builder import Value
-from amdjit.emulator.instructions.lanes.dpp import apply_dpp, clear_dpp
+from amdjit.emulator.instructions.lanes.dpp import (
+    apply_dpp,
+    clear_dpp,
+    collect_halves,
+    crosses_halves,
+)
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.vector.dual_issue import emit_dual
+from amdjit.emulator.instructions.vector.indexed_moves import emit_indexed
 from amdjit.emulator.layout import EXEC_LO, VCC_LO
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.rounding import rounding_shift
@@ -21,6 +27,8 @@ def emit_instruction(frame: Frame, instruction: Instruction) -> None:
         _emit_once(frame, instruction)
         return
     frame.deferred = []
+    if crosses_halves(instruction):
+        collect_halves(frame, instruction)
     for half in (0, 1):
         frame.registers.select_half(half)
         _emit_once(frame, instruction)
@@ -33,6 +41,10 @@ def emit_instruction(frame: Frame, instruction: Instruction) -> None:
 def _emit_once(frame: Frame, instruction: Instruction) -> None:
     if instruction.pair is not None:
         emit_dual(frame, instruction)
+        return
+    mode = frame.index_modes.get(instruction.pc)
+    if mode is not None:
+        emit_indexed(frame, instruction, mode)
         return
     emitter = emitter_of(instruction)
     reason = refusal(instruction.traits.operation, instruction.opcode.instruction_set.name)

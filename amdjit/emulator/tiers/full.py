@@ -17,6 +17,7 @@ from operator import itemgetter
 from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
 from amdjit.emulator.analysis.dataflow import Ones, given_vectors, ones_after, ones_at_entries
 from amdjit.emulator.analysis.hidden_lanes import HiddenLanes
+from amdjit.emulator.analysis.index_modes import index_modes
 from amdjit.emulator.analysis.instruction_classes import registers_in_memory
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.decoder.instruction import Instruction, Opcode
@@ -143,6 +144,7 @@ class _Translation:
         self._builder.label(label_of(block.pc))
         self._registers.begin_block(ones)
         self._frame.set_mode(self._modes.at_start[block.pc])
+        self._frame.index_modes = index_modes(block)
         self._frame.begin_block(block)
         joined = joined_signal(block)
         steps = zip(block.instructions, self._lanes.unseen(block.pc), strict=True)

@@ -20,6 +20,7 @@ from amdjit.emulator.analysis.dataflow import (
     ones_at_entries,
     vector_liveness,
 )
+from amdjit.emulator.analysis.index_modes import index_modes
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
@@ -123,6 +124,7 @@ class _Threading:
         self._records.begin_block(label_of(block.pc), after)
         self._records.registers.begin_block(ones)
         self._frame.set_mode(self._modes.at_start[block.pc])
+        self._frame.index_modes = index_modes(block)
         joined = joined_signal(block)
         for instruction in block.instructions:
             if instruction.traits.ends_block:
@@ -135,7 +137,12 @@ class _Threading:
 
     def _instruction(self, instruction: Instruction, ones: Ones) -> None:
         shape = shape_of(instruction)
-        key = None if shape is None else (shape, self._frame.mode, ones & self._executes)
+        is_indexed = instruction.pc in self._frame.index_modes
+        key = (
+            None
+            if shape is None or is_indexed
+            else (shape, self._frame.mode, ones & self._executes)
+        )
         if key in self._recipes:
             recipe = self._recipes[key]
             if recipe is not None:

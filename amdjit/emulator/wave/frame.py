@@ -3,7 +3,7 @@ kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from amdjit.emulator.analysis.control_flow import Block
@@ -73,6 +73,10 @@ class Frame(ModeState):
     natives: set[str] = field(default_factory=set)
     write_mask: Value | None = None
     source_override: Value | None = None
+    # The dwords that DPP moves between the halves of a wave64, of each half.
+    dpp_sources: list[list[Value]] = field(default_factory=list)
+    # Where the numbers of vector registers have an index in this block (`analysis/index_modes.py`).
+    index_modes: Mapping[int, int] = field(default_factory=dict)
     access_mask: Value | None = None
     # Scalars that one half of a wave64 has written; the other half must still read the old ones.
     deferred: list[tuple[int, Value]] | None = None

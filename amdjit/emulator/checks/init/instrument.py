@@ -114,6 +114,7 @@ class UndefinedValues(Instrument):
         """Report undefined values that matter here, and pass the others on."""
         shadow = self._shadow
         assert shadow is not None
+        shadow.begin_instruction(instruction)
         with shadow.registers.deferring():
             halves = (0,) if instruction.traits.once_per_wave else range(frame.registers.halves)
             for half in halves:

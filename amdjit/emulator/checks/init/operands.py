@@ -4,10 +4,10 @@ ones."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
+from amdjit.emulator.analysis.vector_numbers import is_vector, numbers_of, vector_number
 from amdjit.emulator.checks.init.registers import (
     DEFINED,
     ONES,
@@ -18,7 +18,14 @@ from amdjit.emulator.checks.init.registers import (
 )
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.lanes.dpp import apply_dpp, clear_dpp
+from amdjit.emulator.instructions.lanes.dpp import (
+    apply_dpp,
+    clear_dpp,
+    collect_halves,
+    crosses_halves,
+    first_source,
+)
+from amdjit.emulator.instructions.whole_waves import in_each_half
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
 from amdjit.emulator.wave.frame import Frame, source_number
 from amdjit.emulator.wave.parts import extent_of
@@ -34,6 +41,17 @@ class Shadow:
     frame: Frame
     masks: MaskBuilder
     registers: ShadowRegisters
+    # The undefined lanes of what DPP moves between the halves of a wave64, of each half.
+    crossing: list[Value] = field(default_factory=list)
+
+    def begin_instruction(self, instruction: Instruction) -> None:
+        """Keep what both halves of a wave64 read, before either writes its result."""
+        if crosses_halves(instruction):
+            collect_halves(self.frame, instruction)
+            numbers = numbers_of(first_source(instruction))
+            self.crossing = in_each_half(
+                self.frame, lambda: self.masks.either(*map(self.registers.whole, numbers))
+            )
 
     def lanes(self) -> Value:
         """Return EXEC of the half of the wave, as a constant if it is known to be full."""
@@ -120,12 +138,26 @@ class Shadow:
 
     def _moved(self, instruction: Instruction, register: Register, mask: Value) -> Value:
         """Return a mask moved as DPP moves its source. A lane that is filled with 0 is defined."""
+        if crosses_halves(instruction):
+            return self._moved_across(instruction)
         if mask == ZERO:
             return ZERO
         with self.frame.registers.stand_in({vector_number(register): self.as_lanes(mask)}):
             apply_dpp(self.frame, instruction)
             moved = self.frame.source_override
             clear_dpp(self.frame)
+        assert moved is not None
+        return self.from_lanes(moved)
+
+    def _moved_across(self, instruction: Instruction) -> Value:
+        if all(mask == ZERO for mask in self.crossing):
+            return ZERO
+        kept = self.frame.dpp_sources
+        self.frame.dpp_sources = [[self.as_lanes(mask) for mask in self.crossing]]
+        apply_dpp(self.frame, instruction)
+        moved = self.frame.source_override
+        clear_dpp(self.frame)
+        self.frame.dpp_sources = kept
         assert moved is not None
         return self.from_lanes(moved)
 

@@ -144,6 +144,7 @@ def scalar_traits(base: Traits, name: str, format_name: str) -> Traits:
         writes_mode=_mode_write(name),
         logic=logic,
         arithmetic=_arithmetic(name),
+        is_relative=name.startswith("s_set_gpr_idx_"),
         moves_relative_scalars=name.startswith("s_movrel"),
         immediate=_immediate(name, format_name),
     )

@@ -65,6 +65,10 @@ def _zero_count(b: Builder, x: Value) -> Value:
     return ix.bit_count(b, b.not_(x))
 
 
+def _first_zero(b: Builder, x: Value) -> Value:
+    return ix.count_trailing(b, b.not_(x))
+
+
 def _replicate(b: Builder, x: Value) -> Value:
     """Return each bit of a dword twice."""
     wide = b.resize(x, 64)
@@ -153,6 +157,8 @@ _INTEGERS = scalar_ops(
         "s_brev_b64": ix.intrinsic("bitreverse"),
         "s_ctz_i32_b32": ix.count_trailing,
         "s_ctz_i32_b64": ix.count_trailing,
+        "s_ff0_i32_b32": _first_zero,
+        "s_ff0_i32_b64": _first_zero,
         "s_clz_i32_u32": ix.count_leading,
         "s_clz_i32_u64": ix.count_leading,
         "s_cls_i32": ix.count_sign,

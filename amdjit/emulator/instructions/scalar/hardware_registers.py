@@ -13,9 +13,11 @@ from amdjit.emulator.wave.frame import CONTEXT, Frame
 
 # By LLVM's names, without their prefixes.
 _MODES = ("WAVE_MODE", "MODE")
-_EXCEPTION_FLAGS, _TRAP_CONTROL = "WAVE_EXCP_FLAG_USER", "WAVE_TRAP_CTRL"
+_EXCEPTION_FLAGS, _TRAP_CONTROL = ("WAVE_EXCP_FLAG_USER", "TRAPSTS"), "WAVE_TRAP_CTRL"
 _SHADER_CYCLES = ("SHADER_CYCLES_LO", "SHADER_CYCLES")
 _SHADER_CYCLES_HIGH = "SHADER_CYCLES_HI"
+# Which of several dies of a processor: there is one here.
+_DIE = "XCC_ID"
 _NO_FLAGS = (
     "the emulator does not record float exceptions; EXCP_FLAG_USER can be cleared, but not read"
 )
@@ -82,7 +84,7 @@ def _set_register(frame: Frame, instruction: Instruction) -> None:
         _become(frame, instruction, bits)
     elif name == _TRAP_CONTROL:
         _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_TRAPS)
-    elif name == _EXCEPTION_FLAGS:
+    elif name in _EXCEPTION_FLAGS:
         _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_FLAGS)
     else:
         raise Untranslatable(
@@ -91,8 +93,8 @@ def _set_register(frame: Frame, instruction: Instruction) -> None:
 
 
 def _get_register(frame: Frame, instruction: Instruction) -> None:
-    """S_GETREG: read MODE, the enabled traps (none) or the cycle counters; other hardware registers
-    are not emulated."""
+    """S_GETREG: read MODE, the enabled traps (none), the die or the cycle counters; other hardware
+    registers are not emulated."""
     b = frame.builder
     name, first = _register(instruction), instruction.immediates["hwreg_offset"]
     if name in _MODES:
@@ -100,12 +102,12 @@ def _get_register(frame: Frame, instruction: Instruction) -> None:
         whole = (
             constant("i32", mode.value) if mode.known == ALL_BITS else frame.registers.mode_bits()
         )
-    elif name == _TRAP_CONTROL:
+    elif name in (_TRAP_CONTROL, _DIE):
         whole = constant("i32", 0)
     elif name in (*_SHADER_CYCLES, _SHADER_CYCLES_HIGH):
         low, high = b.split_bits(b.call("llvm.readcyclecounter", "i64", []))
         whole = low if name != _SHADER_CYCLES_HIGH else high
-    elif name == _EXCEPTION_FLAGS:
+    elif name in _EXCEPTION_FLAGS:
         raise Untranslatable(instruction, _NO_FLAGS)
     else:
         raise Untranslatable(instruction, "this hardware register cannot be read in the emulator")
@@ -128,6 +130,12 @@ def _message_with_result(frame: Frame, instruction: Instruction) -> None:
     frame.write_scalar(instruction.operands[0], b.resize(cycles, 32) if narrow else cycles)
 
 
+def _time(frame: Frame, instruction: Instruction) -> None:
+    """S_MEMTIME and S_MEMREALTIME: the host's clock stands for both."""
+    cycles = frame.builder.call("llvm.readcyclecounter", "i64", [])
+    frame.write_scalar(instruction.operands[0], cycles)
+
+
 HARDWARE_REGISTERS: Mapping[str, Emitter] = {
     "s_denorm_mode": _set_mode,
     "s_round_mode": _set_mode,
@@ -136,4 +144,6 @@ HARDWARE_REGISTERS: Mapping[str, Emitter] = {
     "s_getreg_b32": _get_register,
     "s_sendmsg_rtn_b32": _message_with_result,
     "s_sendmsg_rtn_b64": _message_with_result,
+    "s_memtime": _time,
+    "s_memrealtime": _time,
 }

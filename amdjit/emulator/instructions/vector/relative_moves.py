@@ -20,21 +20,29 @@ def _relative(source: bool, target: bool, split: bool) -> Emitter:
         b = frame.builder
         m0 = frame.registers.scalar(M0)
         offsets = [b.mask(m0, 10), b.mask(b.shift("lshr", m0, 16), 10)] if split else [m0, m0]
-        frame.registers.flush_vectors(0, 256)
-        mask = frame.mask()
-        place = _place(
-            frame, vector_register(instruction, "vdst").index, offsets[1] if target else None
+        move_relative(
+            frame, instruction, offsets[0] if source else None, offsets[1] if target else None
         )
-        if source:
-            origin = _place(frame, vector_register(instruction, "src0").index, offsets[0])
-            value = b.load(V32, origin, 4)
-        else:
-            value = frame.source(instruction, 1)
-        old = b.load(V32, place, 4)
-        b.store(b.select(mask, value, old), place, 4)
-        frame.registers.forget_vectors(0, 256)
 
     return emit
+
+
+def move_relative(
+    frame: Frame, instruction: Instruction, source: Value | None, target: Value | None
+) -> None:
+    """Move between vector registers, whose numbers are that much higher."""
+    b = frame.builder
+    frame.registers.flush_vectors(0, 256)
+    mask = frame.mask()
+    place = _place(frame, vector_register(instruction, "vdst").index, target)
+    if source is not None:
+        origin = _place(frame, vector_register(instruction, "src0").index, source)
+        value = b.load(V32, origin, 4)
+    else:
+        value = frame.source(instruction, 1)
+    old = b.load(V32, place, 4)
+    b.store(b.select(mask, value, old), place, 4)
+    frame.registers.forget_vectors(0, 256)
 
 
 def _swap_relative(frame: Frame, instruction: Instruction) -> None:

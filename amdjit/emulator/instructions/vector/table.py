@@ -14,6 +14,7 @@ from amdjit.emulator.instructions.vector.division import VECTOR_DIVISION
 from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.fp8 import VECTOR_FP8
 from amdjit.emulator.instructions.vector.graphics import VECTOR_GRAPHICS
+from amdjit.emulator.instructions.vector.indexed_moves import INDEX_MODES
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
 from amdjit.emulator.instructions.vector.mixed_precision import VECTOR_MIXED
 from amdjit.emulator.instructions.vector.packed import VECTOR_PACKED
@@ -35,4 +36,5 @@ VECTOR: Mapping[str, Emitter] = {
     **VECTOR_DIFFERENCES,
     **VECTOR_GRAPHICS,
     **VECTOR_ACCUMULATION,
+    **INDEX_MODES,
 }

@@ -1,0 +1,97 @@
+"""What gfx9 alone has: DPP across the halves of a wave, SDWA, and op_sel of its 16-bit
+instructions. The results are compared with NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from building import compile_source, emulate, using
+from numpy.typing import NDArray
+from required_tools import needs_tools
+
+import amdjit
+
+pytestmark = needs_tools
+PROCESSORS = ("gfx908", "gfx90a", "gfx942", "gfx950")
+Words = NDArray[np.uint32]
+LANES = np.arange(64)
+
+
+def words(count: int, seed: int = 1) -> Words:
+    return np.random.default_rng(seed).integers(0, 1 << 32, count, np.uint32)
+
+
+# The lane that each lane reads; -1 for none.
+_CONTROLS: dict[int, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
+    0x1B: lambda lane: lane ^ 3,
+    0x103: lambda lane: np.where(lane % 16 + 3 < 16, lane + 3, -1),
+    0x112: lambda lane: np.where(lane % 16 >= 2, lane - 2, -1),
+    0x125: lambda lane: lane // 16 * 16 + (lane - 5) % 16,
+    0x130: lambda lane: np.where(lane < 63, lane + 1, -1),
+    0x134: lambda lane: (lane + 1) % 64,
+    0x138: lambda lane: lane - 1,
+    0x13C: lambda lane: (lane - 1) % 64,
+    0x140: lambda lane: lane ^ 15,
+    0x141: lambda lane: lane ^ 7,
+    0x142: lambda lane: lane // 16 * 16 - 1,
+    0x143: lambda lane: lane // 32 * 32 - 1,
+}
+
+
+@pytest.mark.parametrize("control", [*_CONTROLS, 0x157])
+@pytest.mark.parametrize("bound", [0, 1])
+def test_dpp_reads_the_lanes_that_its_control_names(control: int, bound: int) -> None:
+    """Also from the other half of the wave, and from the register that it writes."""
+    source = f"""#include "common.h"
+KERNEL move(GLOBAL u32 *x, GLOBAL const u32 *active) {{
+  u32 lane = __builtin_amdgcn_workitem_id_x(), value = x[lane];
+  if (active[lane])
+    value = __builtin_amdgcn_update_dpp(value, value, {control}, 0xF, 0xE, {bound});
+  x[lane] = value;
+}}
+"""
+    x, active = words(64), np.where(words(64, 2) % 4 > 0, 1, 0).astype(np.uint32)
+    given = x.copy()
+    with using(cpu="gfx90a"):
+        emulate(compile_source(source, "-O2"), "move", 1, 64, [given, active])
+    reads = LANES // 16 * 16 + 7 if control == 0x157 else _CONTROLS[control](LANES)
+    valid = (reads >= 0) & (active[reads] == 1)
+    new = np.where(valid, x[reads], 0 if bound else x)
+    written = (active == 1) & (LANES % 16 >= 4)
+    np.testing.assert_array_equal(given, np.where(written, new, x))
+
+
+def test_registers_are_indexed_by_m0() -> None:
+    """As compilers for gfx9 index vectors that are held in registers."""
+    source = """#include "common.h"
+KERNEL index(GLOBAL u32 *x) {
+  typedef u32 V __attribute__((ext_vector_type(16)));
+  u32 lane = __builtin_amdgcn_workitem_id_x(), sum = 0;
+  V v = *(GLOBAL V *)x;
+  for (u32 n = 0; n < 16; n++) v[n] += lane * n;
+  v[x[0] & 15] = lane;
+  v[x[lane] & 15] = 77;
+  for (u32 n = 0; n < 16; n++) sum = sum * 31 + v[n * x[n] & 15];
+  x[64 + lane] = v[x[lane + 1] & 15] + sum;
+}
+"""
+    x = words(128)
+    expected = [int(value) for value in x]
+    for lane in range(64):
+        v = [expected[n] + lane * n for n in range(16)]
+        v[expected[0] & 15] = lane
+        v[expected[lane] & 15] = 77
+        total = 0
+        for n in range(16):
+            total = total * 31 + v[n * expected[n] & 15]
+        x[64 + lane] = (v[int(x[lane + 1]) & 15] + total) & 0xFFFFFFFF
+    for tier in ("quick", "full"):
+        with using(cpu="gfx90a", tier=tier):
+            code = compile_source(source, "-O2")
+            listing = " ".join(item.text for item in amdjit.inspect_object(code).instructions)
+            assert "s_set_gpr_idx_on" in listing
+            given = words(128)
+            emulate(code, "index", 1, 64, [given])
+            np.testing.assert_array_equal(given, x)
