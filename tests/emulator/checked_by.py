@@ -62,6 +62,13 @@ GFX11_OUTSIDE: dict[str, tuple[str, str]] = {
     r"s_cbranch_cdbg\w+": (_OWN, "it asks for a debugger's state, and none is attached"),
     r"ds_wrap_rtn_b32": (_OWN, "gfx12 has no such instruction: its rule stands beside its test"),
 }
+# The same for gfx9.
+GFX9 = ("gfx908", "gfx90a", "gfx942", "gfx950")
+GFX9_MODEL = "instructions/test_gfx9_against_model.py"
+_GFX9_MATRIX = "matrix/test_emulator_mfma.py"
+GFX9_OUTSIDE: dict[str, tuple[str, str]] = {
+    r"v_s?mfma\w+": (_GFX9_MATRIX, "it has a model of its own: layouts and products"),
+}
 
 
 @cache
@@ -72,7 +79,7 @@ def _covered(cpu: str) -> frozenset[str]:
 
 def checking_test(mnemonic: str, cpu: str = CPU) -> str:
     """Return the file of the test that checks an executed opcode of a processor."""
-    model = GFX11_MODEL if cpu == GFX11 else MODEL
+    model = GFX9_MODEL if cpu in GFX9 else GFX11_MODEL if cpu == GFX11 else MODEL
     return model if mnemonic in _covered(cpu) else _outside(mnemonic, cpu)[0]
 
 
@@ -82,7 +89,8 @@ def why_not_in_the_model(mnemonic: str, cpu: str = CPU) -> str:
 
 
 def _outside(mnemonic: str, cpu: str) -> tuple[str, str]:
-    for pattern, found in (GFX11_OUTSIDE if cpu == GFX11 else OUTSIDE).items():
+    tables = {GFX11: GFX11_OUTSIDE, **dict.fromkeys(GFX9, GFX9_OUTSIDE)}
+    for pattern, found in tables.get(cpu, OUTSIDE).items():
         if re.fullmatch(pattern, mnemonic):
             return found
     raise KeyError(f"{mnemonic}: neither in the model of {cpu} nor with a reason")

@@ -12,7 +12,7 @@ from model import gfx11
 from model.comparisons import COMPARISONS
 from model.conversions import to_integer
 from model.eighth import decoded, encoded
-from model.floats import FLOAT_OPS, in_double, products_of_zero
+from model.floats import FLOAT_OPS, products_of_zero
 from model.gfx9_names import gfx9_name
 from model.integers import INTEGERS, ONES, by_element, counted, trailing
 from model.memory import MEMORY, SCALAR_LOADS, Access, Atomic, Load
@@ -155,8 +155,6 @@ _FLOATS: dict[str, Op] = {
     "v_fma_legacy_f16": FLOAT_OPS["v_fma_f16"],
     "v_div_fixup_legacy_f16": FLOAT_OPS["v_div_fixup_f16"],
     "v_fmac_f64": op("f64", "f64 f64", fma, old=True),
-    "v_exp_legacy_f32": op("f32", "f32", in_double(np.exp2), ulps=1),
-    "v_log_legacy_f32": op("f32", "f32", in_double(np.log2), ulps=1),
     "v_dot2c_f32_f16": op(
         "f32",
         "b32 b32",
@@ -332,7 +330,6 @@ NO_EFFECT: dict[str, str] = {
     "s_waitcnt": "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)",
     "s_barrier": "s_barrier",
     "v_clrexcp": "v_clrexcp",
-    "s_setkill": "s_setkill 0x0",
     "s_dcache_wb": "s_dcache_wb",
     "s_dcache_inv_vol": "s_dcache_inv_vol",
     "s_dcache_wb_vol": "s_dcache_wb_vol",

@@ -57,13 +57,15 @@ class Lanes:
         change: Change,
         before: tuple[str, ...] = (),
         mask: int | None = None,
+        after: tuple[str, ...] = (),
     ) -> Case:
-        """`change` is given the registers of a wave and EXEC, and leaves what they are after."""
+        """`change` is given the registers of a wave and EXEC, and leaves what they are after.
+        `after` runs with all lanes."""
         if mask is None:
             mask = lane_mask(int(self._random.choice([0xFFFFFFFF, PARTIAL, 0x00010000])))
         lines = [f"  v_mov_b32 v{100 + part}, v{6 + part}" for part in range(8)]
         lines += [*(f"  {line}" for line in before), *set_mask("exec_lo", mask), f"  {text}"]
-        lines += ["  s_wait_dscnt 0x0", *all_lanes()]
+        lines += ["  s_wait_dscnt 0x0", *all_lanes(), *(f"  {line}" for line in after)]
         expected = np.stack([self._after(change, mask, int(name[1:]), name[0]) for name in outputs])
 
         def judge(found: Registers) -> NDArray[np.bool_]:
@@ -157,7 +159,7 @@ class Lanes:
             def change(wave: Wave, mask: int) -> None:
                 places = [lane_of(wave, lane) for lane in lanes()]
                 taken = [int(wave[2][p]) if fetches or mask >> p & 1 else 0 for p in places]
-                _put(wave[100], taken, mask)
+                put(wave[100], taken, mask)
 
             return change
 
@@ -166,7 +168,7 @@ class Lanes:
             for lane in lanes():
                 if mask >> lane & 1:
                     sent[lane_of(wave, lane)] = int(wave[2][lane])
-            _put(wave[100], sent, mask)
+            put(wave[100], sent, mask)
 
         for name, change in (
             ("bpermute", pull(False)),
@@ -185,7 +187,7 @@ class Lanes:
     def _swizzle(self, pattern: int) -> Case:
         def change(wave: Wave, mask: int) -> None:
             places = [lane & 32 | _swizzled(lane & 31, pattern) for lane in lanes()]
-            _put(wave[100], [int(wave[2][p]) if mask >> p & 1 else 0 for p in places], mask)
+            put(wave[100], [int(wave[2][p]) if mask >> p & 1 else 0 for p in places], mask)
 
         return self._case(f"ds_swizzle_b32 v100, v2 offset:{pattern:#x}", ("v100",), change)
 
@@ -197,15 +199,15 @@ class Lanes:
         def copy(far_source: bool, far_target: bool) -> Change:
             def change(wave: Wave, mask: int) -> None:
                 taken = wave[2 + source * far_source].tolist()
-                _put(wave[100 + (target if far_target else 0)], taken, mask)
+                put(wave[100 + (target if far_target else 0)], taken, mask)
 
             return change
 
         def exchange(near: int, far: int) -> Change:
             def change(wave: Wave, mask: int) -> None:
                 left, right = wave[near].tolist(), wave[far].tolist()
-                _put(wave[near], right, mask)
-                _put(wave[far], left, mask)
+                put(wave[near], right, mask)
+                put(wave[far], left, mask)
 
             return change
 
@@ -237,7 +239,8 @@ def lanes() -> range:
     return range(lanes_of_wave())
 
 
-def _put(register: NDArray[np.uint32], values: list[int], mask: int) -> None:
+def put(register: NDArray[np.uint32], values: list[int], mask: int) -> None:
+    """Change the active lanes of a register."""
     for lane in lanes():
         if mask >> lane & 1:
             register[lane] = values[lane]
@@ -254,7 +257,7 @@ def _exchange_halves(first: tuple[int, int], second: tuple[int, int]) -> Change:
         for (number, half), values in zip((first, second), taken, strict=True):
             kept = 0xFFFF << 16 * (1 - half)
             rows = zip(wave[number].tolist(), values, strict=True)
-            _put(wave[number], [old & kept | new << 16 * half for old, new in rows], mask)
+            put(wave[number], [old & kept | new << 16 * half for old, new in rows], mask)
 
     return change
 

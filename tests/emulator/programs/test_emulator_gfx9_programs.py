@@ -137,16 +137,16 @@ def test_wave_operations_for_cdna_move_what_they_name(cpu: str) -> None:
 _ATOMICS = """#include "common.h"
 KERNEL k(GLOBAL u32 *x, GLOBAL float *f, GLOBAL double *d, GLOBAL u64 *w) {
   u32 i = __builtin_amdgcn_workgroup_id_x() * 256 + __builtin_amdgcn_workitem_id_x();
-  __hip_atomic_fetch_add(x, i, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  __hip_atomic_fetch_max(x + 1, i * 2654435761u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  __hip_atomic_fetch_xor(x + 2, i * 40503u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  u32 before = __hip_atomic_fetch_add(x + 3, 1, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+  __atomic_fetch_add(x, i, __ATOMIC_RELAXED);
+  __atomic_fetch_max(x + 1, i * 2654435761u, __ATOMIC_RELAXED);
+  __atomic_fetch_xor(x + 2, i * 40503u, __ATOMIC_RELAXED);
+  u32 before = __atomic_fetch_add(x + 3, 1, __ATOMIC_ACQ_REL);
   x[16 + before] = before;
-  __hip_atomic_fetch_add(f, (float)(i % 8), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  __hip_atomic_fetch_add(d, (double)i, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  __hip_atomic_fetch_max(d + 1, (double)(i ^ 5), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  __hip_atomic_fetch_min(d + 2, -(double)i, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  __hip_atomic_fetch_add(w, (u64)i << 30, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  __atomic_fetch_add(f, (float)(i % 8), __ATOMIC_RELAXED);
+  __atomic_fetch_add(d, (double)i, __ATOMIC_RELAXED);
+  __atomic_fetch_max(d + 1, (double)(i ^ 5), __ATOMIC_RELAXED);
+  __atomic_fetch_min(d + 2, -(double)i, __ATOMIC_RELAXED);
+  __atomic_fetch_add(w, (u64)i << 30, __ATOMIC_RELAXED);
 }
 """
 

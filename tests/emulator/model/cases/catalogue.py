@@ -22,6 +22,10 @@ from model.cases.memory_programs import (
 )
 from model.cases.gfx9_buffer_cases import make_gfx9_case
 from model.cases.gfx9_packed import wide_cases
+from model.cases.gfx9_registers import ALL as GFX9_REGISTERS
+from model.cases.gfx9_registers import Accumulators, DirectLoads
+from model.cases.gfx9_stores import run_scalar_stores
+from model.cases.gfx9_stores import scalar_stores
 from model.cases.gfx9_variants import CLASSES as GFX9_CLASSES
 from model.cases.gfx9_variants import Gfx9Variant
 from model.cases.operand_makers import Maker
@@ -57,7 +61,10 @@ BATCHES = (
     *("buffers", "division", "lanes", "shared", "control", "true16"),
 )
 # gfx9 has no dual instructions and no halves of registers as operands, but others.
-GFX9_BATCHES = (*(batch for batch in BATCHES if batch not in ("dual", "true16")), "wide")
+GFX9_BATCHES = (
+    *(batch for batch in BATCHES if batch not in ("dual", "true16")),
+    *("wide", "registers", "direct", "stores"),
+)
 _ENCODINGS = ("VOP1", "VOP2", "VOPC", "VOP3")
 _HALF_FORMS = ("signs", "clamp", "omod", "scalar", "inline", "literal", "dpp16", "dpp8", "partial")
 _AT_ONCE = 60
@@ -65,6 +72,7 @@ _AT_ONCE = 60
 _QUICK_LANES = 512
 _WRONG_MEMORY: dict[str, Access] = {"ds_add_u32": Atomic(4, lambda m, d: m + d + 1)}
 _WRONG = {"v_add_nc_u32": replace(INTEGERS["v_add_nc_u32"], compute=lambda x, y: x + y + 1)}
+_GFX9_WRONG = {"v_add_u32": _WRONG["v_add_nc_u32"]}
 
 
 def mnemonics() -> frozenset[str]:
@@ -76,7 +84,8 @@ def mnemonics() -> frozenset[str]:
     others = {*division.ALL, *lanes.ALL, *lds_programs.ALL, *control_flow.ALL, *control_flow.ALL64}
     memory = {*known.memory, *known.scalar_loads, *FORMATTED}
     registers = {*known.vector, *known.packed, *duals, *known.scalars, *saving, *writing}
-    registers |= {*known.wide, "v_pk_mov_b32"} if known.wide else set()
+    if is_gfx9():
+        registers |= {*known.wide, "v_pk_mov_b32", *GFX9_REGISTERS, *scalar_stores()}
     found = filter(has, {*memory, *registers, *others, *known.no_effect})
     return frozenset(map(own_name, found))
 
@@ -123,11 +132,9 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
 
 
 def _table(batch: str) -> Mapping[str, Op]:
-    return (
-        _WRONG
-        if batch == "wrong"
-        else {n: e for n, e in tables().vector.items() if _in_batch(batch, n, e)}
-    )
+    if batch == "wrong":
+        return _GFX9_WRONG if is_gfx9() else _WRONG
+    return {n: e for n, e in tables().vector.items() if _in_batch(batch, n, e)}
 
 
 def _half_cases(
@@ -305,6 +312,26 @@ def _run_lanes(count: int, random: np.random.Generator, misled: bool) -> tuple[l
     return _run([(32, case) for case in cases], {32: inputs ^ np.uint32(misled)}), len(cases)
 
 
+def _run_registers(
+    count: int, random: np.random.Generator, misled: bool
+) -> tuple[list[str], int]:
+    inputs = inputs_for(32, count, 11)
+    cases = list(Accumulators(inputs, random).cases(1 if count <= _QUICK_LANES else 6))
+    failures = run_cases(cases, inputs ^ np.uint32(misled), lds_programs.region())
+    return [str(failure) for failure in failures], len(cases)
+
+
+def _run_direct(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
+    inputs = inputs_for(32, count, 11)
+    cases = list(DirectLoads(inputs, random).cases(2 if count <= _QUICK_LANES else 6))
+    failures = run_cases(cases, inputs ^ np.uint32(misled), lds_programs.region(), _PRIVATE)
+    return [str(failure) for failure in failures], len(cases)
+
+
+def _run_stores(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
+    return run_scalar_stores(4, random, 2 if count <= _QUICK_LANES else 12, misled)
+
+
 def _run_shared(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
     inputs = inputs_for(32, count, 11)
     maker = lds_programs.SharedMemory(inputs, random)
@@ -339,4 +366,7 @@ _PROGRAMS = {
     "lanes": _run_lanes,
     "shared": _run_shared,
     "control": _run_control,
+    "registers": _run_registers,
+    "direct": _run_direct,
+    "stores": _run_stores,
 }

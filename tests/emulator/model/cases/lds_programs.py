@@ -45,11 +45,13 @@ def region() -> int:
     return _FILLED * lanes_of_wave()
 
 
-def _read(memory: bytearray, place: int, size: int) -> int:
+def read(memory: bytearray, place: int, size: int) -> int:
+    """Return a number in memory."""
     return int.from_bytes(memory[place : place + size], "little")
 
 
-def _write(memory: bytearray, place: int, value: int, size: int) -> None:
+def write(memory: bytearray, place: int, value: int, size: int) -> None:
+    """Put a number into memory."""
     memory[place : place + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
 
 
@@ -147,7 +149,7 @@ class SharedMemory:
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
             place = inputs[9] & (many - 1) * size
-            values = [_read(memory, place + offset * stride, size) for offset in loads]
+            values = [read(memory, place + offset * stride, size) for offset in loads]
             result[: 2 * count] = [part for value in values for part in _dwords(value, count)]
 
         def exchange(keeps: bool) -> Step:
@@ -159,9 +161,9 @@ class SharedMemory:
                     data = sum(inputs[2 + 2 * number + part] << 32 * part for part in range(count))
                     if keeps:
                         result[number * count : (number + 1) * count] = _dwords(
-                            _read(memory, place, size), count
+                            read(memory, place, size), count
                         )
-                    _write(memory, place, data, size)
+                    write(memory, place, data, size)
 
             return step
 
@@ -181,10 +183,10 @@ class SharedMemory:
 
         def step(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
             place = 8 * lane + offset
-            result[:2] = _dwords(_read(memory, place, 8), 2)
+            result[:2] = _dwords(read(memory, place, 8), 2)
             for part in (0, 1):
                 if inputs[2 + part] >> 31:
-                    _write(memory, place + 4 * part, inputs[2 + part] & 0x7FFFFFFF, 4)
+                    write(memory, place + 4 * part, inputs[2 + part] & 0x7FFFFFFF, 4)
 
         before = ("v_lshlrev_b32 v20, 3, v0",)
         return self._case(
@@ -209,9 +211,9 @@ class SharedMemory:
                 # All lanes get what was there before the first of them.
                 if id(memory) not in seen:
                     seen.clear()
-                    seen[id(memory)] = _read(memory, place, 4)
+                    seen[id(memory)] = read(memory, place, 4)
                 result[0] = seen[id(memory)]
-                _write(memory, place, _read(memory, place, 4) + sign, 4)
+                write(memory, place, read(memory, place, 4) + sign, 4)
 
             yield self._case(f"ds_{name} v100 offset:{offset}", step, before)
 
@@ -220,10 +222,10 @@ class SharedMemory:
         before = (f"s_mov_b32 m0, {base | self._number(1 << 16) << 16:#x}",)
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
-            result[0] = _read(memory, base + offset + 4 * lane, 4)
+            result[0] = read(memory, base + offset + 4 * lane, 4)
 
         def store(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
-            _write(memory, base + offset + 4 * lane, inputs[3], 4)
+            write(memory, base + offset + 4 * lane, inputs[3], 4)
 
         yield self._case(f"ds_load_addtid_b32 v100 offset:{offset}", load, before)
         yield self._case(f"ds_store_addtid_b32 v3 offset:{offset}", store, before)
