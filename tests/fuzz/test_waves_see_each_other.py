@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from fuzzed_device import emulator, processor
+from fuzzed_device import OLDER, emulator, processor
 from running import define
 
 import amdjit
@@ -28,7 +28,7 @@ BARRIERS = (
         'sync.fence("acquire", "workgroup")',
     ),
 )
-# gfx11 has no barrier in two parts.
+# Older families have no barrier in two parts.
 UNDIVIDED = (BARRIERS[0], BARRIERS[2])
 NAMES = {
     "amdjit": amdjit,
@@ -130,14 +130,16 @@ def test_many_waves_read_what_others_wrote_before_a_barrier() -> None:
         check(random_program(Random(f"many {seed}")), seed % 4)
 
 
-def test_waves_of_gfx11_read_what_others_wrote_before_a_barrier() -> None:
-    with processor("gfx1100"):
+@OLDER
+def test_waves_of_older_families_read_what_others_wrote_before_a_barrier(cpu: str) -> None:
+    with processor(cpu):
         for seed in range(4):
             check(random_program(Random(seed), UNDIVIDED), 3)
 
 
+@OLDER
 @pytest.mark.exhaustive
-def test_many_waves_of_gfx11_read_what_others_wrote_before_a_barrier() -> None:
-    with processor("gfx1100"):
+def test_many_waves_of_older_families_read_what_others_wrote_before_a_barrier(cpu: str) -> None:
+    with processor(cpu):
         for seed in range(1000):
             check(random_program(Random(f"many {seed}"), UNDIVIDED), seed % 4)

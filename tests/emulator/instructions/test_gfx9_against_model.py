@@ -82,8 +82,6 @@ def test_the_model_of_gfx9_has_all_but_what_has_a_reason(cpu: str) -> None:
 
 
 def test_each_reason_is_of_some_opcode() -> None:
-    outside = {
-        name for cpu in GFX9 for name in executed(cpu) if why_not_in_the_model(name, cpu)
-    }
+    outside = {name for cpu in GFX9 for name in executed(cpu) if why_not_in_the_model(name, cpu)}
     for pattern in GFX9_OUTSIDE:
         assert any(re.fullmatch(pattern, name) for name in outside), pattern

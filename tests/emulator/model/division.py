@@ -228,7 +228,9 @@ class _Maker:
             ("-" if sign else "") + _register(place, code)
             for sign, place in zip(signs, places, strict=True)
         ]
-        text = f"v_div_scale_{code} {_register(RESULT, code)}, {mask_name('s50')}, {', '.join(texts)}"
+        text = (
+            f"v_div_scale_{code} {_register(RESULT, code)}, {mask_name('s50')}, {', '.join(texts)}"
+        )
         return self.numbers_case(
             text, [r[0] for r in results], code, np.array([r[1] for r in results])
         )

@@ -15,10 +15,9 @@ import complement_model
 from building import assemble, processor
 from silicon_model import dot_step
 
-from model.gfx9_names import GROUP, as_gfx9, gfx9_name
-
 from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
 from amdjit.emulator.decoder.rows import Row, opcodes, row_of
+from model.gfx9_names import GROUP, as_gfx9, gfx9_name
 
 # Names that only the spelling tells apart (RDNA 3 ISA and RDNA 4 ISA, chapter 16).
 RENAMED = {
@@ -118,9 +117,11 @@ def assembled(text: str, lds: int = 0, private: int = 0, **options: object) -> b
 
 
 def _assembled_for_gfx9(text: str, lds: int, private: int, **options: object) -> bytes:
-    """With flat scratch where LLVM's prologue puts it, if the processor leaves that to kernels (LLVM
-    AMDGPU guide, "Flat Scratch")."""
-    given = {name: value for name, value in options.items() if name not in ("attributes", "wave_size")}
+    """With flat scratch where LLVM's prologue puts it, if the processor leaves that to kernels
+    (LLVM AMDGPU guide, "Flat Scratch")."""
+    given = {
+        name: value for name, value in options.items() if name not in ("attributes", "wave_size")
+    }
     name, cpu = instruction_set().name, processor()
     head, directives = [f"  s_mov_b32 {GROUP}, s2"], ""
     if name in ("gfx908", "gfx90a") and private:
@@ -134,7 +135,12 @@ def _assembled_for_gfx9(text: str, lds: int, private: int, **options: object) ->
     returning = "sc0" if name in ("gfx942", "gfx950") else "glc"
     lines = [*head, *(as_gfx9(line, returning) for line in text.splitlines()), ""]
     return assemble(
-        "\n".join(lines), lds, private, cpu=cpu, directives=directives, **given  # type: ignore[arg-type]
+        "\n".join(lines),
+        lds,
+        private,
+        cpu=cpu,
+        directives=directives,
+        **given,  # type: ignore[arg-type]
     )
 
 

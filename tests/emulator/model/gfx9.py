@@ -1,4 +1,5 @@
-"""What gfx9 has and gfx12 has not, or does otherwise (CDNA 3 ISA and MI200 ISA documents, chapter 12)."""
+"""What gfx9 has and gfx12 has not, or does otherwise (CDNA 3 ISA and MI200 ISA documents, chapter
+12)."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ def _accumulated(code: str, compute: Callable[[int, float, int], int]) -> Callab
 
 
 _MULTIPLY_ADD = {
-    f"v_mad_legacy_{code}": op(code, f"{code} {code} {code}", lambda x, y, z: x * y + z, clamps=True)
+    f"v_mad_legacy_{code}": op(
+        code, f"{code} {code} {code}", lambda x, y, z: x * y + z, clamps=True
+    )
     for code in ("u16", "i16")
 }
 _INTEGERS: dict[str, Op] = {
@@ -141,7 +144,9 @@ def dot_is_known(x: list[Numbers], y: list[Numbers], z: Numbers) -> Numbers:
     """LLVM counts on V_DOT2_F32_F16's flushing (`performFMACombine`): no denormal number is
     judged."""
     first = z + x[0].astype(np.float32) * y[0].astype(np.float32)
-    return ~np.logical_or.reduce([_tiny(part) for part in (*x, *y, z, first, dot_of_pairs(x, y, z))])
+    return ~np.logical_or.reduce(
+        [_tiny(part) for part in (*x, *y, z, first, dot_of_pairs(x, y, z))]
+    )
 
 
 def _halves(words: Numbers) -> list[Numbers]:
@@ -224,8 +229,6 @@ _CONSTANTS: dict[str, Op] = {
     for code in codes
 }
 COMPARED: dict[str, Op] = {**COMPARISONS, **_CONSTANTS}
-
-
 
 
 VECTOR: dict[str, Op] = {**WHOLE, **_renamed(FLOAT_OPS), **COMPARED, **_FLOATS}

@@ -1,13 +1,13 @@
-"""gfx9's formats of buffers: a format of data and one of numbers (CDNA 3 ISA, table "Buffer Resource
-Descriptor")."""
+"""gfx9's formats of buffers: a format of data and one of numbers (CDNA 3 ISA, table "Buffer
+Resource Descriptor")."""
 
 from __future__ import annotations
 
 # Components are named from the highest bits down.
 _DATA = (
-    "8 16 8_8 32 16_16 10_11_11 11_11_10 10_10_10_2 2_10_10_10 8_8_8_8 32_32 16_16_16_16 32_32_32 "
-    "32_32_32_32"
-).split()
+    *("8", "16", "8_8", "32", "16_16", "10_11_11", "11_11_10", "10_10_10_2", "2_10_10_10"),
+    *("8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32"),
+)
 _NUMBERS = {0: "UNORM", 1: "SNORM", 2: "USCALED", 3: "SSCALED", 4: "UINT", 5: "SINT", 7: "FLOAT"}
 
 

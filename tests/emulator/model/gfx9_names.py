@@ -1,5 +1,5 @@
-"""What gfx9's assembler calls the instructions that the model knows by gfx12's names (CDNA 3 and RDNA 4
-ISA documents), and the lines of programs in its spelling."""
+"""What gfx9's assembler calls the instructions that the model knows by gfx12's names (CDNA 3 and
+RDNA 4 ISA documents), and the lines of programs in its spelling."""
 
 from __future__ import annotations
 
@@ -38,7 +38,14 @@ _WAITS = {
     "s_wait_kmcnt 0x0": "s_waitcnt lgkmcnt(0)",
     "s_wait_dscnt 0x0": "s_waitcnt lgkmcnt(0)",
 }
-_SMALL = {"u8": "ubyte", "i8": "sbyte", "u16": "ushort", "i16": "sshort", "b16": "short", "b8": "byte"}
+_SMALL = {
+    "u8": "ubyte",
+    "i8": "sbyte",
+    "u16": "ushort",
+    "i16": "sshort",
+    "b16": "short",
+    "b8": "byte",
+}
 _LDS = {
     "load": "read",
     "store": "write",
@@ -48,9 +55,7 @@ _LDS = {
 # The number of a workgroup does not stay where it comes.
 GROUP = "s99"
 _FREE = "v253"
-_ADDRESSED = re.compile(
-    r"^(\s*)(global_\w+) (.*), (s\[\d+:\d+\]|off) offset:(\d+)( .*)?$"
-)
+_ADDRESSED = re.compile(r"^(\s*)(global_\w+) (.*), (s\[\d+:\d+\]|off) offset:(\d+)( .*)?$")
 _FARTHEST = 4095
 
 
@@ -103,7 +108,9 @@ def gfx9_name(name: str) -> str:
     name = re.sub(r"^v_(add|sub|subrev)_nc_", r"v_\1_", name)
     name = re.sub(r"^v_cvt_pk_norm_", "v_cvt_pknorm_", name)
     name = re.sub(r"^v_(min|max)_num_", r"v_\1_", name)
-    return re.sub(r"^s_(and|or)_not([01])_", lambda found: f"s_{found[1]}n{_inverted(found)}_", name)
+    return re.sub(
+        r"^s_(and|or)_not([01])_", lambda found: f"s_{found[1]}n{_inverted(found)}_", name
+    )
 
 
 def _inverted(found: re.Match[str]) -> int:
@@ -112,7 +119,10 @@ def _inverted(found: re.Match[str]) -> int:
 
 
 def as_gfx9(line: str, returning: str) -> str:
-    """Return a line of a program in gfx9's spelling; returning: how atomics say that they return."""
+    """Return a line of a program in gfx9's spelling.
+
+    returning: how atomics say that they return.
+    """
     indent, word = line[: len(line) - len(line.lstrip())], line.strip()
     if word in _WAITS:
         return indent + _WAITS[word]

@@ -42,7 +42,9 @@ def kernels() -> list[Any]:
             for level in range(4):
                 quick = cpu in PROVEN and index % 4 == place and level == (index + place) % 4
                 marks = () if quick else pytest.mark.exhaustive
-                found.append(pytest.param(cpu, case, level, marks=marks, id=f"{cpu}-{case}-O{level}"))
+                found.append(
+                    pytest.param(cpu, case, level, marks=marks, id=f"{cpu}-{case}-O{level}")
+                )
     return found
 
 

@@ -14,20 +14,19 @@ from model.buffers import formats
 from model.cases import lds_programs
 from model.cases.buffer_cases import make_case
 from model.cases.buffer_programs import FORMATTED, BufferCase, run_buffer_cases, untyped
+from model.cases.gfx9_buffer_cases import make_gfx9_case
+from model.cases.gfx9_packed import wide_cases
+from model.cases.gfx9_registers import ALL as GFX9_REGISTERS
+from model.cases.gfx9_registers import Accumulators, DirectLoads
+from model.cases.gfx9_stores import run_scalar_stores, scalar_stores
+from model.cases.gfx9_variants import CLASSES as GFX9_CLASSES
+from model.cases.gfx9_variants import Gfx9Variant
 from model.cases.memory_programs import (
     inputs_for_memory,
     memory_cases,
     run_memory_cases,
     run_scalar_loads,
 )
-from model.cases.gfx9_buffer_cases import make_gfx9_case
-from model.cases.gfx9_packed import wide_cases
-from model.cases.gfx9_registers import ALL as GFX9_REGISTERS
-from model.cases.gfx9_registers import Accumulators, DirectLoads
-from model.cases.gfx9_stores import run_scalar_stores
-from model.cases.gfx9_stores import scalar_stores
-from model.cases.gfx9_variants import CLASSES as GFX9_CLASSES
-from model.cases.gfx9_variants import Gfx9Variant
 from model.cases.operand_makers import Maker
 from model.cases.packed_variants import CLASSES as PACKED_CLASSES
 from model.cases.packed_variants import Packed, dual_case, dual_operations
@@ -243,9 +242,7 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
     else:
         for name in filter(has, FORMATTED):
             cases += [
-                make(name, 6, random, number)
-                for number in formats()
-                if _is_settled(name, number)
+                make(name, 6, random, number) for number in formats() if _is_settled(name, number)
             ]
     waves: dict[int, list[BufferCase]] = {}
     for case in cases:
@@ -312,9 +309,7 @@ def _run_lanes(count: int, random: np.random.Generator, misled: bool) -> tuple[l
     return _run([(32, case) for case in cases], {32: inputs ^ np.uint32(misled)}), len(cases)
 
 
-def _run_registers(
-    count: int, random: np.random.Generator, misled: bool
-) -> tuple[list[str], int]:
+def _run_registers(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
     inputs = inputs_for(32, count, 11)
     cases = list(Accumulators(inputs, random).cases(1 if count <= _QUICK_LANES else 6))
     failures = run_cases(cases, inputs ^ np.uint32(misled), lds_programs.region())

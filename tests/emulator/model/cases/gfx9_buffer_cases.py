@@ -77,7 +77,15 @@ def make_gfx9_case(
         soffset = 0 if random.integers(2) else max(grain, 4) * int(random.integers(0, 8))
         ioffset = grain * int(random.choice([0, 0, 1, 2]))
         case = BufferCase(
-            name, resource, number, soffset, ioffset, indexed, offset, bool(random.integers(2)), False
+            name,
+            resource,
+            number,
+            soffset,
+            ioffset,
+            indexed,
+            offset,
+            bool(random.integers(2)),
+            False,
         )
         case.rows = [_row(case, grain, random) for _ in range(waves)]
         if case.is_defined():

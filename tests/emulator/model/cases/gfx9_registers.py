@@ -1,7 +1,8 @@
-"""gfx9's accumulation VGPRs, registers that M0 chooses, and loads that go to LDS past all registers.
+"""gfx9's accumulation VGPRs, registers that M0 chooses, and loads that go to LDS past all
+registers.
 
-MI200 ISA and CDNA 3 ISA: V_ACCVGPR_*, "VGPR Indexing" (S_SET_GPR_IDX_*), "Memory Buffer Load to LDS";
-LLVM: `int_amdgcn_global_load_lds` for what the instruction's offset counts in.
+MI200 ISA and CDNA 3 ISA: V_ACCVGPR_*, "VGPR Indexing" (S_SET_GPR_IDX_*), "Memory Buffer Load to
+LDS"; LLVM: `int_amdgcn_global_load_lds` for what the instruction's offset counts in.
 """
 
 from __future__ import annotations
@@ -118,7 +119,13 @@ class DirectLoads(SharedMemory):
 
     def cases(self, times: int) -> Iterator[Case]:
         for _ in range(times):
-            for name, size in (("ubyte", 1), ("sbyte", 1), ("ushort", 2), ("sshort", 2), ("dword", 4)):
+            for name, size in (
+                ("ubyte", 1),
+                ("sbyte", 1),
+                ("ushort", 2),
+                ("sshort", 2),
+                ("dword", 4),
+            ):
                 if has(f"global_load_lds_{name}"):
                     yield self._load(name, size)
 

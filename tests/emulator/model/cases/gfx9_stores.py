@@ -1,5 +1,5 @@
-"""gfx9's stores and atomics of scalar registers (CDNA 3 ISA, S_STORE_* and S_ATOMIC_*): one access by a
-wave to memory of its own, which the model changes, too."""
+"""gfx9's stores and atomics of scalar registers (CDNA 3 ISA, S_STORE_* and S_ATOMIC_*): one access
+by a wave to memory of its own, which the model changes, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,21 @@ from model.waves import lanes_of_wave
 _REGION, _RESULT = 64, 16
 _CASE = _REGION + _RESULT
 _DATA = 40
-_NAMES = ("swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and", "or", "xor", "inc", "dec")
+_NAMES = (
+    "swap",
+    "cmpswap",
+    "add",
+    "sub",
+    "smin",
+    "umin",
+    "smax",
+    "umax",
+    "and",
+    "or",
+    "xor",
+    "inc",
+    "dec",
+)
 
 
 @cache

@@ -1,5 +1,5 @@
-"""The forms that gfx9 has beside those of `variants.py`: halves by op_sel, parts of registers (SDWA),
-comparisons that write two masks.
+"""The forms that gfx9 has beside those of `variants.py`: halves by op_sel, parts of registers
+(SDWA), comparisons that write two masks.
 
 CDNA 3 ISA: "SDWA", "DPP", and the results of 16-bit instructions in chapter 12.
 """
@@ -68,9 +68,7 @@ class Gfx9Variant(Variant):
         self._sub: dict[str, str] = {}
         if klass == "sdwa" and row.has("sdwa"):
             self._sub = {"dst": str(maker.pick(*_PARTS))}
-            self._sub["unused"] = str(
-                maker.pick("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE")
-            )
+            self._sub["unused"] = str(maker.pick("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"))
             self._clamp = row.has("sclamp") and self._op.result in FLOATS and maker.flip()
         if klass == "dpp16" and row.has("dpp_newbcast"):
             self._lanes = maker.other_lanes("broadcast", entry.result, False)
@@ -230,5 +228,3 @@ class Gfx9Variant(Variant):
         if self._op.result == "mask":
             return [self._mask_register()]
         return super()._targets()
-
-

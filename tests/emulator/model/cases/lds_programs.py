@@ -251,7 +251,8 @@ class SharedMemory:
         mask = self._number(16)
         before = (f"s_mov_b32 m0, {mask}", "v_lshlrev_b32 v252, 4, v0")
         back = tuple(
-            f"global_store_b32 v250, v{2 + row}, s[0:1] offset:{4 * lanes_of_wave() * row}" for row in range(4)
+            f"global_store_b32 v250, v{2 + row}, s[0:1] offset:{4 * lanes_of_wave() * row}"
+            for row in range(4)
         )
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:

@@ -255,7 +255,8 @@ def buffer_words() -> int:
 
 
 def _returns_nothing(name: str) -> bool:
-    """gfx908's atomics of floats have no form that returns (LLVM, `FeatureAtomicFaddNoRtnInsts`)."""
+    """gfx908's atomics of floats have no form that returns (LLVM's
+    `FeatureAtomicFaddNoRtnInsts`)."""
     return instruction_set().name == "gfx908" and name.endswith(("add_f32", "pk_add_f16"))
 
 
@@ -295,7 +296,13 @@ def run_memory_cases(
     row = 4 * lanes_of_wave()
     head = own_parts(input_bytes=row * len(inputs), output_bytes=_case_bytes() * len(cases))
     code = assembled("\n".join([head, *loads, *body, ""]), lds=_region(), private=64)
-    emulate(code, "kernel", waves, lanes_of_wave(), [np.ascontiguousarray(inputs.transpose(1, 0, 2)), output])
+    emulate(
+        code,
+        "kernel",
+        waves,
+        lanes_of_wave(),
+        [np.ascontiguousarray(inputs.transpose(1, 0, 2)), output],
+    )
     failures = []
     for number, case in enumerate(cases):
         text = _compare(case, inputs, before[:, number], output[:, number])

@@ -11,7 +11,7 @@ from building import emulate, own_parts
 from numpy.typing import NDArray
 
 from model.families import assembled
-from model.waves import lanes_of_wave, in_lanes
+from model.waves import in_lanes, lanes_of_wave
 
 Registers = NDArray[np.uint32]
 
@@ -90,8 +90,7 @@ def run_cases(
             )
             layout.rows += 1
     loads = [
-        f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{4 * size * row}"
-        for row in range(rows)
+        f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{4 * size * row}" for row in range(rows)
     ]
     scalars = [f"  s_mov_b32 s{number}, {value:#x}" for number, value in SCALARS.items()]
     head = own_parts(input_bytes=4 * size * rows, output_bytes=4 * size * layout.rows)

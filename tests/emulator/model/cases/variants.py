@@ -10,7 +10,7 @@ import numpy as np
 from amdjit.emulator.decoder.rows import Row
 from model.cases.operand_makers import Lanes, Maker, Source, _size
 from model.cases.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
-from model.families import is_gfx11, is_gfx9
+from model.families import is_gfx9, is_gfx11
 from model.ieee import FORMATS, output
 from model.operation import Op
 from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns, saturated, width
