@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import cache
 
 from amdjit.emulator.decoder.instruction import Instruction, Opcode
+from amdjit.emulator.decoder.matrix_products import MatrixProduct
 from amdjit.emulator.decoder.mnemonics import phrase_of
 from amdjit.emulator.decoder.traits import Destination as LogicDestination
 from amdjit.emulator.decoder.traits import (
     Flag,
-    MatrixProduct,
     Operator,
     Result,
     ScalarLogic,

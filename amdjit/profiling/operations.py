@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import MatrixProduct
+from amdjit.emulator.decoder.matrix_products import MatrixProduct
 
 __all__ = ["operations_of", "sum_operations"]
 

@@ -10,8 +10,9 @@ from functools import cache
 from amdjit.emulator.decoder.formats import LITERAL, Field, Format, format_named
 from amdjit.emulator.decoder.instruction import Opcode, OperandSpec
 from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
+from amdjit.emulator.decoder.matrix_products import MatrixProduct
 from amdjit.emulator.decoder.mnemonics import traits_of
-from amdjit.emulator.decoder.traits import MatrixProduct, Traits
+from amdjit.emulator.decoder.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
 from amdjit.emulator.decoder.wait_counters import WaitEvent, WaitField
 
 
@@ -153,17 +154,6 @@ class CacheAction(Enum):
     def writes_back(self) -> bool:
         """Whether earlier stores become visible to others."""
         return self is not CacheAction.INVALIDATE
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixProduct:
-    """A WMMA or SWMMAC instruction: the types of D and of A's and B's elements, and the depth K."""
-
-    result: str
-    a: str
-    b: str
-    k: int
-    sparse: bool
 
 
 class Barrier(Enum):
@@ -379,6 +369,7 @@ class Traits:
     writes_mode: ModeWrite | None = None
 
     matrix: MatrixProduct | None = None
+    block_product: BlockProduct | None = None
     logic: ScalarLogic | None = None
     arithmetic: Arithmetic | None = None
     compares: bool = False

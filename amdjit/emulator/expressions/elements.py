@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from amdjit.emulator.host.builder import Builder, Value, like
 
@@ -62,6 +63,24 @@ def bf8_to_single(b: Builder, lanes: Value) -> Value:
     return half_to_single(b, b.shift("shl", b.mask(lanes, 8), 8))
 
 
+def fnuz_to_single(b: Builder, lanes: Value, exponent_bits: int) -> Value:
+    """Convert the low 8 bits from E4M3 or E5M2 as gfx942 has them: the bias is one larger, and the
+    bits of -0 are NaN (CDNA 3 ISA, 7.2)."""
+    fraction = 7 - exponent_bits
+    bias = 1 << exponent_bits - 1
+    byte = b.mask(lanes, 8)
+    magnitude = b.mask(byte, 7)
+    moved = b.shift("shl", magnitude, 23 - fraction)
+    normal = b.bitcast(b.add(moved, b.const(byte, 127 - bias << 23)), "float")
+    units = b.convert("uitofp", magnitude, "float")
+    small = b.binary("fmul", units, b.const(units, 2.0 ** (1 - bias - fraction)))
+    is_small = b.compare("ult", magnitude, b.const(byte, 1 << fraction))
+    sign = b.shift("shl", b.shift("lshr", byte, 7), 31)
+    bits = b.or_(b.bitcast(b.select(is_small, small, normal), "i32"), sign)
+    is_nan = b.compare("eq", byte, b.const(byte, 0x80))
+    return b.bitcast(b.select(is_nan, b.const(byte, 0x7FC00000), bits), "float")
+
+
 def _integer(bits: int, signed: bool) -> Convert:
     def widen(b: Builder, lanes: Value) -> Value:
         narrow = b.resize(lanes, bits)
@@ -80,6 +99,8 @@ ELEMENTS: Mapping[str, Element] = {
     "bf16": Element(16, brain_to_single, single_to_brain),
     "fp8": Element(8, fp8_to_single, _refuse),
     "bf8": Element(8, bf8_to_single, _refuse),
+    "fp8_fnuz": Element(8, partial(fnuz_to_single, exponent_bits=4), _refuse),
+    "bf8_fnuz": Element(8, partial(fnuz_to_single, exponent_bits=5), _refuse),
     "i8": Element(8, _integer(8, True), _refuse),
     "u8": Element(8, _integer(8, False), _refuse),
     "i4": Element(4, _integer(4, True), _refuse),

@@ -83,11 +83,15 @@ class NativeFunction(Builder):
         """Reserve stack memory. Only in the entry block."""
         return self.emit("ptr", f"alloca {type_name}, align {alignment}")
 
+    def scratch(self, type_name: str, alignment: int = 64) -> Value:
+        """Reserve stack memory, from any block."""
+        place = self.name()
+        self._slots.append(f"  {place} = alloca {type_name}, align {alignment}")
+        return Value("ptr", place)
+
     def variable(self, value: Value) -> Variable:
         """Return a variable that starts with a value. LLVM makes SSA values of it."""
-        place = self.name()
-        self._slots.append(f"  {place} = alloca {value.type}, align 8")
-        made = Variable(self, value.type, Value("ptr", place))
+        made = Variable(self, value.type, self.scratch(value.type, 8))
         made.set(value)
         return made
 

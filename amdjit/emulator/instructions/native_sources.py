@@ -15,6 +15,7 @@ from amdjit.emulator.instructions.buffers.private_segment import (
 from amdjit.emulator.instructions.buffers.texels import TEXELS
 from amdjit.emulator.instructions.lanes.permute_native import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.instructions.long_expressions_native import long_sources
+from amdjit.emulator.instructions.matrix.cdna.native import mfma_sources
 from amdjit.emulator.instructions.matrix.dots_native import dot_sources
 from amdjit.emulator.instructions.matrix.layouts import Matrix, matrices
 from amdjit.emulator.instructions.matrix.products import chain_text, integer_text
@@ -43,7 +44,8 @@ def _products(variant: Variant) -> Mapping[str, Source]:
     """Return matrix and dot products: how they add up floats is for the variant to say."""
     products = {matrix.symbol: _product(matrix, variant) for matrix in matrices()}
     repeated = {matrix.symbol: partial(repeated_text, matrix) for matrix in repeated_matrices()}
-    return {**dot_sources(variant.arithmetic), **products, **repeated}
+    arithmetic = variant.arithmetic
+    return {**dot_sources(arithmetic), **mfma_sources(arithmetic), **products, **repeated}
 
 
 def _product(matrix: Matrix, variant: Variant) -> Source:

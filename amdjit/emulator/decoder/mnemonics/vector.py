@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
 from amdjit.emulator.decoder.mnemonics.floats import with_float_traits
 from amdjit.emulator.decoder.traits import (
     Arithmetic,
     Idle,
-    MatrixProduct,
     SingleLane,
     Traits,
     Unit,
@@ -18,6 +18,12 @@ from amdjit.emulator.decoder.traits import (
 
 _MATRIX = re.compile(
     r"v_(?P<sparse>s?)wmma(?:c)?_(?P<result>\w+?)_16x16x(?P<k>\d+)_(?P<a>[^_]+)(?:_(?P<b>\w+))?"
+)
+# As gfx90a and gfx942 spell them: 32x32x4bf16_1k, 32x32x4_2b_bf16. Scaled products have types that
+# their operands choose.
+_BLOCKS = re.compile(
+    r"v_(?P<sparse>s?)mfma(?:c)?_(?P<result>[fi]\d+)_(?P<m>\d+)x(?P=m)x(?P<k>\d+)(?:_\d+b)?_?"
+    r"(?P<a>f64|x?f32|b?f16|i8|[fb][pf]8)(?:_(?P<b>[fb][pf]8))?(?:_1k)?"
 )
 # RDNA 4 ISA, 7.1: the instructions of the transcendental unit.
 _TRANSCENDENTAL = re.compile(r"v_(s_)?(exp|log|rcp|rcp_iflag|rsq|sqrt|sin|cos)_f(16|32|64)")
@@ -40,6 +46,7 @@ def vector_traits(base: Traits, name: str, format_name: str) -> Traits:
         with_float_traits(base, name),
         unit=Unit.TRANSCENDENTAL if _TRANSCENDENTAL.fullmatch(name) else Unit.VALU,
         matrix=matrix,
+        block_product=_block_product(name) if multiplies_matrices else None,
         lane_by_lane=not is_whole and not is_move,
         once_per_wave=is_whole or name == "v_permlane64_b32",
         single_lane=lane,
@@ -62,3 +69,12 @@ def _matrix(name: str) -> MatrixProduct | None:
         return None
     a, b = match["a"], match["b"] or match["a"]
     return MatrixProduct(match["result"], a, b, int(match["k"]), bool(match["sparse"]))
+
+
+def _block_product(name: str) -> BlockProduct | None:
+    match = _BLOCKS.fullmatch(name)
+    if match is None:
+        return None
+    a, b = match["a"], match["b"] or match["a"]
+    shape = int(match["m"]), int(match["k"])
+    return BlockProduct(match["result"], a, b, *shape, bool(match["sparse"]))

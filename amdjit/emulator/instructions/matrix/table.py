@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.instructions.matrix.cdna.emit import MFMA
 from amdjit.emulator.instructions.matrix.dots import DOTS
 from amdjit.emulator.instructions.matrix.wmma import WMMA
 from amdjit.emulator.instructions.operation import Emitter
@@ -11,4 +12,5 @@ from amdjit.emulator.instructions.operation import Emitter
 MATRIX: Mapping[str, Emitter] = {
     **WMMA,
     **DOTS,
+    **MFMA,
 }

@@ -1,0 +1,29 @@
+"""What the name of a matrix instruction says about its product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixProduct:
+    """A WMMA or SWMMAC instruction: the types of D and of A's and B's elements, and the depth K."""
+
+    result: str
+    a: str
+    b: str
+    k: int
+    sparse: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlockProduct:
+    """An MFMA or SMFMAC instruction: the types of D and of A's and B's elements, and the shape of a
+    block, m by m, and k. How many blocks it multiplies follows from the registers of A."""
+
+    result: str
+    a: str
+    b: str
+    m: int
+    k: int
+    sparse: bool

@@ -1,0 +1,7 @@
+"""Matrix instructions of CDNA (MFMA, SMFMAC): operands in a wave of 64 lanes, and the arithmetic of
+each generation.
+
+Start at `products.py`; `emit.py` has the emitters, `native.py` the functions that they call, and
+the rules by which sums are rounded stand in `plain_rules.py`, `exact_rule.py`, `grid_rules.py` and
+`grid_quick.py`. Imports nothing of the products of RDNA but `loops.py`.
+"""

@@ -1,0 +1,128 @@
+"""The rule of gfx908: the exact sum of C and of the products, rounded once.
+
+Source: MMA-Sim 2.1.1 (arXiv 2511.10909). Products are exact in f64, and sums of them mostly are.
+Where one is not, the terms are added as integers that are wide enough for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amdjit.emulator.host.builder import Builder, Value, constant, lanes_of, like
+from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.instructions.matrix.cdna.rules import Parts
+from amdjit.emulator.instructions.matrix.loops import Loop
+
+# Products of bf16 are multiples of 2**-266 and below 2**256; as f64 they have 52 bits after the
+# leading one.
+_LOWEST = -330
+_WIDE = "i640"
+_DOUBLE_BIAS, _FRACTION = 1023, 52
+# The exponents of f32's last bit: of subnormal numbers, and below the leading one.
+_LAST, _SINGLE_FRACTION = -149, 23
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """The exact sum, rounded once. Subnormal numbers are kept."""
+
+    length: int
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The number."""
+        return ("float",)
+
+    def parts(self, b: Builder, factor: str, number: Value) -> Parts:
+        """Return the number."""
+        return (number,)
+
+    def step(
+        self, f: NativeFunction, left: Sequence[Parts], right: Sequence[Parts], total: Value
+    ) -> Value:
+        """Return C plus the products."""
+        terms = [f.convert("fpext", total, "double")]
+        for (x,), (y,) in zip(left, right, strict=True):
+            factors = (f.convert("fpext", each, "double") for each in (x, y))
+            terms.append(f.binary("fmul", *factors))
+        found, inexact = terms[0], constant(like(total.type, "i1"), 0)
+        for term in terms[1:]:
+            found, error = _two_sum(f, found, term)
+            inexact = f.or_(inexact, f.compare("one", error, f.const(error, 0.0)))
+        is_finite = f.compare("olt", f.intrinsic("fabs", found), f.const(found, float("inf")))
+        inexact = f.and_(inexact, is_finite)
+        # No sum is -0.
+        positive = f.binary("fadd", found, f.const(found, 0.0))
+        quick = f.convert("fptrunc", positive, "float")
+        lanes = lanes_of(total.type)
+        seldom = f.compare("ne", f.cast("bitcast", inexact, f"i{lanes}"), constant(f"i{lanes}", 0))
+        before, slowly, after = f.current, f.block("slowly"), f.block("added")
+        f.branch_if(seldom, slowly, after)
+        f.label(slowly)
+        slow = _each_lane(f, terms, quick, inexact)
+        end = f.current
+        f.branch(after)
+        f.label(after)
+        return f.phi(total.type, (quick, before), (slow, end))
+
+
+def _two_sum(b: Builder, x: Value, y: Value) -> tuple[Value, Value]:
+    """Return x + y and its error (D. E. Knuth, TAOCP 2, 4.2.2)."""
+    total = b.binary("fadd", x, y)
+    other = b.binary("fsub", total, x)
+    error = b.binary("fsub", x, b.binary("fsub", total, other))
+    return total, b.binary("fadd", error, b.binary("fsub", y, other))
+
+
+def _each_lane(f: NativeFunction, terms: Sequence[Value], quick: Value, inexact: Value) -> Value:
+    """Return the sums, exact in the lanes where the quick ones are not."""
+    lanes = lanes_of(quick.type)
+    assert lanes is not None
+    places = [f.scratch(term.type) for term in (*terms, quick)]
+    for term, place in zip((*terms, quick), places, strict=True):
+        f.store(term, place, 64)
+    lane = Loop(f, "lane", lanes)
+    with f.if_(f.extract(inexact, lane.index)):
+        own = f.shift("shl", lane.index, 3)
+        sums = [_wide(f, f.load("i64", f.offset(place, own), 8)) for place in places[:-1]]
+        total = sums[0]
+        for each in sums[1:]:
+            total = f.add(total, each)
+        target = f.offset(places[-1], f.shift("shl", lane.index, 2))
+        f.store(_rounded(f, total), target, 4)
+    lane.close()
+    return f.load(quick.type, places[-1], 64)
+
+
+def _wide(b: Builder, bits: Value) -> Value:
+    """Return an f64 as an integer, in units of 2**_LOWEST. No number is subnormal in f64."""
+    magnitude = b.mask(bits, 63)
+    hidden = b.or_(b.mask(bits, _FRACTION), constant("i64", 1 << _FRACTION))
+    is_zero = b.compare("eq", magnitude, i64(0))
+    significand = b.resize(b.select(is_zero, i64(0), hidden), 640)
+    unit = b.sub(b.shift("lshr", magnitude, _FRACTION), i64(_DOUBLE_BIAS + _FRACTION + _LOWEST))
+    amount = b.resize(b.select(is_zero, i64(0), unit), 640)
+    size = b.binary("shl", significand, amount)
+    negative = b.sub(constant(_WIDE, 0), size)
+    return b.select(b.compare("slt", bits, i64(0)), negative, size)
+
+
+def _rounded(b: Builder, total: Value) -> Value:
+    """Return a sum as f32, rounded to nearest even."""
+    is_negative = b.compare("slt", total, constant(_WIDE, 0))
+    size = b.select(is_negative, b.sub(constant(_WIDE, 0), total), total)
+    zeros = b.resize(b.intrinsic("ctlz", size, flags=[constant("i1", 0)]), 32)
+    leading = b.sub(i32(639 + _LOWEST), zeros)
+    last = b.intrinsic("smax", b.sub(leading, i32(_SINGLE_FRACTION)), i32(_LAST))
+    # One bit more than the result keeps, and whether there are others below.
+    amount = b.resize(b.sub(last, i32(_LOWEST + 1)), 640)
+    kept = b.binary("lshr", size, amount)
+    rest = b.compare("ne", b.binary("shl", kept, amount), size)
+    units = b.resize(kept, 64)
+    up = b.and_(units, b.or_(b.convert("zext", rest, "i64"), b.mask(b.shift("lshr", units, 1), 1)))
+    whole = b.add(b.shift("lshr", units, 1), up)
+    scale = b.shift("shl", b.resize(b.add(last, i32(_DOUBLE_BIAS)), 64), _FRACTION)
+    value = b.binary("fmul", b.convert("uitofp", whole, "double"), b.bitcast(scale, "double"))
+    signed = b.select(is_negative, b.emit("double", f"fneg double {value.text}"), value)
+    return b.convert("fptrunc", signed, "float")

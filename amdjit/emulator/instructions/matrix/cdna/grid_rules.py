@@ -1,0 +1,172 @@
+"""The rules of gfx942 for any operands: products are cut to a grid, and added as integers.
+
+- `Grid`: e is the largest exponent of a product, the sum of its factors'. Products are cut towards
+  zero to multiples of 2**(e - 24). With m the larger of e and C's exponent (-126 for 0), their
+  exact sum is floored to 2**(m - 32), and C to 2**(m - 24). These are added, floored to 31 bits
+  after the leading one (of 2**-126 at least), and rounded to f32, to nearest even.
+- `Grid` in halves (8-bit floats): even and odd k have sums and exponents of their own. Both sums
+  are floored to 24 bits below the larger exponent, and added; C is 0 if its exponent is below
+  m - 25.
+
+A product of 2**128 or more counts as infinite. Exponents are those of encodings: a subnormal number
+has that of the smallest normal one. Source: MMA-Sim 2.1.1 (arXiv 2511.10909), fitted to an MI300X.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from amdjit.emulator.host.builder import Builder, Value, constant
+from amdjit.emulator.host.function import NativeFunction
+from amdjit.emulator.instructions.matrix.cdna.rules import Parts
+
+# Bits of a fraction, and the exponent of the smallest normal number.
+FORMATS: Mapping[str, tuple[int, int]] = {
+    "xf32": (10, -126), "f16": (10, -14), "bf16": (7, -126), "fp8": (3, -6), "bf8": (2, -14),
+    "fp8_fnuz": (3, -7), "bf8_fnuz": (2, -15),
+}  # fmt: skip
+_BIAS, _FRACTION = 127, 23
+# Exponents of sums without a product.
+_NONE = -4096
+# Products are cut this far below the largest exponent, C this far below the larger one.
+GRID_BITS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A step of gfx942. a, b: the formats of the factors; in_halves: that of 8-bit floats."""
+
+    a: str
+    b: str
+    length: int
+    in_halves: bool
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The number, its significand with its sign, and its exponent."""
+        return ("float", "i32", "i32")
+
+    def parts(self, b: Builder, factor: str, number: Value) -> Parts:
+        """Take apart factors. A significand is in units of its format's last bit."""
+        fraction, lowest = FORMATS[self.a if factor == "a" else self.b]
+        bits = b.bitcast(number, "i32")
+        magnitude = b.mask(bits, 31)
+        own = b.intrinsic("umax", b.shift("lshr", magnitude, _FRACTION), b.const(bits, 1))
+        own = b.sub(own, b.const(own, _BIAS))
+        exponent = b.intrinsic("smax", own, b.const(own, lowest))
+        hidden = b.compare("uge", magnitude, b.const(bits, 1 << _FRACTION))
+        significand = b.mask(magnitude, _FRACTION)
+        significand = b.or_(
+            significand, b.shift("shl", b.convert("zext", hidden, "i32"), _FRACTION)
+        )
+        cut = b.add(b.sub(exponent, own), b.const(own, _FRACTION - fraction))
+        significand = _down(b, significand, cut)
+        negative = b.sub(b.const(bits, 0), significand)
+        return (
+            number,
+            b.select(b.compare("slt", bits, b.const(bits, 0)), negative, significand),
+            exponent,
+        )
+
+    def step(
+        self, f: NativeFunction, left: Sequence[Parts], right: Sequence[Parts], total: Value
+    ) -> Value:
+        """Return C plus the products."""
+        products = [f.mul(x[1], y[1]) for x, y in zip(left, right, strict=True)]
+        exponents = [f.add(x[2], y[2]) for x, y in zip(left, right, strict=True)]
+        stride = 2 if self.in_halves else 1
+        groups = [
+            self._cut_sum(f, products[first::stride], exponents[first::stride])
+            for first in range(stride)
+        ]
+        largest = reduce(lambda x, y: f.intrinsic("smax", x, y), [each for _, each in groups])
+        units = [_floored(f, units, f.sub(largest, own)) for units, own in groups]
+        number = _on_grid(f, reduce(f.add, units), largest, total, self.in_halves)
+        return _with_specials(f, left, right, total, number)
+
+    def _cut_sum(
+        self, b: Builder, products: Sequence[Value], exponents: Sequence[Value]
+    ) -> tuple[Value, Value]:
+        """Return the sum of the products, each cut towards zero, in units of 2**(e - 24), and
+        e."""
+        fraction = FORMATS[self.a][0] + FORMATS[self.b][0]
+        counted = []
+        for product, exponent in zip(products, exponents, strict=True):
+            is_zero = b.compare("eq", product, b.const(product, 0))
+            counted.append(b.select(is_zero, b.const(exponent, _NONE), exponent))
+        largest = reduce(lambda x, y: b.intrinsic("smax", x, y), counted)
+        terms = []
+        for product, exponent in zip(products, exponents, strict=True):
+            size = b.intrinsic("abs", product, flags=[constant("i1", 0)])
+            raised = b.shift("shl", size, GRID_BITS - fraction)
+            cut = _down(b, raised, b.sub(largest, exponent))
+            is_negative = b.compare("slt", product, b.const(product, 0))
+            terms.append(b.select(is_negative, b.sub(b.const(cut, 0), cut), cut))
+        return reduce(b.add, terms), largest
+
+
+def _down(b: Builder, size: Value, amount: Value) -> Value:
+    """Shift a size right; by 31 or more, nothing is left. A negative amount belongs to a 0."""
+    return b.binary("lshr", size, b.intrinsic("umin", amount, b.const(amount, 31)))
+
+
+def _floored(b: Builder, units: Value, amount: Value) -> Value:
+    limit = 63 if "i64" in units.type else 31
+    return b.binary("ashr", units, b.intrinsic("umin", amount, b.const(amount, limit)))
+
+
+def _on_grid(b: Builder, units: Value, exponent: Value, added: Value, drops: bool) -> Value:
+    """Return units of 2**(exponent - 24) plus C, as f32. drops: whether a C far below counts as
+    0."""
+    bits = b.bitcast(added, "i32")
+    magnitude = b.mask(bits, 31)
+    field = b.shift("lshr", magnitude, _FRACTION)
+    own = b.sub(b.intrinsic("umax", field, b.const(field, 1)), b.const(field, _BIAS))
+    hidden = b.shift("shl", b.intrinsic("umin", field, b.const(field, 1)), _FRACTION)
+    size = b.or_(b.mask(magnitude, _FRACTION), hidden)
+    top = b.intrinsic("smax", exponent, own)
+    if drops:
+        is_far = b.compare("slt", own, b.sub(top, b.const(top, GRID_BITS + 1)))
+        size = b.select(is_far, b.const(size, 0), size)
+    signed = b.select(b.compare("slt", bits, b.const(bits, 0)), b.sub(b.const(size, 0), size), size)
+    # C in units of 2**(own - 24), both in units of 2**(top - 32).
+    c_units = _floored(b, b.shift("shl", signed, 1), b.sub(top, own))
+    wide = b.shift("shl", b.resize(units, 64, signed=True), 8)
+    wide = _floored(b, wide, b.resize(b.sub(top, exponent), 64))
+    total = b.add(wide, b.shift("shl", b.resize(c_units, 64, signed=True), 8))
+    return _rounded(b, total, top)
+
+
+def _rounded(b: Builder, total: Value, top: Value) -> Value:
+    """Return units of 2**(top - 32) as f32: floored to 31 bits after the leading one, then
+    rounded."""
+    zeros = b.intrinsic(
+        "ctlz",
+        b.intrinsic("abs", total, flags=[constant("i1", 0)]),
+        flags=[constant("i1", 0)],
+    )
+    leading = b.add(b.sub(b.const(top, 63 - 32), b.resize(zeros, 32)), top)
+    lowest = b.intrinsic("smax", leading, b.const(leading, 1 - _BIAS))
+    cut = b.intrinsic("smax", b.sub(b.add(lowest, b.const(top, 1)), top), b.const(top, 0))
+    amount = b.resize(cut, 64)
+    kept = b.binary("shl", b.binary("ashr", total, amount), amount)
+    field = b.resize(b.add(top, b.const(top, 1023 - 32)), 64)
+    scale = b.bitcast(b.shift("shl", field, 52), "double")
+    return b.convert(
+        "fptrunc", b.binary("fmul", b.convert("sitofp", kept, "double"), scale), "float"
+    )
+
+
+def _with_specials(
+    b: Builder, left: Sequence[Parts], right: Sequence[Parts], added: Value, number: Value
+) -> Value:
+    """Return sums with NaN and infinities where an operand or a product demands them. No product is
+    rounded in f32 but to infinity."""
+    limit = b.const(added, 0.0)
+    terms = [b.binary("fmul", x[0], y[0]) for x, y in zip(left, right, strict=True)]
+    for term in (*terms, added):
+        is_finite = b.compare("olt", b.intrinsic("fabs", term), b.const(term, float("inf")))
+        limit = b.binary("fadd", limit, b.select(is_finite, b.const(term, 0.0), term))
+    return b.select(b.compare("oeq", limit, b.const(limit, 0.0)), number, limit)

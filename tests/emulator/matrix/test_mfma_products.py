@@ -1,0 +1,53 @@
+"""MFMA and SMFMAC as native functions, on registers in memory: bit for bit what the host reference
+computes of them."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+from mfma_registers import CASES, instructions, operands, product_of, run_native
+
+from amdjit.intrinsics.models.mfma_arithmetic import Modifiers, wave_product
+from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction
+
+ALL = instructions()
+
+
+def name_of(instruction: MfmaInstruction) -> str:
+    return product_of(instruction).symbol.removeprefix("aj_")
+
+
+def some_modifiers(random: np.random.Generator, instruction: MfmaInstruction) -> Modifiers:
+    if instruction.is_sparse:
+        abid = int(random.integers(0, instruction.layout("index").sets))
+        return Modifiers(cbsz=int(random.integers(0, 2)), abid=abid)
+    cbsz = int(random.integers(0, instruction.highest_cbsz + 1))
+    abid = int(random.integers(0, 1 << cbsz))
+    return Modifiers(cbsz, abid, int(random.integers(0, instruction.highest_blgp + 1)))
+
+
+def check(instruction: MfmaInstruction, seed: int, case: tuple[str, str]) -> None:
+    random = np.random.default_rng([zlib.crc32(instruction.name.encode()), seed])
+    given = operands(random, instruction, case)
+    modifiers = some_modifiers(random, instruction)
+    found = run_native(instruction, given, modifiers)
+    wanted = wave_product(
+        instruction, *(np.ascontiguousarray(each.T) for each in given), modifiers=modifiers
+    )
+    np.testing.assert_array_equal(found.T, wanted, err_msg=f"{case} {modifiers}")
+
+
+@pytest.mark.parametrize("instruction", ALL, ids=name_of)
+def test_registers_become_what_the_reference_computes(instruction: MfmaInstruction) -> None:
+    for seed, case in enumerate(CASES):
+        check(instruction, seed, case)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("instruction", ALL, ids=name_of)
+def test_many_registers_become_what_the_reference_computes(instruction: MfmaInstruction) -> None:
+    for seed in range(100, 130):
+        for case in CASES:
+            check(instruction, seed, case)
