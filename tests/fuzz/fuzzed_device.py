@@ -29,6 +29,11 @@ def processor(name: str) -> Iterator[None]:
         _PROCESSOR.reset(token)
 
 
+def has_wide_waves() -> bool:
+    """Return whether the processor has waves of 64 lanes only."""
+    return _PROCESSOR.get().startswith("gfx9")
+
+
 def emulator() -> AbstractContextManager[Device]:
     """Make the processor's emulator the current device."""
     return amdjit.use(f"emulator:{_PROCESSOR.get()}")
