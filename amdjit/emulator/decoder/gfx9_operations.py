@@ -131,6 +131,8 @@ def _lds() -> Iterator[tuple[str, str]]:
             yield f"ds_write{form}_{kind}", f"ds_store_{wide}_{kind}"
             yield f"ds_wrxchg{form}_rtn_{kind}", f"ds_storexchg_{wide}_rtn_{kind}"
         yield f"ds_wrxchg_rtn_{kind}", f"ds_storexchg_rtn_{kind}"
+    for kind in ("b64_tr_b16", "b64_tr_b8", "b96_tr_b6", "b64_tr_b4"):
+        yield f"ds_read_{kind}", f"ds_load_{kind}"
     yield "ds_read_addtid_b32", "ds_load_addtid_b32"
     yield "ds_write_addtid_b32", "ds_store_addtid_b32"
 

@@ -261,6 +261,11 @@ def pack_towards_zero(b: Builder, x: Value, y: Value) -> Value:
     return b.or_(low, b.shift("shl", high, 16))
 
 
+def brain_to_single(b: Builder, x: Value) -> Value:
+    """Convert the bits of bfloat16 (i16) to single precision: they are its upper half."""
+    return b.bitcast(b.shift("shl", b.resize(x, 32), 16), "float")
+
+
 def unsigned_byte(index: int) -> Expression:
     """Convert byte `index` of a dword to single precision."""
 

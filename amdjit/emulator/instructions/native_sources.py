@@ -25,6 +25,7 @@ from amdjit.emulator.instructions.memory.access_native import access_text
 from amdjit.emulator.instructions.memory.atomics_native import atomic_text, atomics
 from amdjit.emulator.instructions.memory.spaces import SIZES, SPACES, Access
 from amdjit.emulator.instructions.scalar.memory_native import scalar_address_text
+from amdjit.emulator.instructions.scaled.native import scaled_sources
 from amdjit.emulator.instructions.vector.transcendental_native import (
     cosine_text,
     exp2_text,
@@ -61,6 +62,7 @@ NATIVES = NativeSources(
         "aj_gather_lanes": gather_lanes_text,
         "aj_scatter_lanes": scatter_lanes_text,
         **long_sources(),
+        **scaled_sources(),
         "aj_exp2": exp2_text,
         "aj_log2": log2_text,
         "aj_sin": sine_text,

@@ -16,11 +16,13 @@ from amdjit.emulator.instructions.matrix.table import MATRIX
 from amdjit.emulator.instructions.memory.table import MEMORY
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.scalar.table import SCALAR
+from amdjit.emulator.instructions.scaled.conversions import SCALED
 from amdjit.emulator.instructions.vector.table import VECTOR
 
 _SHARED: Mapping[str, Emitter] = {
     **SCALAR,
     **VECTOR,
+    **SCALED,
     **CROSS_LANE,
     **MEMORY,
     **BUFFERS,

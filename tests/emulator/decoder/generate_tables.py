@@ -93,7 +93,8 @@ def access(shape: Shape, operand: Operand) -> str:
         return (
             "rw" if "atomic" in shape.mnemonic or both else "w" if "load" in shape.mnemonic else "r"
         )
-    return "rw" if "swap" in shape.mnemonic and shape.format.name == "VOP1" else "r"
+    swaps = "swap" in shape.mnemonic and shape.format.name in ("VOP1", "VOP3")
+    return "rw" if swaps and operand.role == "src0" else "r"
 
 
 def row_text(shape: Shape) -> str:

@@ -14,7 +14,8 @@ _BITS = re.compile(r"(\d+)$")
 # Opcodes that read their destination too (accumulators, partial writes, exchanges).
 _ACCUMULATES = re.compile(
     r"fmac|dot2acc|writelane|v_swap|_swmmac_|fma_mixlo|fma_mixhi|bitset|s_cmov|addk|mulk|permlane(x)?16|"
-    r"v_cvt_pk_(fp8|bf8)_f32|v_cvt_sr_|load.*d16"
+    r"v_cvt_pk_(fp8|bf8)_f32|v_cvt_sr_|load.*d16|permlane(16|32)_swap|"
+    r"v_cvt_scalef32_((sr|pk|sr_pk)_(fp8|bf8|fp4)|f16)_|v_ashr_pk_|v_bitop3_b16"
 )
 # role -> type of single operands, by mnemonic.
 _EXCEPTIONS: dict[str, dict[str, str]] = {
@@ -26,6 +27,10 @@ _EXCEPTIONS: dict[str, dict[str, str]] = {
     "v_cvt_sr_bf8_f32": {"vdst": "b32", "src0": "f32", "src1": "b32"},
     "v_cvt_pk_fp8_f32": {"vdst": "b32"},
     "v_cvt_pk_bf8_f32": {"vdst": "b32"},
+    "v_cvt_sr_f16_f32": {"vdst": "f16", "src0": "f32", "src1": "b32"},
+    "v_cvt_sr_bf16_f32": {"vdst": "bf16", "src0": "f32", "src1": "b32"},
+    "v_ashr_pk_i8_i32": {"vdst": "b16", "src0": "i32", "src1": "i32", "src2": "u32"},
+    "v_ashr_pk_u8_i32": {"vdst": "b16", "src0": "i32", "src1": "i32", "src2": "u32"},
     "v_cvt_off_f32_i4": {"src0": "b32"},
     "v_cvt_f32_fp8": {"src0": "b32"},
     "v_cvt_f32_bf8": {"src0": "b32"},
@@ -76,6 +81,12 @@ _EXCEPTIONS: dict[str, dict[str, str]] = {
     "v_interp_p2_f16_f32": {"vdst": "f16", "src0": "f16", "src1": "f32", "src2": "f32"},
     "v_interp_p2_rtz_f16_f32": {"vdst": "f16", "src0": "f16", "src1": "f32", "src2": "f32"},
 }
+# Conversions with a scale (CDNA 4 ISA, 7.3): the last source is the scale; those that round
+# stochastically have random bits before it. Floats of 8 bits and fewer are b32, or b192.
+_SCALED = re.compile(
+    r"v_cvt_scalef32_(?P<random>sr_)?(?P<count>2xpk16|pk32|pk)?_?"
+    r"(?P<to>b?f16|f32|[fb]p?f?[468])_(?P<of>b?f16|f32|[fb]p?f?[468])"
+)
 _FOUR_BYTES = re.compile(r"v_(lerp|sad|sad_hi|msad)_u8")
 
 
@@ -105,6 +116,9 @@ def operand_type(mnemonic: str, role: str, dwords: int, is_mask: bool) -> str:
         return exception
     if mnemonic.startswith(("v_wmma", "v_swmmac")):
         return _matrix_type(mnemonic, role, dwords)
+    scaled = _SCALED.fullmatch(mnemonic)
+    if scaled:
+        return _scaled_type(scaled, role, dwords)
     if mnemonic.startswith(("v_dot4", "v_dot8")):
         result, *sources = named_types(mnemonic)
         inner = sources[-1] if role == "src1" else sources[0]
@@ -131,6 +145,21 @@ def _fitted(name: str, dwords: int, packed: bool) -> str:
         letter = kind if kind in ("i", "u") and bits != 4 else "b"
         return f"{letter}{32 * dwords}"
     return name
+
+
+def _scaled_type(parts: re.Match[str], role: str, dwords: int) -> str:
+    name = parts["to"] if role == "vdst" else parts["of"]
+    two_numbers = (
+        parts["of"] == "f32" and parts["count"] in ("pk", "2xpk16") and not parts["random"]
+    )
+    scale = "src2" if parts["random"] or two_numbers else "src1"
+    if role == scale:
+        return "f32"
+    if role == "src1" and parts["random"]:
+        return "b32"
+    if dwords > 2 or (name[-1] in "468" and not name.endswith("16")):
+        return f"b{32 * dwords}"
+    return f"v2{name}" if dwords == 2 or (parts["count"] and name != "f32") else name
 
 
 def _matrix_type(mnemonic: str, role: str, dwords: int) -> str:

@@ -32,6 +32,7 @@ from amdjit.emulator.checks.init.may_be_undefined import (
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ONES, MaskBuilder, ShadowRegisters
 from amdjit.emulator.checks.init.rules.lanes import (
+    exchange_between_lanes,
     move_between_lanes,
     read_lane,
     swap,
@@ -212,7 +213,8 @@ def _lane_rule(instruction: Instruction) -> Callable[[Shadow, Instruction], None
     """Return the rule of an instruction that moves values between lanes or registers."""
     traits = instruction.traits
     if traits.moved_role is not None:
-        return move_between_lanes
+        exchanges = instruction.opcode.operands[1].written
+        return exchange_between_lanes if exchanges else move_between_lanes
     if traits.single_lane is SingleLane.WRITE:
         return write_lane
     if traits.single_lane is SingleLane.READ or traits.is_pseudo_scalar:

@@ -100,13 +100,14 @@ def lds_traits(base: Traits, name: str, format_name: str) -> Traits:
             once_per_wave=not is_swizzle,
             immediate=Immediate.SWIZZLE if is_swizzle else Immediate.NUMBER,
         )
-    is_count = name in ("ds_append", "ds_consume")
+    access = _access(name, format_name)
+    is_whole = name in ("ds_append", "ds_consume") or access.is_transposed
     return replace(
         base,
         event=WaitEvent.LDS,
-        memory=_access(name, format_name),
-        lane_by_lane=not is_count,
-        once_per_wave=is_count,
+        memory=access,
+        lane_by_lane=not is_whole,
+        once_per_wave=is_whole,
     )
 
 

@@ -48,7 +48,7 @@ def vector_traits(base: Traits, name: str, format_name: str) -> Traits:
         matrix=matrix,
         block_product=_block_product(name) if multiplies_matrices else None,
         lane_by_lane=not is_whole and not is_move,
-        once_per_wave=is_whole or name == "v_permlane64_b32",
+        once_per_wave=is_whole or name in ("v_permlane64_b32", "v_permlane32_swap_b32"),
         single_lane=lane,
         moved_role="src0" if is_move else None,
         reads_inactive=name in ("v_readlane_b32", "v_permlane64_b32"),

@@ -9,6 +9,7 @@ from amdjit.emulator.instructions.memory.addtid import LANE_NUMBER_ACCESS
 from amdjit.emulator.instructions.memory.atomics import ATOMIC_ACCESS
 from amdjit.emulator.instructions.memory.lds import LDS_ACCESS
 from amdjit.emulator.instructions.memory.lds_atomics import LDS_ATOMICS
+from amdjit.emulator.instructions.memory.lds_transposed import LDS_TRANSPOSED
 from amdjit.emulator.instructions.memory.register_blocks import REGISTER_BLOCKS
 from amdjit.emulator.instructions.memory.transposed import TRANSPOSED_ACCESS
 from amdjit.emulator.instructions.operation import Emitter
@@ -19,6 +20,7 @@ MEMORY: Mapping[str, Emitter] = {
     **ATOMIC_ACCESS,
     **LDS_ATOMICS,
     **TRANSPOSED_ACCESS,
+    **LDS_TRANSPOSED,
     **REGISTER_BLOCKS,
     **LANE_NUMBER_ACCESS,
 }

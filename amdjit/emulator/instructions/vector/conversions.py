@@ -106,6 +106,7 @@ VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
         "v_cvt_off_f32_i4": _offset_nibble,
         "v_cvt_f16_f32": _conversion("fptrunc", "half"),
         "v_cvt_f32_f16": _conversion("fpext", "float"),
+        "v_cvt_f32_bf16": fx.brain_to_single,
         "v_cvt_f32_f64": _conversion("fptrunc", "float"),
         "v_cvt_f64_f32": _conversion("fpext", "double"),
         **{f"v_cvt_f32_ubyte{index}": fx.unsigned_byte(index) for index in range(4)},

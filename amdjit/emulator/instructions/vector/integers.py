@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.expressions import integers as ix
+from amdjit.emulator.expressions.scaled_floats import next_random
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.operation import Rows, VectorOp, in_range, vector_ops
 from amdjit.emulator.wave.operands import clamp_unit
@@ -77,6 +78,7 @@ _BITS: Rows = {
     "v_add_lshl_u32": ix.add_lshl,
     "v_xad_u32": ix.xad,
     "v_bcnt_u32_b32": ix.bit_count_add,
+    "v_prng_b32": next_random,
     "v_pack_b32_f16": VectorOp(_pack_halves, clamped=_pack_units),
 }
 

@@ -117,6 +117,11 @@ def _integers(code: str, sign: str) -> dict[str, Emitter]:
     }
 
 
+def _three(name: str) -> PackedOp:
+    """Return an extreme of three halves, on both halves of dwords."""
+    return PackedOp(ix.chain(EXTREMES[name], EXTREMES[name]), single=f"v_{name}3_f16")
+
+
 _FUSED = PackedOp(with_nans(fx.fma_half, fused_nan), single="v_fma_f16")
 VECTOR_PACKED: Mapping[str, Emitter] = {
     "v_pk_mul_lo_u16": PackedOp(ix.binary("mul")),
@@ -133,6 +138,8 @@ VECTOR_PACKED: Mapping[str, Emitter] = {
         f"v_pk_{name}_f16": PackedOp(expression, single=f"v_{name}_f16")
         for name, expression in EXTREMES.items()
     },
+    "v_pk_minimum3_f16": _three("minimum"),
+    "v_pk_maximum3_f16": _three("maximum"),
     **{
         f"v_pk_{name}_f16": PackedOp(older(greater, True), unquieted=older(greater, False))
         for name, greater in (("min", False), ("max", True))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.vector.absolute_differences import VECTOR_DIFFERENCES
 from amdjit.emulator.instructions.vector.accumulation import VECTOR_ACCUMULATION
+from amdjit.emulator.instructions.vector.bit_tables import VECTOR_BIT_TABLES
 from amdjit.emulator.instructions.vector.carry import VECTOR_CARRY
 from amdjit.emulator.instructions.vector.compare import VECTOR_COMPARE
 from amdjit.emulator.instructions.vector.conversions import VECTOR_CONVERSION
@@ -17,6 +18,7 @@ from amdjit.emulator.instructions.vector.graphics import VECTOR_GRAPHICS
 from amdjit.emulator.instructions.vector.indexed_moves import INDEX_MODES
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
 from amdjit.emulator.instructions.vector.mixed_precision import VECTOR_MIXED
+from amdjit.emulator.instructions.vector.narrow_pairs import VECTOR_NARROW_PAIRS
 from amdjit.emulator.instructions.vector.packed import VECTOR_PACKED
 from amdjit.emulator.instructions.vector.relative_moves import VECTOR_RELATIVE
 from amdjit.emulator.instructions.vector.transcendental import VECTOR_TRANSCENDENTAL
@@ -35,6 +37,8 @@ VECTOR: Mapping[str, Emitter] = {
     **VECTOR_DIVISION,
     **VECTOR_DIFFERENCES,
     **VECTOR_GRAPHICS,
+    **VECTOR_BIT_TABLES,
+    **VECTOR_NARROW_PAIRS,
     **VECTOR_ACCUMULATION,
     **INDEX_MODES,
 }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow, sources
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.memory.lds_transposed import Transposed
 from amdjit.emulator.instructions.memory.transposed import source_of_half
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.whole_waves import in_each_half
@@ -17,6 +19,9 @@ from amdjit.emulator.layout import EXEC_LO, HALF_LANES, HALF_VGPRS
 
 # The bytes that a transposing load of 16-bit elements moves for each lane.
 _HALVES = 16
+_ELEMENT_BITS = 16
+# Where an element of a lane comes from: a lane and its element.
+Source = Callable[[int, int], tuple[int, int]]
 
 
 def move_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
@@ -52,6 +57,47 @@ def move_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
         return mask
 
     each(write)
+
+
+def exchange_between_lanes(shadow: Shadow, instruction: Instruction) -> None:
+    """Write the shadows of two registers whose lanes change places: the same exchange of the
+    shadows."""
+    operands = [operand for operand in instruction.operands if is_vector(operand)]
+    numbers = [vector_number(operand) for operand in operands]
+    registers = shadow.frame.registers
+
+    def each(read: Callable[[], Value]) -> list[Value]:
+        if instruction.traits.once_per_wave:
+            return in_each_half(shadow.frame, read)
+        return [read()]
+
+    before = [each(partial(_as_lanes, shadow, number)) for number in numbers]
+    values = {
+        number + half * HALF_VGPRS: mask
+        for number, masks in zip(numbers, before, strict=True)
+        for half, mask in enumerate(masks)
+    }
+    with registers.stand_in(values):
+        emitter = emitter_of(instruction)
+        assert emitter is not None
+        emitter(shadow.frame, instruction)
+        after = [each(partial(_from_lanes, shadow, number)) for number in numbers]
+    for number, masks in zip(numbers, after, strict=True):
+        each(partial(_write_next, shadow, number, iter(masks)))
+
+
+def _as_lanes(shadow: Shadow, number: int) -> Value:
+    return shadow.as_lanes(shadow.registers.whole(number))
+
+
+def _from_lanes(shadow: Shadow, number: int) -> Value:
+    return shadow.from_lanes(shadow.frame.registers.vector(number))
+
+
+def _write_next(shadow: Shadow, number: int, masks: Iterator[Value]) -> Value:
+    mask = next(masks)
+    shadow.registers.write_vector(number, (mask, mask), ONES)
+    return mask
 
 
 def _moved(
@@ -191,16 +237,37 @@ def write_transposed(
             new = (ZERO, ZERO)
             if instruction.access.size == _HALVES:
                 first = half * count + 2 * dword
-                new = (_moved_element(shadow, read, first), _moved_element(shadow, read, first + 1))
+                new = _moved_halves(shadow, read, source_of_half, first)
             shadow.registers.write_vector(vector_number(target) + dword, new, shadow.lanes())
     shadow.frame.registers.select_half(0)
 
 
-def _moved_element(shadow: Shadow, read: list[Halves], element: int) -> Value:
-    """Return in which of 32 lanes this element of a transposing load of 16-bit elements is
+def write_columns(
+    shadow: Shadow, instruction: Instruction, target: Register, read: list[Halves]
+) -> None:
+    """Write the registers of a transposing load of LDS, in one half of a wave64. Elements of less
+    than 16 bits count as defined, as in `write_transposed`."""
+    how = emitter_of(instruction)
+    assert isinstance(how, Transposed)
+    for dword in range(target.dwords):
+        new = (ZERO, ZERO)
+        if how.bits == _ELEMENT_BITS:
+            new = _moved_halves(shadow, read, how.source, 2 * dword)
+        shadow.registers.write_vector(vector_number(target) + dword, new, shadow.lanes())
+
+
+def _moved_halves(shadow: Shadow, read: list[Halves], source: Source, first: int) -> Halves:
+    """Return in which of 32 lanes two elements of a transposing load of 16-bit elements are
     undefined."""
+    low, high = (
+        _moved_element(shadow, read, [source(lane, element) for lane in range(HALF_LANES)])
+        for element in (first, first + 1)
+    )
+    return low, high
+
+
+def _moved_element(shadow: Shadow, read: list[Halves], places: list[tuple[int, int]]) -> Value:
     b = shadow.frame.builder
-    places = [source_of_half(lane, element) for lane in range(HALF_LANES)]
     found = ZERO
     for place, mask in enumerate(mask for halves in read for mask in halves):
         lanes = b.lane_mask(mask)

@@ -17,7 +17,7 @@ from amdjit.emulator.checks.init.may_be_undefined import Facts, reads_arguments
 from amdjit.emulator.checks.init.memory_shadow import symbol_of
 from amdjit.emulator.checks.init.operands import Shadow, results
 from amdjit.emulator.checks.init.registers import ZERO, Halves
-from amdjit.emulator.checks.init.rules.lanes import write_transposed
+from amdjit.emulator.checks.init.rules.lanes import write_columns, write_transposed
 from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.decoder.instruction import Instruction, Register
@@ -132,7 +132,8 @@ class MemoryRules:
         lanes = shadow.lanes()
         how = instruction.access
         if how.is_transposed:
-            write_transposed(shadow, instruction, target, found)
+            write = write_columns if how.space is Space.LDS else write_transposed
+            write(shadow, instruction, target, found)
             return
         if how.converts:
             # Converted values count as defined.

@@ -1,0 +1,202 @@
+"""V_CVT_SCALEF32_*: conversions of one or two numbers, and of 32, with a scale.
+
+Sources: CDNA 4 ISA, 7.3 and the pseudocode of each instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.expressions.scaled_floats import MANTISSAS, SMALL_FLOATS
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.instructions.scaled.native import Narrowing, Widening
+from amdjit.emulator.instructions.scaled.numbers import (
+    Narrower,
+    allow_selects,
+    halves,
+    insert_bits,
+    joined,
+    refuse_signs,
+    registers,
+    single_bits,
+    widened,
+    write_dwords,
+)
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.registers import V32
+
+_TARGET_HALF, _TARGET_BYTE, _SOURCE_HALF, _SOURCE_BYTE = 8, 12, 1, 3
+
+
+def _narrow_one(conversion: Narrowing) -> Emitter:
+    """Write one byte; op_sel[3:2] says which."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        select = allow_selects(instruction, _TARGET_BYTE)
+        b = frame.builder
+        if conversion.of == "f32":
+            number = b.bitcast(frame.source(instruction, 1), "i32")
+        else:
+            narrow = frame.unflushed_source(instruction, 1)
+            number = b.resize(b.bitcast(narrow, "i16"), 32)
+        (code,) = Narrower(conversion, frame, instruction).codes([number])
+        insert_bits(frame, instruction, code, 8 * (select >> 2), 8)
+
+    return emit
+
+
+def _narrow_pair(conversion: Narrowing) -> Emitter:
+    """Write two codes, the first one low: half a register, or a byte of it."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        narrower = Narrower(conversion, frame, instruction)
+        is_word = narrower.bits == 8
+        select = allow_selects(instruction, _TARGET_HALF if is_word else _TARGET_BYTE)
+        first, second = narrower.codes(_pair(frame, instruction, conversion))
+        both = frame.builder.or_(first, frame.builder.shift("shl", second, narrower.bits))
+        width = 2 * narrower.bits
+        insert_bits(frame, instruction, both, width * (select >> (3 if is_word else 2)), width)
+
+    return emit
+
+
+def _pair(frame: Frame, instruction: Instruction, conversion: Narrowing) -> list[Value]:
+    """Return two numbers by their bits: two operands of f32, a pair of registers if random bits
+    stand between it and the scale, or the halves of one operand."""
+    if conversion.of == "f32" and not conversion.is_random:
+        return [frame.builder.bitcast(frame.source(instruction, place), "i32") for place in (1, 2)]
+    refuse_signs(instruction)
+    if conversion.of == "f32":
+        return single_bits(frame, registers(frame, instruction, "src0"))
+    return halves(frame, frame.source(instruction, 1))
+
+
+def _widen_one(conversion: Widening) -> Emitter:
+    """Read one byte; half precision fills one half of the result's register."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        allowed = _SOURCE_BYTE if conversion.to == "f32" else _SOURCE_BYTE | _TARGET_HALF
+        select = allow_selects(instruction, allowed)
+        code = b.shift("lshr", frame.source(instruction, 1), 8 * (select & _SOURCE_BYTE))
+        (number,) = widened(frame, instruction, conversion, [code])
+        if conversion.to == "f32":
+            write_dwords(frame, instruction, [number])
+        else:
+            insert_bits(frame, instruction, number, 16 * (select >> 3), 16)
+
+    return emit
+
+
+def _widen_pair(conversion: Widening) -> Emitter:
+    """Read two codes: half a register, or a byte of it."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        bits = SMALL_FLOATS[conversion.of].bits
+        select = allow_selects(instruction, _SOURCE_HALF if bits == 8 else _SOURCE_BYTE)
+        first = b.shift("lshr", frame.source(instruction, 1), 2 * bits * select)
+        numbers = widened(frame, instruction, conversion, [first, b.shift("lshr", first, bits)])
+        write_dwords(
+            frame, instruction, numbers if conversion.to == "f32" else joined(frame, numbers)
+        )
+
+    return emit
+
+
+def _narrow_block(conversion: Narrowing) -> Emitter:
+    """Convert 32 numbers to 6 registers of 6-bit codes. Without random bits, those of f32 stand in
+    two operands that take turns."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        numbers = registers(frame, instruction, "src0")
+        if conversion.of != "f32":
+            numbers = [part for whole in numbers for part in halves(frame, whole)]
+        elif not conversion.is_random:
+            others = registers(frame, instruction, "src1")
+            numbers = [number for pair in zip(numbers, others, strict=True) for number in pair]
+        if conversion.of == "f32":
+            numbers = single_bits(frame, numbers)
+        codes = Narrower(conversion, frame, instruction).codes(numbers)
+        write_dwords(frame, instruction, _packed(frame, codes, 6))
+
+    return emit
+
+
+def _packed(frame: Frame, codes: list[Value], bits: int) -> list[Value]:
+    """Return codes one after the other in dwords; one may begin in a dword and end in the next."""
+    b = frame.builder
+    dwords = [constant(V32, 0)] * (len(codes) * bits // 32)
+    for index, code in enumerate(codes):
+        number, start = divmod(index * bits, 32)
+        dwords[number] = b.or_(dwords[number], b.shift("shl", code, start))
+        if start + bits > 32:
+            dwords[number + 1] = b.shift("lshr", code, 32 - start)
+    return dwords
+
+
+def _widen_block(conversion: Widening) -> Emitter:
+    """Convert 6 registers of 32 codes."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        codes = _unpacked(frame, registers(frame, instruction, "src0"), 6)
+        numbers = widened(frame, instruction, conversion, codes)
+        write_dwords(
+            frame, instruction, numbers if conversion.to == "f32" else joined(frame, numbers)
+        )
+
+    return emit
+
+
+def _unpacked(frame: Frame, dwords: list[Value], bits: int) -> list[Value]:
+    """Return codes as low bits of dwords, whose other bits may be anything."""
+    b = frame.builder
+    codes = []
+    for place in range(0, 32 * len(dwords), bits):
+        number, start = divmod(place, 32)
+        code = b.shift("lshr", dwords[number], start)
+        if start + bits > 32:
+            code = b.or_(code, b.shift("shl", dwords[number + 1], 32 - start))
+        codes.append(code)
+    return codes
+
+
+_EIGHT, _SIX, _FOUR = ("fp8", "bf8"), ("fp6", "bf6"), ("fp4",)
+
+
+def _named(count: str, to: str, of: str) -> str:
+    return f"v_cvt_scalef32_{count}{to}_{of}"
+
+
+def _narrowings() -> dict[str, Emitter]:
+    rows: dict[str, Emitter] = {}
+    for of in MANTISSAS:
+        for to in _EIGHT:
+            rows[_named("pk_", to, of)] = _narrow_pair(Narrowing(of, to, False))
+            rows[_named("sr_", to, of)] = _narrow_one(Narrowing(of, to, True))
+        for to in _FOUR:
+            rows[_named("pk_", to, of)] = _narrow_pair(Narrowing(of, to, False))
+            rows[_named("sr_pk_", to, of)] = _narrow_pair(Narrowing(of, to, True))
+        for to in _SIX:
+            count = "2xpk16_" if of == "f32" else "pk32_"
+            rows[_named(count, to, of)] = _narrow_block(Narrowing(of, to, False))
+            rows[_named("sr_pk32_", to, of)] = _narrow_block(Narrowing(of, to, True))
+    return rows
+
+
+def _widenings() -> dict[str, Emitter]:
+    rows: dict[str, Emitter] = {}
+    for to in MANTISSAS:
+        for of in (*_EIGHT, *_FOUR):
+            rows[_named("pk_", to, of)] = _widen_pair(Widening(of, to))
+        for of in _SIX:
+            rows[_named("pk32_", to, of)] = _widen_block(Widening(of, to))
+    for to in ("f32", "f16"):
+        for of in _EIGHT:
+            rows[_named("", to, of)] = _widen_one(Widening(of, to))
+    return rows
+
+
+SCALED: Mapping[str, Emitter] = {**_narrowings(), **_widenings()}
