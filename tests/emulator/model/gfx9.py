@@ -133,20 +133,23 @@ def _unfused_ops() -> dict[str, Op]:
 
 
 def dot_of_pairs(x: list[Numbers], y: list[Numbers], z: Numbers, code: str = "f16") -> Numbers:
-    """One product after the other is added, as the document writes it."""
+    """One product after the other is added, as the document writes it; of bfloat16 to the addend
+    last (V_DOT2_F32_BF16)."""
+    if code == "bf16":
+        first, second = (a * b for a, b in zip(x, y, strict=True))
+        return (first + second) + z
     total = z
     for a, b in zip(x, y, strict=True):
         total = total + a.astype(np.float32) * b.astype(np.float32)
     return total
 
 
-def dot_is_known(x: list[Numbers], y: list[Numbers], z: Numbers) -> Numbers:
+def dot_is_known(x: list[Numbers], y: list[Numbers], z: Numbers, code: str = "f16") -> Numbers:
     """LLVM counts on V_DOT2_F32_F16's flushing (`performFMACombine`): no denormal number is
     judged."""
-    first = z + x[0].astype(np.float32) * y[0].astype(np.float32)
-    return ~np.logical_or.reduce(
-        [_tiny(part) for part in (*x, *y, z, first, dot_of_pairs(x, y, z))]
-    )
+    products = [a.astype(np.float32) * b.astype(np.float32) for a, b in zip(x, y, strict=True)]
+    between = [*products, products[0] + products[1], z + products[0], dot_of_pairs(x, y, z, code)]
+    return ~np.logical_or.reduce([_tiny(part) for part in (*x, *y, z, *between)])
 
 
 def _halves(words: Numbers) -> list[Numbers]:
@@ -175,7 +178,7 @@ _FLOATS: dict[str, Op] = {
 
 def _byte(value: float, kind: str) -> int:
     byte = encoded(value, kind)
-    return 0x80 if byte is None else byte
+    return byte if byte is not None else 0x80 if kind.endswith("fnuz") else 0x7F
 
 
 def _to_bytes(kind: str) -> Callable[..., Numbers]:

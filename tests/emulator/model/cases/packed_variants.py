@@ -141,7 +141,7 @@ class Packed:
         with np.errstate(all="ignore"):
             total = (gfx9_dot if is_gfx9() else dot_of_pairs)(pairs[0], pairs[1], addend, code)
             if is_gfx9():
-                self._known = gfx9_dot_is_known(pairs[0], pairs[1], addend)
+                self._known = gfx9_dot_is_known(pairs[0], pairs[1], addend, code)
         text = f"{self._name} v{RESULT}, {', '.join(texts)}"
         if selects:
             text += f" op_sel:{_list(select[0])} op_sel_hi:{_list(select[1])}"
