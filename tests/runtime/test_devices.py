@@ -101,7 +101,8 @@ def test_the_variable_amdjit_device_wins(two_gpus: list[Any]) -> None:
     ("name", "why"),
     [
         ("emulator:gfx1152", r"'emulator:gfx1152'\. .* The nearest is emulator:gfx1151\.$"),
-        ("emulator:gfx1010", r"'emulator:gfx1010'\. .* The nearest is emulator:gfx1100\.$"),
+        ("emulator:gfx1010", r"'emulator:gfx1010'\. .* The nearest is emulator:gfx950\.$"),
+        ("emulator:gfx90c", r"'emulator:gfx90c'\. .* The nearest is emulator:gfx90a\.$"),
         (
             "emulator:gfx1030",
             r"\(amdjit compiles for gfx1030, but does not emulate it\).* emulator:gfx1100\.$",
@@ -119,12 +120,15 @@ def test_every_emulated_processor_has_its_emulator() -> None:
     names = [device.name for device in inventory.all() if device.name.startswith("emulator:")]
     assert names == [f"emulator:{target}" for target in EMULATED]
     assert {"emulator:gfx1101", "emulator:gfx1103", "emulator:gfx1151"} <= set(names)
+    assert {"emulator:gfx908", "emulator:gfx90a", "emulator:gfx942", "emulator:gfx950"} <= set(
+        names
+    )
     assert inventory.find("emulator:gfx1151").name == "emulator:gfx1151"
 
 
 @pytest.mark.usefixtures("no_gpu")
 @pytest.mark.parametrize(
-    "name", ["hip:0", "hip", "hip:x", "emulator:gfx90a", "gfx1201", "", "hip:-1", "emulator:"]
+    "name", ["hip:0", "hip", "hip:x", "emulator:gfx906", "gfx1201", "", "hip:-1", "emulator:"]
 )
 def test_unknown_names_are_refused_with_what_there_is(name: str) -> None:
     inventory = Inventory(Environment())

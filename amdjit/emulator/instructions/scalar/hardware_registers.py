@@ -13,7 +13,7 @@ from amdjit.emulator.wave.frame import CONTEXT, Frame
 
 # By LLVM's names, without their prefixes.
 _MODES = ("WAVE_MODE", "MODE")
-_EXCEPTION_FLAGS, _TRAP_CONTROL = ("WAVE_EXCP_FLAG_USER", "TRAPSTS"), "WAVE_TRAP_CTRL"
+_EXCEPTION_FLAGS, _TRAP_CONTROL = "WAVE_EXCP_FLAG_USER", "WAVE_TRAP_CTRL"
 _SHADER_CYCLES = ("SHADER_CYCLES_LO", "SHADER_CYCLES")
 _SHADER_CYCLES_HIGH = "SHADER_CYCLES_HI"
 # Which of several dies of a processor: there is one here.
@@ -84,7 +84,7 @@ def _set_register(frame: Frame, instruction: Instruction) -> None:
         _become(frame, instruction, bits)
     elif name == _TRAP_CONTROL:
         _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_TRAPS)
-    elif name in _EXCEPTION_FLAGS:
+    elif name == _EXCEPTION_FLAGS:
         _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_FLAGS)
     else:
         raise Untranslatable(
@@ -107,7 +107,7 @@ def _get_register(frame: Frame, instruction: Instruction) -> None:
     elif name in (*_SHADER_CYCLES, _SHADER_CYCLES_HIGH):
         low, high = b.split_bits(b.call("llvm.readcyclecounter", "i64", []))
         whole = low if name != _SHADER_CYCLES_HIGH else high
-    elif name in _EXCEPTION_FLAGS:
+    elif name == _EXCEPTION_FLAGS:
         raise Untranslatable(instruction, _NO_FLAGS)
     else:
         raise Untranslatable(instruction, "this hardware register cannot be read in the emulator")
