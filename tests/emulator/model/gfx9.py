@@ -148,8 +148,10 @@ def dot_is_known(x: list[Numbers], y: list[Numbers], z: Numbers, code: str = "f1
     """LLVM counts on V_DOT2_F32_F16's flushing (`performFMACombine`): no denormal number is
     judged."""
     products = [a.astype(np.float32) * b.astype(np.float32) for a, b in zip(x, y, strict=True)]
+    # Nor is one that leaves the range on the way, where a fused addition would come back.
+    inside = np.logical_and.reduce([np.isfinite(product) for product in products])
     between = [*products, products[0] + products[1], z + products[0], dot_of_pairs(x, y, z, code)]
-    return ~np.logical_or.reduce([_tiny(part) for part in (*x, *y, z, *between)])
+    return inside & ~np.logical_or.reduce([_tiny(part) for part in (*x, *y, z, *between)])
 
 
 def _halves(words: Numbers) -> list[Numbers]:

@@ -70,9 +70,16 @@ class Gfx9Variant(Variant):
             self._sub = {"dst": str(maker.pick(*_PARTS))}
             self._sub["unused"] = str(maker.pick("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"))
             self._clamp = row.has("sclamp") and self._op.result in FLOATS and maker.flip()
-        if klass == "dpp16" and row.has("dpp_newbcast"):
-            self._lanes = maker.other_lanes("broadcast", entry.result, False)
+        if klass == "dpp16" and self._is_wide():
+            # Operations on 64 bits have one control, and none on gfx908.
+            has_it = row.has("dpp_newbcast")
+            self._lanes = maker.other_lanes("broadcast", entry.result, False) if has_it else None
         self._chosen = self._choose_halves() if klass == "halves" else [0, 0, 0, 0]
+
+    def _is_wide(self) -> bool:
+        return any(
+            operand.dwords == 2 and operand.takes[:1] == "v" for operand in self._row.operands
+        )
 
     def _choose_halves(self) -> list[int]:
         """op_sel: the half of each 16-bit source, and of the result."""
@@ -80,7 +87,7 @@ class Gfx9Variant(Variant):
         codes = [code for code in self._op.sources if code not in ("mask", "vcc")]
         chosen = [0, 0, 0, 0]
         for place, code in enumerate(codes):
-            if width(code) == 16 and allowed >> place & 1:
+            if code[0] != "k" and width(code) == 16 and allowed >> place & 1:
                 chosen[place] = int(self._maker.flip())
         if self._op.result != "mask" and width(self._op.result) == 16 and allowed & 8:
             chosen[3] = int(self._maker.flip())
@@ -109,7 +116,9 @@ class Gfx9Variant(Variant):
         """A part of a register, and the modifiers of the operand's type after that."""
         size = 16 if width(code) == 16 else 32
         source = self._maker.vector(place, "b32", 0)
-        if place == 0 and self._maker.flip() and "s" in self._takes(place):
+        # LLVM writes no scalars where conversions of bytes take them.
+        bytewise = self._row.opcode.mnemonic.endswith("f8")
+        if place == 0 and self._maker.flip() and "s" in self._takes(place) and not bytewise:
             source = self._maker.scalar(place, "b32")
         extends = self._row.has(f"ssext{place}") and self._maker.flip()
         part = Part(str(self._maker.pick(*_PARTS)), extends)
