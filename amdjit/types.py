@@ -48,12 +48,14 @@ __all__ = [
     "Vector",
     "Void",
     "bf8",
+    "bf8_fnuz",
     "bf16",
     "boolean",
     "f16",
     "f32",
     "f64",
     "fp8",
+    "fp8_fnuz",
     "from_dtype",
     "i8",
     "i16",
@@ -172,29 +174,27 @@ f32 = Scalar("f32", ScalarKind.FLOAT, 32)
 f64 = Scalar("f64", ScalarKind.FLOAT, 64)
 fp8 = Scalar("fp8", ScalarKind.FLOAT, 8, storage_only=True)
 bf8 = Scalar("bf8", ScalarKind.FLOAT, 8, storage_only=True)
+# gfx942's: without infinities and without -0, whose code is the only NaN; the bias is one greater.
+fp8_fnuz = Scalar("fp8_fnuz", ScalarKind.FLOAT, 8, storage_only=True)
+bf8_fnuz = Scalar("bf8_fnuz", ScalarKind.FLOAT, 8, storage_only=True)
 boolean = Scalar("boolean", ScalarKind.BOOLEAN, 1)
 
 SCALARS: tuple[Scalar, ...] = (
-    i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, fp8, bf8, boolean,
+    i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, fp8, bf8, fp8_fnuz, bf8_fnuz,
+    boolean,
 )  # fmt: skip
 
 _DTYPES: dict[str, np.dtype[Any]] = {
-    "i8": np.dtype(np.int8),
-    "i16": np.dtype(np.int16),
-    "i32": np.dtype(np.int32),
-    "i64": np.dtype(np.int64),
-    "u8": np.dtype(np.uint8),
-    "u16": np.dtype(np.uint16),
-    "u32": np.dtype(np.uint32),
-    "u64": np.dtype(np.uint64),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "fp8": np.dtype(ml_dtypes.float8_e4m3fn),
-    "bf8": np.dtype(ml_dtypes.float8_e5m2),
-    "boolean": np.dtype(np.bool_),
-}
+    name: np.dtype(scalar)
+    for name, scalar in {
+        "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+        "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
+        "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
+        "fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2,
+        "fp8_fnuz": ml_dtypes.float8_e4m3fnuz, "bf8_fnuz": ml_dtypes.float8_e5m2fnuz,
+        "boolean": np.bool_,
+    }.items()
+}  # fmt: skip
 _BY_DTYPE: dict[np.dtype[Any], Scalar] = {_DTYPES[scalar.name]: scalar for scalar in SCALARS}
 
 

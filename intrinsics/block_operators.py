@@ -8,7 +8,7 @@ import amdjit.intrinsics.math as functions
 from amdjit.declarations import device_function
 from amdjit.intrinsics.lanes.combinations import neutral
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.types import Scalar, Type, bf8, bf16, boolean, fp8
+from amdjit.types import Scalar, Type, bf16, boolean
 
 __all__ = ["combined", "is_added_in_f32", "is_built_in", "neutral_of"]
 
@@ -23,7 +23,7 @@ def is_built_in(compilation: Compilation, op: Any, kind: Any) -> bool:
         return False
     if op not in _NAMES:
         raise Refused(f"there is no operator {op!r}", f"write one of {', '.join(_NAMES)}")
-    if not isinstance(kind, Scalar) or kind in (fp8, bf8):
+    if not isinstance(kind, Scalar) or kind.storage_only:
         raise Refused(f"{op!r} of {_named(kind)}", "write a function of two such values")
     if kind.is_float if op in _BITS else kind is boolean:
         raise Refused(f"{op!r} of {kind}", "write a function, or convert the value")

@@ -50,7 +50,7 @@ from amdjit.intrinsics.numbers.integers import clz, ctz
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import emit_lane_id, lane_id, wave_id, wavefront_size
 from amdjit.target import TARGETS
-from amdjit.types import Immediate, bf8, bf16, boolean, fp8, i32, u8, u16, u32, u64
+from amdjit.types import Immediate, bf16, boolean, i32, u8, u16, u32, u64
 
 __all__ = [
     "all",
@@ -298,7 +298,7 @@ def _bits(value):
         return _bitcast(value, u16)
     if value.dtype == bf16:
         return _bitcast(value, u16)
-    if value.dtype == fp8 or value.dtype == bf8:
+    if value.dtype.storage_only:
         return _bitcast(value, u8)
     return value
 

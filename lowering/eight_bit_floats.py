@@ -1,6 +1,6 @@
-"""Conversions between f32 and the OCP 8-bit floats, fp8 (E4M3) and bf8 (E5M2), which LLVM has no
-types for: by the processor's instructions, or where it lacks them, by integer arithmetic with the
-same results.
+"""Conversions between f32 and 8-bit floats, which LLVM has no types for: OCP's fp8 (E4M3) and bf8
+(E5M2) by the processor's instructions, or where it lacks them, by integer arithmetic with the same
+results; those of gfx942, `fp8_fnuz` and `bf8_fnuz`, always by arithmetic.
 
 before: `f32(x)` of fp8
 after:  `call float @llvm.amdgcn.cvt.f32.fp8(i32 %x, i32 0)`
@@ -22,21 +22,28 @@ __all__ = ["from_eight_bits", "to_eight_bits"]
 @dataclass(frozen=True)
 class _Format:
     """mantissa: its bits. bias: of the exponent. overflow: what too large numbers become, infinity
-    among them, and nan, as codes without their sign."""
+    among them, and nan, as codes without their sign. is_fnuz: whether the code of -0 is the only
+    NaN."""
 
     mantissa: int
     bias: int
     overflow: int
     nan: int
+    is_fnuz: bool = False
 
 
 # OCP 8-bit Floating Point Specification; the codes of NaN are gfx12's (RDNA4 ISA, "FP8 and BF8").
-_FORMATS = {"fp8": _Format(3, 7, 0x7F, 0x7F), "bf8": _Format(2, 15, 0x7C, 0x7E)}
+# FNUZ: Noune et al., "8-bit Numerical Formats for Deep Neural Networks"; CDNA3 ISA, "FP8 and BF8".
+_FORMATS = {
+    "fp8": _Format(3, 7, 0x7F, 0x7F), "bf8": _Format(2, 15, 0x7C, 0x7E),
+    "fp8_fnuz": _Format(3, 8, 0x80, 0x80, True), "bf8_fnuz": _Format(2, 16, 0x80, 0x80, True),
+}  # fmt: skip
 
 
 def from_eight_bits(builder: Builder, value: Any, old: Scalar) -> Any:
     """Return 8-bit floats as f32, which represents them exactly."""
-    if builder.has_eight_bit_floats:
+    form = _FORMATS[old.name]
+    if builder.has_eight_bit_floats and not form.is_fnuz:
         name = f"llvm.amdgcn.cvt.f32.{old.name}"
         return _each(
             builder,
@@ -51,21 +58,23 @@ def from_eight_bits(builder: Builder, value: Any, old: Scalar) -> Any:
     if old.name == "bf8":  # the upper byte of f16
         bits = builder.shl(wide, literal(half, 8))
         return builder.fpext(builder.bitcast(bits, like(half, HALF)), like(half, FLOAT))
-    return _from_fp8(builder, value)
+    return _widened(builder, value, form)
 
 
-def _from_fp8(builder: Builder, value: Any) -> Any:
-    """The exponent's field of f32 is that of fp8 plus the difference of the biases; numbers without
-    a leading one are their mantissa times 2**-9."""
+def _widened(builder: Builder, value: Any, form: _Format) -> Any:
+    """The exponent's field of f32 is that of the format plus the difference of the biases; numbers
+    without a leading one are their mantissa times the smallest number."""
     word, single = like(value.type, I32), like(value.type, FLOAT)
     code = builder.zext(value, word)
     magnitude = builder.and_(code, literal(word, 0x7F))
-    shifted = builder.shl(magnitude, literal(word, 20))
-    normal = builder.add(shifted, literal(word, (127 - 7) << 23))
-    small = builder.fmul(builder.uitofp(magnitude, single), _number(builder, single, 2.0**-9))
-    is_small = builder.icmp_unsigned("<", magnitude, literal(word, 8))
+    shifted = builder.shl(magnitude, literal(word, 23 - form.mantissa))
+    normal = builder.add(shifted, literal(word, (127 - form.bias) << 23))
+    unit = _number(builder, single, 2.0 ** (1 - form.bias - form.mantissa))
+    small = builder.fmul(builder.uitofp(magnitude, single), unit)
+    is_small = builder.icmp_unsigned("<", magnitude, literal(word, 1 << form.mantissa))
     bits = builder.select(is_small, builder.bitcast(small, word), normal)
-    is_nan = builder.icmp_unsigned("==", magnitude, literal(word, 0x7F))
+    tested = code if form.is_fnuz else magnitude
+    is_nan = builder.icmp_unsigned("==", tested, literal(word, form.nan))
     bits = builder.select(is_nan, literal(word, 0x7FC00000), bits)
     sign = builder.shl(builder.lshr(code, literal(word, 7)), literal(word, 31))
     return builder.bitcast(builder.or_(bits, sign), single)
@@ -74,8 +83,9 @@ def _from_fp8(builder: Builder, value: Any) -> Any:
 def to_eight_bits(builder: Builder, value: Any, new: Scalar) -> Any:
     """Round f32 to nearest even (RDNA4 ISA, V_CVT_PK_FP8_F32, V_CVT_PK_BF8_F32, with the mode's
     FP16_OVFL at 0)."""
-    if not builder.has_eight_bit_floats:
-        return _rounded(builder, value, _FORMATS[new.name])
+    form = _FORMATS[new.name]
+    if form.is_fnuz or not builder.has_eight_bit_floats:
+        return _rounded(builder, value, form)
     name = f"llvm.amdgcn.cvt.pk.{new.name}.f32"
 
     def one(single: Any) -> Any:
@@ -109,6 +119,9 @@ def _rounded(builder: Builder, value: Any, form: _Format) -> Any:
     is_nan = builder.icmp_unsigned(">", magnitude, literal(word, 0x7F800000))
     code = builder.select(is_nan, literal(word, form.nan), code)
     sign = builder.and_(builder.lshr(bits, literal(word, 24)), literal(word, 0x80))
+    if form.is_fnuz:
+        is_zero = builder.icmp_unsigned("==", code, literal(word, 0))
+        sign = builder.select(is_zero, literal(word, 0), sign)
     return builder.trunc(builder.or_(code, sign), like(value.type, I8))
 
 

@@ -88,10 +88,13 @@ PRIVATE_SPACE = _POINTERS[AddressSpace.PRIVATE]
 CONSTANT_SPACE = _POINTERS[AddressSpace.CONSTANT]
 GENERIC = _POINTERS[AddressSpace.GENERIC]
 
-# LLVM has no types for fp8 and bf8: they are represented by their bytes.
+# LLVM has no types for 8-bit floats: they are represented by their bytes.
 _FLOATS: Mapping[str, Any] = MappingProxyType(
-    {"f16": HALF, "bf16": BFLOAT, "f32": FLOAT, "f64": DOUBLE, "fp8": I8, "bf8": I8}
-)
+    {
+        "f16": HALF, "bf16": BFLOAT, "f32": FLOAT, "f64": DOUBLE,
+        "fp8": I8, "bf8": I8, "fp8_fnuz": I8, "bf8_fnuz": I8,
+    }
+)  # fmt: skip
 
 
 def pointer_to(space: AddressSpace) -> Any:

@@ -112,3 +112,17 @@ def format_named(name: str) -> BufferFormat | None:
         (format_of(number) for number, full in BUFFER_FORMATS.items() if full == f"BUF_FMT_{name}"),
         None,
     )
+
+
+# gfx9 names a format by two numbers: the widths of its components, and their kind.
+_WIDTHS = (
+    *("INVALID", "8", "16", "8_8", "32", "16_16", "10_11_11", "11_11_10", "10_10_10_2"),
+    *("2_10_10_10", "8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32", "RESERVED"),
+)
+_KINDS_OF_GFX9 = ("UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED", "FLOAT")
+
+
+def unified_format(data: int, number: int) -> int:
+    """Return the unified format of gfx9's data format and number format, 0 if there is none."""
+    name = f"BUF_FMT_{_WIDTHS[data]}_{_KINDS_OF_GFX9[number]}"
+    return next((code for code, known in BUFFER_FORMATS.items() if known == name), 0)

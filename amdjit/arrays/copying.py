@@ -28,13 +28,13 @@ from amdjit.runtime.memory import temporary
 from amdjit.runtime.place import is_captured, keep_for_graph
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.runtime.strides import Shape, contiguous_strides
-from amdjit.types import Scalar, bf8, bf16, f16, f32, fp8, from_dtype
+from amdjit.types import Scalar, bf8, bf8_fnuz, bf16, f16, f32, fp8, fp8_fnuz, from_dtype
 
 _BLOCK = 256
 _MOST_BLOCKS = 65535
 _NARROW = (f16, bf16)
 # Their conversions are not the same on all processors, or not NumPy's.
-_BY_HOST = (fp8, bf8)
+_BY_HOST = (fp8, bf8, fp8_fnuz, bf8_fnuz)
 
 
 def copy_array(target: DeviceArray, source: DeviceArray, stream: Stream | None = None) -> None:

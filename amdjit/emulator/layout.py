@@ -251,6 +251,7 @@ class BufferRefusal(IntEnum):
     VALUE = 10
     SCALED = 11
     PRIVATE = 12
+    SWIZZLED_RECORDS = 13
 
 
 class BarrierMisuse(IntEnum):

@@ -23,7 +23,9 @@ __all__ = ["EXACT", "LOSSY", "SAFE", "UNSAFE", "WIDER", "conversion", "cost"]
 
 EXACT, WIDER, SAFE, LOSSY, UNSAFE = range(5)
 # Bits of an integer that a float holds exactly.
-_MANTISSA = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53, "fp8": 4, "bf8": 3}
+_MANTISSA = {
+    "f16": 11, "bf16": 8, "f32": 24, "f64": 53, "fp8": 4, "bf8": 3, "fp8_fnuz": 4, "bf8_fnuz": 3,
+}  # fmt: skip
 
 
 def cost(ranks: Sequence[int]) -> tuple[int, int, int, int]:

@@ -143,7 +143,10 @@ class LaunchUse:
 
 
 # Significant bits, with the hidden one, and the largest exponent.
-_FLOATS = {"f16": (11, 15), "bf16": (8, 127), "f32": (24, 127), "fp8": (4, 8), "bf8": (3, 15)}
+_FLOATS = {
+    "f16": (11, 15), "bf16": (8, 127), "f32": (24, 127), "fp8": (4, 8), "bf8": (3, 15),
+    "fp8_fnuz": (4, 7), "bf8_fnuz": (3, 15),
+}  # fmt: skip
 
 
 def _largest(type: Scalar) -> float:
@@ -153,8 +156,8 @@ def _largest(type: Scalar) -> float:
 
 
 def least_overflow(type: Scalar) -> float:
-    """Return the least number that rounds to infinity (for fp8 to NaN): half a unit above the
-    largest."""
+    """Return the least number that rounds to infinity (to NaN, where there is none): half a unit
+    above the largest."""
     precision, _ = _FLOATS[type.name]
     largest = _largest(type)
     return largest + math.ldexp(1.0, math.frexp(largest)[1] - precision - 1)

@@ -9,12 +9,14 @@ from amdjit.language.vector_types import *  # noqa: F403
 from amdjit.types import VOID as _VOID
 from amdjit.types import Const as Const
 from amdjit.types import bf8 as bf8
+from amdjit.types import bf8_fnuz as bf8_fnuz
 from amdjit.types import bf16 as bf16
 from amdjit.types import boolean as boolean
 from amdjit.types import f16 as f16
 from amdjit.types import f32 as f32
 from amdjit.types import f64 as f64
 from amdjit.types import fp8 as fp8
+from amdjit.types import fp8_fnuz as fp8_fnuz
 from amdjit.types import i8 as i8
 from amdjit.types import i16 as i16
 from amdjit.types import i32 as i32

@@ -43,7 +43,20 @@ from amdjit.launching.array_facts import facts_of, sharing
 from amdjit.launching.record_arguments import Annotation
 from amdjit.runtime.arguments import ArgumentPacker, flatten_of
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.types import Array, Scalar, Type, Vector, bf8, bf16, f64, fp8, i32, i64
+from amdjit.types import (
+    Array,
+    Scalar,
+    Type,
+    Vector,
+    bf8,
+    bf8_fnuz,
+    bf16,
+    f64,
+    fp8,
+    fp8_fnuz,
+    i32,
+    i64,
+)
 
 __all__ = ["NotQuickError", "currency_source", "pack_source"]
 
@@ -51,7 +64,7 @@ __all__ = ["NotQuickError", "currency_source", "pack_source"]
 _FIXED = (type, Type, np.dtype, types.FunctionType, DeviceFunction, Enum)
 _SEQUENCES = (tuple, list, np.ndarray)
 # Floats whose bits NumPy makes, which refuses what does not fit.
-_BITS = (bf16, fp8, bf8)
+_BITS = (bf16, fp8, bf8, fp8_fnuz, bf8_fnuz)
 _ABSENT = object()
 # With more arrays, sorting is quicker than comparing each with each.
 _FEW_ARRAYS = 4

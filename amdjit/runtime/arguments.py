@@ -21,14 +21,14 @@ from amdjit.abi.kernarg import kernarg_order
 from amdjit.diagnostics.errors import InternalError, LaunchError
 from amdjit.late_methods import dataclass
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.types import Array, Scalar, Type, Vector, bf8, bf16, fp8
+from amdjit.types import Array, Scalar, Type, Vector, bf16
 
 Flatten = Callable[[Any], Sequence[Any]]
 
 _CODES = {
     "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q",
     "f16": "e", "f32": "f", "f64": "d", "boolean": "?",
-    "bf16": "H", "fp8": "B", "bf8": "B",
+    "bf16": "H", "fp8": "B", "bf8": "B", "fp8_fnuz": "B", "bf8_fnuz": "B",
 }  # fmt: skip
 _ADDRESS = "Q"
 # What the `struct` module raises for a value that is of the wrong type, out of range or no number.
@@ -154,8 +154,7 @@ def flatten_of(type: Type) -> Flatten:
         return _flatten_strided if type.layout.has_strides else _flatten_contiguous
     if isinstance(type, Vector):
         return _vector_flattener(type)
-    if type in (bf16, fp8, bf8):
-        assert isinstance(type, Scalar)
+    if isinstance(type, Scalar) and (type is bf16 or type.storage_only):
         return _bits_flattener(type)
     return _flatten_scalar
 

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 # gfx10 and later have row_share, row_xmask, DPP8 and the row permutations; gfx11 and later exchange
-# halves.
+# halves. The other patterns of rows are also gfx9's (CDNA3 ISA, "DPP").
 _RDNA = row_of("permlanex16").targets
 _HALVES = row_of("permlane64").targets
 _ROW_SHL, _ROW_SHR, _ROW_ROR, _MIRROR, _HALF_MIRROR, _SHARE, _XMASK = (
@@ -250,7 +250,7 @@ def _dpp_source(lane: Any, control: int) -> Any:
     return lane - place + within[kind]
 
 
-@intrinsic(Emit(_emit_quad_perm), isa="quad_perm", targets=_RDNA, alternative="wave.shuffle")
+@intrinsic(Emit(_emit_quad_perm), isa="quad_perm")
 def quad_perm(
     value: LANE_VALUE, first: Quad, second: Quad, third: Quad, fourth: Quad
 ) -> LANE_VALUE:
@@ -260,19 +260,19 @@ def quad_perm(
     return _in_rows(value, lambda place: lanes[place], 4)
 
 
-@intrinsic(Emit(_emit_row_shl), isa="row_shl", targets=_RDNA, alternative="wave.shuffle_down")
+@intrinsic(Emit(_emit_row_shl), isa="row_shl")
 def row_shl(value: LANE_VALUE, count: Count) -> LANE_VALUE:
     """Return the value `count` lanes above in the row, 0 past its end (DPP `row_shl`)."""
     return _in_rows(value, lambda place: place + count)
 
 
-@intrinsic(Emit(_emit_row_shr), isa="row_shr", targets=_RDNA, alternative="wave.shuffle_up")
+@intrinsic(Emit(_emit_row_shr), isa="row_shr")
 def row_shr(value: LANE_VALUE, count: Count) -> LANE_VALUE:
     """Return the value `count` lanes below in the row, 0 before its start (DPP `row_shr`)."""
     return _in_rows(value, lambda place: place - count)
 
 
-@intrinsic(Emit(_emit_row_ror), isa="row_ror", targets=_RDNA, alternative="wave.shuffle")
+@intrinsic(Emit(_emit_row_ror), isa="row_ror")
 def row_ror(value: LANE_VALUE, count: Count) -> LANE_VALUE:
     """Return the value `count` lanes below, wrapping around within the row (DPP `row_ror`)."""
     return _in_rows(value, lambda place: (place - count) % 16)
@@ -290,18 +290,13 @@ def row_xmask(value: LANE_VALUE, mask: Count) -> LANE_VALUE:
     return _in_rows(value, lambda place: place ^ mask)
 
 
-@intrinsic(Emit(_emit_row_mirror), isa="row_mirror", targets=_RDNA, alternative="wave.shuffle_xor")
+@intrinsic(Emit(_emit_row_mirror), isa="row_mirror")
 def row_mirror(value: LANE_VALUE) -> LANE_VALUE:
     """Return the row's values in reverse order (DPP `row_mirror`)."""
     return _in_rows(value, lambda place: 15 - place)
 
 
-@intrinsic(
-    Emit(_emit_row_half_mirror),
-    isa="row_half_mirror",
-    targets=_RDNA,
-    alternative="wave.shuffle_xor",
-)
+@intrinsic(Emit(_emit_row_half_mirror), isa="row_half_mirror")
 def row_half_mirror(value: LANE_VALUE) -> LANE_VALUE:
     """Return the values of each half of a row in reverse order (DPP `row_half_mirror`)."""
     return _in_rows(value, lambda place: 7 - place, 8)

@@ -34,6 +34,7 @@ from amdjit.intrinsics.matrix.fragments import (
     store_matrix_sync,
     synchronize_workgroup,
     u4,
+    xf32,
 )
 from amdjit.intrinsics.matrix.multiply.bounds import error_bound
 from amdjit.intrinsics.matrix.multiply.certainty import certainty
@@ -188,4 +189,5 @@ __all__ = [
     "wmma_i32_16x16x16_iu8",
     "wmma_i32_16x16x32_iu4",
     "workgroup_dim",
+    "xf32",
 ]

@@ -23,7 +23,7 @@ from amdjit.declarations import Form, SpecialForm, device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.multiply.mma import product_of
 from amdjit.intrinsics.matrix.operands.kinds import fragment_kind
-from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Nibble, Use
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Nibble, Rounded, Use
 from amdjit.intrinsics.matrix.operands.run_time_layouts import chosen_when_running, mem_row_major
 from amdjit.intrinsics.matrix.operands.schedules import number_of_wave, takes_part
 from amdjit.intrinsics.matrix.transfers.blocks import fill_blocks, load_blocks, store_blocks
@@ -38,6 +38,7 @@ matrix_a, matrix_b, accumulator, sparse_a = (
     Use.ACCUMULATOR,
     Use.SPARSE_A,
 )
+xf32 = Rounded.XF32
 row_major, col_major = DataLayout.ROW_MAJOR, DataLayout.COL_MAJOR
 i4, u4 = Nibble.I4, Nibble.U4
 _shuffle = SpecialForm(Form.SHUFFLE, "Elements of two vectors, picked by number.")
@@ -215,12 +216,15 @@ def mma_sync(d, a, b, c):
     a_items, b_items, c_items = (
         a.kind.blocks.operand_items * product.group,
         b.kind.blocks.operand_items * product.group,
-        c.kind.blocks.items,
+        c.kind.blocks.items * product.c_blocks,
     )
     for i in _static_range(product.rows):
         for j in _static_range(product.columns):
             held = c.x.load(c_items * (j * product.rows + i), c_items)
-            total = bitcast(_spread(held) if product.is_spread else held, product.c_type)
+            if product.converts:
+                total = product.c_type(held)
+            else:
+                total = bitcast(_spread(held) if product.is_spread else held, product.c_type)
             for step in _static_range(product.steps):
                 n, m = i * product.steps + step, j * product.steps + step
                 left = bitcast(
@@ -235,6 +239,8 @@ def mma_sync(d, a, b, c):
                     total = _sparse_product(
                         product, left, right, total, bitcast(word >> u32(bit % 32), i32)
                     )
+                elif product.is_mfma:
+                    total = product.builtin(left, right, total, 0, 0, 0)
                 elif product.is_integer:
                     total = product.builtin(
                         product.a_signed, left, product.b_signed, right, total, False
@@ -243,8 +249,12 @@ def mma_sync(d, a, b, c):
                     total = product.builtin(left, right, total, False)
                 else:
                     total = product.builtin(left, right, total)
-            result = _gathered(d.kind, total) if product.is_spread else total
-            d.x.store(c_items * (j * product.rows + i), bitcast(result, d.kind.blocks.held_type))
+            place = c_items * (j * product.rows + i)
+            if product.is_mfma:
+                d.x.store(place, vector(d.kind.blocks.item, c_items)(total))
+            else:
+                result = _gathered(d.kind, total) if product.is_spread else total
+                d.x.store(place, bitcast(result, d.kind.blocks.held_type))
 
 
 @device_function
@@ -270,7 +280,9 @@ def _gathered(kind, total):
 
 @device_function
 def _sparse_product(product, left, right, total, index):
-    """Return SWMMAC's result. index: the lane's, from its lowest bit on."""
+    """Return SWMMAC's or SMFMAC's result. index: the lane's, from its lowest bit on."""
+    if product.is_mfma:
+        return product.builtin(left, right, total, index, 0, 0)
     if product.is_integer:
         return product.builtin(product.a_signed, left, product.b_signed, right, total, index, False)
     return product.builtin(left, right, total, index)

@@ -55,7 +55,7 @@ def _index_kind(compilation: Compilation, kind: FragmentKind) -> IndexKind:
     # A block is a word of 4 bytes, which says where the elements of k = 32 stand.
     blocks = Blocks(
         use=kind.use, across=kind.m, along=kind.k // 8, depth=4, held=4, steps=(0, 0), memory=u8,
-        unit=1, item=u32
+        unit=1, item=u32, side=kind.blocks.side
     )  # fmt: skip
     return IndexKind(kind.layout, blocks)
 

@@ -62,10 +62,19 @@ DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
 
 
 class Generation(Enum):
-    """Processors with the same matrix instructions."""
+    """Processors with the same matrix instructions: those of CDNA have MFMA, each its own set."""
 
     GFX11 = "gfx11"
     GFX12 = "gfx12"
+    GFX908 = "gfx908"
+    GFX90A = "gfx90a"
+    GFX942 = "gfx942"
+    GFX950 = "gfx950"
+
+    @property
+    def is_cdna(self) -> bool:
+        """Whether the instructions are MFMA and SMFMAC (`mfma_instructions`)."""
+        return self not in (Generation.GFX11, Generation.GFX12)
 
 
 # result, A, B and K of the dense instructions; a sparse one has twice the K.

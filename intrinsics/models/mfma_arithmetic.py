@@ -46,7 +46,6 @@ _XF32_MASK = np.uint32(0xFFFFE000)
 _NAN: Mapping[str, int] = MappingProxyType(
     {"gfx908": 0x7FC00000, "gfx90a": 0x7FC00000, "gfx942": 0x7FFFFFFF, "gfx950": 0x7FFFFFFF}
 )
-# An exponent of 255 is NaN (OCP Microscaling Formats 1.0, "E8M0").
 _SCALE_BIAS = 127
 
 

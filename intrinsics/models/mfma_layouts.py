@@ -8,10 +8,8 @@ operands of 8, 6 or 4 bits, each in its own format, and one scale for 32 neighbo
 operands `scale_a` and `scale_b`.
 
 Sources: AMD's matrix instruction calculator 1.3.2 (gfx908, gfx90a, gfx942); CDNA3 ISA, 7.1 "Matrix
-Arithmetic Instructions"; for the formats of 8, 6 and 4 bits of gfx950, Composable Kernel's tests of
-these instructions (test/mx_mfma_op), which list the places of FP8, FP4 and the scales. That 6-bit
-operands lie like 4-bit ones, and that dense products of gfx950 with twice the K follow the same
-rule as the others, is derived, not documented.
+Arithmetic Instructions"; CDNA4 ISA, 7.1.5 and 7.2.1, for the formats of 8, 6 and 4 bits of gfx950
+and their scales, which Composable Kernel's tests of these instructions (test/mx_mfma_op) list, too.
 """
 
 from __future__ import annotations

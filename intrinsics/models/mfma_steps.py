@@ -40,6 +40,8 @@ from amdjit.intrinsics.models.exact_sums import fused_f32, fused_f64, sum_rounde
 Array = np.ndarray[Any, Any]
 Step = Callable[["Terms", Array], Array]
 
+# The exponent that the byte 255 of a scale would have (OCP Microscaling Formats 1.0, "E8M0").
+NAN_SCALE = 128
 # The exponent of the products if all of them are 0: below all others.
 _NONE = -(1 << 20)
 _LOWEST = -126
@@ -59,7 +61,8 @@ class Factors:
 
     @classmethod
     def of(cls, numbers: Array, shift: Array | None = None) -> Factors:
-        """Take floats apart. shift: exponents to add to theirs, of scales."""
+        """Take floats apart. shift: exponents to add to theirs, of scales; `NAN_SCALE` makes
+        them NaN."""
         information: Any = ml_dtypes.finfo(numbers.dtype)  # type: ignore[no-untyped-call]
         fraction_bits, lowest = int(information.nmant), int(information.minexp)
         with np.errstate(invalid="ignore"):
@@ -68,7 +71,8 @@ class Factors:
         exponent = np.maximum(np.frexp(finite)[1] - 1, lowest).astype(np.int64)
         significand = np.ldexp(finite, fraction_bits - exponent).astype(np.int64)
         if shift is not None:
-            value, exponent = np.ldexp(value, shift), exponent + shift
+            scaled = np.ldexp(value, shift)
+            value, exponent = np.where(shift == NAN_SCALE, np.nan, scaled), exponent + shift
         return cls(value, significand, exponent, fraction_bits, 2.0**lowest)
 
     def part(self, at: Any) -> Factors:

@@ -10,13 +10,32 @@ import numpy as np
 import pytest
 from typing_of_expressions import type_of
 
-from amdjit import bf8, bf16, boolean, f16, f32, f64, fp8, i8, i16, i32, i64, u8, u16, u32, u64
+from amdjit import (
+    bf8,
+    bf8_fnuz,
+    bf16,
+    boolean,
+    f16,
+    f32,
+    f64,
+    fp8,
+    fp8_fnuz,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.values.promotion import assignable, common_scalar
 from amdjit.types import Scalar
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
-TYPES = (boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, fp8, bf8)
+FNUZ = (fp8_fnuz, bf8_fnuz)
+TYPES = (boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, fp8, bf8, *FNUZ)
 
 
 def common_table() -> str:
@@ -104,7 +123,7 @@ def test_types_are_numpys_but_for_what_the_document_names() -> None:
     for left in TYPES:
         for right in TYPES:
             common = common_scalar(left, right)
-            if {bf16, fp8, bf8} & {left, right} or left.is_float != right.is_float:
+            if {bf16, fp8, bf8, *FNUZ} & {left, right} or left.is_float != right.is_float:
                 continue
             numpys = np.promote_types(left.dtype, right.dtype)
             if common is None:

@@ -58,6 +58,7 @@ _WIDTHS: Mapping[str, str] = {
     "dwordx8": "b256",
     "dwordx16": "b512",
 }
+_DIRECT: Mapping[str, str] = {"ubyte": "u8", "sbyte": "i8", "ushort": "u16", "sshort": "i16"}
 _LOADS: Mapping[str, str] = {
     "load_ubyte": "load_u8",
     "load_sbyte": "load_i8",
@@ -104,6 +105,9 @@ def _logic() -> Iterator[tuple[str, str]]:
 
 
 def _memory() -> Iterator[tuple[str, str]]:
+    for memory in ("global", "scratch"):
+        for old, new in {**_WIDTHS, **_DIRECT}.items():
+            yield f"{memory}_load_lds_{old}", f"{memory}_load_lds_{new}"
     for memory in ("flat", "global", "scratch", "buffer", "s", "s_buffer", "s_scratch"):
         for old, new in _WIDTHS.items():
             yield f"{memory}_load_{old}", f"{memory}_load_{new}"
@@ -113,6 +117,15 @@ def _memory() -> Iterator[tuple[str, str]]:
         for old, (new, kind) in _ATOMICS.items():
             yield f"{memory}_atomic_{old}", f"{memory}_atomic_{new}_{kind}32"
             yield f"{memory}_atomic_{old}_x2", f"{memory}_atomic_{new}_{kind}64"
+
+
+def _formats() -> Iterator[tuple[str, str]]:
+    for verb in ("load", "store"):
+        for memory in ("buffer", "tbuffer"):
+            for channels in ("x", "xy", "xyz", "xyzw"):
+                old, new = f"format_d16_{channels}", f"d16_format_{channels}"
+                yield f"{memory}_{verb}_{old}", f"{memory}_{verb}_{new}"
+        yield f"buffer_{verb}_format_d16_hi_x", f"buffer_{verb}_d16_hi_format_x"
 
 
 def _lds() -> Iterator[tuple[str, str]]:
@@ -142,5 +155,6 @@ GFX9_OPERATIONS: Mapping[str, str] = {
     **_VECTOR,
     **dict(_logic()),
     **dict(_memory()),
+    **dict(_formats()),
     **dict(_lds()),
 }

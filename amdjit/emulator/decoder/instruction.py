@@ -138,8 +138,9 @@ class Sdwa:
     """The parts of registers that an instruction reads and writes (sub-dword addressing).
 
     destination, sources: 0 to 3 for bytes, 4 and 5 for halves, 6 for all; destination is None if a
-    lane mask is written. unused: what the rest of the result becomes: 0 zeros, 1 the sign, 2 what
-    it was. extended: bit n: the part that source n names is extended by its sign.
+    lane mask is written, or always whole registers. unused: what the rest of the result becomes: 0
+    zeros, 1 the sign, 2 what it was. extended: bit n: the part that source n names is extended by
+    its sign.
     """
 
     destination: int | None

@@ -79,7 +79,8 @@ class InstructionSet:
     accumulation VGPRs there are. scratch: how waves find their scratch memory. packs_item_ids: v0
     has all ids of a work-item, otherwise v0 to v2. keeps_high_halves: a result of 16 bits leaves
     the rest of its register alone, otherwise only where op_sel names the half (LLVM:
-    zeroesHigh16BitsOfDest). runs: the emulator executes it. end_of_program: the code of S_ENDPGM.
+    zeroesHigh16BitsOfDest). splits_formats: buffers have a data format and a number format, and no
+    OOB_SELECT. runs: the emulator executes it. end_of_program: the code of S_ENDPGM.
     """
 
     name: str
@@ -104,6 +105,7 @@ class InstructionSet:
     keeps_high_halves: bool = True
     runs: bool = True
     end_of_program: int = 0xBFB00000
+    splits_formats: bool = False
 
 
 GFX12 = InstructionSet(
@@ -216,6 +218,7 @@ def _gfx9(
         packs_item_ids=accumulation is Accumulation.UNIFIED,
         keeps_high_halves=False,
         end_of_program=0xBF810000,
+        splits_formats=True,
     )
 
 

@@ -118,12 +118,11 @@ LOW_HALF, HIGH_HALF = 0, 1
 class Access:
     """What an instruction does to memory.
 
-    size: bytes that a lane moves for each address, in wave32; 0 if a buffer's format, a prefetch's
-    length or M0 says it. half: the half of a register that is filled or stored (RDNA 4 ISA, 10.4),
-    None for whole registers. has_descriptor: a buffer resource holds the base address.
-    names_format: the instruction names the buffer's format. converts: values are converted from or
-    to a format. is_transposed: lanes exchange what they load. has_two_addresses: there are two
-    offsets, each with data of its own.
+    size: bytes that a lane moves for each address, in wave32; 0 if a format, a prefetch or M0 says
+    it. half: that of a register that is filled or stored (RDNA 4 ISA, 10.4). has_descriptor: a
+    buffer resource has the base address. names_format: the instruction names the buffer's format.
+    converts: values are converted from or to it. is_transposed: lanes exchange what they load.
+    has_two_addresses: with data of their own. expects_first: memory must hold the first operand.
     """
 
     space: Space
@@ -136,6 +135,7 @@ class Access:
     converts: bool = False
     is_transposed: bool = False
     has_two_addresses: bool = False
+    expects_first: bool = False
 
 
 class CacheAction(Enum):

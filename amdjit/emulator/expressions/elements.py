@@ -81,6 +81,19 @@ def fnuz_to_single(b: Builder, lanes: Value, exponent_bits: int) -> Value:
     return b.bitcast(b.select(is_nan, b.const(byte, 0x7FC00000), bits), "float")
 
 
+def _small(bits: int, mantissa: int, bias: int) -> Convert:
+    """Convert a format without infinities and NaNs: half precision has the same bits with another
+    bias."""
+
+    def widen(b: Builder, lanes: Value) -> Value:
+        sign = b.mask(b.shift("lshr", lanes, bits - 1), 1)
+        magnitude = b.shift("shl", b.mask(lanes, bits - 1), 10 - mantissa)
+        scaled = half_to_single(b, b.or_(b.shift("shl", sign, 15), magnitude))
+        return b.binary("fmul", scaled, b.const(scaled, 2.0 ** (15 - bias)))
+
+    return widen
+
+
 def _integer(bits: int, signed: bool) -> Convert:
     def widen(b: Builder, lanes: Value) -> Value:
         narrow = b.resize(lanes, bits)
@@ -101,6 +114,9 @@ ELEMENTS: Mapping[str, Element] = {
     "bf8": Element(8, bf8_to_single, _refuse),
     "fp8_fnuz": Element(8, partial(fnuz_to_single, exponent_bits=4), _refuse),
     "bf8_fnuz": Element(8, partial(fnuz_to_single, exponent_bits=5), _refuse),
+    "fp6": Element(6, _small(6, 3, 1), _refuse),
+    "bf6": Element(6, _small(6, 2, 3), _refuse),
+    "fp4": Element(4, _small(4, 1, 1), _refuse),
     "i8": Element(8, _integer(8, True), _refuse),
     "u8": Element(8, _integer(8, False), _refuse),
     "i4": Element(4, _integer(4, True), _refuse),

@@ -1,7 +1,9 @@
-"""Conversion of single precision to the OCP 8-bit floats E4M3 (fp8) and E5M2 (bf8)."""
+"""Conversion of single precision to the OCP 8-bit floats E4M3 (fp8) and E5M2 (bf8), and from and to
+gfx942's, FNUZ."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value
@@ -10,7 +12,7 @@ from amdjit.emulator.host.builder import Builder, Value
 @dataclass(frozen=True, slots=True)
 class _Format:
     """A format: the bits of its mantissa, the bias of its exponent, and codes, the first that of
-    the largest finite number."""
+    the largest finite number. unsigned: codes that have no sign."""
 
     mantissa: int
     bias: int
@@ -18,13 +20,17 @@ class _Format:
     overflow: int
     infinity: int
     nan: int
+    unsigned: tuple[int, ...] = ()
 
 
 # E4M3 has no infinity: overflow yields NaN. E5M2 overflows to infinity. In the mode FP16_OVFL,
-# finite values become the largest finite number instead.
+# finite values become the largest finite number instead. FNUZ ("finite, no negative zero") has one
+# NaN where -0 would be, which also stands for infinity and overflow.
 _KINDS = {
     "fp8": _Format(3, 7, 0x7E, 0x7F, 0x7F, 0x7F),
     "bf8": _Format(2, 15, 0x7B, 0x7C, 0x7C, 0x7E),
+    "fp8_fnuz": _Format(3, 8, 0x7F, 0x80, 0x80, 0x80, unsigned=(0, 0x80)),
+    "bf8_fnuz": _Format(2, 16, 0x7F, 0x80, 0x80, 0x80, unsigned=(0, 0x80)),
 }
 
 
@@ -63,7 +69,27 @@ def single_to_fp8(
     infinite = b.compare("oeq", magnitude, b.const(magnitude, float("inf")))
     code = b.select(infinite, b.const(code, form.infinity), code)
     code = b.select(b.compare("uno", value, value), b.const(code, form.nan), code)
-    return b.or_(code, sign)
+    signed = b.or_(code, sign)
+    for one in form.unsigned:
+        signed = b.select(b.compare("eq", code, b.const(code, one)), code, signed)
+    return signed
+
+
+def fnuz_to_single(kind: str) -> Callable[[Builder, Value], Value]:
+    """Return the conversion of the low 8 bits from FNUZ: single precision has the same bits with
+    another bias. That 0x80 becomes the positive NaN without a payload is an assumption."""
+    form = _KINDS[kind]
+
+    def widen(b: Builder, lanes: Value) -> Value:
+        byte = b.mask(lanes, 8)
+        scaled = b.bitcast(b.shift("shl", b.mask(byte, 7), 23 - form.mantissa), "float")
+        number = b.binary("fmul", scaled, b.const(scaled, 2.0 ** (127 - form.bias)))
+        sign = b.shift("shl", b.shift("lshr", byte, 7), 31)
+        signed = b.or_(b.bitcast(number, "i32"), sign)
+        nan = b.compare("eq", byte, b.const(byte, form.nan))
+        return b.bitcast(b.select(nan, b.const(signed, 0x7FC00000), signed), "float")
+
+    return widen
 
 
 def _stochastic(b: Builder, scaled: Value, random: Value, form: _Format) -> Value:

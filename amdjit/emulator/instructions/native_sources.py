@@ -7,6 +7,7 @@ from functools import partial
 
 from amdjit.emulator.host.native_sources import NativeSources, Source, Variant
 from amdjit.emulator.instructions.buffers.addresses import PLACE, place_text
+from amdjit.emulator.instructions.buffers.gfx9_addresses import GFX9_PLACE, gfx9_place_text
 from amdjit.emulator.instructions.buffers.partial_lanes import PARTS
 from amdjit.emulator.instructions.buffers.private_segment import (
     PRIVATE_PLACE,
@@ -16,6 +17,7 @@ from amdjit.emulator.instructions.buffers.texels import TEXELS
 from amdjit.emulator.instructions.lanes.permute_native import gather_lanes_text, scatter_lanes_text
 from amdjit.emulator.instructions.long_expressions_native import long_sources
 from amdjit.emulator.instructions.matrix.cdna.native import mfma_sources
+from amdjit.emulator.instructions.matrix.cdna.scaled import scaled_product_sources
 from amdjit.emulator.instructions.matrix.dots_native import dot_sources
 from amdjit.emulator.instructions.matrix.layouts import Matrix, matrices
 from amdjit.emulator.instructions.matrix.products import chain_text, integer_text
@@ -63,12 +65,14 @@ NATIVES = NativeSources(
         "aj_scatter_lanes": scatter_lanes_text,
         **long_sources(),
         **scaled_sources(),
+        **scaled_product_sources(),
         "aj_exp2": exp2_text,
         "aj_log2": log2_text,
         "aj_sin": sine_text,
         "aj_cos": cosine_text,
         **_accesses(),
         PLACE: place_text,
+        GFX9_PLACE: gfx9_place_text,
         PRIVATE_PLACE: private_place_text,
         **PARTS,
         **TEXELS,

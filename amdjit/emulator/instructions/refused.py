@@ -44,6 +44,18 @@ _GFX9: Mapping[str, str] = {
         "it may drop earlier stores, and which ones is not documented",
     ),
     "s_setvskip": "what a wave does that skips vector instructions is not emulated",
+    **dict.fromkeys(
+        (f"s_scratch_{verb}_b{bits}" for verb in ("load", "store") for bits in (32, 64, 128)),
+        "it reaches scratch memory in which 64 lanes are interleaved, and here they are apart",
+    ),
+    **dict.fromkeys(
+        ("s_dcache_discard", "s_dcache_discard_x2"),
+        "it loses stores that have not left the cache, and here there is none",
+    ),
+    **dict.fromkeys(
+        ("v_exp_legacy_f32", "v_log_legacy_f32"),
+        "no ISA document says what its legacy rules are, and compilers do not use it",
+    ),
     "v_screen_partition_4se_b32": "it divides a screen among shader engines: graphics",
 }
 # By family, in addition to those above.

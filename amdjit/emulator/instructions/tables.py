@@ -10,14 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.instructions.buffers.table import BUFFERS
+from amdjit.emulator.instructions.buffers.table import BUFFERS, GFX908_BUFFERS
 from amdjit.emulator.instructions.lanes.table import CROSS_LANE, HALF_WAVE_LANES
-from amdjit.emulator.instructions.matrix.table import MATRIX
-from amdjit.emulator.instructions.memory.table import MEMORY
+from amdjit.emulator.instructions.matrix.table import GFX9_MATRIX, MATRIX
+from amdjit.emulator.instructions.memory.table import GFX9_MEMORY, GFX908_MEMORY, MEMORY
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.scalar.table import SCALAR
 from amdjit.emulator.instructions.scaled.conversions import SCALED
-from amdjit.emulator.instructions.vector.table import VECTOR
+from amdjit.emulator.instructions.vector.table import (
+    GFX9_VECTOR,
+    GFX942_VECTOR,
+    GFX950_VECTOR,
+    VECTOR,
+)
 
 _SHARED: Mapping[str, Emitter] = {
     **SCALAR,
@@ -31,15 +36,16 @@ _SHARED: Mapping[str, Emitter] = {
 
 _GFX11: Mapping[str, Emitter] = {**_SHARED, **HALF_WAVE_LANES}
 # What has the name of another family's operation and does something else.
-_GFX9: Mapping[str, Emitter] = {**_SHARED}
+_GFX9: Mapping[str, Emitter] = {**_SHARED, **GFX9_VECTOR, **GFX9_MATRIX, **GFX9_MEMORY}
+_GFX908: Mapping[str, Emitter] = {**_GFX9, **GFX908_MEMORY, **GFX908_BUFFERS}
 _TABLES: Mapping[str, Mapping[str, Emitter]] = {
     "gfx12": _SHARED,
     "gfx11": _GFX11,
     "gfx11.5": _GFX11,
-    "gfx908": _GFX9,
-    "gfx90a": _GFX9,
-    "gfx942": _GFX9,
-    "gfx950": _GFX9,
+    "gfx908": _GFX908,
+    "gfx90a": _GFX908,
+    "gfx942": {**_GFX9, **GFX942_VECTOR},
+    "gfx950": {**_GFX9, **GFX950_VECTOR},
 }
 EMITTERS = _TABLES["gfx12"]
 

@@ -167,8 +167,8 @@ _OTHER = {
 # What RDNA 4 ISA, 9.3 to 9.6, forbids or leaves open.
 _BUFFERS = {
     BufferRefusal.TYPE: "these four registers hold no buffer resource: bits 127:126 are not 0",
-    BufferRefusal.UNBOUND: "the buffer resource has the format INVALID (bits 113:108 are 0): it is "
-    "not bound",
+    BufferRefusal.UNBOUND: "the buffer resource has the format INVALID (bits 113:108, "
+    "or 114:111 on gfx9, are 0): it is not bound",
     BufferRefusal.SWIZZLE: "the buffer resource's swizzle (bits 63:62) is 2, which is reserved",
     BufferRefusal.ELEMENT: "the access does not fit into an element of this swizzled buffer",
     BufferRefusal.STRIDE: "the stride of this swizzled buffer is not a multiple of its "
@@ -186,6 +186,8 @@ _BUFFERS = {
     "leaves open",
     BufferRefusal.PRIVATE: "the private segment buffer has an index, or its base and the scalar "
     "offset point between the dwords of a wave's lanes",
+    BufferRefusal.SWIZZLED_RECORDS: "the buffer resource is swizzled (bit 63) and does not add the "
+    "number of the lane (bit 119): what that means on gfx9 is not certain",
     BufferRefusal.SCALED: "the ISA document does not say how a store rounds to a USCALED or "
     "SSCALED format",
 }

@@ -9,8 +9,9 @@ from typing import Any
 
 from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import amdgcn
+from amdjit.intrinsics.matrix.multiply.mfma import described, mfma_of, processors_with
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
-from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use, type_name
+from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use
 from amdjit.intrinsics.models.matrix_layouts import (
     GFX11_INSTRUCTIONS,
     INSTRUCTIONS,
@@ -35,7 +36,9 @@ class Product:
 
     group: blocks of A and B that an instruction takes. index_bits: bits of a lane's index that an
     instruction takes, 0 for dense products. is_spread: whether elements of C have 16 bits and a
-    register each; c_type then has twice as many.
+    register each; c_type then has twice as many. is_mfma: whether it is CDNA's, which takes
+    modifiers, all 0. c_blocks: blocks of C that it takes. converts: whether C becomes c_type and D
+    what it was, because the instruction adds in f32.
     """
 
     builtin: Intrinsic
@@ -51,6 +54,9 @@ class Product:
     b_type: Type
     c_type: Type
     is_spread: bool = False
+    is_mfma: bool = False
+    c_blocks: int = 1
+    converts: bool = False
 
 
 def _check_waves(compilation: Compilation) -> None:
@@ -97,6 +103,8 @@ def product_of(
         raise Refused(
             f"{a} and {b} have k in different orders", "give wide_k=True to both, or to neither"
         )
+    if a.generation.is_cdna:
+        return _mfma_product(compilation, d, a, b, c)
     instruction = _instruction(compilation, d, a, b, c)
     builtin = getattr(amdgcn, instruction.name)
     types = [
@@ -108,6 +116,24 @@ def product_of(
         builtin, a.blocks.count_across, b.blocks.count_across, steps, group, index_bits(a),
         instruction.is_integer, a.dtype in _SIGNED, b.dtype in _SIGNED, types[0], types[1],
         types[2], instruction.layout("c").is_spread,
+    )  # fmt: skip
+
+
+def _mfma_product(
+    compilation: Compilation, d: FragmentKind, a: FragmentKind, b: FragmentKind, c: FragmentKind
+) -> Product:
+    """Return what `mma_sync` does on CDNA."""
+    group = a.blocks.per_instruction
+    instruction = mfma_of(compilation, a, b, c, d)
+    builtin = getattr(amdgcn, instruction.name)
+    types = [
+        _first(parameter.type) for parameter in builtin.parameters if parameter.immediate is None
+    ]
+    return Product(
+        builtin, a.blocks.count_across, b.blocks.count_across,
+        a.blocks.count_along * a.blocks.per_block // group, group, index_bits(a), False, True, True,
+        types[0], types[1], types[2], is_mfma=True,
+        c_blocks=max(1, instruction.m // c.blocks.depth), converts=c.dtype in (f16, bf16),
     )  # fmt: skip
 
 
@@ -137,13 +163,17 @@ def _instruction(
         types = (instruction.result, instruction.a, instruction.b)
         if shape and types == wanted and c.dtype == d.dtype:
             return instruction
-    names = [type_name(kind.dtype) for kind in (a, b, c, d)]
-    what = f"product of {names[0]} and {names[1]} with {names[2]} added to give {names[3]}"
+    what = described(a, b, c, d)
     if any(wanted == (each.result, each.a, each.b) for each in INSTRUCTIONS.values()):
         raise Refused(
             f"{compilation.target.name} has no {what}",
             f"compile for gfx1200 or gfx1201; on {compilation.target.name} {_allowed(a)}",
         )
+    having = " or ".join(processors_with(a, b, c, d))
+    if having:
+        name = compilation.target.name
+        remedy = f"compile for {having}; on {name} {_allowed(a)}"
+        raise Refused(f"{name} has no {what}", remedy)
     raise Refused(f"there is no {what}", _allowed(a))
 
 

@@ -1,19 +1,25 @@
-"""How a part of a matrix lies in the registers of a wave: in blocks of 16 by `depth` elements.
+"""How a part of a matrix lies in the registers of a wave: in blocks of `side` by `depth` elements.
 
-Lanes 0 to 15 follow one axis of a block, called across: the rows of A, the columns of the other
-operands. The elements of one lane follow the other axis, called along: k of A and B, the rows of an
-accumulator. Registers hold whole blocks. Where an extent is no multiple of a block's, the rest of
-the last block is padding, which is 0 and not in memory.
+Lanes 0 to `side` - 1, 16 or on CDNA also 32, follow one axis of a block, called across: the rows of
+A, the columns of the other operands. The elements of one lane follow the other axis, called along:
+k of A and B, the rows of an accumulator. Registers hold whole blocks. Where an extent is no
+multiple of a block's, the rest of the last block is padding, which is 0 and not in memory.
 
 On gfx12 the groups of 16 lanes divide a block along. On gfx11 each group holds all of an A or B,
-and an accumulator's rows go to the groups in turn.
+and an accumulator's rows go to the groups in turn. Those of CDNA are in `cdna_blocks`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.intrinsics.matrix.operands.parameters import ElementType, Nibble, Use, is_left
+from amdjit.intrinsics.matrix.operands.parameters import (
+    ElementType,
+    Nibble,
+    Use,
+    is_left,
+    stored_type,
+)
 from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.types import Scalar, Type, i8, i16, i32, u8, vector
 
@@ -28,7 +34,7 @@ class Blocks:
     far along a lane's next element is; 1 means that they are neighbours. memory: the type of an
     element in memory; unit: how many elements share one. item: the type of an item of a fragment's
     `x`. per_block: instructions that take a block of A or B one after the other. per_instruction:
-    blocks along that one instruction takes.
+    blocks along that one instruction takes. side: extent of a block across.
     """
 
     use: Use
@@ -43,6 +49,7 @@ class Blocks:
     per_block: int = 1
     per_instruction: int = 1
     stride: int = 1
+    side: int = 16
 
     @property
     def is_left(self) -> bool:
@@ -52,7 +59,7 @@ class Blocks:
     @property
     def count_across(self) -> int:
         """Blocks side by side across."""
-        return padded(self.across, 16) // 16
+        return padded(self.across, self.side) // self.side
 
     @property
     def count_along(self) -> int:
@@ -67,12 +74,12 @@ class Blocks:
     @property
     def is_partial(self) -> bool:
         """Whether some of the elements in the registers are padding."""
-        return self.across % 16 > 0 or self.along % self.depth > 0
+        return self.across % self.side > 0 or self.along % self.depth > 0
 
     @property
     def lanes(self) -> int:
         """Lanes that hold different elements of a block, 16, 32 or 64; the others repeat them."""
-        return 16 * self.depth // self.held
+        return self.side * self.depth // self.held
 
     @property
     def instruction_depth(self) -> int:
@@ -92,7 +99,8 @@ class Blocks:
     @property
     def memory_type(self) -> Type:
         """What a lane loads and stores of a block."""
-        return vector(self.memory, self.held // self.unit)
+        count = self.held // self.unit
+        return vector(self.memory, count) if count > 1 else self.memory
 
     @property
     def access_bytes(self) -> int:
@@ -137,10 +145,11 @@ def blocks_of(
     GPUOpen, "Wide WMMA").
     """
     is_nibble, is_sparse = isinstance(dtype, Nibble), use is Use.SPARSE_A
-    is_narrow = isinstance(dtype, Nibble) or dtype.bits == 8
+    memory = u8 if isinstance(dtype, Nibble) else stored_type(dtype)
+    is_narrow = isinstance(dtype, Nibble) or memory.bits == 8
     per_block = 2 if wide_k and is_narrow else 1
     if generation is Generation.GFX11:
-        return _repeated(use, extents, dtype, wave_size, per_block)
+        return _repeated(use, extents, is_nibble, memory, wave_size, per_block)
     # SWMMAC of 4-bit elements comes with k of 32 as well: one block, and not two.
     per_instruction = (1 if is_nibble and k % 64 else 2) if is_sparse else 1
     instruction_depth = _instruction_depth(use, k, is_nibble)
@@ -148,7 +157,6 @@ def blocks_of(
     lanes = 32 if is_nibble and is_short else wave_size
     depth = instruction_depth * per_block
     held = 16 * depth // lanes
-    memory = u8 if isinstance(dtype, Nibble) else dtype
     item = memory if not is_nibble else i16 if held == 4 else i32
     steps = _steps(use, lanes, held, memory)
     return Blocks(
@@ -158,11 +166,14 @@ def blocks_of(
 
 
 def _repeated(
-    use: Use, extents: tuple[int, int], dtype: ElementType, wave_size: int, per_block: int
+    use: Use,
+    extents: tuple[int, int],
+    is_nibble: bool,
+    memory: Scalar,
+    wave_size: int,
+    per_block: int,
 ) -> Blocks:
     """Return the blocks of an operand of gfx11."""
-    is_nibble = isinstance(dtype, Nibble)
-    memory = u8 if isinstance(dtype, Nibble) else dtype
     item, unit = (i32, 2) if is_nibble else (memory, 1)
     if use is Use.ACCUMULATOR:
         groups = wave_size // 16

@@ -6,21 +6,30 @@ registers, `FragmentKind.blocks`, and how waves divide it, `FragmentKind.share`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from amdjit.intrinsics.matrix.operands.blocks import Blocks, blocks_of, padded
+from amdjit.intrinsics.matrix.operands.cdna_blocks import (
+    cdna_blocks,
+    cdna_side,
+    sparse_depths,
+    sparse_group,
+)
 from amdjit.intrinsics.matrix.operands.parameters import (
     DataLayout,
     ElementType,
     Nibble,
+    Rounded,
     Use,
     is_left,
+    stored_type,
     type_name,
 )
 from amdjit.intrinsics.matrix.operands.schedules import Share, Turns, share_of, turns_of
 from amdjit.intrinsics.models.matrix_layouts import Generation, instructions_with
+from amdjit.intrinsics.models.mfma_instructions import CDNA
 from amdjit.language.compile_time import Compilation, Refused, compile_time
 from amdjit.target import TARGETS
 from amdjit.types import SCALARS, Scalar
@@ -32,7 +41,8 @@ class FragmentKind:
 
     A sparse A is a matrix of its kept elements, k / 2 in a row; its index says where they stand.
     Its blocks are half as deep as those of B, so that a block of A meets one of B. wide_k: see
-    `blocks_of`. generation: whose instructions take it.
+    `blocks_of`. generation: whose instructions take it. like: the type whose fragments lie in the
+    same order, if that is not its own: what becomes a fragment of another type, or was one.
     """
 
     use: Use
@@ -45,6 +55,7 @@ class FragmentKind:
     turns: Turns | None = None
     wide_k: bool = False
     generation: Generation = Generation.GFX12
+    like: ElementType | None = None
 
     def __str__(self) -> str:
         layout = "" if self.layout is None else f", {self.layout.value}"
@@ -77,9 +88,20 @@ class FragmentKind:
         """How it lies in registers."""
         along = self.m if self.use is Use.ACCUMULATOR else self.k // (2 if self.is_sparse else 1)
         extents = (self.m if self.is_left else self.n, along)
-        return blocks_of(
-            self.use, extents, self.k, self.dtype, self.wave_size, self.wide_k, self.generation
-        )
+        dtype = self.dtype if self.like is None else self.like
+        if self.generation.is_cdna:
+            found = cdna_blocks(
+                self.use, extents, self.k, dtype, cdna_side(self.m, self.n, dtype), self.wide_k,
+                self.generation,
+            )  # fmt: skip
+        else:
+            found = blocks_of(
+                self.use, extents, self.k, dtype, self.wave_size, self.wide_k, self.generation
+            )
+        if self.like is None:
+            return found
+        own = stored_type(self.dtype)
+        return replace(found, memory=own, item=own)
 
     @cached_property
     def share(self) -> Share:
@@ -130,12 +152,10 @@ def fragment_kind(
             f"{use.value} needs a layout",
             "write matrix.row_major or matrix.col_major after the type",
         )
-    if use is Use.SPARSE_A and generation is Generation.GFX11:
-        raise Refused(
-            f"{compilation.target.name} has no products of a sparse A",
-            "give a matrix_a that holds the zeros, too, or compile for gfx1200 or gfx1201",
-        )
     _check_elements(use, m, n, k, dtype)
+    _check_sparse(use, m, n, k, dtype, generation, compilation.target.name)
+    if use is Use.ACCUMULATOR:
+        dtype = stored_type(dtype)
     _check_wide_k(use, wide_k)
     turns = turns_of(compilation, schedule)
     return FragmentKind(
@@ -145,15 +165,47 @@ def fragment_kind(
 
 def _generation(compilation: Compilation) -> Generation:
     """Return whose instructions the processor has. Refused if it has none."""
+    if compilation.target.name in CDNA:
+        return Generation(compilation.target.name)
     found = next(iter(instructions_with(compilation.target.features).values()), None)
     if found is None:
-        having = ", ".join(each.name for each in TARGETS if instructions_with(each.features))
+        having = ", ".join(
+            each.name for each in TARGETS if each.name in CDNA or instructions_with(each.features)
+        )
         raise Refused(f"{compilation.target.name} has no fragments", f"compile for one of {having}")
     return found.generation
 
 
+def _check_sparse(
+    use: Use, m: int, n: int, k: int, dtype: Any, generation: Generation, target: str
+) -> None:
+    """Refuse a sparse A that no instruction takes."""
+    if use is not Use.SPARSE_A or generation is Generation.GFX12:
+        return
+    dense = "give a matrix_a that holds the zeros, too"
+    if generation in (Generation.GFX11, Generation.GFX908, Generation.GFX90A):
+        raise Refused(
+            f"{target} has no products of a sparse A",
+            f"{dense}, or compile for gfx942, gfx950, gfx1200 or gfx1201",
+        )
+    side = cdna_side(m, n, dtype)
+    if sparse_group(dtype, k, side, generation) > 0:
+        return
+    depths = sparse_depths(dtype, side, generation)
+    if depths:
+        raise Refused(
+            f"k is {k}, and products of a sparse A of {type_name(dtype)} with blocks of {side} by "
+            f"{side} on {target} take {' or '.join(map(str, depths))} at once",
+            f"give a multiple of {depths[0]}: clip its loads if the matrix ends earlier",
+        )
+    raise Refused(
+        f"{target} has no products of a sparse A of {type_name(dtype)}",
+        f"{dense}, or give f16, bf16, i8 or the 8-bit floats of {target}",
+    )
+
+
 def _check_elements(use: Use, m: Any, n: Any, k: Any, dtype: Any) -> None:
-    is_element = isinstance(dtype, Nibble) or (
+    is_element = isinstance(dtype, Nibble | Rounded) or (
         isinstance(dtype, Scalar) and dtype in SCALARS and dtype.nbytes <= 8
     )
     if not is_element or (isinstance(dtype, Nibble) and use is Use.ACCUMULATOR):

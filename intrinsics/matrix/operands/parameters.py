@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from amdjit.types import Scalar
+from amdjit.types import Scalar, f32
 
 
 class Use(Enum):
@@ -38,9 +38,20 @@ class Nibble(Enum):
     U4 = "u4"
 
 
-ElementType = Scalar | Nibble
+class Rounded(Enum):
+    """Types that products round their factors to, of which memory and registers hold another."""
+
+    XF32 = "xf32"
+
+
+ElementType = Scalar | Nibble | Rounded
+
+
+def stored_type(dtype: Any) -> Any:
+    """Return the type of an element in registers and memory; 4-bit ones have none."""
+    return f32 if dtype is Rounded.XF32 else dtype
 
 
 def type_name(dtype: Any) -> str:
     """Return a type's name in a message."""
-    return f"matrix.{dtype.value}" if isinstance(dtype, Nibble) else str(dtype)
+    return f"matrix.{dtype.value}" if isinstance(dtype, Nibble | Rounded) else str(dtype)

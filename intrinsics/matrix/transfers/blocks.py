@@ -115,7 +115,10 @@ def fill_blocks(fragment, value, turn):
                 along // blocks.unit + e * blocks.stride < blocks.along // blocks.unit
                 and across < blocks.across
             )
-            values[e] = value if is_element else blank[e]
+            if blocks.held == 1:
+                values = value if is_element else blank
+            else:
+                values[e] = value if is_element else blank[e]
         put_registers(fragment, number, values)
 
 
@@ -140,20 +143,24 @@ def distance(compilation: Compilation, blocks: Any, number: int, step: Any) -> t
     if not isinstance(step, int) or (step % blocks.count_along and blocks.count_along % step):
         return 0, 0
     block = number * step
-    return 16 * (block // blocks.count_along), blocks.depth * (block % blocks.count_along)
+    return blocks.side * (block // blocks.count_along), blocks.depth * (block % blocks.count_along)
 
 
 @device_function
 def is_whole(blocks, edges):
     """Whether no edge cuts the blocks."""
-    ends = edges[0] >= 16 * blocks.count_across and edges[1] >= blocks.depth * blocks.count_along
+    ends = (
+        edges[0] >= blocks.side * blocks.count_across
+        and edges[1] >= blocks.depth * blocks.count_along
+    )
     return ends and edges[2] == 0 and edges[3] == 0
 
 
 @device_function
 def _start(blocks, turn):
     """Return where a wave's first block begins, (across, along)."""
-    return 16 * (turn[0] // blocks.count_along), blocks.depth * (turn[0] % blocks.count_along)
+    across = blocks.side * (turn[0] // blocks.count_along)
+    return across, blocks.depth * (turn[0] % blocks.count_along)
 
 
 @device_function
@@ -171,7 +178,7 @@ def _within(blocks, access):
     lane = lane_id()
     if access is not None and access.is_turned:
         return turned_within(blocks, lane)
-    return lane % 16, first_along(blocks, lane)
+    return lane % blocks.side, first_along(blocks, lane)
 
 
 @device_function

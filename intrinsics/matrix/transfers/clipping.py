@@ -63,7 +63,11 @@ def load_clipped_block(blocks, access, array, place, ld, across, along, edges):
             position = along // blocks.unit + e * blocks.stride
             near = max(min(position, end - 1), first)
             element = array[index_of(access, place, ld, line, near)]
-            values[e] = element if first <= position and position < end else blank[e]
+            is_inside = first <= position and position < end
+            if blocks.held == 1:
+                values = element if is_inside else blank
+            else:
+                values[e] = element if is_inside else blank[e]
     return values if edges[2] <= across and across < edges[0] else blank
 
 
@@ -80,4 +84,5 @@ def store_clipped_block(blocks, access, array, place, ld, across, along, values,
             for e in static_range(blocks.held // blocks.unit):
                 position = along // blocks.unit + e * blocks.stride
                 if edges[3] // blocks.unit <= position and position < edges[1] // blocks.unit:
-                    array[index_of(access, place, ld, across, position)] = values[e]
+                    held = values if blocks.held == 1 else values[e]
+                    array[index_of(access, place, ld, across, position)] = held

@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from amdjit.declarations import device_function
-from amdjit.intrinsics.lanes.dpp import permlane64, permlanex16
 from amdjit.intrinsics.matrix.operands.blocks import Blocks
+from amdjit.intrinsics.matrix.transfers.lanes import of_lane
 from amdjit.intrinsics.matrix.transfers.memory import static_range
 from amdjit.intrinsics.numbers.integers import perm
-from amdjit.intrinsics.wave import lane_id, swap_in_rows, swap_rows
-from amdjit.language.compile_time import Compilation, compile_time
+from amdjit.intrinsics.wave import lane_id
 from amdjit.types import u32
 
 # Selectors of `perm(other, own, ...)`: one word or the other as a whole.
@@ -64,7 +63,8 @@ def places_of(
     odd, upper = blocks.steps
     first = _log(element or blocks.access_bytes * 8 // blocks.held)
     stride = _log(blocks.stride)
-    found = {Place(True, bit): (names[0], bit) for bit in range(4)}
+    lanes_across = _log(blocks.side)
+    found = {Place(True, bit): (names[0], bit) for bit in range(lanes_across)}
     if odd:
         found[Place(True, 4)] = (names[1], _log(odd))
     if upper:
@@ -76,7 +76,7 @@ def places_of(
             *range(_log(blocks.depth), _log(along)),
         )
     ]
-    rest += [(names[0], bit) for bit in range(4, _log(across))]
+    rest += [(names[0], bit) for bit in range(lanes_across, _log(across))]
     return found | {Place(False, first + bit): name for bit, name in enumerate(rest)}
 
 
@@ -144,16 +144,6 @@ def _cost(swap: Swap) -> int:
     return 1 + (swap.first.bit > 3) + (swap.second.is_lane and swap.second.bit > 3)
 
 
-@compile_time
-def selectors_of_row(compilation: Compilation, mask: int) -> tuple[int, int]:
-    """Return the selectors of `permlanex16` for the lane of the neighbour row whose number differs
-    in a mask."""
-    low, high = (
-        sum((lane ^ mask) << 4 * (lane % 8) for lane in range(first, first + 8)) for first in (0, 8)
-    )
-    return low, high
-
-
 @device_function
 def exchange(words, swaps):
     """Move the elements of a tile. words: the lane's registers, a local array of u32."""
@@ -209,9 +199,7 @@ def _swap_names(words, first, second):
 @device_function
 def _of_other_lane(word, bit):
     """Return the word of the lane whose number differs in a bit."""
-    if bit < 4:
-        return swap_in_rows(word, 1 << bit)
-    return swap_rows(word) if bit == 4 else permlane64(word)
+    return of_lane(word, 1 << bit)
 
 
 @device_function
@@ -277,11 +265,4 @@ def _swap_lanes(words, first, second):
 @device_function
 def _of_crossed_lane(word, first, second):
     """Return the word of the lane whose number differs in both bits."""
-    if second < 4:
-        return swap_in_rows(word, 1 << first | 1 << second)
-    if first == 4:
-        return permlane64(swap_rows(word))
-    if second == 4:
-        low, high = selectors_of_row(1 << first)
-        return permlanex16(word, u32(low), u32(high))
-    return swap_in_rows(permlane64(word), 1 << first)
+    return of_lane(word, 1 << first | 1 << second)

@@ -185,6 +185,8 @@ def load_block(blocks, access, array, place, ld, across, along):
             else place + across * ld + minor
         )
         return array.load(index, blocks.held // blocks.unit, access.alignment)
+    if blocks.held == 1:
+        return array[index_of(access, place, ld, across, along)]
     values = blocks.memory_type()
     for e in static_range(blocks.held):
         values[e] = array[index_of(access, place, ld, across, along + e * blocks.stride)]
@@ -202,6 +204,8 @@ def store_block(blocks, access, array, place, ld, across, along, values):
             else place + across * ld + minor
         )
         array.store(index, values, access.alignment)
+    elif blocks.held == 1:
+        array[index_of(access, place, ld, across, along)] = values
     else:
         for e in static_range(blocks.held):
             array[index_of(access, place, ld, across, along + e * blocks.stride)] = values[e]
@@ -220,6 +224,9 @@ def index_of(access, place, ld, across, along):
 def load_elements(blocks, access, array, base, own, ld, far):
     """Read a lane's elements of a block one by one. base, own: of the first block. far: this
     block's distance from it."""
+    if blocks.held == 1:
+        index, start = _element(access, base, own, ld, far, 0)
+        return array.load(index, 1, None, start)
     values = blocks.memory_type()
     for e in static_range(blocks.held):
         index, start = _element(access, base, own, ld, far, e * blocks.stride)
@@ -232,7 +239,7 @@ def store_elements(blocks, access, array, base, own, ld, far, values):
     """Write a lane's elements of a block one by one."""
     for e in static_range(blocks.held):
         index, start = _element(access, base, own, ld, far, e * blocks.stride)
-        array.store(index, values[e], None, start)
+        array.store(index, values if blocks.held == 1 else values[e], None, start)
 
 
 @device_function

@@ -53,7 +53,7 @@ def square_of(compilation: Compilation, blocks: Blocks) -> Square:
 def turned_within(blocks, lane):
     """Return where in a block the first element is that a lane reads: (across, along)."""
     size = min(blocks.held, 16)
-    return lane % 16 // size * size, first_along(blocks, lane) + lane % size
+    return lane % blocks.side // size * size, first_along(blocks, lane) + lane % size
 
 
 @device_function

@@ -29,6 +29,7 @@ from amdjit.intrinsics.matrix.transfers.memory import (
     registers,
     static_range,
 )
+from amdjit.intrinsics.matrix.views.transforms import Transform, moved, plan
 from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.language.compile_time import Compilation, Refused, compile_time
 from amdjit.types import SCALARS, Scalar, Type, f16, i32, u32, vector
@@ -41,13 +42,15 @@ class Conversion:
     """How a fragment becomes one of another type. swaps: what lanes exchange, before the conversion
     if `before` and otherwise after it.
 
-    words: how many words a lane's elements of a block have where they are exchanged.
+    words: how many words a lane's elements of a block have where they are exchanged. between: on
+    CDNA the wider of both types in the order of the other, which is what lanes exchange.
     """
 
     kind: FragmentKind
     swaps: tuple[Swap, ...]
     before: bool
     words: int
+    between: FragmentKind | None = None
 
     @property
     def word_type(self) -> Type:
@@ -68,6 +71,8 @@ def _conversion(compilation: Compilation, kind: FragmentKind, dtype: Any) -> Con
         raise Refused(
             f"{kind} has {what}", f"load it without {what}" if kind.wide_k else "convert a matrix_a"
         )
+    if kind.generation.is_cdna:
+        return _on_cdna(kind, wanted)
     is_gfx11 = kind.generation is Generation.GFX11
     if kind.blocks.is_nibble and is_gfx11:
         return Conversion(wanted, (), True, kind.blocks.access_bytes // 4)
@@ -90,6 +95,49 @@ def _conversion(compilation: Compilation, kind: FragmentKind, dtype: Any) -> Con
     )
 
 
+def _on_cdna(kind: FragmentKind, wanted: FragmentKind) -> Conversion:
+    """Choose how to convert where blocks of other types are of other sizes."""
+    if kind.blocks.is_nibble:
+        own, other = kind.blocks, wanted.blocks
+        across, along = max(own.side, other.side), max(own.depth, other.depth)
+        rows, columns = (across, along) if kind.is_left else (along, across)
+        swaps = swaps_between(
+            places_of(own, rows, columns), places_of(other, rows, columns, element=4)
+        )
+        if swaps is None or along > own.depth or own.side != other.side:
+            raise Refused(
+                f"the lanes cannot exchange {kind} to {wanted}", "convert it to f16 or i8 first"
+            )
+        return Conversion(wanted, swaps, True, own.access_bytes // 4)
+    is_wider = wanted.blocks.item.bits >= kind.blocks.item.bits
+    between = replace(wanted, like=kind.dtype) if is_wider else replace(kind, like=wanted.dtype)
+    return Conversion(wanted, (), not is_wider, 0, between)
+
+
+@compile_time
+def _exchanged(compilation: Compilation, kind: FragmentKind, wanted: FragmentKind) -> Transform:
+    """Return how lanes exchange elements of one type in the order of another."""
+    return plan(kind, wanted, False)
+
+
+@device_function
+def _elementwise(fragment, kind):
+    """Return a fragment of another type in the same order."""
+    result = Fragment(kind, local.array(kind.size, kind.blocks.item), None)
+    for i in static_range(kind.size):
+        result.x[i] = kind.blocks.item(fragment.x[i])
+    return result
+
+
+@device_function
+def _through_the_wider(fragment, conversion):
+    """Convert, and exchange elements as the wider of both types."""
+    between, wanted = conversion.between, conversion.kind
+    if conversion.before:
+        return _elementwise(moved(fragment, _exchanged(fragment.kind, between)), wanted)
+    return moved(_elementwise(fragment, between), _exchanged(between, wanted))
+
+
 @device_function
 def convert(fragment, dtype):
     """Return the same matrix as a new fragment of another type, with each element converted.
@@ -99,6 +147,8 @@ def convert(fragment, dtype):
     conversion = _conversion(fragment.kind, dtype)
     if fragment.kind.blocks.is_nibble:
         return _unpacked(fragment, conversion)
+    if conversion.between is not None:
+        return _through_the_wider(fragment, conversion)
     result = Fragment(conversion.kind, local.array(conversion.kind.size, dtype), None)
     source = fragment
     if conversion.before and len(conversion.swaps) > 0:

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.lanes.combinations import neutral
-from amdjit.intrinsics.lanes.dpp import permlane64
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.math import fmax, fmin
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.transfers.lanes import of_lane
 from amdjit.intrinsics.matrix.transfers.memory import first_along, static_range
-from amdjit.intrinsics.wave import lane_id, swap_in_rows, swap_rows
+from amdjit.intrinsics.wave import lane_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
 from amdjit.types import Scalar
 
@@ -109,7 +109,7 @@ def place_of(fragment, i):
     kind = fragment.kind
     across_line, along_line = _line(kind, i, kind.is_left), _line(kind, i, not kind.is_left)
     lane = lane_id()
-    across = 16 * across_line + lane % 16
+    across = kind.blocks.side * across_line + lane % kind.blocks.side
     along = (
         kind.blocks.depth * (along_line // kind.blocks.held)
         + along_line % kind.blocks.held * kind.blocks.stride
@@ -128,7 +128,7 @@ def reduce(fragment, axis, operation="add"):
     partial fragments. The items are in the order of `column_of` and `row_of`, and the same in all
     lanes with elements of that column or row.
     """
-    lines = _lines(fragment.kind, axis, operation)
+    lines, side = _lines(fragment.kind, axis, operation), fragment.kind.blocks.side
     result = local.array(len(lines.elements), fragment.kind.blocks.item)
     for line in static_range(len(lines.elements)):
         total = _unpadded(fragment, lines.elements[line][0], lines.neutral)
@@ -137,13 +137,13 @@ def reduce(fragment, axis, operation="add"):
                 operation, total, _unpadded(fragment, lines.elements[line][number], lines.neutral)
             )
         if lines.goes_along:
-            if fragment.kind.blocks.lanes > 16:
-                total = _combined(operation, total, swap_rows(total))
-            if fragment.kind.blocks.lanes == 64:
-                total = _combined(operation, total, permlane64(total))
+            for bit in static_range(
+                side.bit_length() - 1, fragment.kind.blocks.lanes.bit_length() - 1
+            ):
+                total = _combined(operation, total, of_lane(total, 1 << bit))
         else:
-            for bit in static_range(4):
-                total = _combined(operation, total, swap_in_rows(total, 1 << bit))
+            for bit in static_range(side.bit_length() - 1):
+                total = _combined(operation, total, of_lane(total, 1 << bit))
         result[line] = total
     return result
 

@@ -17,7 +17,12 @@ from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind, fragment_kind
-from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Use, type_name
+from amdjit.intrinsics.matrix.operands.parameters import (
+    DataLayout,
+    Use,
+    stored_type,
+    type_name,
+)
 from amdjit.intrinsics.matrix.transfers.exchanges import (
     Swap,
     exchange,
@@ -83,6 +88,8 @@ def _register_file(compilation: Compilation, kind: FragmentKind) -> FragmentKind
         raise Refused(
             f"{kind} has an index beside its elements", "store it, and load it and its index again"
         )
+    if kind.generation.is_cdna:
+        return _divided_file(kind)
     # An accumulator of gfx11 is divided among the lanes, which an A or B is not: it has the
     # registers of a B of gfx12.
     is_divided = kind.use is Use.ACCUMULATOR
@@ -95,6 +102,25 @@ def _register_file(compilation: Compilation, kind: FragmentKind) -> FragmentKind
         DataLayout.COL_MAJOR,
         kind.wave_size,
         generation=Generation.GFX12 if is_divided else kind.generation,
+    )
+
+
+def _divided_file(kind: FragmentKind) -> FragmentKind:
+    """Return the register file of a fragment of CDNA, which all lanes divide: a B of gfx12, whose
+    lanes hold four neighbours (or eight of 4 bits), or one of the fragment's own processor where a
+    lane has less."""
+    elements = kind.blocks.held * kind.share.blocks
+    held = 8 if kind.blocks.is_nibble else 4
+    is_short = elements % held > 0
+    return FragmentKind(
+        Use.MATRIX_B,
+        16,
+        16 * (1 if is_short else elements // held),
+        4 * (elements if is_short else held),
+        kind.dtype,
+        DataLayout.COL_MAJOR,
+        kind.wave_size,
+        generation=kind.generation if is_short else Generation.GFX12,
     )
 
 
@@ -114,7 +140,7 @@ def _transform(compilation: Compilation, kind: FragmentKind, *parameters: Any) -
     """Choose how a fragment becomes another one. Refused unless that is a fragment of the same
     matrix."""
     wanted: FragmentKind = fragment_kind.function(compilation, *parameters)
-    if wanted.dtype != kind.dtype:
+    if stored_type(wanted.dtype) != stored_type(kind.dtype):
         remedy = f"convert x[i] one by one into a fragment of {type_name(wanted.dtype)}"
         raise Refused(f"{kind} does not hold {type_name(wanted.dtype)}", remedy)
     if wanted.shape != kind.shape or wanted.turns != kind.turns:
@@ -126,7 +152,7 @@ def _transform(compilation: Compilation, kind: FragmentKind, *parameters: Any) -
             f"{kind} is not {wanted}: {problem}",
             "give the same rows and columns, shared by the same waves",
         )
-    return _plan(kind, wanted, False)
+    return plan(kind, wanted, False)
 
 
 @compile_time
@@ -139,7 +165,7 @@ def _transpose(compilation: Compilation, kind: FragmentKind) -> Transform:
             f"the transpose of {kind} has a k of {k}",
             "two neighbours of k share a byte: give an even size",
         )
-    return _plan(kind, replace(kind, m=m, n=n, k=k), True)
+    return plan(kind, replace(kind, m=m, n=n, k=k), True)
 
 
 def _check_movable(kind: FragmentKind, wanted: FragmentKind) -> None:
@@ -162,25 +188,28 @@ def _check_movable(kind: FragmentKind, wanted: FragmentKind) -> None:
         )
 
 
-def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Transform:
+def plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Transform:
     """Choose what moves. is_transposed: whether the rows of the source are the columns of the
     target."""
     is_turned = (kind.is_left != wanted.is_left) != is_transposed
     own, other = (
-        (each.blocks.steps, each.blocks.stride, each.blocks.depth) for each in (kind, wanted)
+        (each.blocks.steps, each.blocks.stride, each.blocks.depth, each.blocks.side)
+        for each in (kind, wanted)
     )
     if not is_turned and own == other:
         return Transform(wanted, None)
     _check_movable(kind, wanted)
     sides = (
-        (16, kind.blocks.depth),
-        (wanted.blocks.depth, 16) if is_turned else (16, wanted.blocks.depth),
+        (kind.blocks.side, kind.blocks.depth),
+        (wanted.blocks.depth, wanted.blocks.side)
+        if is_turned
+        else (wanted.blocks.side, wanted.blocks.depth),
     )
     across, along = max(side[0] for side in sides), max(side[1] for side in sides)
     rows, columns = (across, along) if kind.is_left else (along, across)
     copies = kind.blocks.lanes // wanted.blocks.lanes
     words = kind.blocks.access_bytes // 4, wanted.blocks.access_bytes // 4
-    source = across // 16, along // kind.blocks.depth
+    source = across // kind.blocks.side, along // kind.blocks.depth
     held = places_of(kind.blocks, rows, columns)
     if copies > 1:
         held = repeated(held, source[0] * source[1] * words[0])
@@ -191,13 +220,13 @@ def _plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Tran
             "store it to LDS and load it from there",
         )
     tiles = (
-        -(-kind.blocks.count_across * 16 // across),
+        -(-kind.blocks.count_across * kind.blocks.side // across),
         -(-kind.blocks.count_along * kind.blocks.depth // along),
     )
     target = (
-        (along // 16, across // wanted.blocks.depth)
+        (along // wanted.blocks.side, across // wanted.blocks.depth)
         if is_turned
-        else (across // 16, along // wanted.blocks.depth)
+        else (across // wanted.blocks.side, along // wanted.blocks.depth)
     )
     return Transform(wanted, swaps, is_turned, tiles, source, target, words, copies)
 
@@ -249,9 +278,7 @@ def apply_fragment(fragment, use, m, n, k, dtype, layout=None, schedule=None, wi
     accumulators and B in wave32, and in wave64 unless the elements have 16 bits. Otherwise the
     lanes exchange elements: from A to B or to an accumulator, each block is transposed.
     """
-    return _moved(
-        fragment, _transform(fragment.kind, use, m, n, k, dtype, layout, schedule, wide_k)
-    )
+    return moved(fragment, _transform(fragment.kind, use, m, n, k, dtype, layout, schedule, wide_k))
 
 
 @device_function
@@ -262,11 +289,11 @@ def transpose(fragment):
     An accumulator of m by n becomes one of n by m, a `matrix_a` of m by k one of k by m, a
     `matrix_b` of k by n one of n by k. `apply_transpose` turns an A into a B without moves.
     """
-    return _moved(fragment, _transpose(fragment.kind))
+    return moved(fragment, _transpose(fragment.kind))
 
 
 @device_function
-def _moved(fragment, transform):
+def moved(fragment, transform):
     """Return the fragment of another kind, tile by tile; blocks that a tile lacks are 0."""
     kind, tile = transform.kind, transform.source[0] * transform.source[1]
     if transform.swaps is None:

@@ -1,4 +1,5 @@
-"""fp8 (e4m3fn), bf8 (e5m2) and bf16 in kernels: conversions are those of ml_dtypes, bit by bit."""
+"""fp8 (e4m3fn), bf8 (e5m2), those of gfx942 (fnuz), and bf16 in kernels: conversions are those of
+ml_dtypes, bit by bit."""
 
 from __future__ import annotations
 
@@ -12,14 +13,31 @@ from lanes import DEVICE, assert_same_bits
 from numpy.typing import NDArray
 
 import amdjit
-from amdjit import bf8, bf8x8, bf16, boolean, f16, f32, f64, fp8, fp8x8, i8, i32, i64, u16, u64
+from amdjit import (
+    bf8,
+    bf8_fnuz,
+    bf8x8,
+    bf16,
+    boolean,
+    f16,
+    f32,
+    f64,
+    fp8,
+    fp8_fnuz,
+    fp8x8,
+    i8,
+    i32,
+    i64,
+    u16,
+    u64,
+)
 from amdjit.target import TARGETS
 from amdjit.types import Scalar
 
-STORED = (fp8, bf8)
+STORED = (fp8, bf8, fp8_fnuz, bf8_fnuz)
 # gfx1201 has instructions for the conversions, gfx1100 none.
 DEVICES = (DEVICE, "emulator:gfx1100")
-FLOATS = (f16, bf16, f32, f64, fp8, bf8)
+FLOATS = (f16, bf16, f32, f64, *STORED)
 
 
 @pytest.fixture(autouse=True, params=DEVICES)
@@ -148,14 +166,14 @@ def test_vectors_convert_element_by_element(vector: Any) -> None:
 @amdjit.kernel
 def constant(out, target: amdjit.Const):
     out[0] = target(0.3)
-    out[1] = target(-448)
+    out[1] = target(-224)
 
 
 @pytest.mark.parametrize("target", STORED, ids=str)
 def test_constants_become_small_floats_as_in_ml_dtypes(target: Scalar) -> None:
     out = np.zeros(2, target.dtype)
     constant[1, 1](out, target)
-    assert_same_bits(out, np.array([0.3, -448], target.dtype), "constants")
+    assert_same_bits(out, np.array([0.3, -224], target.dtype), "constants")
 
 
 @amdjit.kernel

@@ -92,6 +92,7 @@ def _row_text(shape: Shape) -> str:
         for item in shape.operands:
             kind = matrix_type(shape.mnemonic, item.role, item.dwords)
             text = re.sub(rf"\b{item.role}:\w+:", f"{item.role}:{kind}:", text)
+    text = text.replace("exec:mask:2:r:exec", "exec:mask:2:w:exec")
     if shape.mnemonic.startswith(_READ):
         text = re.sub(r"(sdst:\w+:\d+):w:", r"\1:r:", text)
     if shape.format.name == "SMEM" and "_atomic_" in shape.mnemonic:

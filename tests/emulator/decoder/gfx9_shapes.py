@@ -17,6 +17,8 @@ _SDWA = 249
 # BYTE_0 of both sources, BYTE_1 of the result, the rest of it kept.
 _SDWA_WORD = 0x00001101
 _SDWA_MASK_WORD = 0x00008401
+# BYTE_1 of the source, all of the result: conversions of 8-bit floats choose no part of that.
+_SDWA_WHOLE_WORD = 0x00010600
 _BROADCAST_WORD = 0xFF015304
 _SIGN = {"sext0": 19, "neg0": 20, "abs0": 21, "sext1": 27, "neg1": 28, "abs1": 29}
 _RESULT = {"clamp": 13, "omod": 14}
@@ -105,8 +107,14 @@ def _try_fields(shape: Shape, text: str) -> None:
 def try_sdwa(shapes: list[Shape]) -> None:
     """Find which opcodes take SDWA, and which of its modifiers."""
     compares = bool(shapes) and shapes[0].format.name == "VOPC"
-    word = _SDWA_MASK_WORD if compares else _SDWA_WORD
-    names = {**_SIGN, **({} if compares else _RESULT)}
+    _try_sdwa(shapes, _SDWA_MASK_WORD if compares else _SDWA_WORD, not compares, "sdwa")
+    if not compares:
+        others = [shape for shape in shapes if "sdwa" not in shape.flags]
+        _try_sdwa(others, _SDWA_WHOLE_WORD, True, "sdwa swhole")
+
+
+def _try_sdwa(shapes: list[Shape], word: int, has_result: bool, found: str) -> None:
+    names = {**_SIGN, **(_RESULT if has_result else {})}
     bits = [0, *(1 << bit for bit in names.values())]
     lines = disassemble_each(
         encode(shape.format, shape.code, {**shape.fill, "src0": _SDWA}, word | bit)
@@ -117,7 +125,7 @@ def try_sdwa(shapes: list[Shape]) -> None:
         first, *others = lines[index * len(bits) : (index + 1) * len(bits)]
         if not usable(first) or "_sdwa" not in first.text:
             continue
-        shape.flags.append("sdwa")
+        shape.flags.extend(found.split())
         for name, line in zip(names, others, strict=True):
             if usable(line) and line.text != first.text:
                 shape.flags.append(f"s{name}")

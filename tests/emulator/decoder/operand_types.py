@@ -13,9 +13,10 @@ _BITS = re.compile(r"(\d+)$")
 
 # Opcodes that read their destination too (accumulators, partial writes, exchanges).
 _ACCUMULATES = re.compile(
-    r"fmac|dot2acc|writelane|v_swap|_swmmac_|fma_mixlo|fma_mixhi|bitset|s_cmov|addk|mulk|permlane(x)?16|"
-    r"v_cvt_pk_(fp8|bf8)_f32|v_cvt_sr_|load.*d16|permlane(16|32)_swap|"
-    r"v_cvt_scalef32_((sr|pk|sr_pk)_(fp8|bf8|fp4)|f16)_|v_ashr_pk_|v_bitop3_b16"
+    r"v_mac_|fmac|dot2acc|v_dot\dc_|cvt_pkaccum|writelane|v_swap|_swmmac_|fma_mixlo|fma_mixhi|"
+    r"bitset|s_cmov|addk|mulk|permlane(x)?16|v_cvt_pk_(fp8|bf8)_f32|v_cvt_sr_|load.*d16|"
+    r"permlane(16|32)_swap|v_cvt_scalef32_((sr|pk|sr_pk)_(fp8|bf8|fp4)|f16)_|v_ashr_pk_|"
+    r"v_bitop3_b16"
 )
 # role -> type of single operands, by mnemonic.
 _EXCEPTIONS: dict[str, dict[str, str]] = {
@@ -37,6 +38,7 @@ _EXCEPTIONS: dict[str, dict[str, str]] = {
     "v_cvt_pk_f32_fp8": {"vdst": "v2f32", "src0": "b32"},
     "v_cvt_pk_f32_bf8": {"vdst": "v2f32", "src0": "b32"},
     "v_cvt_pk_u8_f32": {"vdst": "b32", "src0": "f32", "src1": "u32", "src2": "b32"},
+    "v_cvt_pkaccum_u8_f32": {"vdst": "b32", "src0": "f32", "src1": "u32"},
     "v_sat_pk_u8_i16": {"vdst": "b16", "src0": "v2i16"},
     "v_mad_u32_u16": {"src0": "u16", "src1": "u16", "src2": "u32"},
     "v_mad_i32_i16": {"src0": "i16", "src1": "i16", "src2": "i32"},
@@ -45,6 +47,11 @@ _EXCEPTIONS: dict[str, dict[str, str]] = {
     "v_mad_u64_u32": {"vdst": "u64", "src0": "u32", "src1": "u32", "src2": "u64"},
     "v_mad_i64_i32": {"vdst": "i64", "src0": "i32", "src1": "i32", "src2": "i64"},
     "v_dot2acc_f32_f16": {"src0": "v2f16", "src1": "v2f16"},
+    "v_dot2c_f32_f16": {"src0": "v2f16", "src1": "v2f16"},
+    "v_dot2c_f32_bf16": {"src0": "v2bf16", "src1": "v2bf16"},
+    "v_dot2c_i32_i16": {"src0": "v2i16", "src1": "v2i16"},
+    "v_dot2_i32_i16": {"src0": "v2i16", "src1": "v2i16", "src2": "i32"},
+    "v_dot2_u32_u16": {"src0": "v2u16", "src1": "v2u16", "src2": "u32"},
     "v_dot2_f32_f16": {"src0": "v2f16", "src1": "v2f16", "src2": "f32"},
     "v_dot2_f32_bf16": {"src0": "v2bf16", "src1": "v2bf16", "src2": "f32"},
     "v_dot2_f16_f16": {"vdst": "f16", "src0": "v2f16", "src1": "v2f16", "src2": "f16"},
@@ -63,6 +70,11 @@ _EXCEPTIONS: dict[str, dict[str, str]] = {
     "v_cvt_pk_norm_u16_f16": {"vdst": "v2u16", "src0": "f16", "src1": "f16"},
     "v_cvt_pk_norm_i16_f32": {"vdst": "v2i16"},
     "v_cvt_pk_norm_u16_f32": {"vdst": "v2u16"},
+    "v_cvt_pkrtz_f16_f32": {"vdst": "v2f16"},
+    "v_cvt_pknorm_i16_f16": {"vdst": "v2i16", "src0": "f16", "src1": "f16"},
+    "v_cvt_pknorm_u16_f16": {"vdst": "v2u16", "src0": "f16", "src1": "f16"},
+    "v_cvt_pknorm_i16_f32": {"vdst": "v2i16"},
+    "v_cvt_pknorm_u16_f32": {"vdst": "v2u16"},
     "v_frexp_exp_i32_f32": {"vdst": "i32"},
     "s_bcnt0_i32_b64": {"sdst": "i32"},
     "s_cvt_hi_f32_f16": {"src0": "b32"},

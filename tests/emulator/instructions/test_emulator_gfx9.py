@@ -86,7 +86,7 @@ KERNEL index(GLOBAL u32 *x) {
         total = 0
         for n in range(16):
             total = total * 31 + v[n * expected[n] & 15]
-        x[64 + lane] = (v[int(x[lane + 1]) & 15] + total) & 0xFFFFFFFF
+        x[64 + lane] = (v[expected[lane + 1] & 15] + total) & 0xFFFFFFFF
     for tier in ("quick", "full"):
         with using(cpu="gfx90a", tier=tier):
             code = compile_source(source, "-O2")

@@ -49,10 +49,10 @@ def _is_load(instruction: Instruction) -> bool:
 
 
 def _expected(swap: Instruction) -> Place:
-    """Return the first register of the expected value: the last source in LDS, elsewhere the upper
-    half of the data."""
+    """Return the first register of the expected value: one of the sources in LDS, elsewhere the
+    upper half of the data."""
     if swap.access.space is Space.LDS:
-        register = swap.operand("data1")
+        register = swap.operand("data0" if swap.access.expects_first else "data1")
         assert isinstance(register, Register)
         return "v", vector_number(register)
     register = swap.operand("vdata")

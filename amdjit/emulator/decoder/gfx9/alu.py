@@ -35,6 +35,8 @@ _VCC = Register(RegisterFile.VCC, 0, 2)
 _EXEC_MASK = Register(RegisterFile.EXEC, 0, 2)
 _EXEC, _M0 = 126, 124
 _UNKNOWN_SELECTION = 7
+# All of the result; nothing of the register is left.
+_WHOLE_RESULT = 6
 _ROW_BROADCASTS = range(0x150, 0x160)
 _ROW_SHIFTS = (0x10, 0x11, 0x12)
 _CONTROLS = (0x130, 0x134, 0x138, 0x13C, 0x140, 0x141, 0x142, 0x143)
@@ -126,10 +128,12 @@ def _with_sdwa(row: Row, bits: int, word: int) -> _Read:
     if not row.has("sdwa"):
         raise InvalidField(f"{row.opcode.mnemonic} takes no SDWA")
     operands = tuple(_sdwa_operand(row, operand, bits, word) for operand in row.operands)
-    compares = row.format.name == "VOPC"
+    is_whole = row.format.name == "VOPC" or row.has("swhole")
+    if row.has("swhole") and (word >> 8) & 0x1F != _WHOLE_RESULT:
+        raise InvalidField(f"{row.opcode.mnemonic} writes no part of a register")
     sdwa = Sdwa(
-        destination=None if compares else (word >> 8) & 7,
-        unused=0 if compares else (word >> 11) & 3,
+        destination=None if is_whole else (word >> 8) & 7,
+        unused=0 if is_whole else (word >> 11) & 3,
         sources=((word >> 16) & 7, (word >> 24) & 7),
         extended=_marked(row, word, "sext", 19),
     )

@@ -57,6 +57,7 @@ _EXCHANGES = (
     ("_storexchg_", Exchange.SWAP),
     ("_cmpswap_", Exchange.COMPARE),
     ("_cmpstore_", Exchange.COMPARE),
+    ("_cmpst_", Exchange.COMPARE),
 )
 _SIZE = re.compile(r"_[biuf](\d+)")
 # They name no size, or that of one of two halves.
@@ -159,6 +160,7 @@ def _access(name: str, format_name: str) -> Access:
         converts="_format_" in name,
         is_transposed="_tr_" in name,
         has_two_addresses="_2addr_" in name,
+        expects_first="_cmpst_" in name,
     )
 
 

@@ -17,12 +17,14 @@ from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.decoder.instruction_set import ScratchSetup
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.addresses import (
+    CONVERTS,
     HIGH_OFFSET,
     INDEXED,
     MASKS_OFFSET,
     PLACE,
     WHOLE,
 )
+from amdjit.emulator.instructions.buffers.gfx9_addresses import GFX9_PLACE
 from amdjit.emulator.instructions.buffers.partial_lanes import PARTS_LOAD, PARTS_STORE
 from amdjit.emulator.instructions.buffers.private_segment import PRIVATE_PLACE
 from amdjit.emulator.instructions.memory.access import (
@@ -37,6 +39,7 @@ from amdjit.emulator.instructions.memory.access import (
     write_loaded,
 )
 from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, memory_operations
+from amdjit.emulator.instructions.memory.direct_loads import store_in_lds
 from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import CONTEXT, Frame
@@ -84,16 +87,23 @@ def buffer_place(frame: Frame, instruction: Instruction, size: Value, whole: boo
         offset,
         constant("i32", instruction.immediates["offset"]),
         size,
-        constant("i32", INDEXED * instruction.immediates["idxen"] | WHOLE * whole),
+        constant("i32", _flags(instruction, whole)),
         frame.registers.exec_bits(),
         out,
     ]
+    family = instruction.opcode.instruction_set
     # Of the families in which scratch memory is a buffer, any buffer may be it.
-    is_private = instruction.opcode.instruction_set.scratch is ScratchSetup.BY_CODE
-    lanes = frame.native(PRIVATE_PLACE if is_private else PLACE, "i32", arguments)
+    is_private = family.scratch is ScratchSetup.BY_CODE
+    symbol = GFX9_PLACE if family.splits_formats else PLACE
+    lanes = frame.native(PRIVATE_PLACE if is_private else symbol, "i32", arguments)
     low, high = b.load(V32, out, 64), b.load(V32, b.offset(out, HIGH_OFFSET), 64)
     space = "f" if is_private else "v"
     return Place((space, [low, high, constant("i64", 0)]), lanes, words)
+
+
+def _flags(instruction: Instruction, whole: bool) -> int:
+    converts = instruction.access.converts
+    return INDEXED * instruction.immediates["idxen"] | WHOLE * whole | CONVERTS * converts
 
 
 def _lane_parts(frame: Frame, instruction: Instruction) -> tuple[Value, Value]:
@@ -135,6 +145,9 @@ def _load(width: Width) -> Emitter:
         else:
             values = _load_wide(frame, instruction, place, width.size, frame.access_mask)
         frame.access_mask = None
+        if instruction.immediates.get("lds"):
+            store_in_lds(frame, instruction, width, values)
+            return
         register = vector_register(instruction, "vdata")
         write_loaded(frame, register, width, values)
 
@@ -170,7 +183,9 @@ def _store(width: Width) -> Emitter:
     return emit
 
 
-def _atomic(operation: Operation) -> Emitter:
+def buffer_atomic(operation: Operation) -> Emitter:
+    """Return the emitter of an atomic."""
+
     def emit(frame: Frame, instruction: Instruction) -> None:
         register = vector_register(instruction, "vdata")
         place = buffer_place(frame, instruction, constant("i32", operation.bits // 8), True)
@@ -199,7 +214,8 @@ def _scalar_load(bits: int, count: int, signed: bool) -> Emitter:
         soffset = instruction.operand("soffset")
         if soffset is not None:
             offset = b.add(offset, b.resize(frame.scalar_operand(soffset, "b32", instruction), 64))
-        base, length = b.concat_bits(words[0], b.mask(words[1], 16)), _scalar_length(frame, words)
+        base = b.concat_bits(words[0], b.mask(words[1], 16))
+        length = scalar_length(frame, instruction, words)
         slot = scalar_slot(sdst)
         for index in range(count):
             place = b.add(offset, constant("i64", index * bits // 8))
@@ -210,11 +226,13 @@ def _scalar_load(bits: int, count: int, signed: bool) -> Emitter:
     return emit
 
 
-def _scalar_length(frame: Frame, words: list[Value]) -> Value:
+def scalar_length(frame: Frame, instruction: Instruction, words: list[Value]) -> Value:
+    """Return the bytes of a buffer."""
     b = frame.builder
     code = b.mask(b.shift("lshr", words[3], 18), 2)
     scale = constant("i32", 0)
-    for number, shift in _STRIDE_SCALES:
+    has_scale = not instruction.opcode.instruction_set.splits_formats
+    for number, shift in _STRIDE_SCALES if has_scale else ():
         scale = b.select(
             b.compare("eq", code, constant("i32", number)), constant("i32", shift), scale
         )
@@ -240,7 +258,7 @@ BUFFER_ACCESS: Mapping[str, Emitter] = {
     **{f"buffer_load_{name}": _load(width) for name, width in LOAD_WIDTHS.items()},
     **{f"buffer_store_{name}": _store(width) for name, width in STORE_WIDTHS.items()},
     **{
-        f"buffer_atomic_{name}": _atomic(operation)
+        f"buffer_atomic_{name}": buffer_atomic(operation)
         for name, operation in memory_operations().items()
     },
     **{

@@ -15,8 +15,9 @@ from amdjit.emulator.host.function import V32, V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import VGPR_BYTES, BufferRefusal, Context, FaultKind
 
 PLACE = "aj_buffer_place"
-# Bits of `flags`: the instruction has an index; all dwords count as one payload.
-INDEXED, WHOLE = 1, 2
+# Bits of `flags`: the instruction has an index; all dwords count as one payload; values are
+# converted from or to a format.
+INDEXED, WHOLE, CONVERTS = 1, 2, 4
 # What the function writes to `out`: the low and high dwords of the addresses, then the masks of up
 # to four dwords.
 HIGH_OFFSET, MASKS_OFFSET = VGPR_BYTES, 2 * VGPR_BYTES
@@ -53,14 +54,19 @@ class _Fields:
     structured: Value
 
 
-class _Place(NativeFunction):
+class PlaceFunction(NativeFunction):
+    """The function of `place_text`, whose parameters are `PARAMETERS`."""
+
     def field(self, word: int, first: int, bits: int) -> Value:
+        """Return a field of the resource: `bits` bits of a dword."""
         return self.mask(self.shift("lshr", self.parameter(f"word{word}"), first), bits)
 
     def is_set(self, flag: int) -> Value:
+        """Return whether a bit of `flags` is set."""
         return self.compare("ne", self.and_(self.parameter("flags"), i32(flag)), i32(0))
 
     def wide(self, name: str) -> Value:
+        """Return a parameter as i64."""
         return self.resize(self.parameter(name), 64)
 
 
@@ -71,16 +77,25 @@ def place_text(attributes: str) -> str:
     offset: the offsets of the lanes without the instruction's own, which is `ioffset`. size: the
     bytes that a lane transfers.
     """
-    f = _Place(PLACE, "i32", PARAMETERS)
+    f = PlaceFunction(PLACE, "i32", PARAMETERS)
     _plain_raw(f)
     fields = _fields(f)
     index = _index(f)
-    offset = f.resize(_own_offset(f), 64)
+    offset = f.resize(own_offset(f), 64)
     masks = [_inside(f, fields, index, offset, part) for part in range(4)]
     some = masks[0]
     for mask in masks[1:]:
         some = f.or_(some, mask)
     refusal = _refusal(f, fields, offset, some)
+    finish(f, refusal, masks, _addresses(f, fields, index, offset))
+    return f.text(attributes)
+
+
+def finish(f: PlaceFunction, refusal: Value, masks: list[Value], addresses: Value) -> None:
+    """Return what has been found, or refuse the access."""
+    some = masks[0]
+    for mask in masks[1:]:
+        some = f.or_(some, mask)
     f.branch_if(f.compare("eq", refusal, i32(0)), "allowed", "refused")
     f.label("refused")
     kind, nobody = i32(FaultKind.BUFFER), i64(-1)
@@ -91,17 +106,16 @@ def place_text(attributes: str) -> str:
     f.branch("allowed")
     f.label("allowed")
     good = f.compare("eq", refusal, i32(0))
-    low, high = f.split_bits(_addresses(f, fields, index, offset))
+    low, high = f.split_bits(addresses)
     out = f.parameter("out")
     f.store(low, out, 64)
     f.store(high, f.offset(out, HIGH_OFFSET), 64)
     for part, mask in enumerate(masks):
         f.store(f.select(good, mask, i32(0)), f.offset(out, MASKS_OFFSET + 4 * part), 4)
     f.give(f.select(good, some, i32(0)))
-    return f.text(attributes)
 
 
-def _own_offset(f: _Place) -> Value:
+def own_offset(f: PlaceFunction) -> Value:
     """Return the lanes' offsets plus the instruction's own; the sum wraps at 32 bits.
 
     LLVM relies on that: it moves a constant out of any 32-bit addition into the instruction, even
@@ -112,21 +126,26 @@ def _own_offset(f: _Place) -> Value:
     return f.add(f.parameter("offset"), f.splat(f.parameter("ioffset")))
 
 
-def _plain_raw(f: _Place) -> None:
+def _plain_raw(f: PlaceFunction) -> None:
     """Handle first what most kernels have: a raw buffer without stride, where nothing can be
     wrong."""
-    has_no_stride = f.compare("ult", f.parameter("word1"), i32(1 << 16))
     kind = f.compare("eq", f.and_(f.parameter("word3"), i32(_KIND_BITS)), i32(_RAW_KIND))
     bound = f.compare("ne", f.field(3, 12, 6), i32(0))
-    f.branch_if(f.and_(f.and_(has_no_stride, kind), bound), "raw", "any")
+    give_raw(f, f.and_(kind, bound))
+
+
+def give_raw(f: PlaceFunction, usual: Value) -> None:
+    """Return the lanes of a usual buffer if it has no stride; all others continue at `any`."""
+    has_no_stride = f.compare("ult", f.parameter("word1"), i32(1 << 16))
+    f.branch_if(f.and_(has_no_stride, usual), "raw", "any")
     f.label("raw")
-    offset, out = _own_offset(f), f.parameter("out")
+    offset, out = own_offset(f), f.parameter("out")
     base = f.concat_bits(f.parameter("word0"), f.parameter("word1"))
     start = f.add(base, f.wide("soffset"))
     low, high = f.split_bits(f.add(f.splat(start), f.resize(offset, 64)))
     f.store(low, out, 64)
     f.store(high, f.offset(out, HIGH_OFFSET), 64)
-    some = _raw_lanes(f, offset, 0)
+    some = raw_lanes(f, offset, 0)
     f.store(some, f.offset(out, MASKS_OFFSET), 4)
     narrow = f.or_(f.compare("ule", f.parameter("size"), i32(4)), f.is_set(WHOLE))
     f.branch_if(narrow, "narrow", "wide")
@@ -135,31 +154,31 @@ def _plain_raw(f: _Place) -> None:
     f.label("wide")
     for part in range(1, 4):
         exists = f.compare("ult", i32(4 * part), f.parameter("size"))
-        mask = f.select(exists, _raw_lanes(f, offset, part), i32(0))
+        mask = f.select(exists, raw_lanes(f, offset, part), i32(0))
         f.store(mask, f.offset(out, MASKS_OFFSET + 4 * part), 4)
         some = f.or_(some, mask)
     f.give(some)
     f.label("any")
 
 
-def _raw_lanes(f: _Place, offset: Value, part: int) -> Value:
+def raw_lanes(f: PlaceFunction, offset: Value, part: int) -> Value:
     """Return the lanes whose dword `part` is inside a raw buffer; the scalar offset shortens the
     buffer."""
     rest = f.intrinsic("usub.sat", f.parameter("word2"), f.parameter("soffset"))
-    payload = _payload(f, part)
+    needed = payload(f, part)
     # The largest allowed offset, unless the buffer is too short for any lane.
-    lanes = f.mask_bits(f.compare("ule", offset, f.splat(f.sub(rest, payload))))
-    return f.select(f.compare("uge", rest, payload), f.and_(lanes, f.parameter("exec")), i32(0))
+    lanes = f.mask_bits(f.compare("ule", offset, f.splat(f.sub(rest, needed))))
+    return f.select(f.compare("uge", rest, needed), f.and_(lanes, f.parameter("exec")), i32(0))
 
 
-def _payload(f: _Place, part: int) -> Value:
+def payload(f: PlaceFunction, part: int) -> Value:
     """Return the bytes up to which dword `part` is checked: all of the lane's, or those up to its
     own end."""
     size = f.parameter("size")
     return f.select(f.is_set(WHOLE), size, f.intrinsic("umin", size, i32(4 * part + 4)))
 
 
-def _fields(f: _Place) -> _Fields:
+def _fields(f: PlaceFunction) -> _Fields:
     base = f.concat_bits(f.parameter("word0"), f.mask(f.parameter("word1"), 16))
     # Stride scale: 1, 4, 8 or 32.
     code = f.field(3, 18, 2)
@@ -181,21 +200,21 @@ def _fields(f: _Place) -> _Fields:
     )
 
 
-def _index(f: _Place) -> Value:
+def _index(f: PlaceFunction) -> Value:
     """Return the record as i64: the lane's own, plus the lane number if the resource adds it."""
     lanes = f.add(sequence("i64", range(32)), f.splat(f.context(Context.LANE_BASE)))
     adds = f.compare("ne", f.field(3, 23, 1), i32(0))
     return f.add(f.resize(f.parameter("index"), 64), f.select(adds, lanes, constant(V64, 0)))
 
 
-def _inside(f: _Place, fields: _Fields, index: Value, offset: Value, part: int) -> Value:
+def _inside(f: PlaceFunction, fields: _Fields, index: Value, offset: Value, part: int) -> Value:
     """Return the lanes whose dword `part` is inside the buffer; 0 if the payload has no such dword.
 
     Each dword is checked on its own, except in formatted accesses and atomics (notes on the table
     of OOB_SELECT). The scalar offset does not wrap: the check saturates (LLVM AMDGPU guide,
     "Relaxed Buffer OOB Mode").
     """
-    end = f.add(offset, f.splat(f.resize(_payload(f, part), 64)))
+    end = f.add(offset, f.splat(f.resize(payload(f, part), 64)))
     records = f.resize(fields.records, 64)
     in_records = f.compare("ult", index, f.splat(records))
     in_record = f.and_(in_records, f.compare("ule", end, f.splat(fields.stride)))
@@ -211,7 +230,7 @@ def _inside(f: _Place, fields: _Fields, index: Value, offset: Value, part: int) 
     return f.select(exists, mask, i32(0))
 
 
-def _addresses(f: _Place, fields: _Fields, index: Value, offset: Value) -> Value:
+def _addresses(f: PlaceFunction, fields: _Fields, index: Value, offset: Value) -> Value:
     """Return the addresses: linear, or swizzled (9.4.2), where groups of records are interleaved
     element by element."""
     start = f.splat(fields.base)
@@ -232,7 +251,7 @@ def _addresses(f: _Place, fields: _Fields, index: Value, offset: Value) -> Value
     return f.select(f.compare("ne", fields.swizzle, i32(0)), swizzled, linear)
 
 
-def _refusal(f: _Place, fields: _Fields, offset: Value, some: Value) -> Value:
+def _refusal(f: PlaceFunction, fields: _Fields, offset: Value, some: Value) -> Value:
     """Return a `BufferRefusal`, or 0 if the access is allowed."""
     anybody = f.compare("ne", some, i32(0))
     swizzled = f.compare("ne", fields.swizzle, i32(0))
@@ -262,7 +281,7 @@ def _refusal(f: _Place, fields: _Fields, offset: Value, some: Value) -> Value:
     return f.select(anybody, refusal, i32(0))
 
 
-def _crosses(f: _Place, fields: _Fields, offset: Value, some: Value) -> Value:
+def _crosses(f: PlaceFunction, fields: _Fields, offset: Value, some: Value) -> Value:
     """Return whether some lane's payload does not fit into its element; 16 bytes never do (9.4.2,
     "Restrictions")."""
     size = f.wide("size")
@@ -271,6 +290,3 @@ def _crosses(f: _Place, fields: _Fields, offset: Value, some: Value) -> Value:
     late = f.compare("ugt", f.add(place, f.splat(size)), f.splat(fields.element))
     lanes = f.and_(f.mask_bits(late), some)
     return f.or_(f.compare("ne", lanes, i32(0)), f.compare("eq", size, i64(16)))
-
-
-__all__ = ["HIGH_OFFSET", "INDEXED", "MASKS_OFFSET", "PARAMETERS", "PLACE", "WHOLE", "place_text"]

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.abi.buffer_formats import format_of
+from amdjit.abi.buffer_formats import format_of, unified_format
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.access import Place, buffer_place, resource_words
 from amdjit.emulator.instructions.buffers.texel_table import CHANNELS
+from amdjit.emulator.instructions.memory.access import Width
+from amdjit.emulator.instructions.memory.direct_loads import store_in_lds
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import AccessKind
@@ -37,9 +39,19 @@ class _Form:
 
 
 def _format(frame: Frame, instruction: Instruction, form: _Form, words: list[Value]) -> Value:
-    if not form.typed:
-        return frame.builder.mask(frame.builder.shift("lshr", words[3], 12), 6)
-    return constant("i32", instruction.immediates["format"])
+    if form.typed:
+        return constant("i32", _named_format(instruction))
+    if instruction.opcode.instruction_set.splits_formats:
+        return frame.native("aj_texel_unified", "i32", [words[3]])
+    return frame.builder.mask(frame.builder.shift("lshr", words[3], 12), 6)
+
+
+def _named_format(instruction: Instruction) -> int:
+    """Return the unified format that a typed instruction names."""
+    number = instruction.immediates["format"]
+    if not instruction.opcode.instruction_set.splits_formats:
+        return number
+    return unified_format(number & 15, number >> 4)
 
 
 def _place(frame: Frame, instruction: Instruction, form: _Form) -> tuple[Place, Value]:
@@ -49,7 +61,7 @@ def _place(frame: Frame, instruction: Instruction, form: _Form) -> tuple[Place, 
     words = resource_words(frame, rsrc)
     number = _format(frame, instruction, form, words)
     if form.typed:
-        texel = format_of(instruction.immediates["format"])
+        texel = format_of(_named_format(instruction))
         if texel is None:
             raise Untranslatable(instruction, "buffers have no such format (RDNA 4 ISA, 10.7)")
         size = constant("i32", texel.size)
@@ -71,7 +83,7 @@ def _accessed(
     if not frame.instruments:
         return
     if form.typed:
-        texel = format_of(instruction.immediates["format"])
+        texel = format_of(_named_format(instruction))
         assert texel is not None
         frame.accessed(instruction, kind, place.address, texel.size)
         return
@@ -110,6 +122,9 @@ def _select(frame: Frame, where: list[Value], place: Place, form: _Form, store: 
 
 def _write(frame: Frame, instruction: Instruction, form: _Form) -> None:
     b = frame.builder
+    if instruction.immediates.get("lds"):
+        store_in_lds(frame, instruction, Width(4), [b.load(V32, frame.staging(0), 64)])
+        return
     register = vector_register(instruction, "vdata")
     for channel in range(form.channels):
         value = b.load(V32, frame.staging(channel), 64)
@@ -145,7 +160,7 @@ def _store(form: _Form) -> Emitter:
 
 
 def _kind(instruction: Instruction) -> str:
-    texel = format_of(instruction.immediates["format"])
+    texel = format_of(_named_format(instruction))
     assert texel is not None
     return texel.kind
 

@@ -16,8 +16,8 @@ from amdjit.emulator.instructions.buffers.addresses import (
     INDEXED,
     MASKS_OFFSET,
     PARAMETERS,
-    PLACE,
 )
+from amdjit.emulator.instructions.buffers.gfx9_addresses import GFX9_PLACE
 from amdjit.emulator.layout import (
     PRIVATE_APERTURE_HIGH,
     SCRATCH_BASE,
@@ -34,8 +34,8 @@ _ROW_BITS, _LANE_BITS = 8, 6
 
 
 def private_place_text(attributes: str) -> str:
-    """Return the function: what `aj_buffer_place` does, for scratch memory and all other buffers.
-    The addresses are flat ones."""
+    """Return the function: what `aj_buffer_place_gfx9` does, for scratch memory and all other
+    buffers. The addresses are flat ones."""
     f = NativeFunction(PRIVATE_PLACE, "i32", PARAMETERS)
     marks = [
         f.compare("ne", f.and_(f.parameter(word), i32(bit)), i32(0))
@@ -45,7 +45,7 @@ def private_place_text(attributes: str) -> str:
     scratch = f.compare("uge", base, i64(SCRATCH_BASE))
     f.branch_if(f.and_(scratch, f.and_(*marks)), "private", "other")
     f.label("other")
-    f.give(f.call(PLACE, "i32", [f.parameter(name) for _, name in PARAMETERS]))
+    f.give(f.call(GFX9_PLACE, "i32", [f.parameter(name) for _, name in PARAMETERS]))
     f.label("private")
     start = _wave_offset(f, base)
     indexed = f.compare("ne", f.and_(f.parameter("flags"), i32(INDEXED)), i32(0))

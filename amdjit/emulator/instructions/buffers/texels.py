@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from amdjit.abi.buffer_formats import unified_format
 from amdjit.emulator.host.builder import Value
-from amdjit.emulator.host.function import V32, i32, i64
+from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
 from amdjit.emulator.instructions.buffers.texel_table import CHANNELS, TexelFunction
 from amdjit.emulator.instructions.buffers.texel_values import (
     narrow_text,
@@ -185,8 +186,26 @@ def select_text(attributes: str) -> str:
     return f.whole(attributes)
 
 
+_UNIFIED = (
+    "@unified = internal constant [128 x i32] ["
+    + ", ".join(f"i32 {unified_format(data, kind)}" for data in range(16) for kind in range(8))
+    + "], align 64"
+)
+
+
+def unified_text(attributes: str) -> str:
+    """Return `aj_texel_unified(word)`: the unified format of gfx9's formats in dword 3 of a
+    resource: the data format in bits 18:15, the number format in bits 14:12."""
+    f = NativeFunction("aj_texel_unified", "i32", [("i32", "word")])
+    number = f.mask(f.shift("lshr", f.parameter("word"), 12), 7)
+    place = f.offset(Value("ptr", "@unified"), f.resize(f.shift("shl", number, 2), 64))
+    f.give(f.load("i32", place, 4))
+    return f"{_UNIFIED}\n{f.text(attributes)}"
+
+
 TEXELS: dict[str, Callable[[str], str]] = {
     "aj_texel_size": size_text,
+    "aj_texel_unified": unified_text,
     "aj_texel_load": load_text,
     "aj_texel_read": read_text,
     "aj_texel_write": write_text,

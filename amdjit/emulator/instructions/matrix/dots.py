@@ -45,7 +45,7 @@ def _element(instruction: Instruction, index: int) -> str:
     return instruction.opcode.operands[index].type[2:]
 
 
-def _dot_factor(frame: Frame, instruction: Instruction, number: int) -> Value:
+def dot_factor(frame: Frame, instruction: Instruction, number: int) -> Value:
     """Return dwords of a packed factor, with the halves and signs that the modifiers choose."""
     b = frame.builder
     modifiers = instruction.modifiers
@@ -72,7 +72,7 @@ def _dot_factor(frame: Frame, instruction: Instruction, number: int) -> Value:
 def float_dot(frame: Frame, instruction: Instruction, addend: Value) -> Value:
     """Return c + a.lo * b.lo + a.hi * b.hi of an f32 c, rounded as the device rounds."""
     element = _element(instruction, 1)
-    factors = [_dot_factor(frame, instruction, number) for number in (0, 1)]
+    factors = [dot_factor(frame, instruction, number) for number in (0, 1)]
     dot = Dot(element, element, "f32", is_of_gfx11(instruction))
     return frame.builder.bitcast(
         frame.native(dot.symbol, V32, [*factors, frame.builder.bitcast(addend, "i32")]), "float"
@@ -93,7 +93,7 @@ def _dot2_narrow(frame: Frame, instruction: Instruction) -> None:
     element = _element(instruction, 1)
     dot = Dot(element, element, element, is_of_gfx11(instruction))
     addend = b.resize(b.bitcast(frame.source(instruction, 3), "i16"), 32)
-    factors = [_dot_factor(frame, instruction, number) for number in (0, 1)]
+    factors = [dot_factor(frame, instruction, number) for number in (0, 1)]
     flags = [frame.overflow_flag()] if dot.overflows else []
     bits = frame.native(dot.symbol, V32, [*factors, addend, *flags])
     frame.write(instruction, 0, b.resize(bits, 16))

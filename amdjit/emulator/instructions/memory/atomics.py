@@ -79,7 +79,7 @@ def _dwords(frame: Frame, register: Register | None, count: int) -> list[Value]:
     return [frame.registers.vector(vector_number(register) + index) for index in range(count)]
 
 
-def _in_memory(flat: bool, operation: Operation) -> Emitter:
+def in_memory(flat: bool, operation: Operation) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         address = (flat_address if flat else global_address)(frame, instruction)
         count = operation.bits // 32 * operation.operands
@@ -89,14 +89,15 @@ def _in_memory(flat: bool, operation: Operation) -> Emitter:
     return emit
 
 
-def _in_lds(operation: Operation) -> Emitter:
+def in_lds(operation: Operation) -> Emitter:
     """DS_CMPSTORE takes the new value in data0 and the comparand in data1, as the native function
-    does."""
+    does; DS_CMPST of gfx9 takes them the other way around (CDNA 3 ISA, DS_CMPST_B32)."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         address = lds_address(frame, instruction, instruction.immediates["offset"])
+        numbers = range(operation.operands)
         data = []
-        for number in range(operation.operands):
+        for number in reversed(numbers) if instruction.access.expects_first else numbers:
             register = register_of(instruction, f"data{number}")
             data += _dwords(frame, register, operation.bits // 32)
         emit_atomic(frame, instruction, operation, address, data, _result(instruction))
@@ -124,6 +125,7 @@ _FLOATS = {
     "min_f32": "less_f",
     "max_f32": "greater_f",
 }
+_DOUBLES = {"add": "add_f", "min": "less_f", "max": "greater_f"}
 _NARROW = {
     "cond_sub_u32": "cond_sub",
     "sub_clamp_u32": "sub_clamp",
@@ -142,6 +144,8 @@ def memory_operations() -> dict[str, Operation]:
         table[f"cmpswap_b{bits}"] = Operation("cmpswap", bits, 2)
         for name, native in _INTEGERS.items():
             table[f"{name}{bits}"] = Operation(native, bits)
+    for name, native in _DOUBLES.items():
+        table[f"{name}_f64"] = Operation(native, 64)
     return table
 
 
@@ -155,6 +159,8 @@ def _lds_operations() -> dict[tuple[str, str], Operation]:
     for bits in (32, 64):
         table["cmpstore", f"b{bits}"] = Operation("cmpswap", bits, 2)
         table["cmpstore", f"f{bits}"] = Operation("cmpswap_f", bits, 2)
+        table["cmpst", f"b{bits}"] = Operation("cmpswap", bits, 2)
+        table["cmpst", f"f{bits}"] = Operation("cmpswap_f", bits, 2)
         table["mskor", f"b{bits}"] = Operation("mskor", bits, 2)
         table["rsub", f"u{bits}"] = Operation("rsub", bits)
         for name, native in _INTEGERS.items():
@@ -162,31 +168,31 @@ def _lds_operations() -> dict[tuple[str, str], Operation]:
             table[verb, f"{sign}{bits}"] = Operation(native, bits)
     table["min_num", "f64"] = Operation("min_f", 64)
     table["max_num", "f64"] = Operation("max_f", 64)
-    table["min", "f64"] = Operation("less_f", 64)
-    table["max", "f64"] = Operation("greater_f", 64)
+    for name, native in _DOUBLES.items():
+        table[name, "f64"] = Operation(native, 64)
     return table
 
 
 def _lds_table() -> dict[str, Emitter]:
     # These always return.
     table: dict[str, Emitter] = {
-        "ds_storexchg_rtn_b32": _in_lds(Operation("swap", 32)),
-        "ds_storexchg_rtn_b64": _in_lds(Operation("swap", 64)),
-        "ds_wrap_rtn_b32": _in_lds(Operation("wrap", 32, 2)),
+        "ds_storexchg_rtn_b32": in_lds(Operation("swap", 32)),
+        "ds_storexchg_rtn_b64": in_lds(Operation("swap", 64)),
+        "ds_wrap_rtn_b32": in_lds(Operation("wrap", 32, 2)),
     }
     for (verb, code), operation in _lds_operations().items():
-        table[f"ds_{verb}_{code}"] = _in_lds(operation)
-        table[f"ds_{verb}_rtn_{code}"] = _in_lds(operation)
+        table[f"ds_{verb}_{code}"] = in_lds(operation)
+        table[f"ds_{verb}_rtn_{code}"] = in_lds(operation)
     return table
 
 
 ATOMIC_ACCESS: Mapping[str, Emitter] = {
     **{
-        f"global_atomic_{name}": _in_memory(False, operation)
+        f"global_atomic_{name}": in_memory(False, operation)
         for name, operation in memory_operations().items()
     },
     **{
-        f"flat_atomic_{name}": _in_memory(True, operation)
+        f"flat_atomic_{name}": in_memory(True, operation)
         for name, operation in memory_operations().items()
     },
     **_lds_table(),

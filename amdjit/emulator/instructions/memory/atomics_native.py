@@ -11,10 +11,11 @@ from amdjit.emulator.expressions.float_extremes import MAXIMUM_NUMBER, MINIMUM_N
 from amdjit.emulator.expressions.floats import through_float
 from amdjit.emulator.expressions.integers import Expression, binary
 from amdjit.emulator.expressions.nans import with_nans
-from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
 from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS
 from amdjit.emulator.layout import SHARED_APERTURE_HIGH, VGPR_BYTES, Context, FaultKind
+from amdjit.emulator.wave.operands import flush_denormals
 
 # LLVM's `atomicrmw` for each operation; all others are compare-and-swap loops.
 _PLAIN: Mapping[str, str] = {
@@ -34,13 +35,15 @@ _PLAIN: Mapping[str, str] = {
     "sub_clamp": "usub_sat",
 }
 _COMPUTED = (
-    *("rsub", "mskor", "add_f", "pk_add_f16", "pk_add_bf16", "min_f", "max_f"),
+    *("rsub", "mskor", "add_f", "add_flushed_f", "pk_add_f16", "pk_add_bf16", "min_f", "max_f"),
     *("less_f", "greater_f", "cmpswap_f", "wrap"),
 )
 # Those with two operands.
 _BINARY = ("mskor", "cmpswap_f", "wrap")
 # Those that only LDS has, of 32 bits.
 _ONLY_LDS = ("wrap",)
+# Those that only global memory has, of 32 bits.
+_ONLY_GLOBAL = ("add_flushed_f",)
 _SPACES = ("s", "v", "f", "l")
 
 
@@ -66,6 +69,8 @@ def atomics() -> Iterator[Atomic]:
                 is_there = bits == 32 or not operation.startswith("pk_")
                 if operation in _ONLY_LDS:
                     is_there = (space, bits) == ("l", 32)
+                if operation in _ONLY_GLOBAL:
+                    is_there = (space, bits) in (("s", 32), ("v", 32), ("f", 32))
                 if is_there:
                     yield Atomic(space, operation, bits)
 
@@ -290,6 +295,15 @@ def _on_floats(expression: Expression) -> Callable[[NativeFunction, Value, Value
 
 
 _add = with_nans(binary("fadd"))
+
+
+def _add_flushed(b: Builder, old: Value, new: Value) -> Value:
+    """The sum on processors whose memory knows no denormals (LLVM:
+    FeatureMemoryAtomicFAddF32DenormalSupport)."""
+    total = _add(b, *(flush_denormals(b, value) for value in (old, new)))
+    return flush_denormals(b, total)
+
+
 _add_half = with_nans(through_float(binary("fadd")))
 
 
@@ -327,6 +341,7 @@ _NEW: Mapping[str, Callable[[NativeFunction, Value, Value, Value], Value]] = {
     "rsub": _reverse_subtract,
     "mskor": _masked_or,
     "add_f": _on_floats(_add),
+    "add_flushed_f": _on_floats(_add_flushed),
     "pk_add_f16": _half_pairs,
     "min_f": _on_floats(MINIMUM_NUMBER),
     "max_f": _on_floats(MAXIMUM_NUMBER),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
 from amdjit.emulator.instructions.memory.addresses_native import wide_addresses
 from amdjit.emulator.instructions.memory.spaces import Access
@@ -30,6 +30,10 @@ def flat_access(function: NativeFunction, access: Access) -> list[Value]:
         ("l", [low, i32(0)], masks[0]),
         ("p", [low, i32(0)], masks[1]),
     )
+    if not access.store:
+        # What a buffer does not hold is in no memory, and reads as 0.
+        for dword in range(max(1, access.size // 4)):
+            function.store(constant(V32, 0), function.offset(out, dword * VGPR_BYTES), 64)
     for index, (space, arguments, mask) in enumerate(parts):
         _flat_part(function, Access(space, access.size, access.store), arguments, mask, index, out)
     return _flat_result(function, access, masks, out)

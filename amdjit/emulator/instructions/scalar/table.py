@@ -11,6 +11,7 @@ from amdjit.emulator.instructions.scalar.control import SCALAR_CONTROL
 from amdjit.emulator.instructions.scalar.hardware_registers import HARDWARE_REGISTERS
 from amdjit.emulator.instructions.scalar.memory import SCALAR_MEMORY
 from amdjit.emulator.instructions.scalar.relative_moves import SCALAR_RELATIVE
+from amdjit.emulator.instructions.scalar.stores import SCALAR_STORES
 
 SCALAR: Mapping[str, Emitter] = {
     **SCALAR_ALU,
@@ -19,4 +20,5 @@ SCALAR: Mapping[str, Emitter] = {
     **SCALAR_MEMORY,
     **HARDWARE_REGISTERS,
     **SCALAR_RELATIVE,
+    **SCALAR_STORES,
 }

@@ -29,9 +29,16 @@ class Comparison:
 
     def __call__(self, frame: Frame, instruction: Instruction) -> Value:
         """Return the outcome in each lane."""
-        left, right = (frame.source(instruction, index) for index in (1, 2))
-        predicate = predicate_of(self.name, instruction.opcode.operands[1].type)
+        first, second = _source_places(instruction)
+        left, right = (frame.source(instruction, index) for index in (first, second))
+        predicate = predicate_of(self.name, instruction.opcode.operands[first].type)
         return compare(frame.builder, predicate, left, right)
+
+
+def _source_places(instruction: Instruction) -> tuple[int, int]:
+    """Return the indices of the operands that are compared: gfx9's V_CMPX has two destinations."""
+    roles = [spec.role for spec in instruction.opcode.operands]
+    return roles.index("src0"), roles.index("src1")
 
 
 def _always(outcome: bool) -> Test:
@@ -44,8 +51,9 @@ def _always(outcome: bool) -> Test:
 def _is_of_class(frame: Frame, instruction: Instruction) -> Value:
     """V_CMP_CLASS: whether operand 1 is of one of the classes that the bits of operand 2 name."""
     # The test is on bits: denormals stay denormals in every mode.
-    value = frame.unflushed_source(instruction, 1)
-    wanted = frame.source(instruction, 2)
+    first, second = _source_places(instruction)
+    value = frame.unflushed_source(instruction, first)
+    wanted = frame.source(instruction, second)
     return classify(frame.builder, value, frame.builder.resize(wanted, 32))
 
 
@@ -95,6 +103,18 @@ def _to_exec(test: Test) -> Emitter:
     return emit
 
 
+def _to_both(test: Test) -> Emitter:
+    """V_CMPX of gfx9 writes its destination, too (CDNA 3 ISA, V_CMPX_LT_F32)."""
+    to_exec = _to_exec(test)
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        frame.write_conditions(instruction.operand("vdst"), test(frame, instruction))
+        to_exec(frame, instruction)
+
+    return emit
+
+
+_INTEGER_CODES = tuple(f"{sign}{width}" for sign in "iu" for width in (16, 32, 64))
 _TESTS: Mapping[str, Test] = {
     **{f"{name}_f{width}": Comparison(name) for name in FLOAT_PREDICATES for width in (16, 32, 64)},
     **{
@@ -107,11 +127,15 @@ _TESTS: Mapping[str, Test] = {
     **{
         f"{name}_{code}": _always(name == "t")
         for name in "ft"
-        for code in ("f16", "f32", "f64", "i32", "i64", "u32", "u64")
+        for code in ("f16", "f32", "f64", *_INTEGER_CODES)
     },
+    **{f"tru_{code}": _always(True) for code in ("f16", "f32", "f64")},
 }
 
 VECTOR_COMPARE: Mapping[str, Emitter] = {
     **{f"v_cmp_{name}": _to_register(test) for name, test in _TESTS.items()},
     **{f"v_cmpx_{name}": _to_exec(test) for name, test in _TESTS.items()},
+}
+GFX9_COMPARE: Mapping[str, Emitter] = {
+    f"v_cmpx_{name}": _to_both(test) for name, test in _TESTS.items()
 }

@@ -77,7 +77,7 @@ def _saturated_bytes(b: Builder, x: Value) -> Value:
     return b.resize(b.or_(parts[0], b.shift("shl", parts[1], 8)), 16)
 
 
-def _put_byte(b: Builder, x: Value, position: Value, old: Value) -> Value:
+def put_byte(b: Builder, x: Value, position: Value, old: Value) -> Value:
     """Convert f32 to u8, rounding to nearest even, and insert it into a dword at byte
     `position`[1:0]."""
     number = fx.to_integer(signed=False)(b, b.intrinsic("roundeven", x))
@@ -122,6 +122,6 @@ VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
         "v_cvt_pk_i16_i32": _pair(_saturate_to_16(signed=True)),
         "v_cvt_pk_u16_u32": _pair(_saturate_to_16(signed=False)),
         "v_sat_pk_u8_i16": in_range(_saturated_bytes),
-        "v_cvt_pk_u8_f32": in_range(_put_byte),
+        "v_cvt_pk_u8_f32": in_range(put_byte),
     }
 )

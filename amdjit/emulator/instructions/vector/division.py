@@ -323,4 +323,5 @@ VECTOR_DIVISION: Mapping[str, Emitter] = {
     "v_div_fmas_f32": _multiply_add(_SINGLE),
     "v_div_fmas_f64": _multiply_add(_DOUBLE),
     **vector_ops({f"v_div_fixup_{form.code}": _fix_up for form in FORMATS.values()}),
+    **vector_ops({"v_div_fixup_legacy_f16": _fix_up}),
 }

@@ -9,11 +9,15 @@ from amdjit.emulator.instructions.vector.absolute_differences import VECTOR_DIFF
 from amdjit.emulator.instructions.vector.accumulation import VECTOR_ACCUMULATION
 from amdjit.emulator.instructions.vector.bit_tables import VECTOR_BIT_TABLES
 from amdjit.emulator.instructions.vector.carry import VECTOR_CARRY
-from amdjit.emulator.instructions.vector.compare import VECTOR_COMPARE
+from amdjit.emulator.instructions.vector.compare import GFX9_COMPARE, VECTOR_COMPARE
 from amdjit.emulator.instructions.vector.conversions import VECTOR_CONVERSION
 from amdjit.emulator.instructions.vector.division import VECTOR_DIVISION
 from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.fp8 import VECTOR_FP8
+from amdjit.emulator.instructions.vector.gfx9_conversions import GFX9_CONVERSION
+from amdjit.emulator.instructions.vector.gfx9_fp8 import GFX942_FP8, GFX950_FP8
+from amdjit.emulator.instructions.vector.gfx9_multiply_add import VECTOR_MULTIPLY_ADD
+from amdjit.emulator.instructions.vector.gfx9_pairs import VECTOR_PAIRS
 from amdjit.emulator.instructions.vector.graphics import VECTOR_GRAPHICS
 from amdjit.emulator.instructions.vector.indexed_moves import INDEX_MODES
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
@@ -41,4 +45,10 @@ VECTOR: Mapping[str, Emitter] = {
     **VECTOR_NARROW_PAIRS,
     **VECTOR_ACCUMULATION,
     **INDEX_MODES,
+    **VECTOR_MULTIPLY_ADD,
+    **VECTOR_PAIRS,
 }
+# What does something else than on other families.
+GFX9_VECTOR: Mapping[str, Emitter] = {**GFX9_COMPARE, **GFX9_CONVERSION}
+GFX942_VECTOR: Mapping[str, Emitter] = {**GFX9_VECTOR, **GFX942_FP8}
+GFX950_VECTOR: Mapping[str, Emitter] = {**GFX9_VECTOR, **GFX950_FP8}

@@ -40,7 +40,7 @@ def product_of(instruction: Instruction) -> Mfma:
     suffix = "_fnuz" if family == "gfx942" else ""
     a, b = (each + suffix if each in _BYTE_FLOATS else each for each in (shape.a, shape.b))
     held = shape.k // 2 if shape.sparse else shape.k
-    elements = _register(instruction, 1).dwords * 32 // BITS[a]
+    elements = matrix_register(instruction, 1).dwords * 32 // BITS[a]
     blocks = WAVE_LANES * elements // (shape.m * held)
     generation = GENERATIONS[family]
     return Mfma(generation, shape.result, a, b, shape.m, shape.k, blocks, shape.sparse)
@@ -51,7 +51,7 @@ def negates(product: Mfma) -> bool:
     return product.is_double and product.generation != "cdna2"
 
 
-def _register(instruction: Instruction, index: int) -> Register:
+def matrix_register(instruction: Instruction, index: int) -> Register:
     operand = instruction.operands[index]
     if not is_vector(operand):
         raise Untranslatable(instruction, "matrix operands must be vector registers")
@@ -61,15 +61,15 @@ def _register(instruction: Instruction, index: int) -> Register:
 def _emit(frame: Frame, instruction: Instruction) -> None:
     product = product_of(instruction)
     _check(instruction, product)
-    target = _register(instruction, 0)
+    target = matrix_register(instruction, 0)
     places = in_each_half(frame, lambda: frame.registers.vector_slot(vector_number(target)))
-    a, b = (_pointers(frame, _register(instruction, index)) for index in (1, 2))
+    a, b = (pointers(frame, matrix_register(instruction, index)) for index in (1, 2))
     if product.sparse:
-        index = _pointers(frame, _register(instruction, 3))
-        sources, controls = [*a, *b, *_pointers(frame, target), *index], [_set(instruction)]
-        stride = _stride(product)
+        index = pointers(frame, matrix_register(instruction, 3))
+        sources, controls = [*a, *b, *pointers(frame, target), *index], [_set(instruction)]
+        stride = stride_of(product)
     else:
-        addend, stride = _addend(frame, instruction, product)
+        addend, stride = addend_of(frame, instruction, product)
         sources, controls = [*a, *b, *addend], _controls(instruction, product)
     values = [constant("i32", each) for each in controls]
     frame.native_void(product.symbol, [*places, *sources, i64(stride), *values])
@@ -79,7 +79,7 @@ def _emit(frame: Frame, instruction: Instruction) -> None:
     frame.registers.select_half(0)
 
 
-def _pointers(frame: Frame, register: Register) -> list[Value]:
+def pointers(frame: Frame, register: Register) -> list[Value]:
     """Return the addresses of a register's halves."""
 
     def pointer() -> Value:
@@ -89,16 +89,19 @@ def _pointers(frame: Frame, register: Register) -> list[Value]:
     return in_each_half(frame, pointer)
 
 
-def _stride(product: Mfma) -> int:
+def stride_of(product: Mfma) -> int:
     return VGPR_BYTES * (2 if product.is_double else 1)
 
 
-def _addend(frame: Frame, instruction: Instruction, product: Mfma) -> tuple[list[Value], int]:
+def addend_of(frame: Frame, instruction: Instruction, product: Mfma) -> tuple[list[Value], int]:
     """Return the addresses of C, and the bytes from one element to the next: none if it is a
     constant."""
     operand = instruction.operands[3]
     if not isinstance(operand, InlineConstant):
-        return _pointers(frame, _register(instruction, 3)), _stride(product)
+        return pointers(frame, matrix_register(instruction, 3)), stride_of(product)
+    if product.generation == "cdna1":
+        # LLVM, FeatureMFMAInlineLiteralBug.
+        raise Untranslatable(instruction, "constants as C are a bug of gfx908")
     bits = constant_bits(operand, product.result)
     for part in range(2 if product.is_double else 1):
         dword = constant(V32, bits >> 32 * part & 0xFFFFFFFF)

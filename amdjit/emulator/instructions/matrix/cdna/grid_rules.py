@@ -25,7 +25,7 @@ from amdjit.emulator.instructions.matrix.cdna.rules import Parts
 # Bits of a fraction, and the exponent of the smallest normal number.
 FORMATS: Mapping[str, tuple[int, int]] = {
     "xf32": (10, -126), "f16": (10, -14), "bf16": (7, -126), "fp8": (3, -6), "bf8": (2, -14),
-    "fp8_fnuz": (3, -7), "bf8_fnuz": (2, -15),
+    "fp8_fnuz": (3, -7), "bf8_fnuz": (2, -15), "fp6": (3, 0), "bf6": (2, -2), "fp4": (1, 0),
 }  # fmt: skip
 _BIAS, _FRACTION = 127, 23
 # Exponents of sums without a product.
@@ -84,7 +84,13 @@ class Grid:
         largest = reduce(lambda x, y: f.intrinsic("smax", x, y), [each for _, each in groups])
         units = [_floored(f, units, f.sub(largest, own)) for units, own in groups]
         number = _on_grid(f, reduce(f.add, units), largest, total, self.in_halves)
-        return _with_specials(f, left, right, total, number)
+        terms = [self.term(f, x, y) for x, y in zip(left, right, strict=True)]
+        return _with_specials(f, terms, total, number)
+
+    def term(self, b: Builder, x: Parts, y: Parts) -> Value:
+        """Return a product as far as it decides about NaN and infinities: no product is rounded in
+        f32 but to infinity."""
+        return b.binary("fmul", x[0], y[0])
 
     def _cut_sum(
         self, b: Builder, products: Sequence[Value], exponents: Sequence[Value]
@@ -159,13 +165,9 @@ def _rounded(b: Builder, total: Value, top: Value) -> Value:
     )
 
 
-def _with_specials(
-    b: Builder, left: Sequence[Parts], right: Sequence[Parts], added: Value, number: Value
-) -> Value:
-    """Return sums with NaN and infinities where an operand or a product demands them. No product is
-    rounded in f32 but to infinity."""
+def _with_specials(b: Builder, terms: Sequence[Value], added: Value, number: Value) -> Value:
+    """Return sums with NaN and infinities where an operand or a product demands them."""
     limit = b.const(added, 0.0)
-    terms = [b.binary("fmul", x[0], y[0]) for x, y in zip(left, right, strict=True)]
     for term in (*terms, added):
         is_finite = b.compare("olt", b.intrinsic("fabs", term), b.const(term, float("inf")))
         limit = b.binary("fadd", limit, b.select(is_finite, b.const(term, 0.0), term))

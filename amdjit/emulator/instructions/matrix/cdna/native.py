@@ -79,7 +79,7 @@ def mfma_text(product: Mfma, arithmetic: str, attributes: str) -> str:
     f = NativeFunction(product.symbol, "void", parameters_of(product))
     quick, rule = rule_of(product, arithmetic)
     sums = Sums.load(f, product, _sign(f, product, 2))
-    body = _Body(f, product, sums, _places(f, product) if product.sparse else None)
+    body = Body(f, product, sums, _places(f, product) if product.sparse else None)
     if quick is None:
         panels, _ = body.fill(rule)
         body.multiply(rule, panels)
@@ -95,12 +95,12 @@ def mfma_text(product: Mfma, arithmetic: str, attributes: str) -> str:
         body.multiply(rule, panels)
         f.branch(done)
         f.label(done)
-    sums.store(f, partial(_finished, f, product))
+    sums.store(f, partial(finished, f, product))
     f.give()
     return f.text(attributes)
 
 
-def _finished(f: NativeFunction, product: Mfma, total: Value) -> Value:
+def finished(f: NativeFunction, product: Mfma, total: Value) -> Value:
     """Return a sum as bits, with the processor's NaN."""
     if product.is_integer:
         return total
@@ -138,7 +138,7 @@ def _places(f: NativeFunction, product: Mfma) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class _Body:
+class Body:
     """What a product's function is made of. places: of a sparse A's partners."""
 
     f: NativeFunction

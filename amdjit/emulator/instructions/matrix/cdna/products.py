@@ -20,7 +20,7 @@ ROWS = range(WAVE_LANES // ROW_LANES)
 
 BITS: Mapping[str, int] = {
     "f64": 64, "f32": 32, "xf32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8,
-    "fp8_fnuz": 8, "bf8_fnuz": 8,
+    "fp8_fnuz": 8, "bf8_fnuz": 8, "fp6": 6, "bf6": 6, "fp4": 4,
 }  # fmt: skip
 
 GENERATIONS: Mapping[str, str] = {

@@ -1,0 +1,117 @@
+"""The addresses of a buffer instruction's lanes on gfx9, and which of them are inside the buffer.
+
+Fields of the resource (CDNA 3 ISA, "Buffer Resource Descriptor"): stride 29:16 of dword 1, swizzle
+31; of dword 3: number format 14:12, data format 18:15, index stride 22:21, add thread id 23, type
+31:30. What is checked against what, and that a lane's number is not added to an index of the
+instruction unless the buffer is swizzled, is what AMD measured on a gfx950 (ROCm/rocm-systems,
+rocjitsu, `addr_calc_buffer.h`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.emulator.host.builder import Value, constant, sequence
+from amdjit.emulator.host.function import V64, i32, i64
+from amdjit.emulator.instructions.buffers.addresses import (
+    CONVERTS,
+    INDEXED,
+    PARAMETERS,
+    PlaceFunction,
+    finish,
+    give_raw,
+    own_offset,
+    payload,
+)
+from amdjit.emulator.layout import BufferRefusal, Context
+
+GFX9_PLACE = "aj_buffer_place_gfx9"
+_KIND_BITS = 0xC0000000 | 1 << 23
+_ELEMENT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    """The resource, and what the instruction makes of it; `stride` is an i64, the others i1."""
+
+    stride: Value
+    swizzled: Value
+    adds: Value
+    adds_lane: Value
+
+
+def gfx9_place_text(attributes: str) -> str:
+    """Return the function that does for gfx9 what `aj_buffer_place` does for other families."""
+    f = PlaceFunction(GFX9_PLACE, "i32", PARAMETERS)
+    plain = f.compare("eq", f.and_(f.parameter("word3"), i32(_KIND_BITS)), i32(0))
+    give_raw(f, f.and_(plain, f.compare("ne", f.field(3, 15, 4), i32(0))))
+    buffer = _buffer(f)
+    offset = f.resize(own_offset(f), 64)
+    masks = [_inside(f, buffer, offset, part) for part in range(4)]
+    some = masks[0]
+    for mask in masks[1:]:
+        some = f.or_(some, mask)
+    finish(f, _refusal(f, buffer, offset, some), masks, _addresses(f, buffer, offset))
+    return f.text(attributes)
+
+
+def _buffer(f: PlaceFunction) -> _Buffer:
+    swizzled = f.compare("ne", f.field(1, 31, 1), i32(0))
+    adds = f.compare("ne", f.field(3, 23, 1), i32(0))
+    adds_lane = f.and_(adds, f.or_(swizzled, f.not_(f.is_set(INDEXED))))
+    # Where lanes are added and no format is needed, its bits extend the stride.
+    more = f.and_(adds_lane, f.not_(f.is_set(CONVERTS)))
+    extension = f.select(more, f.shift("shl", f.field(3, 15, 4), 14), i32(0))
+    stride = f.resize(f.or_(f.field(1, 16, 14), extension), 64)
+    return _Buffer(stride, swizzled, adds, adds_lane)
+
+
+def _inside(f: PlaceFunction, buffer: _Buffer, offset: Value, part: int) -> Value:
+    """Return the lanes whose dword `part` is inside the buffer; 0 if the payload has no such
+    dword."""
+    records = f.resize(f.parameter("word2"), 64)
+    end = f.add(offset, f.splat(f.add(f.resize(payload(f, part), 64), f.wide("soffset"))))
+    raw = f.compare("ule", end, f.splat(records))
+    in_records = f.compare("ult", f.resize(f.parameter("index"), 64), f.splat(records))
+    own_stride = f.compare("ne", f.field(1, 16, 14), i32(0))
+    result = f.select(f.and_(f.is_set(INDEXED), own_stride), in_records, raw)
+    unchecked = f.and_(buffer.adds, f.not_(f.is_set(INDEXED)))
+    lanes = f.or_(f.mask_bits(result), f.select(unchecked, i32(-1), i32(0)))
+    exists = f.compare("ult", i32(4 * part), f.parameter("size"))
+    return f.select(exists, f.and_(lanes, f.parameter("exec")), i32(0))
+
+
+def _addresses(f: PlaceFunction, buffer: _Buffer, offset: Value) -> Value:
+    """Return the addresses: linear, or swizzled, where groups of records are interleaved dword by
+    dword. The scalar offset is added last."""
+    lanes = f.add(sequence("i64", range(32)), f.splat(f.context(Context.LANE_BASE)))
+    added = f.select(buffer.adds_lane, lanes, constant(V64, 0))
+    index = f.add(f.resize(f.parameter("index"), 64), added)
+    base = f.concat_bits(f.parameter("word0"), f.mask(f.parameter("word1"), 16))
+    start, stride = f.splat(f.add(base, f.wide("soffset"))), f.splat(buffer.stride)
+    linear = f.add(f.mul(index, stride), offset)
+    shift = f.splat(f.resize(f.add(f.field(3, 21, 2), i32(3)), 64))
+    group = f.shift("lshr", index, shift)
+    in_group = f.sub(index, f.shift("shl", group, shift))
+    dword = f.and_(offset, f.const(offset, -_ELEMENT))
+    rows = f.shift("shl", f.add(f.mul(group, stride), dword), shift)
+    place = f.add(f.shift("shl", in_group, 2), f.mask(offset, 2))
+    return f.add(start, f.select(buffer.swizzled, f.add(rows, place), linear))
+
+
+def _refusal(f: PlaceFunction, buffer: _Buffer, offset: Value, some: Value) -> Value:
+    """Return a `BufferRefusal`, or 0 if the access is allowed."""
+    size = f.wide("size")
+    late = f.compare("ugt", f.add(f.mask(offset, 2), f.splat(size)), f.splat(i64(_ELEMENT)))
+    crosses = f.compare("ne", f.and_(f.mask_bits(late), some), i32(0))
+    unbound = f.and_(f.compare("eq", f.field(3, 15, 4), i32(0)), f.not_(buffer.adds))
+    cases = (
+        (BufferRefusal.TYPE, f.compare("ne", f.field(3, 30, 2), i32(0))),
+        (BufferRefusal.UNBOUND, unbound),
+        (BufferRefusal.SWIZZLED_RECORDS, f.and_(buffer.swizzled, f.not_(buffer.adds))),
+        (BufferRefusal.ELEMENT, f.and_(buffer.swizzled, crosses)),
+    )
+    refusal = i32(0)
+    for code, wrong in reversed(cases):
+        refusal = f.select(wrong, i32(code), refusal)
+    return f.select(f.compare("ne", some, i32(0)), refusal, i32(0))

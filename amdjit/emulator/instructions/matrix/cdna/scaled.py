@@ -1,0 +1,197 @@
+"""V_MFMA_*_F8F6F4 and V_MFMA_SCALE_*: products of 8, 6 and 4 bits, whose formats `cbsz` and `blgp`
+say, with a scale for 32 neighbours along k (CDNA 4 ISA, 7.1.5 and 7.2).
+
+A lane holds 32 elements: 32 neighbours along k of 6 and 4 bits, twice 16 neighbours of 8 bits. The
+scale of a row and a block of 32 is in the lane that would hold the block's 4-bit elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+from amdjit.emulator.analysis.errors import Untranslatable
+from amdjit.emulator.analysis.vector_numbers import vector_number
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.expressions.elements import ELEMENTS
+from amdjit.emulator.host.builder import Builder, Value, constant
+from amdjit.emulator.host.function import NativeFunction, i64
+from amdjit.emulator.instructions.matrix.cdna.emit import (
+    addend_of,
+    matrix_register,
+    pointers,
+)
+from amdjit.emulator.instructions.matrix.cdna.native import Body, finished
+from amdjit.emulator.instructions.matrix.cdna.panels import (
+    INTEGERS,
+    Panel,
+    Sums,
+    copy_registers,
+)
+from amdjit.emulator.instructions.matrix.cdna.products import BITS, ROW_LANES, ROWS, Mfma
+from amdjit.emulator.instructions.matrix.cdna.scaled_rule import ScaledGrid
+from amdjit.emulator.instructions.matrix.loops import Loop
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.instructions.whole_waves import in_each_half
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.registers import V32
+
+# In the order of their numbers in cbsz and blgp.
+FORMATS = ("fp8", "bf8", "fp6", "bf6", "fp4")
+_SHAPES = ((16, 128), (32, 64))
+_ELEMENTS = 32
+_STEP = 16
+_ROW_BYTES = 4 * ROW_LANES
+# The byte of a scale of 1.
+_ONE = 127
+_OPERANDS = ("left", "right", "left_scale", "right_scale")
+
+
+def scaled_products() -> Iterator[Mfma]:
+    """Yield the products of all formats."""
+    for shape in _SHAPES:
+        for a in FORMATS:
+            yield from (Mfma("cdna3", "f32", a, b, *shape) for b in FORMATS)
+
+
+def symbol_of(product: Mfma) -> str:
+    """Return the name of a product's native function."""
+    return f"{product.symbol}_scaled"
+
+
+def parameters_of(product: Mfma) -> list[tuple[str, str]]:
+    """Return the parameters of a product's function.
+
+    `ptr d, d_upper, c, c_upper, left, left_upper, right, ..., left_scale, ..., right_scale, ...`:
+    registers of the lower and the upper half of the wave. `i64 stride`: bytes between elements of
+    C, 0 for a constant. `i32 left_byte, right_byte`: which byte of a register is the scale.
+    """
+    names = [name + half for name in ("d", "c", *_OPERANDS) for half in ("", "_upper")]
+    bytes_ = [("i32", "left_byte"), ("i32", "right_byte")]
+    return [*(("ptr", name) for name in names), ("i64", "stride"), *bytes_]
+
+
+def scaled_text(product: Mfma, attributes: str) -> str:
+    """Return the definition of a product's function."""
+    f = NativeFunction(symbol_of(product), "void", parameters_of(product))
+    rule = ScaledGrid(product.a, product.b, _STEP, True)
+    sums = Sums.load(f, product, None)
+    panels = (_filled(f, product, rule, "a"), _filled(f, product, rule, "b"))
+    Body(f, product, sums, None).multiply(rule, panels)
+    sums.store(f, partial(finished, f, product))
+    f.give()
+    return f.text(attributes)
+
+
+def _filled(f: NativeFunction, product: Mfma, rule: ScaledGrid, factor: str) -> Panel:
+    """Return the panel of A or B."""
+    name, kind = ("left", product.a) if factor == "a" else ("right", product.b)
+    panel = Panel.of(f, product, factor, rule.kinds)
+    copied = copy_registers(f, product, name, product.dwords(factor))
+    scales = copy_registers(f, product, f"{name}_scale", 1)
+    amount = f.splat(f.shift("shl", f.parameter(f"{name}_byte"), 3), ROW_LANES)
+    row = Loop(f, "lanes", len(ROWS))
+    dwords = [
+        f.load(INTEGERS, f.offset(copied, _row_of(f, row.index, dword)), 64)
+        for dword in range(product.dwords(factor))
+    ]
+    runs = 2 if BITS[kind] == 8 else 1
+    for run in range(runs):
+        first, source = _run(f, product, row.index, (run, runs))
+        held = f.load(INTEGERS, f.offset(scales, f.shift("shl", source, 6)), 64)
+        scale = f.mask(f.binary("lshr", held, amount), 8)
+        count = _ELEMENTS // runs
+        for element in range(count):
+            lanes = _element(f, dwords, BITS[kind], run * count + element)
+            number = ELEMENTS[kind].widen(f, lanes)
+            place = f.add(first, i64(element * product.across))
+            panel.store(f, place, rule.scaled(f, factor, number, scale))
+    row.close()
+    return panel
+
+
+def _row_of(b: Builder, row: Value, register: int) -> Value:
+    return b.add(b.shift("shl", row, 6), i64(register * len(ROWS) * _ROW_BYTES))
+
+
+def _run(b: Builder, product: Mfma, row: Value, which: tuple[int, int]) -> tuple[Value, Value]:
+    """Return where the elements of a run of neighbours along k begin in the panel, for a row of 16
+    lanes, and which row of lanes has their scales. which: the run's number, and how many a lane
+    has."""
+    number, runs = which
+    beside = product.across // ROW_LANES
+    groups = len(ROWS) // beside
+    group, part = b.shift("lshr", row, beside - 1), b.mask(row, beside - 1)
+    length = _ELEMENTS // runs
+    along = b.add(b.mul(group, i64(length)), i64(number * length * groups))
+    first = b.add(b.mul(along, i64(product.across)), b.mul(part, i64(ROW_LANES)))
+    block = b.shift("lshr", along, 5)
+    return first, b.add(b.mul(block, i64(beside)), part)
+
+
+def _element(b: Builder, dwords: list[Value], bits: int, number: int) -> Value:
+    """Return an element as low bits; the others may be anything."""
+    dword, start = divmod(number * bits, 32)
+    low = b.shift("lshr", dwords[dword], start) if start else dwords[dword]
+    if start + bits <= 32:
+        return low
+    return b.or_(low, b.shift("shl", dwords[dword + 1], 32 - start))
+
+
+def scaled_product_sources() -> Mapping[str, Callable[[str], str]]:
+    """Return what makes the text of each native function."""
+    return {symbol_of(each): partial(scaled_text, each) for each in scaled_products()}
+
+
+def _multiply(m: int, k: int) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        # With MODE's FP16_OVFL the result is clamped (CDNA 4 ISA, 7.1.5), but it is not said where
+        # in the sum.
+        frame.refuse_overflow(instruction)
+        a, b = (_format(instruction, name) for name in ("cbsz", "blgp"))
+        product = Mfma("cdna3", "f32", a, b, m, k)
+        target = matrix_register(instruction, 0)
+        places = in_each_half(frame, lambda: frame.registers.vector_slot(vector_number(target)))
+        addend, stride = addend_of(frame, instruction, product)
+        factors = [
+            each
+            for index in (1, 2)
+            for each in pointers(frame, matrix_register(instruction, index))
+        ]
+        scales, chosen = _scales(frame, instruction)
+        controls = [constant("i32", each) for each in chosen]
+        arguments = [*places, *addend, *factors, *scales, i64(stride), *controls]
+        frame.native_void(symbol_of(product), arguments)
+        for half in range(frame.registers.halves):
+            frame.registers.select_half(half)
+            frame.registers.forget_vectors(vector_number(target), target.dwords)
+        frame.registers.select_half(0)
+
+    return emit
+
+
+def _format(instruction: Instruction, control: str) -> str:
+    number = instruction.immediates.get(control, 0)
+    if number >= len(FORMATS):
+        raise Untranslatable(instruction, f"{control} is 0 to {len(FORMATS) - 1}")
+    return FORMATS[number]
+
+
+def _scales(frame: Frame, instruction: Instruction) -> tuple[list[Value], list[int]]:
+    """Return the addresses of the scales' registers, and which byte of them counts: bit 1 is in
+    op_sel_hi, bit 0 in op_sel."""
+    if len(instruction.operands) == 4:
+        frame.builder.store(constant(V32, _ONE), frame.staging(2), 64)
+        return [frame.staging(2)] * 4, [0, 0]
+    low, high = (instruction.immediates[name] for name in ("op_sel", "op_sel_hi"))
+    found = [
+        each for index in (4, 5) for each in pointers(frame, matrix_register(instruction, index))
+    ]
+    return found, [(high >> number & 1) << 1 | low >> number & 1 for number in (0, 1)]
+
+
+SCALED_MFMA: Mapping[str, Emitter] = {
+    f"v_{kind}_f32_{m}x{m}x{k}_f8f6f4": _multiply(m, k)
+    for kind in ("mfma", "mfma_scale")
+    for m, k in _SHAPES
+}

@@ -1,0 +1,48 @@
+"""How products of 8, 6 and 4 bits with scales are added: as those of 8-bit floats of gfx942, with
+the exponents of two scales in that of each product.
+
+A scale is E8M0: 2**(byte - 127), and 255 is NaN (CDNA 4 ISA, 7.2). The document says of the sum
+only that the scales' exponents are added to those of the products (7.1.5); the steps and the
+rounding are a model, that of the host reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amdjit.emulator.host.builder import Builder, Value, constant
+from amdjit.emulator.instructions.matrix.cdna.grid_rules import FORMATS, Grid
+from amdjit.emulator.instructions.matrix.cdna.rules import Parts
+
+_BIAS, _NAN_SCALE = 127, 255
+# A product of this exponent and more counts as infinite.
+_INFINITE = 128
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledGrid(Grid):
+    """A step of 16 products with scales. The number among a factor's parts is without its scale,
+    but NaN if the scale is."""
+
+    def scaled(self, b: Builder, factor: str, number: Value, scale: Value) -> Parts:
+        """Take apart factors with the bytes of their scales."""
+        plain, significand, exponent = self.parts(b, factor, number)
+        is_nan = b.compare("eq", scale, b.const(scale, _NAN_SCALE))
+        moved = b.add(exponent, b.sub(scale, b.const(scale, _BIAS)))
+        return b.select(is_nan, b.const(plain, float("nan")), plain), significand, moved
+
+    def term(self, b: Builder, x: Parts, y: Parts) -> Value:
+        """Return a product, infinite from 2**128 on."""
+        plain = b.binary("fmul", x[0], y[0])
+        size = b.intrinsic("abs", b.mul(x[1], y[1]), flags=[constant("i1", 0)])
+        zeros = b.intrinsic("ctlz", size, flags=[constant("i1", 0)])
+        unit = b.add(x[2], y[2])
+        last = 31 - FORMATS[self.a][0] - FORMATS[self.b][0]
+        leading = b.sub(b.add(unit, b.const(unit, last)), zeros)
+        is_large = b.and_(
+            b.compare("sge", leading, b.const(leading, _INFINITE)),
+            b.compare("ne", size, b.const(size, 0)),
+        )
+        infinity = b.intrinsic("copysign", b.const(plain, float("inf")), plain)
+        is_finite = b.compare("olt", b.intrinsic("fabs", plain), b.const(plain, float("inf")))
+        return b.select(b.and_(is_large, is_finite), infinity, plain)

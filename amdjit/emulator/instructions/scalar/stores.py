@@ -1,0 +1,88 @@
+"""Scalar stores and atomics of gfx9: one lane's access whose data are scalar registers (CDNA 3
+ISA, S_STORE_DWORD, S_ATOMIC_ADD)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from amdjit.emulator.analysis.scalar_slots import scalar_slot
+from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.instructions.memory.access import store_vectors
+from amdjit.emulator.instructions.memory.atomics import (
+    Operation,
+    emit_atomic,
+    memory_operations,
+    old_values,
+)
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.registers import V32
+
+# Returns the address of dwords, and whether there is memory for them, an i32.
+ScalarPlace = Callable[[Frame, Instruction, int], tuple[Value, Value]]
+_ONE = constant("i32", 1)
+
+
+def _address(frame: Frame, instruction: Instruction, size: int) -> tuple[Value, Value]:
+    b = frame.builder
+    base = frame.scalar_operand(instruction.operand("sbase"), "b64", instruction)
+    address = b.add(base, constant("i64", instruction.immediates["offset"]))
+    offset = instruction.operand("soffset")
+    if offset is not None:
+        address = b.add(address, b.resize(frame.scalar_operand(offset, "b32", instruction), 64))
+    return b.and_(address, constant("i64", -4)), _ONE
+
+
+def _data(frame: Frame, instruction: Instruction) -> tuple[int, list[Value]]:
+    """Return the slot of the data and their dwords, in all lanes."""
+    register = instruction.operand("sdst")
+    assert isinstance(register, Register)
+    slot = scalar_slot(register)
+    assert slot is not None
+    return slot, [frame.registers.scalar_splat(slot + part) for part in range(register.dwords)]
+
+
+def scalar_store(place: ScalarPlace, dwords: int) -> Emitter:
+    """Return the emitter of a scalar store."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        _, values = _data(frame, instruction)
+        address, frame.access_mask = place(frame, instruction, 4 * dwords)
+        where = ("s", [address, constant(V32, 0)])
+        store_vectors(frame, instruction, where, 4 * dwords, values)
+        frame.access_mask = None
+
+    return emit
+
+
+def scalar_atomic(place: ScalarPlace, operation: Operation) -> Emitter:
+    """Return the emitter of a scalar atomic. With GLC, the old value replaces the data."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        slot, values = _data(frame, instruction)
+        address, frame.access_mask = place(frame, instruction, operation.bits // 8)
+        where = ("s", [address, constant(V32, 0)])
+        emit_atomic(frame, instruction, operation, where, values, None)
+        frame.access_mask = None
+        if instruction.returns_old:
+            for part, old in enumerate(old_values(frame, operation.bits // 32)):
+                frame.registers.write_scalar(slot + part, frame.builder.extract(old, 0))
+
+    return emit
+
+
+# Those of gfx9 by their names for global memory.
+SCALAR_ATOMICS: Mapping[str, Operation] = {
+    name: operation
+    for name, operation in memory_operations().items()
+    if name.rsplit("_", 1)[1] in ("b32", "u32", "i32", "b64", "u64", "i64")
+    and not name.startswith(("cond_", "sub_clamp"))
+}
+SCALAR_STORES: Mapping[str, Emitter] = {
+    **{f"s_store_b{32 * count}": scalar_store(_address, count) for count in (1, 2, 4)},
+    **{
+        f"s_atomic_{name}": scalar_atomic(_address, operation)
+        for name, operation in SCALAR_ATOMICS.items()
+    },
+}
