@@ -65,9 +65,33 @@ GFX11_OUTSIDE: dict[str, tuple[str, str]] = {
 # The same for gfx9.
 GFX9 = ("gfx908", "gfx90a", "gfx942", "gfx950")
 GFX9_MODEL = "instructions/test_gfx9_against_model.py"
-_GFX9_MATRIX = "matrix/test_emulator_mfma.py"
+_GFX9_MEMORY = "memory/test_emulator_gfx9_memory.py"
+_OF_GFX950 = "instructions/test_gfx950_instructions.py"
+_OWN_RULE = "only gfx950 has it: its rule stands beside its test"
 GFX9_OUTSIDE: dict[str, tuple[str, str]] = {
-    r"v_s?mfma\w+": (_GFX9_MATRIX, "it has a model of its own: layouts and products"),
+    r"v_mfma_scale_\w+|v_mfma_\w+_f8f6f4": (
+        "matrix/test_scaled_mfma.py",
+        "it has a model of its own: layouts, scales and products",
+    ),
+    r"v_s?mfma\w+": (
+        "matrix/test_mfma_products.py",
+        "it has a model of its own: layouts and products",
+    ),
+    r"ds_\w+_src2_\w+": (_GFX9_MEMORY, "only gfx908 has it: its rule stands beside its test"),
+    r"scratch_load_lds_\w+|global_load_lds_dwordx\d": (
+        _GFX9_MEMORY,
+        "its place in LDS is that of loads of global memory, which the model has",
+    ),
+    r"s_mem(real)?time": (GFX9_MODEL, "it reads a clock: that it goes on is tested"),
+    r"s_trap": (GFX9_MODEL, "it ends the wave: the fault is looked at"),
+    r"s_sendmsg": (GFX9_MODEL, "what a message does is the machine's, not the wave's"),
+    r"ds_read_b\d+_tr_b\d+": (_OF_GFX950, _OWN_RULE),
+    r"v_cvt_scalef32_\w+": ("instructions/test_scaled_floats.py", _OWN_RULE),
+    r"v_(prng_b32|bitop3_\w+|ashr_pk_\w+|permlane\w+|pk_m\w+3_f16|m\w+imum3_f32)": (
+        _OF_GFX950,
+        _OWN_RULE,
+    ),
+    r"v_cvt_(f32_bf16|pk_b?f16_f32|sr_b?f16_f32)": (_OF_GFX950, _OWN_RULE),
 }
 
 

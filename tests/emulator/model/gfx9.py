@@ -338,6 +338,12 @@ NO_EFFECT: dict[str, str] = {
     "s_waitcnt": "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)",
     "s_barrier": "s_barrier",
     "v_clrexcp": "v_clrexcp",
+    "s_atc_probe": "s_atc_probe 0x7, s[0:1], 0x10",
+    "s_atc_probe_buffer": "s_atc_probe_buffer 0x7, s[40:43], 0x10",
+    **{
+        f"s_cbranch_cdbg{name}": f"s_cbranch_cdbg{name} 0"
+        for name in ("sys", "user", "sys_or_user", "sys_and_user")
+    },
     "s_dcache_wb": "s_dcache_wb",
     "s_dcache_inv_vol": "s_dcache_inv_vol",
     "s_dcache_wb_vol": "s_dcache_wb_vol",

@@ -47,8 +47,6 @@ class Gfx9Resource(Resource):
         if not self.stride:
             return True
         end = where.own_offset + payload
-        if self.swizzle:
-            return end <= self.stride
         last = self._row(where) * self.stride + end + where.soffset
         inside = self._row(where) < self.records
         return end <= self.stride and inside == (last <= self.records)
@@ -100,8 +98,6 @@ def _resource(name: str, number: int, size: int, random: np.random.Generator) ->
     stride = 0 if kind == 0 else 4 * int(random.integers(1, 10))
     if not stride:
         records = 4 * int(random.integers(1, 400))
-    elif swizzle:
-        records = int(random.integers(0, 85))
     else:
         records = int(random.choice([0, 1 << 20]))
     fixed = number if "_format_" in name and name.startswith("buffer") else 4 | 4 << 4
