@@ -154,9 +154,20 @@ def dot_is_known(x: list[Numbers], y: list[Numbers], z: Numbers, code: str = "f1
     return inside & ~np.logical_or.reduce([_tiny(part) for part in (*x, *y, z, *between)])
 
 
-def _halves(words: Numbers) -> list[Numbers]:
+def _halves(words: Numbers, code: str = "f16") -> list[Numbers]:
     parts = [np.array([int(v) >> shift & 0xFFFF for v in words], np.uint64) for shift in (0, 16)]
-    return [numbers(part, "f16") for part in parts]
+    return [numbers(part, code) for part in parts]
+
+
+def _accumulating(code: str) -> Op:
+    """V_DOT2C: the addend comes first, whatever the factors are."""
+    return op(
+        "f32",
+        "b32 b32",
+        lambda x, y, z: dot_of_pairs(_halves(x, code), _halves(y, code), z),
+        old=True,
+        known=lambda x, y, z: dot_is_known(_halves(x, code), _halves(y, code), z),
+    )
 
 
 _FLOATS: dict[str, Op] = {
@@ -165,13 +176,8 @@ _FLOATS: dict[str, Op] = {
     "v_fma_legacy_f16": FLOAT_OPS["v_fma_f16"],
     "v_div_fixup_legacy_f16": FLOAT_OPS["v_div_fixup_f16"],
     "v_fmac_f64": op("f64", "f64 f64", fma, old=True),
-    "v_dot2c_f32_f16": op(
-        "f32",
-        "b32 b32",
-        lambda x, y, z: dot_of_pairs(_halves(x), _halves(y), z),
-        old=True,
-        known=lambda x, y, z: dot_is_known(_halves(x), _halves(y), z),
-    ),
+    "v_dot2c_f32_f16": _accumulating("f16"),
+    "v_dot2c_f32_bf16": _accumulating("bf16"),
 }
 
 

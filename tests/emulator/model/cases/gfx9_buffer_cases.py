@@ -96,10 +96,8 @@ def _resource(name: str, number: int, size: int, random: np.random.Generator) ->
     kind = int(random.integers(3))
     swizzle = int(kind == 2 and size <= 4 and "atomic" not in name and "_format_" not in name)
     stride = 0 if kind == 0 else 4 * int(random.integers(1, 10))
-    if not stride:
-        records = 4 * int(random.integers(1, 400))
-    else:
-        records = int(random.choice([0, 1 << 20]))
+    some, few = 4 * int(random.integers(1, 400)), int(random.choice([0, 1 << 20]))
+    records = few if stride else some
     fixed = number if "_format_" in name and name.startswith("buffer") else 4 | 4 << 4
     index_stride, select = int(random.integers(4)), selection(name, number, random)
     return Gfx9Resource(stride, swizzle, records, select, fixed, 0, index_stride, swizzle)

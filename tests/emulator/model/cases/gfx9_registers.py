@@ -130,7 +130,7 @@ class DirectLoads(SharedMemory):
                     yield self._load(name, size)
 
     def _load(self, name: str, size: int) -> Case:
-        base, offset, row = 4 * self._number(200), 4 * self._number(16), self._number(12)
+        base, offset, row = 4 * self._number(200), 4 * self._number(16), 1 + self._number(11)
 
         def step(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
             value = inputs[2 + row] & (1 << 8 * size) - 1
@@ -142,7 +142,5 @@ class DirectLoads(SharedMemory):
 
         place = 4 * lanes_of_wave() * row - offset
         before = (f"s_mov_b32 m0, {base}", f"v_add_u32 v252, {place}, v250")
-        if place < 0:
-            before = (before[0], f"v_subrev_u32 v252, {-place}, v250")
         text = f"global_load_lds_{name} v252, s[0:1] offset:{offset}"
         return self._case(text, step, before)
