@@ -115,12 +115,12 @@ class Gfx9Variant(Variant):
     def _partial_operand(self, place: int, code: str) -> Source:
         """A part of a register, and the modifiers of the operand's type after that."""
         size = 16 if width(code) == 16 else 32
-        source = self._maker.vector(place, "b32", 0)
-        # LLVM writes no scalars where conversions of bytes take them.
+        # LLVM writes neither scalars nor signs where conversions of bytes may take them.
         bytewise = self._row.opcode.mnemonic.endswith("f8")
+        source = self._maker.vector(place, "b32", 0)
         if place == 0 and self._maker.flip() and "s" in self._takes(place) and not bytewise:
             source = self._maker.scalar(place, "b32")
-        extends = self._row.has(f"ssext{place}") and self._maker.flip()
+        extends = not bytewise and self._row.has(f"ssext{place}") and self._maker.flip()
         part = Part(str(self._maker.pick(*_PARTS)), extends)
         self._sub[f"src{place}"] = part.name
         source = Source(source.text, part.of(source.bits, 32), code)
