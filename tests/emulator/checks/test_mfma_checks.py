@@ -127,3 +127,42 @@ def test_undefined_rows_and_columns_are_reported(
                 with amdjit.sanitize("init", raises=False) as found:
                     kernel[1, 64](*arrays, keep.astype(np.int32), out, element)
                 assert len(found.reports) == count, (operand, lane, element, keep)
+
+
+@amdjit.kernel
+def scaled(a, b, c, scale_a, scale_b, keep, out):
+    i = amdjit.lane_id()
+    x, y, z = a.load(8 * i, 8), b.load(8 * i, 8), c.load(4 * i, 4)
+    d = amdgcn.mfma_scale_f32_16x16x128_f8f6f4(x, y, z, 0, 0, 0, scale_a[i], 0, scale_b[i])
+    if keep[i]:
+        out[i] = d[2]
+
+
+@pytest.mark.parametrize("operand", ["a", "b", "c", "scale_a", "scale_b"])
+def test_undefined_scales_count_as_what_they_scale(operand: str) -> None:
+    instruction = mfma_instruction("mfma_scale_f32_16x16x128_f8f6f4", "gfx950")
+    names, sizes, lane = ("a", "b", "c", "scale_a", "scale_b"), (8, 8, 4, 1, 1), 38
+    lost = {}
+    for each in names:
+        layout = instruction.layout(each)
+        lanes = np.zeros((64, layout.elements), bool)
+        lanes[lane] = each == operand
+        lost[each] = layout.gather(lanes)
+    rows = lost["a"].any(axis=1) | lost["scale_a"].any(axis=1)
+    columns = lost["b"].any(axis=0) | lost["scale_b"].any(axis=0)
+    whole = instruction.layout("d").scatter(rows[:, None] | columns | lost["c"])[:, 2]
+    with amdjit.use("emulator:gfx950"):
+        arrays = []
+        for each, size in zip(names, sizes, strict=True):
+            array = amdjit.empty(64 * size, np.float32 if each == "c" else np.int32)
+            ends = (lane * size, lane * size + size) if each == operand else (64 * size, 64 * size)
+            array[: ends[0]].copy_from_host(np.ones(ends[0], array.dtype))
+            if ends[1] < 64 * size:
+                rest = np.ones(64 * size - ends[1], array.dtype)
+                array[ends[1] :].copy_from_host(rest)
+            arrays.append(array)
+        for keep, is_found in ((~whole, False), (whole, True)):
+            out = amdjit.zeros(64, np.float32)
+            with amdjit.sanitize("init", raises=False) as found:
+                scaled[1, 64](*arrays, keep.astype(np.int32), out)
+            assert bool(found.reports) == is_found

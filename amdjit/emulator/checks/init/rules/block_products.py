@@ -1,7 +1,8 @@
 """How undefined values pass through MFMA and SMFMAC: by row of A and column of B, in each block.
 
 An undefined element of A makes a row of the result undefined, one of B a column, and one of C
-itself; the index of a sparse A counts as A. Where elements lie: `instructions/matrix/cdna`.
+itself; the index of a sparse A counts as A, and scales as what they scale. Where
+elements lie: `instructions/matrix/cdna`.
 """
 
 from __future__ import annotations
@@ -24,11 +25,9 @@ Places = list[Value]
 def block_results(shadow: Shadow, instruction: Instruction, target: Register) -> list[list[Halves]]:
     """Return the shadows of the result's registers, for each half of the wave."""
     product = product_of(instruction)
-    rows = _folded(shadow, product, _rows_of_lanes(shadow, instruction.operands[1]))
-    if product.sparse:
-        index = _folded(shadow, product, _rows_of_lanes(shadow, instruction.operands[3]))
-        rows = [shadow.masks.either(*both) for both in zip(rows, index, strict=True)]
-    held = _rows_of_lanes(shadow, instruction.operands[2])
+    more_rows, more_columns = _others(instruction, product)
+    rows = _folded(shadow, product, _rows_of_lanes(shadow, instruction.operands[1], more_rows))
+    held = _rows_of_lanes(shadow, instruction.operands[2], more_columns)
     columns = _folded(shadow, product, [held[row_of_b(instruction, product, row)] for row in ROWS])
     addend = target if product.sparse else instruction.operands[3]
     words = target.dwords // product.result_elements
@@ -50,12 +49,23 @@ def block_results(shadow: Shadow, instruction: Instruction, target: Register) ->
     return new
 
 
-def _rows_of_lanes(shadow: Shadow, operand: Operand | None) -> Places:
-    """Return the undefined lanes of an operand, for each row of 16."""
-    if not is_vector(operand):
-        return [ZERO] * len(ROWS)
+def _others(instruction: Instruction, product: Mfma) -> tuple[Operand | None, Operand | None]:
+    """Return the operands that belong to the rows of A and to the columns of B: the index of a
+    sparse A, or scales. Their lanes are those of A and B."""
+    operands = instruction.operands
+    if product.sparse:
+        return operands[3], None
+    return (operands[4], operands[5]) if len(operands) > 4 else (None, None)
+
+
+def _rows_of_lanes(shadow: Shadow, *operands: Operand | None) -> Places:
+    """Return the lanes in which any of some operands is undefined, for each row of 16."""
+
+    def undefined() -> Value:
+        return shadow.masks.either(*(shadow.whole(each) for each in operands if is_vector(each)))
+
     found: Places = []
-    for mask in in_each_half(shadow.frame, lambda: shadow.whole(operand)):
+    for mask in in_each_half(shadow.frame, undefined):
         found += [_part(shadow, mask, 0, ROW_LANES), _part(shadow, mask, ROW_LANES, ROW_LANES)]
     return found
 

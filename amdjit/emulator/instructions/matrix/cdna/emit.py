@@ -30,6 +30,8 @@ from amdjit.emulator.wave.operands import constant_bits
 from amdjit.emulator.wave.registers import V32
 
 _BYTE_FLOATS = ("fp8", "bf8")
+# Types that operands choose (`scaled.py`); where elements lie does not depend on them but for k.
+_CHOSEN = "f8f6f4"
 
 
 def product_of(instruction: Instruction) -> Mfma:
@@ -39,6 +41,8 @@ def product_of(instruction: Instruction) -> Mfma:
     family = instruction.opcode.instruction_set.name
     suffix = "_fnuz" if family == "gfx942" else ""
     a, b = (each + suffix if each in _BYTE_FLOATS else each for each in (shape.a, shape.b))
+    if shape.a == _CHOSEN:
+        return Mfma(GENERATIONS[family], shape.result, "fp4", "fp4", shape.m, shape.k)
     held = shape.k // 2 if shape.sparse else shape.k
     elements = matrix_register(instruction, 1).dwords * 32 // BITS[a]
     blocks = WAVE_LANES * elements // (shape.m * held)
