@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction, Opcode
+from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.instructions.buffers.table import BUFFERS, GFX908_BUFFERS
 from amdjit.emulator.instructions.lanes.table import CROSS_LANE, HALF_WAVE_LANES
 from amdjit.emulator.instructions.matrix.table import GFX9_MATRIX, MATRIX
@@ -52,9 +52,11 @@ EMITTERS = _TABLES["gfx12"]
 
 def emitter_of(instruction: Instruction) -> Emitter | None:
     """Return the emitter of an instruction, None if it has none."""
-    return emitter_for(instruction.opcode)
+    return emitters_of(instruction.opcode.instruction_set.name).get(
+        instruction.opcode.traits.operation
+    )
 
 
-def emitter_for(opcode: Opcode) -> Emitter | None:
-    """Return the emitter of an opcode's instructions, None if they have none."""
-    return _TABLES[opcode.instruction_set.name].get(opcode.traits.operation)
+def emitters_of(family: str) -> Mapping[str, Emitter]:
+    """Return the emitters of a processor family by operation."""
+    return _TABLES[family]
