@@ -141,8 +141,8 @@ def _of_cdna(table: Table) -> str:
             ("processor", "opcodes", "executed", "mnemonics", "in the model"),
             (_counts(cpu, every) for cpu, every in families.items()),
         )
-        + "\n\nMost are those of gfx12 or gfx11, at times under another name. These are gfx9's own, "
-        "are not executed, or are not in the model."
+        + "\n\nMost are those of gfx12 or gfx11, at times under another name. These are gfx9's "
+        "own, are not executed, or are not in the model."
     )
     return f"## gfx9\n\n{text}\n\n" + table(("opcode", "of", "does", *HEAD[-2:]), rows)
 
