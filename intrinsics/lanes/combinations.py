@@ -4,7 +4,7 @@ The combination runs in all lanes of the wave (LLVM's whole-wave mode). Inactive
 that changes nothing, so it does not matter which lanes are active.
 
 Sources: LLVM AMDGPU guide, "LLVM IR Intrinsics" (`set.inactive`, `strict.wwm`, `update.dpp`); RDNA4
-ISA, "DPP16", `v_permlanex16_b32`, `v_permlane64_b32`.
+ISA, "DPP16", `v_permlanex16_b32`, `v_permlane64_b32`; CDNA 3 ISA, "DPP".
 """
 
 from __future__ import annotations
@@ -25,7 +25,13 @@ _HALVES = row_of("permlane64").targets
 _FLOAT_CHOICES: Mapping[str, str] = MappingProxyType(
     {"min": "minnum", "max": "maxnum", "minimum": "minimum", "maximum": "maximum"}
 )
+_ROWS = row_of("permlanex16").targets
 _ROW_SHR, _ROW_XMASK, _SAME_LANES = 0x110, 0x160, 0xE4
+# What gfx9 has instead (CDNA 3 ISA, "DPP"): the other lane of two and of four, the halves of a row
+# and the row in reverse order; in all lanes of a row the last lane of the row before, or of the
+# lower half; and the lane below, in all of the wave.
+_OTHER_OF_TWO, _OTHER_OF_FOUR, _HALF_MIRROR, _MIRROR = 0xB1, 0x4E, 0x141, 0x140
+_ROW_BEFORE, _LOWER_HALF, _WAVE_SHR = 0x142, 0x143, 0x138
 
 
 def neutral(type: Scalar, operation: str) -> int | float:
@@ -168,6 +174,11 @@ class Combination:
         """Return the value of one lane, in all lanes."""
         return self.call("readlane", value, self.word(lane))
 
+    @property
+    def exchanges_rows(self) -> bool:
+        """Whether there are instructions that exchange lanes of neighbour rows."""
+        return self.context.target.name in _ROWS
+
     def result(self, value: Any) -> Any:
         """Leave whole-wave mode."""
         return self.narrowed(self.call("strict.wwm", value))
@@ -207,6 +218,8 @@ def emit_reduce(context: EmitContext, value: Any, operation: str) -> Any:
 def _total(lanes: Combination, value: Any) -> Any:
     context = lanes.context
     value = lanes.all_lanes(value)
+    if not lanes.exchanges_rows:
+        return lanes.result(_total_by_mirrors(lanes, value))
     for mask in (1, 2, 4, 8):
         value = lanes.join(value, lanes.moved(value, _ROW_XMASK + mask, total=True))
     value = lanes.join(value, lanes.across_rows(value, 0x76543210, 0xFEDCBA98))
@@ -218,6 +231,15 @@ def _total(lanes: Combination, value: Any) -> Any:
     return lanes.result(value)
 
 
+def _total_by_mirrors(lanes: Combination, value: Any) -> Any:
+    """Return the total of a wave of 64 lanes. Where groups of lanes have the same value already, a
+    group's values in reverse order are those of the other half of the group."""
+    for control in (_OTHER_OF_TWO, _OTHER_OF_FOUR, _HALF_MIRROR, _MIRROR):
+        value = lanes.join(value, lanes.moved(value, control, total=True))
+    rows = [lanes.lane(value, lane) for lane in (0, 16, 32, 48)]
+    return lanes.join(lanes.join(rows[0], rows[1]), lanes.join(rows[2], rows[3]))
+
+
 def _scan(lanes: Combination, value: Any, join: _Join) -> Any:
     """Combine each lane with all lanes below it.
 
@@ -226,6 +248,9 @@ def _scan(lanes: Combination, value: Any, join: _Join) -> Any:
     for 32."""
     for count in (1, 2, 4, 8):
         value = join(lanes.moved(value, _ROW_SHR + count), value, count)
+    if not lanes.exchanges_rows:
+        value = join(lanes.moved(value, _ROW_BEFORE, rows=0b1010), value, 16)
+        return join(lanes.moved(value, _LOWER_HALF, rows=0b1100), value, 32)
     last_of_row = lanes.across_rows(value, 0xFFFFFFFF, 0xFFFFFFFF)
     # Rows 1 and 3 take the value of the last lane of rows 0 and 2.
     value = join(lanes.moved(last_of_row, _SAME_LANES, rows=0b1010), value, 16)
@@ -236,6 +261,8 @@ def _scan(lanes: Combination, value: Any, join: _Join) -> Any:
 
 def _shifted(lanes: Combination, value: Any) -> Any:
     """Move the values one lane up; lane 0 gets the filler."""
+    if not lanes.exchanges_rows:
+        return lanes.moved(value, _WAVE_SHR)
     result = lanes.moved(value, _ROW_SHR + 1)
     for lane in range(16, lanes.context.wavefront_size, 16):
         result = lanes.call("writelane", lanes.lane(value, lane - 1), lanes.word(lane), result)

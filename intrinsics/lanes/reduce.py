@@ -19,7 +19,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from amdjit.declarations import Emit, device_function, intrinsic
-from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.combinations import emit_reduce, emit_scan, emit_segmented, neutral
 from amdjit.intrinsics.type_variables import SHORT_VECTOR_LENGTHS
 from amdjit.types import (
@@ -67,9 +66,6 @@ INTEGER = TypeVariable("I", (*_with_vectors(*_INTEGERS), boolean))
 Arithmetic = Annotated[str, Choice("add", "mul", "min", "max", "minimum", "maximum")]
 Bitwise = Annotated[str, Choice("and", "or", "xor")]
 
-# From gfx10 on, processors have instructions that exchange lanes within and between rows; gfx9
-# lacks them.
-_RDNA = row_of("permlanex16").targets
 _REFERENCES: Mapping[str, np.ufunc] = MappingProxyType(
     {
         "add": np.add,
@@ -118,17 +114,13 @@ def _segmented(value: Any, head: Any, model: Callable[[Any], Any]) -> Any:
     return np.concatenate([model(part) for part in parts])
 
 
-@intrinsic(
-    Emit(emit_reduce), isa="row_xmask", targets=_RDNA, alternative="wave.shuffle_xor in a loop"
-)
+@intrinsic(Emit(emit_reduce), isa="row_xmask")
 def _reduce(value: NUMBER, operation: Arithmetic) -> NUMBER:
     """Combine the values of all active lanes by an operator of arithmetic."""
     return _reduced(value, operation)
 
 
-@intrinsic(
-    Emit(emit_reduce), isa="row_xmask", targets=_RDNA, alternative="wave.shuffle_xor in a loop"
-)
+@intrinsic(Emit(emit_reduce), isa="row_xmask")
 def _reduce_bits(value: INTEGER, operation: Bitwise) -> INTEGER:
     """Combine the values of all active lanes by an operator on bits."""
     return _reduced(value, operation)
@@ -146,13 +138,13 @@ def _scans(exclusive: bool) -> Emit:
     return Emit(partial(emit_scan, exclusive=exclusive))
 
 
-@intrinsic(_scans(False), isa="row_shr", targets=_RDNA, alternative="wave.shuffle_up in a loop")
+@intrinsic(_scans(False), isa="row_shr")
 def _inclusive(value: NUMBER, operation: Arithmetic) -> NUMBER:
     """Combine the values of the active lanes up to this one by an operator of arithmetic."""
     return _scanned(value, operation, exclusive=False)
 
 
-@intrinsic(_scans(False), isa="row_shr", targets=_RDNA, alternative="wave.shuffle_up in a loop")
+@intrinsic(_scans(False), isa="row_shr")
 def _inclusive_bits(value: INTEGER, operation: Bitwise) -> INTEGER:
     """Combine the values of the active lanes up to this one by an operator on bits."""
     return _scanned(value, operation, exclusive=False)
@@ -166,13 +158,13 @@ def inclusive_scan(value, operation="add"):
     return _inclusive(value, operation)
 
 
-@intrinsic(_scans(True), isa="row_shr", targets=_RDNA, alternative="wave.shuffle_up in a loop")
+@intrinsic(_scans(True), isa="row_shr")
 def _exclusive(value: NUMBER, operation: Arithmetic) -> NUMBER:
     """Combine the values of the active lanes below this one by an operator of arithmetic."""
     return _scanned(value, operation, exclusive=True)
 
 
-@intrinsic(_scans(True), isa="row_shr", targets=_RDNA, alternative="wave.shuffle_up in a loop")
+@intrinsic(_scans(True), isa="row_shr")
 def _exclusive_bits(value: INTEGER, operation: Bitwise) -> INTEGER:
     """Combine the values of the active lanes below this one by an operator on bits."""
     return _scanned(value, operation, exclusive=True)
@@ -191,14 +183,14 @@ def _segments(exclusive: bool) -> Emit:
     return Emit(partial(emit_segmented, exclusive=exclusive))
 
 
-@intrinsic(_segments(False), isa="row_shr", targets=_RDNA, alternative="wave.shuffle_up in a loop")
+@intrinsic(_segments(False), isa="row_shr")
 def _segmented_inclusive(value: NUMBER, head: boolean, operation: Arithmetic) -> NUMBER:
     """Combine the values of the segment's active lanes up to this one by an operator of
     arithmetic."""
     return _segmented(value, head, partial(_scanned, operation=operation, exclusive=False))
 
 
-@intrinsic(_segments(False), isa="row_shr", targets=_RDNA, alternative="wave.shuffle_up in a loop")
+@intrinsic(_segments(False), isa="row_shr")
 def _segmented_inclusive_bits(value: INTEGER, head: boolean, operation: Bitwise) -> INTEGER:
     """Combine the values of the segment's active lanes up to this one by an operator on bits."""
     return _segmented(value, head, partial(_scanned, operation=operation, exclusive=False))
@@ -213,14 +205,14 @@ def segmented_inclusive_scan(value, head, operation="add"):
     return _segmented_inclusive(value, head, operation)
 
 
-@intrinsic(_segments(True), isa="row_shr", targets=_RDNA, alternative="wave.shuffle_up in a loop")
+@intrinsic(_segments(True), isa="row_shr")
 def _segmented_exclusive(value: NUMBER, head: boolean, operation: Arithmetic) -> NUMBER:
     """Combine the values of the segment's active lanes below this one by an operator of
     arithmetic."""
     return _segmented(value, head, partial(_scanned, operation=operation, exclusive=True))
 
 
-@intrinsic(_segments(True), isa="row_shr", targets=_RDNA, alternative="wave.shuffle_up in a loop")
+@intrinsic(_segments(True), isa="row_shr")
 def _segmented_exclusive_bits(value: INTEGER, head: boolean, operation: Bitwise) -> INTEGER:
     """Combine the values of the segment's active lanes below this one by an operator on bits."""
     return _segmented(value, head, partial(_scanned, operation=operation, exclusive=True))

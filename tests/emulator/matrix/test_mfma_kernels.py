@@ -7,20 +7,26 @@ import re
 import zlib
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
-from mfma_registers import PLAIN, operands
+from mfma_registers import PLAIN, operands, run_native
 
 import amdjit
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.builtins.table import rows
 from amdjit.intrinsics.models.mfma_arithmetic import Modifiers, wave_product
-from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction, mfma_instructions
+from amdjit.intrinsics.models.mfma_instructions import (
+    CDNA,
+    MfmaInstruction,
+    mfma_instruction,
+    mfma_instructions,
+)
 
 ALL = [each for target in CDNA for each in mfma_instructions(target).values() if not each.is_scaled]
 TYPES = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32,
-    "i16": np.int16, "bf16": amdjit.bf16,
+    "i16": np.int16, "bf16": ml_dtypes.bfloat16,
 }  # fmt: skip
 
 
@@ -54,7 +60,7 @@ def lanes_of(registers: Any, word: str) -> Any:
     """Return registers as an array of a builtin's elements, those of a lane together."""
     words = np.ascontiguousarray(registers.T)
     kind = word.partition("x")[0]
-    return words.view(np.uint16 if kind == "bf16" else TYPES[kind]).ravel()
+    return words.view(TYPES[kind]).ravel()
 
 
 def run(instruction: MfmaInstruction, given: list[Any], modifiers: Modifiers) -> Any:
@@ -102,3 +108,21 @@ def test_builtins_compute_what_the_reference_computes(instruction: MfmaInstructi
 @pytest.mark.parametrize("instruction", ALL, ids=name_of)
 def test_all_builtins_compute_what_the_reference_computes(instruction: MfmaInstruction) -> None:
     check(instruction)
+
+
+def test_the_quick_mode_is_a_device_of_its_own() -> None:
+    instruction = mfma_instruction("mfma_f32_32x32x8f16", "gfx942")
+    given = operands(np.random.default_rng(8), instruction, ("normal", "normal"))
+    a, b, c = (
+        lanes_of(each, kind) for each, kind in zip(given, ("f16", "f16", "f32"), strict=True)
+    )
+    sums = []
+    for arithmetic in ("silicon", "fma"):
+        d = np.zeros_like(c)
+        with amdjit.use("emulator:gfx942", matrix=arithmetic):
+            dense(amdgcn.mfma_f32_32x32x8f16, 4, 4, 16)[1, 64](a, b, c, d, 0, 0, 0)
+        sums.append(d.view(np.uint32).reshape(64, -1).T)
+        np.testing.assert_array_equal(
+            sums[-1], run_native(instruction, given, arithmetic=arithmetic)
+        )
+    assert (sums[0] != sums[1]).any()

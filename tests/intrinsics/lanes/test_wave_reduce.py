@@ -184,6 +184,16 @@ def test_inactive_lanes_take_no_part_wherever_they_are(dtype: str, wave_size: in
         )
 
 
+@pytest.mark.parametrize(
+    ("processor", "dtype"),
+    [("gfx908", "i4"), ("gfx90a", "f8"), ("gfx942", "f2"), ("gfx942", "u8"), ("gfx950", "i1")],
+)
+def test_cdna_has_them_by_its_own_patterns_of_dpp(processor: str, dtype: str) -> None:
+    with amdjit.use(f"emulator:{processor}"):
+        test_reductions_and_scans_are_over_the_active_lanes(np.dtype(dtype), 64)
+        test_inactive_lanes_take_no_part_wherever_they_are(dtype, 64)
+
+
 @amdjit.kernel
 def combine_vectors(values, heads, out):
     i = amdjit.lane_id()
