@@ -16,7 +16,9 @@ from required_tools import needs_tools
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.decoder.instruction_set import instruction_set_of
 from amdjit.emulator.decoder.rows import opcodes
+from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.tiers.full import executes
+from amdjit.inspection.meanings import opcode_meaning
 
 # Lanes (waves for scalar instructions) of each case: some of the forms, or all.
 _QUICK, _WHOLE = 64, 2048
@@ -141,3 +143,13 @@ def test_messages_of_gfx9_are_refused() -> None:
     code = assemble("  s_sendmsg sendmsg(MSG_INTERRUPT)\n", cpu="gfx942")
     with using(cpu="gfx942"), pytest.raises(KernelFault, match="message"):
         emulate(code, "kernel", 1, 64, [np.zeros(1), np.zeros(1)])
+
+
+@pytest.mark.parametrize("cpu", GFX9)
+def test_every_opcode_of_gfx9_has_an_emitter_or_a_reason_and_words(cpu: str) -> None:
+    family = instruction_set_of(cpu)
+    assert family is not None
+    for opcode in opcodes(family):
+        refused = refusal(opcode.traits.operation, family.name)
+        assert executes(opcode) == (refused is None), opcode.mnemonic
+        assert opcode_meaning(opcode).strip("."), opcode.mnemonic
