@@ -1,4 +1,4 @@
-"""The embedded device: runs gfx11 and gfx12 code objects on the CPU by translating their machine
+"""The embedded device: runs gfx9, gfx11 and gfx12 code objects on the CPU by translating their machine
 code to host code.
 
 The rooms, top first; each imports only what stands below it (contracts in pyproject.toml):
