@@ -24,6 +24,7 @@ from model.cases.gfx9_variants import Gfx9Variant
 from model.cases.memory_programs import (
     inputs_for_memory,
     memory_cases,
+    returns_nothing,
     run_memory_cases,
     run_scalar_loads,
 )
@@ -232,7 +233,8 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
     quick = count <= _QUICK_LANES
     cases: list[BufferCase] = []
     make = make_gfx9_case if is_gfx9() else make_case
-    for name in filter(has, (*FORMATTED, *untyped())):
+    plain = [name for name in untyped() if not returns_nothing(name)]
+    for name in filter(has, (*FORMATTED, *plain)):
         for _ in range(1 if quick else 12):
             cases.append(make(name, 1 if quick else 6, random))
     if quick:
