@@ -14,7 +14,15 @@ from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.strides import Shape, may_overlap_itself
 from amdjit.types import from_dtype
 
-__all__ = ["check_output", "contiguous", "copy_elements", "holds", "shares_memory", "target"]
+__all__ = [
+    "check_output",
+    "contiguous",
+    "copy_elements",
+    "holds",
+    "overlaps",
+    "shares_memory",
+    "target",
+]
 
 _COPY = Kernel(elementwise, {"block": BLOCK, "warnings": False})
 
@@ -56,19 +64,23 @@ def shares_memory(one: DeviceArray, other: DeviceArray) -> bool:
 
     The same elements in the same order do not count: each is read before it is written.
     """
-    if one.device is not other.device:
-        return False
     same_places = (one.address, one.shape, one.strides, one.dtype) == (
         other.address,
         other.shape,
         other.strides,
         other.dtype,
     )
+    return overlaps(one, other) and not same_places
+
+
+def overlaps(one: DeviceArray, other: DeviceArray) -> bool:
+    """Whether the memory between the ends of two arrays has bytes in common."""
     (low, high), (first, last) = one.byte_span, other.byte_span
-    overlap = (
-        one.address + low < other.address + last and other.address + first < one.address + high
+    return (
+        one.device is other.device
+        and one.address + low < other.address + last
+        and other.address + first < one.address + high
     )
-    return overlap and not same_places
 
 
 def copy_elements(source: DeviceArray, out: Any, place: Placement) -> None:

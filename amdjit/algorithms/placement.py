@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from amdjit.arrays.creation import empty, from_dlpack, to_device
-from amdjit.devices import current_device, use
+from amdjit.arrays.creation import empty, to_device
+from amdjit.arrays.device_array import over
+from amdjit.devices import current_device, find_device, use
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.launching.foreign import borrowed
 from amdjit.runtime import dlpack
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
 from amdjit.runtime.elements import extents_of
-from amdjit.runtime.foreign_arrays import is_foreign, place_of
+from amdjit.runtime.foreign_arrays import is_foreign, located
 from amdjit.runtime.memory import temporary
-from amdjit.runtime.place import StreamOfDevice, handle_of, is_captured
+from amdjit.runtime.place import PLACE, StreamOfDevice, handle_of, is_captured
 from amdjit.runtime.streams import Stream
 from amdjit.runtime.strides import Shape, contiguous_strides
 
@@ -29,11 +31,13 @@ __all__ = ["Placement", "placement"]
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The device and stream of some work. on_device: whether results stay there."""
+    """The device and stream of some work. on_device: whether results stay there. loans: arrays of
+    other libraries, which the work reads."""
 
     device: Device
     stream: Stream | None
     on_device: bool
+    loans: ExitStack
 
     def place(self, array: Any, what: str) -> DeviceArray:
         """Return an array on the device: as it is, another library's on the same memory, or copied
@@ -41,7 +45,10 @@ class Placement:
         if isinstance(array, DeviceArray):
             return array
         if is_foreign(array):
-            return from_dlpack(array)
+            try:
+                return over(self.loans.enter_context(borrowed(array, self.device, self.stream)))
+            except BufferError as error:
+                raise BufferError(f"{what} {error}") from None
         if isinstance(array, np.ma.MaskedArray):
             raise TypeError(
                 f"{what} is a masked array, and a device has no masks: fill it, "
@@ -81,22 +88,25 @@ class Placement:
 def placement(arrays: Sequence[Any], stream: Stream | None) -> Iterator[Placement]:
     """Choose the device for work on these arrays and make it the current one.
 
-    It is the stream's, else that of the first DeviceArray, else the current one. Results stay on
-    the device if one of the arrays is a DeviceArray or another library's on a GPU.
+    It is the stream's, else that of the first DeviceArray, else the GPU of another library's array,
+    if no `use` says otherwise, else the current one. Results stay on the device if one of the
+    arrays is a DeviceArray or another library's on a GPU.
     """
     first = next((array for array in arrays if isinstance(array, DeviceArray)), None)
+    gpus = [index for kind, index in _places(arrays) if kind == dlpack.ROCM]
     if isinstance(stream, StreamOfDevice):
         device = stream.device
+    elif first is not None:
+        device = first.device
+    elif gpus and stream is None and PLACE.get() is None:
+        device = find_device(f"hip:{gpus[0]}")
     else:
-        device = current_device() if first is None else first.device
-    on_device = first is not None or any(map(_is_on_gpu, arrays))
-    work = Placement(device, stream, on_device)
-    if device is current_device():
-        yield work  # also in the current stream
-        return
-    with use(device):
-        yield work
+        device = current_device()
+    here = nullcontext() if device is current_device() else use(device)  # also its current stream
+    with here, ExitStack() as loans:
+        yield Placement(device, stream, first is not None or bool(gpus), loans)
 
 
-def _is_on_gpu(array: Any) -> bool:
-    return is_foreign(array) and place_of(array) != (dlpack.CPU, 0)
+def _places(arrays: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return the DLPack devices of the arrays that are other libraries'."""
+    return [located(array, current_device()) for array in arrays if is_foreign(array)]

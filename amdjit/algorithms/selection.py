@@ -19,7 +19,7 @@ from amdjit.algorithms.kernels.selecting import (
     select,
 )
 from amdjit.algorithms.operations import addition
-from amdjit.algorithms.outputs import check_output, contiguous, copy_elements
+from amdjit.algorithms.outputs import check_output, contiguous, copy_elements, overlaps
 from amdjit.algorithms.placement import Placement, placement
 from amdjit.algorithms.radix import narrow_places, sorted_rows
 from amdjit.algorithms.scan import scan_segments
@@ -74,7 +74,11 @@ def compact(
             test = _Test(is_set, None, (_flat_mask(mask, shape, place),))
         ends, count = _counted(test, place)
         result = place.empty(count, source.dtype) if out is None else _part(out, count, source)
-        target = result if isinstance(result, DeviceArray) else place.empty(count, source.dtype)
+        # One workgroup writes where another one still reads, even if all of it is the same array.
+        direct = isinstance(result, DeviceArray) and not any(
+            overlaps(result, read) for read in (source, *test.arrays)
+        )
+        target = result if direct else place.empty(count, source.dtype)
         _select(test, ends, (source, target, None, None, None), place)
         if out is None:
             return place.returned(result)

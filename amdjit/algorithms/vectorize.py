@@ -46,6 +46,7 @@ class Vectorized:
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         python = function.function if isinstance(function, DeviceFunction) else function
+        self.__name__ = type(python).__name__  # of an object that is called, such as a partial
         functools.update_wrapper(self, python)
         self.function = function
         self._options = {"block": BLOCK, **options}
@@ -147,7 +148,13 @@ def _arity(function: Any) -> tuple[int, int]:
         required = [p for p in function.parameters if not p.has_default]
         return len(required), len(function.parameters)
     python = function.function if isinstance(function, DeviceFunction) else function
-    parameters = inspect.signature(python).parameters.values()
+    try:
+        parameters = inspect.signature(python).parameters.values()
+    except ValueError:
+        raise TypeError(
+            f"{function!r} does not say what it takes: call it in a function of your own, "
+            "`lambda x: ...`"
+        ) from None
     if any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters):
         raise TypeError("a vectorized function takes positional arguments only")
     least = sum(p.default is inspect.Parameter.empty for p in parameters)

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from amdjit.arrays.copying import brought
 from amdjit.arrays.device_array import DeviceArray, over
 from amdjit.devices import current_device, find_device
+from amdjit.launching.foreign import borrowed
 from amdjit.runtime import arrays, foreign_arrays, pool
 from amdjit.runtime.device import Device
 from amdjit.runtime.device_memory import HostKind
 from amdjit.runtime.elements import element_type, extents_of, refuse_masked
 from amdjit.runtime.host_memory import host_array
-from amdjit.runtime.streams import Stream
+from amdjit.runtime.streams import Stream, handle_of
 from amdjit.runtime.strides import Shape
 
 Where = str | Device | None
@@ -87,7 +88,10 @@ def empty_like(
     """Return a new array of arbitrary contents with the shape and type of another.
 
     array: a host or device array. It is on a device array's device, unless `device` is given."""
-    like = array if isinstance(array, arrays.DeviceArray) else np.asarray(array)
+    if foreign_arrays.is_foreign(array):
+        like = foreign_arrays.described(array, current_device())
+    else:
+        like = array if isinstance(array, arrays.DeviceArray) else np.asarray(array)
     if device is None and isinstance(like, arrays.DeviceArray):
         device = like.device
     return empty(
@@ -161,7 +165,18 @@ def to_device(
     place = _place(device, stream)
     if isinstance(array, arrays.DeviceArray) and array.device is not place:
         return over(brought(place, array, stream))
+    if foreign_arrays.is_foreign(array):
+        return _copied(array, place, stream)
     return over(arrays.to_device(place, array, stream))
+
+
+def _copied(array: Any, device: Device, stream: Stream | None) -> DeviceArray:
+    try:
+        with borrowed(array, device, stream) as source:
+            is_shared = isinstance(source.lender(), foreign_arrays.Borrowed)
+            return over(source).copy(stream) if is_shared else over(source)
+    except BufferError as error:
+        raise BufferError(f"the source {error}") from None
 
 
 def asarray(
@@ -180,8 +195,9 @@ def asarray(
         made = to_device(array, stream, device=place)
         return made if dtype is None else made.astype(dtype, copy=False, stream=stream)
     refuse_masked(array, "the source")
-    if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack_device__"):
-        made = over(foreign_arrays.from_dlpack(place, array))
+    if foreign_arrays.is_foreign(array):
+        handle = handle_of(stream, place)
+        made = over(foreign_arrays.from_dlpack(place, array, handle=handle))
         return made if dtype is None else made.astype(dtype, copy=False, stream=stream)
     return to_device(np.asarray(array, dtype), stream, device=place)
 
@@ -191,7 +207,8 @@ def from_dlpack(tensor: Any, copy: bool | None = None) -> DeviceArray:
 
     A tensor in host memory is copied.
     """
-    return over(foreign_arrays.from_dlpack(current_device(), tensor, copy))
+    device = current_device()
+    return over(foreign_arrays.from_dlpack(device, tensor, copy, handle_of(None, device)))
 
 
 def pinned_empty(

@@ -11,8 +11,11 @@ from amdjit.arrays.copying import converted, copy_array, spread_first
 from amdjit.arrays.layouts import viewed_as
 from amdjit.arrays.refusals import NoNumber
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.launching.foreign import borrowed
 from amdjit.runtime import arrays
+from amdjit.runtime.dlpack import CPU
 from amdjit.runtime.elements import element_bytes, element_type, refuse_masked
+from amdjit.runtime.foreign_arrays import host_array, is_foreign, located
 from amdjit.runtime.memory import Memory
 from amdjit.runtime.place import keep_for_graph
 from amdjit.runtime.streams import Stream, handle_of
@@ -38,15 +41,20 @@ class DeviceArray(NoNumber, arrays.DeviceArray):
         self[key].assign(value)
 
     def assign(self, value: Any, stream: Stream | None = None) -> None:
-        """Write a number, a host array or a device array to all elements: `array[...] = value`.
+        """Write a number or an array of any library to all elements: `array[...] = value`.
 
         As NumPy's assignment does, this broadcasts the value to the array's shape and converts it
         to the array's type, floats to integers too; overlapping arrays are copied as if the source
         had been copied first. A float that its integer type cannot hold becomes an arbitrary
-        number, and not always NumPy's. ValueError if the shapes do not fit.
+        number, and not always NumPy's. ValueError if the shapes do not fit, and for a read-only
+        array.
         """
+        self._check_writable()
         if isinstance(value, arrays.DeviceArray):
             copy_array(self, value, stream)
+            return
+        if is_foreign(value):
+            self._assign_foreign(value, stream)
             return
         refuse_masked(value, "the value")
         is_element = self.dtype.names is not None and isinstance(value, tuple)
@@ -54,6 +62,21 @@ class DeviceArray(NoNumber, arrays.DeviceArray):
             self.fill(value, stream)
             return
         self._assign_host(value, stream)
+
+    def _assign_foreign(self, value: object, stream: Stream | None) -> None:
+        try:
+            with borrowed(value, self.device, stream) as source:
+                copy_array(self, source, stream)
+        except BufferError as error:
+            raise BufferError(f"the value {error}") from None
+
+    def _on_host(self, source: object) -> ArrayLike:
+        if located(source, self.device) != (CPU, 0):
+            raise TypeError(
+                "copy_from_host takes arrays of the host, and the source is on a GPU: write "
+                "`array[...] = source`"
+            )
+        return host_array(source)
 
     def _assign_host(self, value: ArrayLike, stream: Stream | None) -> None:
         shape = np.shape(value)
@@ -72,15 +95,17 @@ class DeviceArray(NoNumber, arrays.DeviceArray):
         """Write one value to all elements, on the device and in the order of the stream.
 
         The value is converted as NumPy does in `array[...] = value`."""
+        self._check_writable()
         pattern = element_bytes(value, self.dtype)
         handle = handle_of(stream, self.device)
         keep_for_graph(handle, self)
+        if self.size == 0:  # a view of nothing may lie beside the memory
+            return
         if self.is_contiguous or self.is_in_fortran_order:
             self.device.fill(self.address, pattern, self.size, handle)
             return
-        if self.size:
-            self.device.fill(self.address, pattern, 1, handle)
-            spread_first(self, stream)
+        self.device.fill(self.address, pattern, 1, handle)
+        spread_first(self, stream)
 
     def copy_from_host(self, source: ArrayLike, stream: Stream | None = None) -> None:
         """Copy a host array of the same shape and type into this one.
@@ -89,6 +114,8 @@ class DeviceArray(NoNumber, arrays.DeviceArray):
         (`amdjit.pinned_empty`), both contiguous, it returns at once, and the source must stay as it
         is until the stream has done its work.
         """
+        if is_foreign(source):
+            source = self._on_host(source)
         if self.is_contiguous or self.is_in_fortran_order or self.size == 0:
             super().copy_from_host(source, stream)
             return

@@ -134,7 +134,12 @@ class TypingSession:
         """Type the function for these arguments and return the value of the call."""
         python = function.function
         if not isinstance(python, types.FunctionType):
-            raise builder.error(codes.NOT_CALLABLE, node, what=describe(CompileTime(python)))
+            raise builder.error(
+                codes.NOT_CALLABLE,
+                node,
+                what=describe(CompileTime(python)),
+                remedy="make a device function of a Python function",
+            )
         if not (python.__module__ or "").startswith("amdjit."):
             self.note_read(python, "__code__", python.__code__)
         arguments = bind_arguments(builder, python, positional, keywords, node)

@@ -11,15 +11,13 @@ from amdjit.devices import Stream, current_device, find_device, hip_status
 from amdjit.diagnostics import LaunchError
 from amdjit.launching.record_arguments import Leaves, is_const
 from amdjit.runtime import dlpack, foreign_arrays, foreign_streams
+from amdjit.runtime.arrays import DeviceArray, to_device
 from amdjit.runtime.device import Device
-from amdjit.runtime.place import PLACE
+from amdjit.runtime.place import PLACE, is_captured
 from amdjit.runtime.streams import Stream as AnyStream
 from amdjit.runtime.streams import handle_of
 
-__all__ = ["Order", "adopted", "own_stream"]
-
-# DLPack's number for a consumer that does not want to wait.
-_NO_WAIT = -1
+__all__ = ["Order", "adopted", "borrowed", "own_stream"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ def adopted(
     on_gpu: dict[int, int] = {}
     for position in found:
         with _named(kernel, leaves.names[position]):
-            kind, index = _place(leaves.values[position], device)
+            kind, index = foreign_arrays.located(leaves.values[position], device)
             if kind == dlpack.CPU:
                 leaves.values[position] = foreign_arrays.host_array(leaves.values[position])
             else:
@@ -95,20 +93,6 @@ def own_stream(stream: Any) -> tuple[AnyStream | None, Device]:
     if index is not None and device.dlpack_device != (dlpack.ROCM, index):
         device = find_device(f"hip:{index}")
     return Stream.external(number, device), device
-
-
-def _place(array: Any, device: Device) -> tuple[int, int]:
-    place = foreign_arrays.place_of(array)
-    if place is not None:
-        return place
-    address = foreign_arrays.address_of(array)
-    index = device.gpu_of(address) if address else device.dlpack_device[1]
-    if index is None:
-        raise BufferError(
-            f"lies at {address:#x}, which is in no memory of a GPU that {device.name} knows: "
-            "launch on the GPU that has it"
-        )
-    return dlpack.ROCM, index
 
 
 def _gpu(
@@ -146,7 +130,7 @@ def _share(
     for_graph: bool,
 ) -> Order | None:
     """Put DeviceArrays over these arrays in their place."""
-    own = _NO_WAIT if for_graph else device.stream_number(handle_of(stream, device))
+    own = foreign_arrays.NO_WAIT if for_graph else device.stream_number(handle_of(stream, device))
     others: set[int] = set()
     for position in positions:
         with _named(kernel, leaves.names[position]):
@@ -155,11 +139,41 @@ def _share(
             theirs = foreign_arrays.stream_of(array, device.dlpack_device[1])
         if theirs is not None and theirs != own:
             others.add(theirs)
-    if not others or for_graph:
+    return None if for_graph else _order(device, others, stream)
+
+
+def _order(device: Device, others: set[int], stream: AnyStream | None) -> Order | None:
+    if not others:
         return None
     streams = tuple(device.external_stream(number) for number in sorted(others))
     # Who gives a stream puts the work of other streams in order with it.
     return Order(device, streams, streams if stream is None else ())
+
+
+@contextmanager
+def borrowed(array: Any, device: Device, stream: AnyStream | None) -> Iterator[DeviceArray]:
+    """Give another library's array to work that reads it, as a DeviceArray.
+
+    The work comes after what its library has begun and, without `stream`, before what that begins
+    later. Host memory is copied. BufferError for an array that cannot be taken.
+    """
+    place, handle = foreign_arrays.located(array, device), handle_of(stream, device)
+    if place == (dlpack.CPU, 0):
+        yield to_device(device, foreign_arrays.host_array(array), stream)
+        return
+    if place != device.dlpack_device:
+        raise BufferError(f"is on DLPack device {place}, {device.name} is {device.dlpack_device}")
+    for_graph = is_captured(handle)
+    own = foreign_arrays.NO_WAIT if for_graph else device.stream_number(handle)
+    shared = foreign_arrays.device_array(array, device, own)
+    theirs = foreign_arrays.stream_of(array, place[1])
+    others = set() if for_graph or theirs in (None, own) else {theirs}
+    order = _order(device, others, stream)
+    if order is not None:
+        order.wait(handle)
+    yield shared
+    if order is not None:
+        order.release(handle)
 
 
 @contextmanager

@@ -194,8 +194,7 @@ class DeviceArray:
         change the elements between.
         """
         refuse_masked(source, "the source")
-        if self.is_read_only:
-            raise ValueError("this array is read-only: its memory is another library's")
+        self._check_writable()
         array = np.asarray(source, self.dtype if not isinstance(source, np.ndarray) else None)
         self._check_same(array, "the source")
         if self.size == 0:
@@ -280,6 +279,10 @@ class DeviceArray:
         return type(self)(
             self.device, self.address + offset, shape, self.dtype, strides, self._owner
         )
+
+    def _check_writable(self) -> None:
+        if self.is_read_only:
+            raise ValueError("this array is read-only: its memory is another library's")
 
     def _check_same(self, array: NDArray[Any], what: str) -> None:
         if array.dtype != self.dtype:

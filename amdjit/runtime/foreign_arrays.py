@@ -20,12 +20,14 @@ from amdjit.runtime.elements import refuse_masked
 from amdjit.runtime.strides import contiguous_strides
 
 __all__ = [
+    "NO_WAIT",
     "Borrowed",
-    "address_of",
+    "described",
     "device_array",
     "from_dlpack",
     "host_array",
     "is_foreign",
+    "located",
     "place_of",
     "stream_of",
 ]
@@ -33,6 +35,8 @@ __all__ = [
 # What most arguments are: none of these needs a look at its attributes.
 _KNOWN = (DeviceArray, np.ndarray, np.generic, int, float, complex, str, type, type(None))
 _MAX_VERSION = (1, 1)
+# DLPack's number for a consumer that does not want to wait.
+NO_WAIT = -1
 # The CUDA array interface, "Synchronization": the legacy default stream, HIP's null stream.
 _LEGACY_STREAM = 1
 
@@ -69,9 +73,20 @@ def place_of(array: Any) -> tuple[int, int] | None:
     return dlpack.ROCM, int(index)
 
 
-def address_of(array: Any) -> int:
-    """Return the address that an array's CUDA array interface tells."""
-    return array.__cuda_array_interface__["data"][0] or 0
+def located(array: Any, device: Device) -> tuple[int, int]:
+    """Return the DLPack device of an array, as `place_of`, also where only its address tells the
+    GPU. BufferError if no GPU that the device knows has that."""
+    place = place_of(array)
+    if place is not None:
+        return place
+    address = array.__cuda_array_interface__["data"][0] or 0
+    index = device.gpu_of(address) if address else device.dlpack_device[1]
+    if index is None:
+        raise BufferError(
+            f"lies at {address:#x}, which is in no memory of a GPU that {device.name} knows: "
+            "launch on the GPU that has it"
+        )
+    return dlpack.ROCM, index
 
 
 def host_array(array: Any) -> NDArray[Any]:
@@ -100,6 +115,13 @@ def device_array(array: Any, device: Device, stream: int) -> DeviceArray:
         strides = contiguous_strides(found.shape, found.dtype.itemsize)
     owner = Borrowed(found.owner, found.read_only)
     return DeviceArray(device, found.address, found.shape, found.dtype, strides, owner)
+
+
+def described(array: Any, device: Device) -> DeviceArray | NDArray[Any]:
+    """Return an array over another library's whose elements nobody will read: it waits for none."""
+    if located(array, device) == (dlpack.CPU, 0):
+        return host_array(array)
+    return device_array(array, device, NO_WAIT)
 
 
 def stream_of(array: Any, index: int) -> int | None:
@@ -148,31 +170,34 @@ def _interface(array: Any, device: tuple[int, int]) -> dlpack.Tensor:
     )
 
 
-def from_dlpack(device: Device, tensor: Any, copy: bool | None = None) -> DeviceArray:
+def from_dlpack(
+    device: Device, tensor: Any, copy: bool | None = None, handle: Any = None
+) -> DeviceArray:
     """Return a DeviceArray over another library's tensor, or with its contents.
 
     Memory of the same GPU is shared. Host memory is copied to the device, also to the emulator,
-    which runs only on its own allocations. BufferError if `copy=False` and a copy is needed, and
-    for memory of another device.
+    which runs only on its own allocations. handle: of the stream that will use the array.
+    BufferError if `copy=False` and a copy is needed, and for memory of another device.
     """
     refuse_masked(tensor, "the tensor")
     if isinstance(tensor, DeviceArray) and tensor.device is device:
         return tensor.copy() if copy else tensor[...]
     try:
-        place = place_of(tensor)
+        place = located(tensor, device)
         if place == (dlpack.CPU, 0):
             if copy is False:
                 raise BufferError(
                     f"is in host memory and must be copied to {device.name}: leave out copy=False"
                 )
             return to_device(device, host_array(tensor))
-        if place is not None and place != device.dlpack_device:
+        if place != device.dlpack_device:
             raise BufferError(
                 f"is on DLPack device {place}, {device.name} is {device.dlpack_device}"
             )
-        array = device_array(tensor, device, 0)
+        array = device_array(tensor, device, device.stream_number(handle))
+        theirs = stream_of(tensor, device.dlpack_device[1])
     except BufferError as error:
         raise BufferError(f"the tensor {error}") from None
-    if stream_of(tensor, device.dlpack_device[1]):
+    if theirs or (theirs == 0 and handle is not None):
         device.synchronize()
     return array.copy() if copy else array

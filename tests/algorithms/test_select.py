@@ -64,6 +64,16 @@ def test_records_are_chosen_into_out() -> None:
     same(device[:250], np.arange(0, 500, 2, dtype=np.float64))
 
 
+@pytest.mark.parametrize("shift", [0, 1, 30_000])
+def test_out_may_be_the_array_itself_or_overlap_it(shift: int) -> None:
+    rng = np.random.default_rng(shift)
+    x, mask = rng.integers(0, 1000, 60_000), rng.random(60_000) < 0.99
+    memory = amdjit.to_device(np.concatenate([x, x]))
+    same(amdjit.compact(memory[:60_000], mask, out=memory[shift:]), x[mask])
+    flags = amdjit.to_device(mask)
+    same(amdjit.compact(flags, flags, out=flags), mask[mask])
+
+
 @settings(max_examples=12)
 @given(st.sampled_from([0, 1, 31, 33, 511, 512, 4097, 9001]), st.integers(0, 3))
 def test_unique_elements_are_numpys(n: int, seed: int) -> None:

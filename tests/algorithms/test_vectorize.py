@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -148,6 +149,7 @@ def test_out_may_be_any_array_that_holds_the_results() -> None:
         (lambda x: amdjit.vectorize(lambda a: None)(x), TypeError, "returns nothing"),
         (lambda x: amdjit.vectorize(["f4(f4)"]), TypeError, "takes no signatures"),
         (lambda x: amdjit.vectorize(lambda *a: a), TypeError, "positional arguments only"),
+        (lambda x: amdjit.vectorize(int)(x), TypeError, "<class 'int'> does not say what it takes"),
         (lambda x: blend(x, x, np.array([None])), TypeError, "Python objects"),
         (lambda x: blend(x, x, np.array(["a"])), TypeError, "no type for elements of <U1"),
         (lambda x: blend(x, x, np.ma.masked_array(x)), TypeError, "masked"),
@@ -170,6 +172,12 @@ def test_a_function_that_reads_a_changed_global_is_typed_again() -> None:
     globals()["SCALE"] = 2.5
     same(scaled(np.arange(3, dtype=np.float32)), np.arange(3, dtype=np.float32) * 2.5)
     globals()["SCALE"] = 2
+
+
+def test_a_partial_has_no_name_and_is_called() -> None:
+    power = amdjit.vectorize(functools.partial(lambda y, x: x * x + y, 5))
+    assert repr(power) == "<amdjit vectorized partial>"
+    same(power(np.arange(6)), np.arange(6) ** 2 + 5)
 
 
 SCALE: Any = 2

@@ -78,6 +78,14 @@ def test_fills_of_every_item_size_write_their_elements_only(size: int, count: in
             assert there.copy_to_host().tobytes() == host.tobytes()
 
 
+def test_fills_of_views_without_elements_do_nothing() -> None:
+    for shape in ((5, 0, 1), (0, 3), (4, 5, 0)):
+        there = amdjit.zeros(shape, np.int32)
+        there[::-1, 1:][...] = 7
+        there[:, -1:].fill(7)
+        there.T[0:0] = 7
+
+
 def test_fills_are_in_the_order_of_their_stream() -> None:
     stream = amdjit.Stream()
     there = amdjit.zeros(1000, np.float64, stream)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import string
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from golden_files import check_golden, load_case, portable
 
 import amdjit
 from amdjit.diagnostics import AmdjitError, CompileError, codes
+from amdjit.diagnostics.diagnostic import ErrorKind
 
 CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
 SEVERAL = sorted((Path(__file__).parent / "several").glob("*.py"))
@@ -45,6 +48,26 @@ def test_text_of_several_errors(case: Path, update_golden: bool) -> None:
 def test_every_error_code_has_a_case() -> None:
     shown = {case.stem.partition("_")[0] for case in CASES}
     assert not KINDS.keys() - shown
+
+
+def test_every_error_is_raised_with_what_its_texts_need() -> None:
+    for file in Path(amdjit.__file__).parent.rglob("*.py"):
+        for call in ast.walk(ast.parse(file.read_text())):
+            match call:
+                case ast.Call(
+                    func=ast.Attribute(attr="error" | "at"),
+                    args=[ast.Attribute(ast.Name("codes"), name), *_],
+                    keywords=keywords,
+                ):
+                    given = {keyword.arg for keyword in keywords}
+                    wanted = set() if None in given else fields_of(getattr(codes, name))
+                    assert wanted <= given, f"{file}:{call.lineno}"
+
+
+def fields_of(kind: ErrorKind) -> set[str]:
+    texts = (kind.title, kind.label, kind.help)
+    parts = [part for text in texts for part in string.Formatter().parse(text)]
+    return {field for _, field, _, _ in parts if field}
 
 
 def test_error_codes_are_unique_and_in_order() -> None:

@@ -223,6 +223,18 @@ def test_a_tensor_over_a_device_array_sees_what_kernels_write() -> None:
     assert copied.tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_tensors_are_sources_of_copies(name: str) -> None:
+    x = torch.arange(6).reshape(2, 3).to(getattr(torch, name))
+    there = amdjit.to_device(x.T)
+    assert equal(torch.from_dlpack(there), x.T)
+    there[...] = x[1, :2]
+    assert equal(torch.from_dlpack(there), x[1, :2].expand(3, 2))
+    like = amdjit.empty_like(x)
+    like.copy_from_host(x)
+    assert equal(torch.from_dlpack(like), x)
+
+
 @settings(max_examples=40)
 @given(tensors(), st.sampled_from(NAMES))
 def test_from_dlpack_and_back_keeps_shape_and_values(x: Any, name: str) -> None:

@@ -20,6 +20,13 @@ from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import launch_operands
 from amdjit.frontend.building.special_methods import special_method
 from amdjit.frontend.calls.array_methods import array_method, is_of_array, is_ufunc_call
+from amdjit.frontend.calls.callables import (
+    CALLABLE,
+    is_method_in_python,
+    is_method_of_constant,
+    remedy_for,
+    runs_on_host,
+)
 from amdjit.frontend.calls.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.calls.compile_time import call_when_compiling
 from amdjit.frontend.calls.constructors import convert_to, make_vector
@@ -38,7 +45,6 @@ from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.source.reading import is_library
-from amdjit.frontend.source.unsupported_functions import REMEDIES, host_remedy
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import (
     CompileTime,
@@ -88,7 +94,7 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     ):
         return _call_method(builder, Method(callee, "__call__", function), arguments, node)
     if not isinstance(callee, CompileTime):
-        raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_CALLABLE)
+        raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=CALLABLE)
     return _value_of_call(builder, _call_object(builder, callee.value, arguments, node), node)
 
 
@@ -102,7 +108,7 @@ def call_function(
             return call_function(builder, inner, arguments, node)
         if not isinstance(inner, CompileTime):
             raise builder.error(
-                codes.NOT_CALLABLE, node.func, what=describe(inner), remedy=_CALLABLE
+                codes.NOT_CALLABLE, node.func, what=describe(inner), remedy=CALLABLE
             )
         result = _call_object(builder, inner.value, arguments, node)
     else:
@@ -118,12 +124,6 @@ def _value_of_call(builder: FunctionBuilder, result: Value, node: ast.Call) -> V
         builder.emit(tree.Evaluate(builder.span(node), result))
         return CompileTime(None)
     return result
-
-
-_CALLABLE = (
-    "call an amdjit intrinsic, a device function, or a plain Python function whose source "
-    "can be read"
-)
 
 
 def _call_object(
@@ -150,7 +150,7 @@ def _call_python_object(
         return make_partial(builder, arguments, node)
     if isinstance(callee, functools.partial):
         return _call_partial(builder, callee, arguments, node)
-    if _is_method_of_constant(callee) and arguments.are_static:
+    if is_method_of_constant(callee) and arguments.are_static:
         return _on_host(builder, callee, arguments, node)
     if getattr(callee, "is_amdjit_kernel", False):
         if callee.device_function is not None:
@@ -162,28 +162,15 @@ def _call_python_object(
             return known
     # Another compiler's function has what it compiled as `py_func`: that of `numba.njit`.
     function = getattr(callee, "py_func", callee)
-    if isinstance(function, types.FunctionType) and not _runs_on_host(function):
+    if isinstance(function, types.FunctionType) and not runs_on_host(function):
         return call_declared(builder, DeviceFunction(function), arguments, node)
-    if isinstance(callee, types.MethodType):
+    if is_method_in_python(callee):
         receiver = value_of_object(builder, callee.__self__, "self", node)
         with_self = Arguments((receiver, *arguments.positional), arguments.keywords)
         return call_declared(builder, as_device_function(callee.__func__), with_self, node)
-    remedy = _remedy(builder, callee)
+    remedy = remedy_for(builder, callee)
     raise builder.error(
         codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=remedy
-    )
-
-
-def _runs_on_host(function: types.FunctionType) -> bool:
-    """Whether this is a function of amdjit's that makes arrays, launches or compiles."""
-    return (function.__module__ or "").partition(".")[0] == "amdjit" and not is_library(function)
-
-
-def _is_method_of_constant(callee: Any) -> bool:
-    """Whether this is `(3 + 4j).conjugate`, `"text".upper` or the like."""
-    owner = getattr(callee, "__self__", None)
-    return isinstance(callee, types.BuiltinMethodType) and isinstance(
-        owner, (int, float, complex, str)
     )
 
 
@@ -223,25 +210,6 @@ def _call_partial(
     }
     whole = Arguments((*positional, *arguments.positional), {**keywords, **arguments.keywords})
     return _call_object(builder, callee.func, whole, node)
-
-
-def _remedy(builder: FunctionBuilder, callee: object) -> str:
-    """Suggest a replacement. NumPy's functions have no source, but some have a namesake that
-    kernels can call."""
-    if isinstance(callee, Hashable) and callee in REMEDIES:
-        return REMEDIES[callee]
-    if isinstance(callee, types.FunctionType) and _runs_on_host(callee):
-        return host_remedy(callee.__name__)
-    name = getattr(callee, "__name__", "")
-    namesake = next(
-        (ours for ours in builder.session.builtins if ours.__name__ == name and ours is not callee),
-        None,
-    )
-    return (
-        _CALLABLE
-        if namesake is None
-        else f"use Python's `{namesake.__module__}.{name}`".replace("builtins.", "")
-    )
 
 
 def _call_known(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["REMEDIES", "host_remedy"]
+__all__ = ["RANDOM", "REMEDIES", "draws_numbers", "host_remedy"]
 
 _SUMS = "add in a loop, or over a wave with `amdjit.intrinsics.wave.reduce`"
 _PRODUCTS = (
@@ -20,6 +20,11 @@ _ARRAYS = (
     "use `amdjit.local.array(shape, dtype)` for an array of the work-item, "
     "`amdjit.shared.array(shape, dtype)` for one of the workgroup (fill it in a loop), or make the "
     "array on the host and pass it"
+)
+
+RANDOM = (
+    "draw them on the host, or use amdjit.random: `xoroshiro128p_uniform_float32(states, i)`, with "
+    "`states = create_xoroshiro128p_states(n, seed=1)` as an argument"
 )
 
 _OF_MATH: Mapping[str, str] = {
@@ -48,6 +53,12 @@ def _by_function(module: Any, remedies: Mapping[str, str]) -> dict[Any, str]:
     return {
         getattr(module, name): remedy for name, remedy in remedies.items() if hasattr(module, name)
     }
+
+
+def draws_numbers(callee: object) -> bool:
+    """Whether this is a function of Python's or NumPy's random numbers."""
+    owner = type(getattr(callee, "__self__", None)).__module__
+    return owner == "random" or owner.startswith("numpy.random")
 
 
 def host_remedy(name: str) -> str:

@@ -121,8 +121,19 @@ class LaunchParameters:
         if isinstance(value, tree.Call):
             return self._asked(value, self.weak_types.results[value.function][0], target)
         if isinstance(value, tree.Convert):
-            return self._wide(value.operand, target)
+            return self._conversion(value, target)
         return _converted(self._same_kind(value, own), target)
+
+    def _conversion(self, value: tree.Convert, target: Scalar) -> tree.Expression:
+        """Convert what `int(x)` or `float(x)` converts. The fraction that `int` drops is no matter
+        of width: it is dropped on the way to a float, too."""
+        source, made = value.operand.type, value.type
+        assert isinstance(source, Scalar)
+        assert isinstance(made, Scalar)
+        if source.is_float and not made.is_float and target.is_float:
+            whole = _converted(self._wide(value.operand, f64), i64)
+            return _converted(whole, target)
+        return self._wide(value.operand, target)
 
     def _read_wide(self, value: tree.Read, target: Scalar) -> tree.Expression:
         number = next(

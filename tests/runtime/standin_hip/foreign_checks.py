@@ -109,6 +109,62 @@ def test_later_work_of_the_library_comes_after_the_launch(
     assert held(array.memory) == 123
 
 
+def assigned(array: Any, stream: Any) -> amdjit.DeviceArray:
+    x = numbers()
+    x.assign(array, stream)
+    return x
+
+
+WHOLE_ARRAYS = {
+    "vectorize": amdjit.vectorize(lambda x: x),
+    "reduce": lambda array, stream: amdjit.reduce(max, array, keepdims=True, stream=stream),
+    "scan": lambda array, stream: amdjit.inclusive_scan(max, array, stream=stream),
+    "sort": lambda array, stream: amdjit.sort(array, stream=stream),
+    "compact": lambda array, stream: amdjit.compact(array, lambda x: x >= 0, stream=stream),
+    "assign": assigned,
+    "to_device": amdjit.to_device,
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("work", WHOLE_ARRAYS)
+@pytest.mark.parametrize("streams", ["default", "current", "given", "given, blocking"])
+def test_whole_arrays_are_read_in_order_with_their_library(
+    library: Callable[[], Any], work: str, streams: str
+) -> None:
+    # What is dropped waits for the whole device: keep it.
+    array, stream = library(), amdjit.Stream(non_blocking="blocking" not in streams)
+    array.work(1)
+    if streams == "current":
+        with stream:
+            result = WHOLE_ARRAYS[work](array, stream=None)
+    else:
+        given = stream if "given" in streams else None
+        result = WHOLE_ARRAYS[work](array, stream=given)
+    if "given" in streams or library is WithDlpack:
+        amdjit.synchronize()  # these tell their library nothing
+        stream.synchronize()
+    array.work(2)
+    array.stream.synchronize()
+    amdjit.synchronize()
+    assert held(result) == 1
+
+
+def test_whole_arrays_are_read_on_the_gpu_that_has_them() -> None:
+    array = Tensor("hip:1")
+    array.work(1)
+    for made in (amdjit.sort(array), amdjit.vectorize(lambda x: x)(array)):
+        assert made.device.name == "hip:1"
+        assert held(made) == 1
+    with amdjit.use("hip:0"), pytest.raises(BufferError, match=r"array is on .*\(10, 0"):
+        amdjit.sort(array)
+    with pytest.raises(TypeError, match="the source is on a GPU: write `array"):
+        numbers().copy_from_host(array)
+    far = WithInterface("hip:1")
+    with pytest.raises(BufferError, match=r"the tensor is on DLPack device \(10, 1\)"):
+        amdjit.from_dlpack(far)
+
+
 @pytest.mark.parametrize("library", [WithInterface, Tensor])
 def test_a_launch_on_the_stream_of_the_library_needs_no_events(
     library: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
@@ -157,6 +213,14 @@ def test_read_only_arrays_are_read_but_not_written() -> None:
         with pytest.raises(LaunchError, match="the kernel writes argument x, a read-only array"):
             append[1, 4](array, 1)
         assert held(array.memory) == 7
+        taken = amdjit.from_dlpack(array)
+        for value in (1, numbers(), np.zeros(4), np.zeros(4, np.int64)):
+            with pytest.raises(ValueError, match="this array is read-only"):
+                taken[...] = value
+        with pytest.raises(ValueError, match="this array is read-only"):
+            taken.fill(1)
+        assert held(array.memory) == 7
+        assert amdjit.zeros_like(array).dtype == np.int64
 
 
 @pytest.mark.parametrize(
