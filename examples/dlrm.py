@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 import amdjit
-from amdjit import blockIdx, f16, f32, shared, static_range, threadIdx
+from amdjit import blockDim, blockIdx, f16, f32, shared, static_range, threadIdx
 from amdjit.examples.report import Report, compare_relative, small_integers
+from amdjit.examples.waves import lanes, of_waves
 from amdjit.intrinsics import matrix, wave
 from amdjit.intrinsics.sync import lds_barrier
 
@@ -50,9 +51,9 @@ def interact(features, out, m):
         matrix.store_matrix_sync(products, total, (column, row))
     lds_barrier()
 
-    for k in range(threadIdx.x, values, THREADS):
+    for k in range(threadIdx.x, values, blockDim.x):
         out[blockIdx.x, k] = sample[0, k]
-    for place in range(threadIdx.x, m * m, THREADS):
+    for place in range(threadIdx.x, m * m, blockDim.x):
         row, column = place // m, place % m
         if column < row:
             out[blockIdx.x, values + row * (row - 1) // 2 + column] = f16(products[row, column])
@@ -69,13 +70,13 @@ def pass_back(features, upstream, gradient, first_gradient, m):
     """Compute the workgroup's sample of `backward`."""
     sample, values = features[blockIdx.x], features.shape[2]
     pairs = shared.array((m, m + PADDING), f16)
-    for place in range(threadIdx.x, m * m, THREADS):
+    for place in range(threadIdx.x, m * m, blockDim.x):
         row, column = place // m, place % m
         low, high = min(row, column), max(row, column)
         pairs[row, column] = (
             upstream[blockIdx.x, values + high * (high - 1) // 2 + low] if low < high else f16(0)
         )
-    for k in range(threadIdx.x, values, THREADS):
+    for k in range(threadIdx.x, values, blockDim.x):
         first_gradient[blockIdx.x, k] = upstream[blockIdx.x, k]
     lds_barrier()
 
@@ -126,8 +127,9 @@ def run(m: int, k: int, batch: int) -> list[Report]:
     upstream = small_integers(batch, k + m * (m - 1) // 2)
     out, gradient = np.full_like(upstream, np.nan), np.full_like(features, np.nan)
     first_gradient = np.full((batch, k), np.nan, np.float16)
-    forward[batch, THREADS](features, out, m)
-    backward[batch, THREADS](features, upstream, gradient, first_gradient, m)
+    threads = lanes() * WAVES
+    of_waves(forward, WAVES)[batch, threads](features, out, m)
+    of_waves(backward, WAVES)[batch, threads](features, upstream, gradient, first_gradient, m)
     size = f"{batch} samples of {m} features of {k}"
     np.testing.assert_array_equal(first_gradient, upstream[:, :k])
     return [

@@ -19,6 +19,7 @@ import numpy as np
 import amdjit
 from amdjit import blockIdx, f16, f32, shared, static_range
 from amdjit.examples.report import Report, compare_relative
+from amdjit.examples.waves import lanes, of_waves
 from amdjit.intrinsics import amdgcn, matrix, wave
 
 WAVES = 4
@@ -106,7 +107,8 @@ def run(heads: int, query_count: int, key_count: int, is_causal: bool) -> Report
     k, v = random.standard_normal((2, heads, key_count, DEPTH)).astype(np.float16)
     out = np.full_like(q, np.nan)
     grid = -(-query_count // (16 * WAVES)), heads
-    flash_attention[grid, 32 * WAVES](q, k, v, out, f32(LOG2_E / math.sqrt(DEPTH)), is_causal)
+    launch = of_waves(flash_attention, WAVES)[grid, lanes() * WAVES]
+    launch(q, k, v, out, f32(LOG2_E / math.sqrt(DEPTH)), is_causal)
     scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(1, 2) / math.sqrt(DEPTH)
     if is_causal:
         scores = np.where(np.arange(key_count) <= np.arange(query_count)[:, None], scores, -np.inf)

@@ -17,6 +17,7 @@ import amdjit
 from amdjit import bitcast, f32, i8, i32, static_range
 from amdjit.examples.perf_hgemm import TILE, WAVES, compute_tile
 from amdjit.examples.report import Report, compare
+from amdjit.examples.waves import lanes, of_waves
 from amdjit.intrinsics import amdgcn
 
 STEP = 64
@@ -70,13 +71,14 @@ def run(m: int, n: int, k: int, name: str) -> Report:
     c = random.integers(-20, 20, (m, n)).astype(np.int8)
     d = np.full((m, n), 77, np.int8)
     total = a.astype(np.int32) @ b.T.astype(np.int32)
+    launch = of_waves(i8_gemm, WAVES)[(n // TILE, m // TILE), lanes() * WAVES]
     if name == "ReLU":
         expected = np.clip((np.maximum(total, 0) >> 4) + c, -128, 127)
-        i8_gemm[(n // TILE, m // TILE), 32 * WAVES](a, b, c, d, relu, (4,))
+        launch(a, b, c, d, relu, (4,))
     else:
         x = total / 64
         expected = np.minimum(np.rint(16 * x / (1 + np.exp(-x))), 127).astype(np.int64)
-        i8_gemm[(n // TILE, m // TILE), 32 * WAVES](a, b, c, d, silu, (f32(1 / 64), f32(16)))
+        launch(a, b, c, d, silu, (f32(1 / 64), f32(16)))
     return compare("i8_gemm", f"{name}(A B) of {m}x{n}x{k} i8 against NumPy", d, expected)
 
 

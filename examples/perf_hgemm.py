@@ -23,6 +23,7 @@ import numpy as np
 import amdjit
 from amdjit import blockIdx, f16, f16x8, f32, f32x8, shared, static_range
 from amdjit.examples.report import Report, compare_relative, small_integers
+from amdjit.examples.waves import lanes, of_waves
 from amdjit.intrinsics import matrix, wave
 from amdjit.intrinsics.sync import lds_barrier, sched_barrier
 
@@ -123,7 +124,8 @@ def main(m: int = 256, n: int = 128, k: int = 160) -> Report:
     """Multiply rocWMMA's integers, which f16 holds; its rule is 10 epsilon."""
     a, b, c = small_integers(m, k), small_integers(n, k), small_integers(m, n)
     d = np.full((m, n), np.nan, np.float16)
-    perf_hgemm[(n // TILE, m // TILE), 32 * WAVES](a, b, c, d, f32(2), f32(2))
+    launch = of_waves(perf_hgemm, WAVES)[(n // TILE, m // TILE), lanes() * WAVES]
+    launch(a, b, c, d, f32(2), f32(2))
     expected = 2 * (a.astype(np.float64) @ b.T.astype(np.float64)) + 2 * c.astype(np.float64)
     return compare_relative(
         "perf_hgemm", f"2 A B + 2 C of {m}x{n}x{k} f16 against NumPy", d, expected, 10

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from amdjit.emulator.decoder.instruction import Instruction, Opcode
-from amdjit.emulator.decoder.matrix_products import MatrixProduct
+from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
 from amdjit.emulator.decoder.mnemonics import phrase_of
 from amdjit.emulator.decoder.traits import Destination as LogicDestination
 from amdjit.emulator.decoder.traits import (
@@ -68,6 +68,8 @@ def _body(subject: Named) -> str:
         return _logic(subject, traits.logic)
     if traits.matrix is not None:
         return _matrix(subject, traits.matrix)
+    if traits.block_product is not None:
+        return _block_product(subject, traits.block_product)
     if traits.waits and traits.unit is Unit.SALU:
         return _wait(subject)
     if traits.memory is not None or traits.cache is not None:
@@ -121,6 +123,26 @@ def _matrix(subject: Named, product: MatrixProduct) -> str:
     return (
         f"{d} = A * B + C by the whole wave: {d} and C ({c}) are 16x16 in {product.result}, A ({a})"
         f" is 16x{product.k} and B ({b}) {product.k}x16, in {types}"
+    )
+
+
+def _block_product(subject: Named, product: BlockProduct) -> str:
+    d, a, b, c = (subject.names[name] for name in "dabc")
+    types = product.a if product.a == product.b else f"{product.a} and {product.b}"
+    if product.a == "f8f6f4":
+        types = "formats of 8, 6 or 4 bits"
+    blocks = product.blocks(subject.opcode.operands[0].dwords)
+    where = f"each of {blocks} blocks" if blocks > 1 else "the whole wave"
+    side, k = product.m, product.k
+    if product.sparse:
+        return (
+            f"{d} = A * B + {d} by {where}, whatever EXEC is: {d} is {side}x{side} in "
+            f"{product.result}, A ({a}, half of its elements, at the places in {c}) is {side}x{k} "
+            f"and B ({b}) {k}x{side}, in {types}"
+        )
+    return (
+        f"{d} = A * B + C by {where}, whatever EXEC is: {d} and C ({c}) are {side}x{side} in "
+        f"{product.result}, A ({a}) is {side}x{k} and B ({b}) {k}x{side}, in {types}"
     )
 
 

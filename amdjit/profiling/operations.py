@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.matrix_products import MatrixProduct
+from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
 
 __all__ = ["operations_of", "sum_operations"]
 
@@ -46,7 +46,7 @@ _OPERATIONS: Mapping[str, tuple[str, int]] = {
     "v_dot8_i32_iu4": ("i4", 16),
     "v_dot8_u32_u4": ("i4", 16),
 }  # fmt: skip
-_MATRIX_TYPES = {"bf8": "fp8", "iu8": "i8", "iu4": "i4"}
+_MATRIX_TYPES = {"bf8": "fp8", "iu8": "i8", "iu4": "i4", "xf32": "f32", "f8f6f4": "fp8"}
 # Rows and columns of WMMA's results.
 _ROWS = 16
 
@@ -57,6 +57,10 @@ def operations_of(instruction: Instruction, executions: int, lanes: int) -> dict
     matrix = instruction.traits.matrix
     if matrix is not None:
         return {_matrix_type(matrix): executions * _matrix_operations(matrix)}
+    product = instruction.traits.block_product
+    if product is not None:
+        count = executions * _block_operations(product, instruction)
+        return {f"{_MATRIX_TYPES.get(product.a, product.a)} matrix": count}
     halves = (instruction,) if instruction.pair is None else (instruction, instruction.pair)
     found = (_OPERATIONS.get(half.traits.operation) for half in halves)
     return sum_operations({kind: count * lanes} for kind, count in filter(None, found))
@@ -79,3 +83,9 @@ def _matrix_operations(matrix: MatrixProduct) -> int:
     """Half of a sparse A is 0 and is not multiplied."""
     depth = matrix.k // 2 if matrix.sparse else matrix.k
     return 2 * _ROWS * _ROWS * depth
+
+
+def _block_operations(product: BlockProduct, instruction: Instruction) -> int:
+    depth = product.k // 2 if product.sparse else product.k
+    blocks = product.blocks(instruction.opcode.operands[0].dwords)
+    return 2 * product.m * product.m * depth * blocks

@@ -17,12 +17,14 @@ from amdjit.examples.report import CheckError, Report, compare, compare_relative
 from amdjit.intrinsics.sync import wave_barrier
 
 NAMES = sorted(
-    info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report"
+    info.name
+    for info in pkgutil.iter_modules(amdjit.examples.__path__)
+    if info.name not in ("report", "waves")
 )
 
 
 def test_there_are_examples() -> None:
-    assert len(NAMES) == 20
+    assert len(NAMES) == 21
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -59,7 +61,31 @@ def test_the_same_source_runs_on_gfx11(name: str) -> None:
         assert report.largest_error <= report.tolerance
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - set(ON_GFX11)))
+ON_CDNA = (
+    "simple_hgemm", "simple_sgemm", "perf_hgemm", "hgemv", "dlrm", "i8_gemm", "flash_attention",
+    "reduction", "user_intrinsic", "saxpy", "vector_add",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        (target, name)
+        if (target, name) in (("gfx942", "simple_hgemm"), ("gfx90a", "perf_hgemm"))
+        else pytest.param(target, name, marks=pytest.mark.exhaustive)
+        for target in ("gfx942", "gfx90a", "gfx950", "gfx908")
+        for name in ON_CDNA
+    ],
+)
+def test_the_same_source_runs_on_cdna(target: str, name: str) -> None:
+    with amdjit.use(f"emulator:{target}"):
+        outcome = importlib.import_module(f"amdjit.examples.{name}").main()
+    for report in outcome if isinstance(outcome, list) else [outcome]:
+        assert report.device == f"emulator:{target}"
+        assert report.largest_error <= report.tolerance
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {*ON_GFX11, "simple_sgemm"}))
 def test_examples_of_gfx12_are_refused_on_gfx11(name: str) -> None:
     refused = pytest.raises(amdjit.TargetError, match="does not exist on gfx1100")
     with amdjit.use("emulator:gfx1100"), refused:

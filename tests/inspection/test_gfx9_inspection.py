@@ -11,7 +11,6 @@ from decoder.objdump import asking_about, disassemble_object
 from required_tools import needs_tools
 
 import amdjit
-from amdjit import BackendError
 
 pytestmark = needs_tools
 
@@ -68,11 +67,3 @@ def test_a_wait_names_what_it_waits_for(processor: str) -> None:
     waits = [item.text for item in found.instructions if item.mnemonic == "s_waitcnt"]
     assert any("vmcnt(0)" in text for text in waits)
     assert any("lgkmcnt(0)" in text for text in waits)
-
-
-@pytest.mark.parametrize("processor", ["gfx942"])
-def test_gfx9_is_not_run_silently(processor: str) -> None:
-    with using(cpu=processor):
-        code = compile_kernel("saxpy")
-    with pytest.raises(BackendError, match="decoded, but not emulated"):
-        amdjit.emulator.run(code, "saxpy", 1, 64, [])

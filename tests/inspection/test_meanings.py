@@ -18,6 +18,7 @@ from amdjit.emulator.decoder.instruction import (
     Register,
     RegisterFile,
 )
+from amdjit.emulator.decoder.instruction_set import GFX942
 from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.decoder.traits import Immediate, MemoryKind, Unit
 from amdjit.inspection.meanings import meaning, opcode_meaning
@@ -170,3 +171,10 @@ def test_both_halves_of_a_dual_instruction_are_in_the_sentence() -> None:
         "Two operations at once: v10 = v20 * v30 in f32, in each active lane; and v10 = v20 in b32,"
         " in each active lane."
     )
+
+
+def test_block_products_say_their_shape() -> None:
+    found = {each.mnemonic: opcode_meaning(each) for each in opcodes(GFX942)}
+    assert "each of 2 blocks" in found["v_mfma_f32_32x32x4_2b_f16"]
+    assert "A (a) is 16x16 and B (b) 16x16, in bf16" in found["v_mfma_f32_16x16x16_bf16"]
+    assert "half of its elements" in found["v_smfmac_i32_16x16x64_i8"]

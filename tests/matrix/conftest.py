@@ -1,6 +1,7 @@
 """Let these tests import the modules that the folders share, and run on several processors.
 
-On gfx11, the cases that `tested_devices.ALWAYS` counts always run; the others are exhaustive.
+On gfx11 and gfx942, the cases that `tested_devices.ALWAYS` counts always run; the others are
+exhaustive, and so are all on the other processors of CDNA.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import amdjit
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tested_devices import ALWAYS, TARGETS, is_lacking
+from tested_devices import ALWAYS, CDNA, TARGETS, is_left_out
 
 
 @pytest.fixture
@@ -34,23 +35,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what gfx11 lacks, and mark what does not always run there."""
-    often: Counter[str] = Counter()
+    """Leave out what a processor lacks, and mark what does not always run there."""
+    often: Counter[tuple[str, str]] = Counter()
     kept, left = [], []
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
-        if params.get("device") != "gfx1100":
-            kept.append(item)
-            continue
-        name = item.originalname
-        if is_lacking(item.module.__name__, name, params):
+        target, name = params.get("device"), getattr(item, "originalname", "")
+        if target is not None and is_left_out(target, item.module.__name__, name, params):
             left.append(item)
             continue
         kept.append(item)
-        if item.get_closest_marker("exhaustive") is None:
-            often[name] += 1
-            if often[name] > ALWAYS.get(name, 0):
-                item.add_marker(pytest.mark.exhaustive)
+        if target in (None, "gfx1201") or item.get_closest_marker("exhaustive") is not None:
+            continue
+        often[target, name] += 1
+        if target in CDNA[1:] or often[target, name] > ALWAYS.get(name, 0):
+            item.add_marker(pytest.mark.exhaustive)
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = kept

@@ -14,7 +14,7 @@ from tested_devices import is_gfx11
 import amdjit
 from amdjit import blockIdx
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.operands.parameters import Nibble
+from amdjit.intrinsics.matrix.operands.parameters import Nibble, stored_type
 from amdjit.types import i8, u8
 
 Matrix = np.ndarray[Any, Any]
@@ -55,7 +55,8 @@ def at(row, column, layout, unit):
 
 def numpy_type(dtype: Any) -> Any:
     """Return the type of a matrix's elements on the host, before 4-bit ones are packed."""
-    return {Nibble.I4: np.dtype(np.int8), Nibble.U4: np.dtype(np.uint8)}.get(dtype) or dtype.dtype
+    found = {Nibble.I4: np.dtype(np.int8), Nibble.U4: np.dtype(np.uint8)}.get(dtype)
+    return found or stored_type(dtype).dtype
 
 
 def limits(dtype: Any) -> tuple[int, int]:

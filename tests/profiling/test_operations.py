@@ -6,7 +6,10 @@ import re
 
 import pytest
 
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.instruction_set import GFX942
 from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.rows import opcodes
 from amdjit.profiling import operations
 from amdjit.profiling.peaks import PEAKS
 
@@ -54,3 +57,20 @@ def test_peaks_are_those_that_are_published() -> None:
     assert peaks["i8 matrix"] == pytest.approx(389e12, rel=1e-2)
     assert peaks["f32"] == pytest.approx(48.7e12, rel=1e-2)
     assert PEAKS["gfx1200"].operations["f16 matrix"] == pytest.approx(103e12, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("v_mfma_f32_32x32x8_f16", ("f16 matrix", 32 * 32 * 8)),
+        ("v_mfma_f32_32x32x4_2b_bf16", ("bf16 matrix", 2 * 32 * 32 * 4)),
+        ("v_mfma_f32_4x4x4_16b_f16", ("f16 matrix", 16 * 4 * 4 * 4)),
+        ("v_mfma_f64_4x4x4_4b_f64", ("f64 matrix", 4 * 4 * 4 * 4)),
+        ("v_smfmac_i32_32x32x32_i8", ("i8 matrix", 32 * 32 * 16)),
+    ],
+)
+def test_block_products_count_their_multiplications(name: str, expected: tuple[str, int]) -> None:
+    opcode = next(each for each in opcodes(GFX942) if each.mnemonic == name)
+    instruction = Instruction(0, 8, opcode, (None,) * len(opcode.operands), {})
+    kind, count = expected
+    assert operations.operations_of(instruction, 3, 1) == {kind: 2 * 3 * count}

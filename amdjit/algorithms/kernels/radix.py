@@ -1,7 +1,7 @@
 """Stable radix sort, eight bits a pass from the lowest on.
 
-A work-item takes every 32nd element of its wave's share, so that waves read neighbours, and the
-order of elements is that of (wave, turn, lane).
+The work-items of a wave take turns at its share of the elements, so that waves read neighbours, and
+the order of elements is that of (wave, turn, lane).
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from typing import no_type_check
 
 import amdjit
 from amdjit.algorithms.kernels.values import prefixes
+from amdjit.algorithms.kernels.votes import lanes_below, votes_of, waves_of
 from amdjit.api import kernel
 from amdjit.declarations import device_function
-from amdjit.intrinsics import atomic, wave
+from amdjit.intrinsics import atomic
 from amdjit.intrinsics.lds import shared
 from amdjit.intrinsics.numbers.integers import popcount
 from amdjit.intrinsics.sync import syncthreads, wave_barrier
@@ -24,7 +25,6 @@ __all__ = ["BLOCK", "DIGITS", "count_digits", "scatter_by_digit", "sort_tiles"]
 BLOCK = 512
 DIGITS = 256
 _DIGIT_BITS = 8
-_WAVES = BLOCK // 32
 
 
 @device_function
@@ -81,10 +81,10 @@ def place_of(turn, items):
 @device_function
 def lanes_with(digit):
     """Return the lanes of the wave that have the same digit, as a bit mask."""
-    same = wave.ballot(True)
+    same = votes_of(True)
     for bit in range(_DIGIT_BITS):
         has = (digit >> bit & 1) != 0
-        vote = wave.ballot(has)
+        vote = votes_of(has)
         same &= vote if has else ~vote
     return same
 
@@ -96,12 +96,13 @@ def ranked(digits):
     Returns for each turn how many elements of the digit come before in the same wave, and LDS with
     the number of elements that each wave has of each digit.
     """
-    counts = shared.array((_WAVES, DIGITS), i16)
-    for other in range(threadIdx.x // DIGITS, _WAVES, BLOCK // DIGITS):
+    waves = waves_of(BLOCK)
+    counts = shared.array((waves, DIGITS), i16)
+    for other in range(threadIdx.x // DIGITS, waves, BLOCK // DIGITS):
         counts[other, threadIdx.x % DIGITS] = 0
     syncthreads()
     ranks = ()
-    below = (u32(1) << u32(lane_id())) - 1
+    below = lanes_below()
     for digit in digits:
         same = lanes_with(digit)
         before = i32(counts[wave_id(), digit])
@@ -128,13 +129,13 @@ def begin_digits(counts):
     """
     digit, total = threadIdx.x, 0
     if digit < DIGITS:
-        for other in range(_WAVES):
+        for other in range(waves_of(BLOCK)):
             total += counts[other, digit]
     before, has_any, _ = prefixes(add, total, i32)
     first = before if has_any else 0
     start = first
     if digit < DIGITS:
-        for other in range(_WAVES):
+        for other in range(waves_of(BLOCK)):
             count = counts[other, digit]
             counts[other, digit] = start
             start += count

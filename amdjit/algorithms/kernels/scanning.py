@@ -17,11 +17,11 @@ from amdjit.algorithms.kernels.values import (
     store,
     store_neighbours,
 )
+from amdjit.algorithms.kernels.votes import highest_lane, votes_of
 from amdjit.api import kernel
 from amdjit.declarations import device_function
 from amdjit.intrinsics import atomic, wave
 from amdjit.intrinsics.lds import shared
-from amdjit.intrinsics.numbers.integers import clz
 from amdjit.intrinsics.sync import syncthreads
 from amdjit.intrinsics.workitem import blockIdx, lane_id, threadIdx, wave_id, wavefront_size
 from amdjit.types import Const, i32
@@ -152,9 +152,9 @@ def known_before(flags, begin, last):
     flag, first, found, waiting = 0, 0, False, True
     while waiting:
         flag = atomic.load(flags, begin + max(place, 0), order="acquire", scope="agent")
-        ends = wave.ballot(flag == _END and place >= 0)
+        ends = votes_of(flag == _END and place >= 0)
         found = ends != 0
-        first = 31 - i32(clz(ends)) if found else 0
+        first = highest_lane(ends) if found else 0
         waiting = wave.any(flag == _NOTHING and lane_id() >= first and place >= 0)
     return flag, first, found
 

@@ -11,12 +11,12 @@ import amdjit
 from amdjit.algorithms.kernels.counting import number_of
 from amdjit.algorithms.kernels.radix import add, place_of
 from amdjit.algorithms.kernels.values import load, ordered_total, prefixes, store
+from amdjit.algorithms.kernels.votes import lanes_below, votes_of
 from amdjit.api import kernel
 from amdjit.declarations import device_function
-from amdjit.intrinsics import wave
 from amdjit.intrinsics.numbers.integers import popcount
 from amdjit.intrinsics.workitem import blockIdx, lane_id, threadIdx
-from amdjit.types import Const, boolean, i32, u32
+from amdjit.types import Const, boolean, i32
 
 __all__ = [
     "BLOCK",
@@ -87,8 +87,8 @@ def select(
     """
     base = index_type(blockIdx.x) * (BLOCK * ITEMS)
     flags = flags_of(test, given, arrays, base, n)
-    below = (u32(1) << u32(lane_id())) - 1
-    votes = tuple(wave.ballot(flag) for flag in flags)
+    below = lanes_below()
+    votes = tuple(votes_of(flag) for flag in flags)
     in_wave = 0
     for vote in votes:
         in_wave += i32(popcount(vote))

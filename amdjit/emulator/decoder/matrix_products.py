@@ -19,7 +19,8 @@ class MatrixProduct:
 @dataclass(frozen=True, slots=True)
 class BlockProduct:
     """An MFMA or SMFMAC instruction: the types of D and of A's and B's elements, and the shape of a
-    block, m by m, and k. How many blocks it multiplies follows from the registers of A."""
+    block, m by m, and k. How many blocks it multiplies follows from the registers of A. f8f6f4: the
+    operands choose the types."""
 
     result: str
     a: str
@@ -27,3 +28,7 @@ class BlockProduct:
     m: int
     k: int
     sparse: bool
+
+    def blocks(self, dwords: int) -> int:
+        """Return how many blocks there are. dwords: registers of D, in each of 64 lanes."""
+        return dwords * 64 * 32 // (int(self.result[1:]) * self.m * self.m)

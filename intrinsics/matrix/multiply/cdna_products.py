@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.intrinsics.matrix.multiply.orders import cdna_order
 from amdjit.intrinsics.models.mfma_arithmetic import index_rows, product
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction, mfma_instruction
 from amdjit.intrinsics.models.mfma_layouts import DTYPES, SCALED_TOGETHER, Array
 
 
 def cdna_reference(
-    name: str, target: str, a: Any, b: Any, c: Any, places: Array | None, clamp: bool,
+    name: str, target: str, a: Any, b: Any, c: Any, places: Array | None, clamp: bool, order: str,
     formats: tuple[str, str], scales: tuple[Any, Any] | None,
 ) -> Array:  # fmt: skip
     """Return A B + C as a chain of one instruction along k computes it: `products.reference` on a
@@ -28,9 +29,16 @@ def cdna_reference(
     left, right = (_typed(each, kind) for each, kind in zip((a, b), kinds, strict=True))
     added = _typed(c, instruction.result)
     _check_shapes(instruction, left, right, added, places)
-    rows = None if places is None else index_rows(places)
-    scaled = _scales(instruction, left, right, scales) if instruction.is_scaled else None
-    return product(instruction, left, right, added, rows, scaled, clamp=clamp)
+    if instruction.is_scaled:
+        if order != "instruction":
+            raise ValueError(f"order {order!r}: no fragments use {instruction.name}")
+        scaled = _scales(instruction, left, right, scales)
+        return product(instruction, left, right, added, None, scaled, clamp=clamp)
+    k = cdna_order(instruction, order, left.shape[1])
+    if places is None:
+        return product(instruction, left[:, k], right[k], added, None, None, clamp=clamp)
+    rows = index_rows(places)[:, k]
+    return product(instruction, left[:, k], right, added, rows, None, clamp=clamp)
 
 
 def _scales(

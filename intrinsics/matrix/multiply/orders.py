@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from amdjit.intrinsics.matrix.operands.cdna_blocks import INSTRUCTION_TYPES
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Nibble, Use
-from amdjit.intrinsics.models.matrix_layouts import Array, MatrixInstruction
+from amdjit.intrinsics.models.matrix_layouts import Array, Generation, MatrixInstruction
+from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction
 from amdjit.types import Scalar, bf8, bf16, f16, fp8, i8
 
 _ORDERS = ("instruction", "fragment", "wide_k")
@@ -33,6 +35,49 @@ def k_order(instruction: MatrixInstruction, order: str, k: int) -> Array:
     starts = np.arange(0, k, len(block))
     whole: Array = (starts[:, None] + block).ravel()
     return whole
+
+
+def cdna_order(instruction: MfmaInstruction, order: str, k: int) -> Array:
+    """Return the same for MFMA and SMFMAC; dense products take k in its order but for `wide_k`.
+
+    With `wide_k`, a lane holds 16 bytes of a fragment's A, as `cdna_blocks` allows where k divides.
+    """
+    if order not in _ORDERS:
+        raise ValueError(f"order {order!r}: give one of {', '.join(map(repr, _ORDERS))}")
+    if order == "instruction" or (order == "fragment" and not instruction.is_sparse):
+        return np.arange(k)
+    block = _cdna_block_order(instruction, order == "wide_k")
+    if k % len(block):
+        raise ValueError(f"with order {order!r} k is a multiple of {len(block)}, not {k}")
+    whole: Array = (np.arange(0, k, len(block))[:, None] + block).ravel()
+    return whole
+
+
+def _cdna_block_order(instruction: MfmaInstruction, wide_k: bool) -> Array:
+    layout = instruction.layout("a")
+    types = {name: dtype for dtype, name in INSTRUCTION_TYPES.items()}
+    several = max(1, 128 // (layout.bits * layout.elements)) if wide_k else 1
+    use = Use.SPARSE_A if instruction.is_sparse else Use.MATRIX_A
+    blocks = FragmentKind(
+        use, instruction.m, instruction.n, several * instruction.k, types[instruction.a],
+        DataLayout.ROW_MAJOR, 64, None, wide_k, Generation(instruction.target),
+    ).blocks  # fmt: skip
+    held = blocks.held * blocks.per_instruction
+    if held != several * layout.elements or (wide_k and instruction.is_sparse):
+        raise ValueError(f"no fragments with {order_name(wide_k)} use {instruction.name}")
+    lane, element = np.meshgrid(np.arange(64), np.arange(held), indexing="ij")
+    _, numbered, _ = layout.position(lane, element % layout.elements)
+    odd, upper = blocks.steps
+    first = lane // 16 % 2 * odd + lane // 32 * upper
+    along = blocks.depth * (element // blocks.held) + first + element % blocks.held
+    order = np.empty(several * instruction.held_k, np.int64)
+    order[element // layout.elements * instruction.held_k + numbered] = along
+    return order
+
+
+def order_name(wide_k: bool) -> str:
+    """Return the order's name in a message."""
+    return "wide_k" if wide_k else "the order of fragments"
 
 
 def _block_order(instruction: MatrixInstruction, wide_k: bool) -> Array:

@@ -45,9 +45,9 @@ def reference(
     not fit.
     """
     if target in CDNA:
-        _check_cdna(name, target, a_signed and b_signed, fp16_ovfl, order)
+        _check_cdna(name, target, a_signed and b_signed, fp16_ovfl)
         found = None if index is None else _places(index)
-        return cdna_reference(name, str(target), a, b, c, found, clamp, formats, scales)
+        return cdna_reference(name, str(target), a, b, c, found, clamp, order, formats, scales)
     instruction, left, right, added, places = operands(
         name, a, b, c, index, a_signed, b_signed, target
     )
@@ -59,14 +59,12 @@ def reference(
     )
 
 
-def _check_cdna(name: str, target: str | None, signed: bool, fp16_ovfl: bool, order: str) -> None:
+def _check_cdna(name: str, target: str | None, signed: bool, fp16_ovfl: bool) -> None:
     """Raise ValueError for what MFMA has not."""
     if not signed:
         raise ValueError(f"{name} of {target} multiplies signed integers only")
     if fp16_ovfl:
         raise ValueError(f"{name} of {target} has no results of f16, which fp16_ovfl is about")
-    if order != "instruction":
-        raise ValueError(f"order {order!r}: for MFMA give 'instruction'")
 
 
 def operands(

@@ -21,6 +21,7 @@ from amdjit.intrinsics.matrix.transfers.clipping import (
 from amdjit.intrinsics.matrix.transfers.memory import (
     Edge,
     bitcast,
+    blank,
     first_along,
     load_elements,
     place_of,
@@ -62,7 +63,7 @@ def load_blocks(fragment, access, array, index, ld, clip, turn):
                     put_registers(fragment, number, values)
         else:
             for number in static_range(turn[2]):
-                put_registers(fragment, number, blocks.memory_type())
+                put_registers(fragment, number, blank(blocks))
 
 
 @device_function
@@ -109,16 +110,16 @@ def fill_blocks(fragment, value, turn):
     for number in static_range(turn[2]):
         shift, far = _shift(blocks, turn, number, start), distance(blocks, number, turn[1])
         across, along = far[0] + shift[0] + within[0], far[1] + shift[1] + within[1]
-        values, blank = blocks.memory_type(), blocks.memory_type()
+        values, zeros = blank(blocks), blank(blocks)
         for e in static_range(blocks.held // blocks.unit):
             is_element = (
                 along // blocks.unit + e * blocks.stride < blocks.along // blocks.unit
                 and across < blocks.across
             )
             if blocks.held == 1:
-                values = value if is_element else blank
+                values = value if is_element else zeros
             else:
-                values[e] = value if is_element else blank[e]
+                values[e] = value if is_element else zeros[e]
         put_registers(fragment, number, values)
 
 

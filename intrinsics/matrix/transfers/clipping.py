@@ -11,6 +11,7 @@ from __future__ import annotations
 from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.transfers.memory import (
     Edge,
+    blank,
     index_of,
     load_block,
     static_range,
@@ -52,7 +53,7 @@ def load_clipped_block(blocks, access, array, place, ld, across, along, edges):
     """
     if access.is_turned:
         return load_clipped_turned(blocks, access, array, place, ld, across, along, edges)
-    values, blank = blocks.memory_type(), blocks.memory_type()
+    values, zeros = blank(blocks), blank(blocks)
     line = max(min(across, edges[0] - 1), edges[2])
     is_vector = access.is_wide and blocks.stride == 1
     if is_vector and along >= edges[3] and along + blocks.held <= edges[1]:
@@ -65,10 +66,10 @@ def load_clipped_block(blocks, access, array, place, ld, across, along, edges):
             element = array[index_of(access, place, ld, line, near)]
             is_inside = first <= position and position < end
             if blocks.held == 1:
-                values = element if is_inside else blank
+                values = element if is_inside else zeros
             else:
-                values[e] = element if is_inside else blank[e]
-    return values if edges[2] <= across and across < edges[0] else blank
+                values[e] = element if is_inside else zeros[e]
+    return values if edges[2] <= across and across < edges[0] else zeros
 
 
 @device_function

@@ -175,6 +175,12 @@ def place_of(access, index, ld):
 
 
 @device_function
+def blank(blocks):
+    """Return what a lane holds of a block of zeros."""
+    return blocks.memory_type(0) if blocks.held == 1 else blocks.memory_type()
+
+
+@device_function
 def load_block(blocks, access, array, place, ld, across, along):
     """Return a lane's elements of a block as a vector; the first is at (along, across)."""
     if access.is_wide and blocks.stride == 1:

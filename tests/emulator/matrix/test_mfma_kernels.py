@@ -7,6 +7,7 @@ import re
 import zlib
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from mfma_registers import PLAIN, operands
@@ -20,7 +21,7 @@ from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction, mf
 ALL = [each for target in CDNA for each in mfma_instructions(target).values() if not each.is_scaled]
 TYPES = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32,
-    "i16": np.int16, "bf16": amdjit.bf16,
+    "i16": np.int16, "bf16": ml_dtypes.bfloat16,
 }  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def lanes_of(registers: Any, word: str) -> Any:
     """Return registers as an array of a builtin's elements, those of a lane together."""
     words = np.ascontiguousarray(registers.T)
     kind = word.partition("x")[0]
-    return words.view(np.uint16 if kind == "bf16" else TYPES[kind]).ravel()
+    return words.view(TYPES[kind]).ravel()
 
 
 def run(instruction: MfmaInstruction, given: list[Any], modifiers: Modifiers) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mfma_registers import CASES, instructions, operands, product_of, run_native
 
+from amdjit.intrinsics.models import mfma_arithmetic, mfma_steps
 from amdjit.intrinsics.models.mfma_arithmetic import Modifiers, wave_product
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction
 
@@ -51,3 +52,30 @@ def test_many_registers_become_what_the_reference_computes(instruction: MfmaInst
     for seed in range(100, 130):
         for case in CASES:
             check(instruction, seed, case)
+
+
+@pytest.mark.parametrize("instruction", ALL[1::5], ids=name_of)
+def test_the_quick_mode_is_a_chain_of_multiply_adds(
+    instruction: MfmaInstruction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Along k, in f32; integers, f32 and f64 are as always."""
+    monkeypatch.setattr(mfma_arithmetic, "step_of", lambda each: (mfma_steps.chain, 1))
+    random = np.random.default_rng(5)
+    for case in (("normal", "normal"), ("specials", "near"), ("wide", "wide")):
+        given = operands(random, instruction, case)
+        modifiers = some_modifiers(random, instruction)
+        found = run_native(instruction, given, modifiers, "fma")
+        lanes = (np.ascontiguousarray(each.T) for each in given)
+        wanted = wave_product(instruction, *lanes, modifiers=modifiers)
+        np.testing.assert_array_equal(found.T, wanted, err_msg=f"{case} {modifiers}")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("host", ["haswell", "ivybridge"])
+@pytest.mark.parametrize("instruction", ALL[::3], ids=name_of)
+def test_other_hosts_compute_the_same(instruction: MfmaInstruction, host: str) -> None:
+    random = np.random.default_rng(6)
+    for case in CASES[:10]:
+        given = operands(random, instruction, case)
+        found = run_native(instruction, given, host=host)
+        np.testing.assert_array_equal(found, run_native(instruction, given), err_msg=str(case))

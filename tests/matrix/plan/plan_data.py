@@ -39,6 +39,8 @@ def signalling(count: int, dtype: Scalar) -> Matrix:
     """Return an array that nobody has written: NaN that signal, or for integers a pattern that the
     data lack."""
     patterns = {
+        "fp8_fnuz": 0x80,
+        "bf8_fnuz": 0x80,
         "f16": 0x7D01,
         "bf16": 0x7F81,
         "f32": 0x7F800001,

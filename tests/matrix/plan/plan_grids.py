@@ -12,7 +12,23 @@ from plan_data import COL, ROW
 from plan_kernels import BLOCKS, A, B, C
 
 from amdjit.intrinsics import matrix
-from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
+from amdjit.intrinsics.matrix.operands.parameters import stored_type
+from amdjit.types import (
+    bf8,
+    bf8_fnuz,
+    bf16,
+    f16,
+    f32,
+    f64,
+    fp8,
+    fp8_fnuz,
+    i8,
+    i16,
+    i32,
+    u8,
+    u16,
+    u32,
+)
 
 USES = (A, B, C)
 MEMORY_TYPES = (f16, bf16, f32, f64, fp8, bf8, i8, u8, i16, u16, i32, u32)
@@ -42,6 +58,14 @@ FURTHER_TYPES = (
     (matrix.u4, matrix.i4, i32, i32),
 )  # fmt: skip
 TYPES = (*ROCWMMA_TYPES, *FURTHER_TYPES)
+# What only CDNA multiplies.
+CDNA_TYPES = (
+    (f32, f32, f32, f32), (f64, f64, f64, f64), (matrix.xf32, matrix.xf32, f32, f32),
+    (fp8_fnuz, fp8_fnuz, f32, f32), (bf8_fnuz, bf8_fnuz, f32, f32),
+    (fp8_fnuz, bf8_fnuz, f32, f32), (bf8_fnuz, fp8_fnuz, f32, f32),
+)  # fmt: skip
+# Types of products on CDNA that others have, too.
+SHARED_TYPES = (*ROCWMMA_TYPES[:8],)
 LAYOUTS = tuple(itertools.product((ROW, COL), repeat=3))
 DEPTHS = (16, 32, 64)
 WAVE_TILES = (
@@ -82,7 +106,9 @@ def memory_grid() -> Iterator[tuple[Any, ...]]:
 
 def registers(types: Any, blocks: tuple[int, int], depth: int) -> int:
     """Return how many registers a product takes, A and B counted twice as rocWMMA does on gfx12."""
-    a_bits, b_bits = (4 if each in (matrix.i4, matrix.u4) else each.bits for each in types[:2])
+    a_bits, b_bits = (
+        4 if each in (matrix.i4, matrix.u4) else stored_type(each).bits for each in types[:2]
+    )
     factors = (blocks[0] * a_bits + blocks[1] * b_bits) * depth // 64
     return 2 * factors + 8 * blocks[0] * blocks[1]
 
@@ -99,26 +125,26 @@ def depths_of(types: Any, blocks: tuple[int, int]) -> tuple[int, ...]:
     return tuple(depth for tile, depth in tiles_of(types) if tile == blocks)
 
 
-def product_grid() -> Iterator[tuple[Any, ...]]:
+def product_grid(of: tuple[Any, ...] = TYPES) -> Iterator[tuple[Any, ...]]:
     """Yield (types, blocks of a wave, depth, layouts, thread block).
 
     Every type with every wave tile and every depth that fits the registers, in every layout; the
     thread blocks in turn.
     """
     turns = itertools.cycle(BLOCKS)
-    for types in TYPES:
+    for types in of:
         for (blocks, depth), layouts in itertools.product(tiles_of(types), LAYOUTS):
             yield types, blocks, depth, layouts, next(turns)
 
 
-def dealt_product_grid() -> Iterator[tuple[Any, ...]]:
+def dealt_product_grid(of: tuple[Any, ...] = TYPES) -> Iterator[tuple[Any, ...]]:
     """Yield those products that are also compiled for their layouts alone.
 
     Every type, wave tile and depth, each dealt to one or two of the layouts, of which each gets six
     or more; the thread blocks in turn.
     """
     turns = itertools.cycle(BLOCKS)
-    for types in TYPES:
+    for types in of:
         tiles = tiles_of(types)
         deal = itertools.cycle(tiles)
         for each in LAYOUTS:

@@ -13,7 +13,7 @@ from typing import Any
 import amdjit
 from amdjit import blockDim, blockIdx, shared, static_range
 from amdjit.intrinsics import matrix, wave
-from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use
+from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use, stored_type
 from amdjit.intrinsics.matrix.operands.run_time_layouts import chosen_when_running
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
@@ -67,7 +67,7 @@ def copy_kernel(use: Use, rows: int, columns: int, dtype: Any, layout: Any, wave
 
 @few_kept
 def shared_copy_kernel(
-    use: Use, rows: int, columns: int, dtype: Any, layout: Any, count: int
+    use: Use, rows: int, columns: int, dtype: Any, layout: Any, count: int, wave_size: int
 ) -> Any:
     """Return a kernel of workgroups in which several waves share each fragment.
 
@@ -77,7 +77,7 @@ def shared_copy_kernel(
     """
     m, n, k = sizes(use, rows, columns)
 
-    @amdjit.kernel(wave_size=32, block=128)
+    @amdjit.kernel(wave_size=wave_size, block=4 * wave_size)
     def copy(source, target, ld_in, ld_out, turn_shift, group_shift, groups):
         part = matrix.fragment(use, m, n, k, dtype, layout)
         number = wave.wave_id()
@@ -150,7 +150,12 @@ def product_kernel(
 
 @few_kept
 def lds_product_kernel(
-    types: Any, depth: int, layouts: Any, lds_layouts: Any, waves: tuple[int, int]
+    types: Any,
+    depth: int,
+    layouts: Any,
+    lds_layouts: Any,
+    waves: tuple[int, int],
+    wave_size: int,
 ) -> Any:
     """Return D = A B of a workgroup whose waves share tiles in LDS, two of which take turns; one
     block a wave.
@@ -160,17 +165,18 @@ def lds_product_kernel(
     a_type, b_type, _, sum_type = types
     a_layout, b_layout, c_layout = layouts
     a_lds, b_lds = lds_layouts
+    a_stored, b_stored = stored_type(a_type), stored_type(b_type)
     down, across = waves
     rows, columns, count = 16 * down, 16 * across, down * across
     a_pitch, b_pitch = depth if a_lds is ROW else rows, columns if b_lds is ROW else depth
 
-    @amdjit.kernel(wave_size=32, block=32 * down * across)
+    @amdjit.kernel(wave_size=wave_size, block=wave_size * down * across)
     def kernel(a, b, d, k, ld_a, ld_b, ld_d):
         number = wave.wave_id()
         row, column = rows * blockIdx.x, columns * blockIdx.y
         a_tiles, b_tiles = (
-            shared.array((2, rows * depth), a_type),
-            shared.array((2, columns * depth), b_type),
+            shared.array((2, rows * depth), a_stored),
+            shared.array((2, columns * depth), b_stored),
         )
         a_part = matrix.fragment(A, rows, columns, depth, a_type, a_layout)
         b_part = matrix.fragment(B, rows, columns, depth, b_type, b_layout)

@@ -12,7 +12,7 @@ import numpy as np
 from fragment_kernels import exact
 from plan_data import signalling
 from plan_kernels import COL, ROW, A, B, C, sizes
-from tested_devices import is_gfx11
+from tested_devices import is_cdna, is_gfx11, multiplies
 
 import amdjit
 from amdjit import shared, static_range, types
@@ -29,6 +29,7 @@ PRODUCTS = (
     ("i8", "i32", 128),
     ("u8", "i32", 256),
 )
+CDNA_PRODUCTS = (("f32", "f32", 4), ("f64", "f64", 4), ("fp8_fnuz", "f32", 4))
 NAMES = {A: "matrix.matrix_a", B: "matrix.matrix_b", C: "matrix.accumulator"}
 
 
@@ -144,12 +145,14 @@ def load(kernel: Kernel) -> None:
 def multiply(kernel: Kernel) -> None:
     """Start with a product of small integers."""
     random = kernel.random
-    products = [each for each in PRODUCTS if each[0] != "fp8"] if is_gfx11() else PRODUCTS
+    target = amdjit.current_device().target.name
+    known = (*PRODUCTS, *CDNA_PRODUCTS) if is_cdna() else PRODUCTS
+    products = [each for each in known if multiplies(target, 2 * (getattr(types, each[0]),))]
     in_type, kernel.dtype, bound = random.choice(products)
     kernel.use, kernel.layout = C, random.choice([ROW, COL])
     m, n, k = (random_size(random) for _ in range(3))
     low = 0 if in_type == "u8" else -bound
-    if kernel.dtype == "f32":
+    if kernel.dtype in ("f32", "f64"):
         low, bound = exact(low, bound)
     numbers = np.random.default_rng(random.randrange(1 << 30))
     a, b = numbers.integers(low, bound, (m, k)), numbers.integers(low, bound, (k, n))
@@ -288,7 +291,8 @@ MOVES = (convert, convert, transpose, lay_out, change, through_lds, through_regi
 def written(seed: int) -> tuple[Kernel, Matrix]:
     """Return a kernel with its arguments, and what its target must be."""
     random = Random(seed)
-    kernel = Kernel(random, random.choice([32, 64]))
+    wave_size = random.choice([32, 64])
+    kernel = Kernel(random, 64 if is_cdna() else wave_size)
     random.choice(STARTS)(kernel)
     for _ in range(random.randrange(5)):
         random.choice(MOVES)(kernel)
@@ -300,7 +304,7 @@ def run(seed: int) -> None:
     kernel, expected = written(seed)
     source, file = kernel.source, f"<random fragment {seed}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    names: dict[str, Any] = {name: getattr(types, name) for name in DTYPES}
+    names: dict[str, Any] = {name: getattr(types, name) for name in (*DTYPES, "fp8_fnuz")}
     names |= {"matrix": matrix, "shared": shared, "static_range": static_range}
     exec(compile(source, file, "exec"), names)
     compiled = amdjit.kernel(block=kernel.wave_size, wave_size=kernel.wave_size)(names["kernel"])

@@ -16,8 +16,10 @@ import pytest
 from plan_checks import check_product, lds_product_error
 from plan_data import COL, ROW, random_data, rocwmma_data
 from plan_grids import (
+    CDNA_TYPES,
     LAYOUTS,
     ROCWMMA_TYPES,
+    SHARED_TYPES,
     SIZES,
     TYPES,
     WAVE_TILES,
@@ -37,6 +39,12 @@ GRID = list(product_grid())
 DEALT = list(dealt_product_grid())
 SLICE = covering(case for case in DEALT if case[1][0] * case[1][1] * case[2] <= 128)
 LDS_LAYOUTS = tuple(itertools.product((ROW, COL), repeat=2))
+# What CDNA has of it, and what only CDNA has.
+SLICE_OF_CDNA = covering(
+    case
+    for case in dealt_product_grid((*CDNA_TYPES, *SHARED_TYPES))
+    if case[1][0] * case[1][1] * case[2] <= 128
+)
 MAIN_TYPES = ((f16, f16, f32, f32), (i8, i8, i32, i32), (fp8, fp8, f32, f32))
 
 
@@ -50,6 +58,11 @@ def smallest(case: tuple[Any, ...]) -> tuple[int, int, int]:
 def test_products_of_wave_tiles_are_right(case: tuple[Any, ...]) -> None:
     for data in (random_data, rocwmma_data):
         check_product(*case, smallest(case), data)
+
+
+@pytest.mark.parametrize("case", SLICE_OF_CDNA, ids=named)
+def test_products_of_cdna_are_right(case: tuple[Any, ...]) -> None:
+    test_products_of_wave_tiles_are_right(case)
 
 
 def test_the_slice_has_every_type_layout_depth_and_thread_block() -> None:
@@ -87,11 +100,11 @@ def check_lds(case: tuple[Any, ...], data: Any) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("blocks", WAVE_TILES, ids=named)
-@pytest.mark.parametrize("types", TYPES, ids=named)
+@pytest.mark.parametrize("types", [*TYPES, *CDNA_TYPES], ids=named)
 def test_products_of_every_wave_tile_are_right(types: Any, blocks: tuple[int, int]) -> None:
     """In every layout, depth and thread block, which the launch chooses: one kernel computes all of
     them."""
-    for case in GRID:
+    for case in GRID if types in TYPES else product_grid((types,)):
         if case[:2] == (types, blocks):
             check_product(*case, smallest(case), rocwmma_data, fixed=False)
             for waves in BLOCKS:
@@ -123,7 +136,7 @@ def test_every_size_in_every_thread_block(types: Any, waves: tuple[int, int]) ->
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("layouts", LAYOUTS, ids=named)
 @pytest.mark.parametrize(
-    "types", [types for types in ROCWMMA_TYPES if types[2] == types[3]], ids=named
+    "types", [types for types in (*ROCWMMA_TYPES, *CDNA_TYPES) if types[2] == types[3]], ids=named
 )
 def test_every_product_through_lds(types: Any, layouts: Any) -> None:
     """Both layouts of each tile in LDS; the thread blocks in turn."""

@@ -59,7 +59,7 @@ def test_waves_that_share_fragments_copy_them_whole(
     fragment: Any, waves: tuple[int, int], sharing: str
 ) -> None:
     check_copy(
-        fragment, (2 * fragment[1] * waves[0], 2 * fragment[2]), waves, (3, 8, 4, 1), 32, sharing
+        fragment, (2 * fragment[1] * waves[0], 2 * fragment[2]), waves, (3, 8, 4, 1), 0, sharing
     )
 
 
@@ -112,6 +112,6 @@ def test_every_fragment_is_shared(use: Any, dtype: Any) -> None:
                         (2 * fragment[1] * groups, fragment[2]),
                         waves,
                         (3, 8, 4, 1),
-                        32,
+                        0,
                         sharing,
                     )

@@ -155,7 +155,7 @@ class UndefinedValues(Instrument):
             lane_rule(shadow, instruction)
         elif traits.unit.is_memory:
             self._addresses(shadow, instruction)
-        elif traits.matrix is not None:
+        elif traits.matrix is not None or traits.block_product is not None:
             apply_matrix(shadow, instruction, self._seen(shadow))
         elif not (
             write_half_results(shadow, instruction) or write_wide_results(shadow, instruction)

@@ -19,11 +19,10 @@ from amdjit.emulator.decoder.traits import (
 _MATRIX = re.compile(
     r"v_(?P<sparse>s?)wmma(?:c)?_(?P<result>\w+?)_16x16x(?P<k>\d+)_(?P<a>[^_]+)(?:_(?P<b>\w+))?"
 )
-# As gfx90a and gfx942 spell them: 32x32x4bf16_1k, 32x32x4_2b_bf16. Scaled products have types that
-# their operands choose.
+# As gfx90a and gfx942 spell them: 32x32x4bf16_1k, 32x32x4_2b_bf16.
 _BLOCKS = re.compile(
-    r"v_(?P<sparse>s?)mfma(?:c)?_(?P<result>[fi]\d+)_(?P<m>\d+)x(?P=m)x(?P<k>\d+)(?:_\d+b)?_?"
-    r"(?P<a>f64|x?f32|b?f16|i8|[fb][pf]8)(?:_(?P<b>[fb][pf]8))?(?:_1k)?"
+    r"v_(?P<sparse>s?)mfma(?:c|_scale)?_(?P<result>[fi]\d+)_(?P<m>\d+)x(?P=m)x(?P<k>\d+)(?:_\d+b)?_?"
+    r"(?P<a>f64|x?f32|b?f16|i8|f8f6f4|[fb][pf]8)(?:_(?P<b>[fb][pf]8))?(?:_1k)?"
 )
 # RDNA 4 ISA, 7.1: the instructions of the transcendental unit.
 _TRANSCENDENTAL = re.compile(r"v_(s_)?(exp|log|rcp|rcp_iflag|rsq|sqrt|sin|cos)_f(16|32|64)")

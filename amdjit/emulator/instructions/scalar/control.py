@@ -168,12 +168,16 @@ def _nothing(frame: Frame, instruction: Instruction) -> None:
 
 
 # LLVM: SIDefines.h, "MSG_DEALLOC_VGPRS": a wave that is about to end releases its registers.
-_DEALLOCATE_VGPRS = 3
+_DEALLOCATE_VGPRS = "MSG_DEALLOC_VGPRS"
 
 
 def _message(frame: Frame, instruction: Instruction) -> None:
-    if instruction.immediates["simm16"] != _DEALLOCATE_VGPRS:
-        raise Untranslatable(instruction, "MSG_DEALLOC_VGPRS is the only message that is emulated")
+    names = instruction.opcode.instruction_set.messages
+    if names.get(instruction.immediates["simm16"]) == _DEALLOCATE_VGPRS:
+        return
+    only = _DEALLOCATE_VGPRS in names.values()
+    others = f"{_DEALLOCATE_VGPRS} is the only message that is" if only else "messages are not"
+    raise Untranslatable(instruction, f"{others} emulated")
 
 
 _NO_EFFECT = [

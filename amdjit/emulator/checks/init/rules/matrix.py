@@ -1,4 +1,5 @@
 """How undefined values pass through WMMA and SWMMAC: by row of A and column of B.
+Those of MFMA are in `block_products`.
 
 Lane n holds row n % 16 of A, and column n % 16 of B and of the result. The registers of a lane hold
 rows of the result: those of lanes 16 to 31 begin at row 8. In wave64 a lane has half as many, and
@@ -10,6 +11,7 @@ from __future__ import annotations
 from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
+from amdjit.emulator.checks.init.rules.block_products import block_results
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.matrix.wmma import matrix_of
@@ -22,11 +24,12 @@ def apply_matrix(shadow: Shadow, instruction: Instruction, seen: Value | None) -
     seen: an i1, whether anything undefined has been met. If not, all shadows are 0, and none is
     read. None if that is not known.
     """
+    results = _results if instruction.traits.matrix is not None else block_results
     target = instruction.operands[0]
     assert isinstance(target, Register)
     b = shadow.frame.builder
     if seen is None:
-        new = _results(shadow, instruction, target)
+        new = results(shadow, instruction, target)
     else:
         name = f"matrix.{b.name()[1:]}"
         for line in (f"br label %{name}.start", f"{name}.start:"):
@@ -34,7 +37,7 @@ def apply_matrix(shadow: Shadow, instruction: Instruction, seen: Value | None) -
         b.branch_if(seen, name, f"{name}.done")
         b.label(name)
         with shadow.registers.aside():
-            new = _results(shadow, instruction, target)
+            new = results(shadow, instruction, target)
         b.branch(f"{name}.done")
         b.label(f"{name}.done")
         new = [

@@ -30,6 +30,8 @@ from amdjit.emulator.wave.operands import constant_bits
 from amdjit.emulator.wave.registers import V32
 
 _BYTE_FLOATS = ("fp8", "bf8")
+# Types that operands choose (`scaled.py`); where elements lie does not depend on them but for k.
+_CHOSEN = "f8f6f4"
 
 
 def product_of(instruction: Instruction) -> Mfma:
@@ -39,6 +41,8 @@ def product_of(instruction: Instruction) -> Mfma:
     family = instruction.opcode.instruction_set.name
     suffix = "_fnuz" if family == "gfx942" else ""
     a, b = (each + suffix if each in _BYTE_FLOATS else each for each in (shape.a, shape.b))
+    if shape.a == _CHOSEN:
+        return Mfma(GENERATIONS[family], shape.result, "fp4", "fp4", shape.m, shape.k)
     held = shape.k // 2 if shape.sparse else shape.k
     elements = matrix_register(instruction, 1).dwords * 32 // BITS[a]
     blocks = WAVE_LANES * elements // (shape.m * held)
@@ -111,15 +115,27 @@ def addend_of(frame: Frame, instruction: Instruction, product: Mfma) -> tuple[li
 
 def _controls(instruction: Instruction, product: Mfma) -> list[int]:
     """Return the values of the parameters rows, keep, block and, of f64, signs."""
-    cbsz, abid, blgp = (instruction.immediates.get(name, 0) for name in ("cbsz", "abid", "blgp"))
-    rows = sum(_row_of_b(row, 0 if negates(product) else blgp) << 2 * row for row in ROWS)
-    signs = [blgp if negates(product) else 0] if product.is_double else []
-    return [rows, -1 << cbsz, abid, *signs]
+    rows = sum(row_of_b(instruction, product, row) << 2 * row for row in ROWS)
+    signs = [_control(instruction, "blgp") if negates(product) else 0]
+    keep = -1 << _control(instruction, "cbsz")
+    return [rows, keep, _control(instruction, "abid"), *(signs if product.is_double else [])]
 
 
-def _row_of_b(row: int, blgp: int) -> int:
+def _control(instruction: Instruction, name: str) -> int:
+    return instruction.immediates.get(name, 0)
+
+
+def block_of_a(instruction: Instruction, product: Mfma, block: int) -> int:
+    """Return which block of A a block of B is multiplied with."""
+    if product.sparse:
+        return block
+    return block & -1 << _control(instruction, "cbsz") | _control(instruction, "abid")
+
+
+def row_of_b(instruction: Instruction, product: Mfma, row: int) -> int:
     """Return whose B a row of 16 lanes multiplies."""
-    if blgp == 0:
+    blgp = _control(instruction, "blgp")
+    if blgp == 0 or product.sparse or product.is_double:
         return row
     if blgp < 3:
         return row % 2 + 2 * (blgp - 1)
@@ -128,12 +144,12 @@ def _row_of_b(row: int, blgp: int) -> int:
 
 def _set(instruction: Instruction) -> int:
     """Return which part of the index counts: abid says it, if cbsz is 0."""
-    return 0 if instruction.immediates.get("cbsz", 0) else instruction.immediates.get("abid", 0)
+    return 0 if _control(instruction, "cbsz") else _control(instruction, "abid")
 
 
 def _check(instruction: Instruction, product: Mfma) -> None:
     """Refuse modifiers that the instruction has not."""
-    cbsz, abid, blgp = (instruction.immediates.get(name, 0) for name in ("cbsz", "abid", "blgp"))
+    cbsz, abid, blgp = (_control(instruction, name) for name in ("cbsz", "abid", "blgp"))
     if product.sparse:
         if _set(instruction) >= product.index_sets:
             raise Untranslatable(instruction, f"abid is 0 to {product.index_sets - 1}")

@@ -36,7 +36,8 @@ from amdjit.emulator.instructions.matrix.loops import Loop
 # gfx942's NaN; which one the others make nobody has published.
 _NAN: Mapping[str, int] = {"cdna1": 0x7FC00000, "cdna2": 0x7FC00000, "cdna3": 0x7FFFFFFF}
 _DOUBLE_NAN = 0x7FF8000000000000
-_MOST_INTEGERS = 32
+# How many products one turn of a loop adds: as long as B's columns fit host registers.
+_MOST_INTEGERS, _LONGEST_CHAIN = 32, 8
 
 
 def parameters_of(product: Mfma) -> list[tuple[str, str]]:
@@ -63,7 +64,7 @@ def rule_of(product: Mfma, arithmetic: str) -> tuple[QuickGrid | None, Rule]:
     if product.is_integer:
         return None, Integers(min(held, _MOST_INTEGERS))
     if kind in ("f64", "f32") or arithmetic != "silicon":
-        return None, Chain(product.is_double)
+        return None, Chain(product.is_double, min(held, _LONGEST_CHAIN))
     if product.generation == "cdna1":
         return None, Exact(4 if kind == "f16" else 2)
     if product.generation == "cdna2":

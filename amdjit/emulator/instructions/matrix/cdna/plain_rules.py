@@ -20,10 +20,10 @@ _SMALLEST = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126}
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """One product, fused. is_double: of f64."""
+    """Products one after the other, each fused. is_double: of f64."""
 
     is_double: bool
-    length: int = 1
+    length: int
 
     @property
     def kinds(self) -> tuple[str, ...]:

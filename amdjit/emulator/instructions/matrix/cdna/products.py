@@ -106,6 +106,17 @@ class Mfma:
         """How many indices a register has room for; one is used."""
         return max(1, 32 // (2 * self.elements("a")))
 
+    def tile_and_row(self, element: int, lanes: int) -> tuple[int, int]:
+        """Invert `result_place`, for numbers that are known."""
+        if self.is_double:
+            return 0, 4 * element + lanes if self.m == 16 else lanes
+        if self.m == 4:
+            return lanes, element
+        if self.m == 16:
+            return element // 4, 4 * lanes + element % 4
+        tile = element // 16 * 2 + lanes % 2
+        return tile, element % 16 // 4 * 8 + lanes // 2 * 4 + element % 4
+
     def result_place(self, b: Builder, tile: Value, row: Value) -> tuple[Value, Value]:
         """Return where a row of a tile of C or D lies: which element of a lane, and in which row of
         16 lanes. All are i64."""
