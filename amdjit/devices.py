@@ -156,8 +156,8 @@ def _warn_of_emulator(reason: str, name: str) -> None:
         frame, outside = frame.f_back, outside + 1
     warnings.warn(
         f"kernels run on {name}, on the CPU, although this machine has ROCm or an AMD GPU: "
-        f"{reason.rstrip('.')}. To be content with the emulator, set AMDJIT_DEVICE={name}; AMDJIT_DEVICE=hip "
-        "makes this an error.",
+        f"{reason.rstrip('.')}. To be content with the emulator, set AMDJIT_DEVICE={name}; "
+        "AMDJIT_DEVICE=hip makes this an error.",
         DeviceWarning,
         stacklevel=outside,
     )
