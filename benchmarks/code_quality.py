@@ -1,9 +1,9 @@
 """What the example kernels compile to, next to clang on the same algorithms in C: `python
-benchmarks/code_quality.py [gfx1201|gfx1100]`.
+benchmarks/code_quality.py [gfx1201|gfx1100|gfx942]`.
 
 Both columns are counted in the linked code object. Hints to the processor (s_delay_alu, s_clause)
 are not counted as instructions here. Without clang-22 there is no second column. Counts are no
-timings. Kernels that write gfx12's matrix instructions by name are left out for gfx1100.
+timings. Kernels that write gfx12's matrix instructions by name are left out for the others.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ OF_GFX12 = frozenset(
         "wmma_gemm",
     )
 )
-INVALIDATIONS = ("global_inv", "buffer_gl0_inv", "buffer_gl1_inv")
+# Reductions of waves are made of what CDNA lacks.
+OF_RDNA = frozenset(("wave_reduction", "row_softmax"))
+INVALIDATIONS = ("global_inv", "buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbl2")
 HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_code_end")
 CLANG = (
     "-x",
@@ -129,12 +131,13 @@ def quality(code_object: bytes, target: str = TARGET) -> Quality:
     (kernel,) = read.kernels.values()
     family = instruction_set_of(target)
     assert family is not None
-    instructions = decode_all(read.code(kernel), kernel.entry_address, instruction_set=family)
+    code, start = read.code(kernel), kernel.entry_address
+    instructions = list(decode_all(code, start, instruction_set=family))
     mnemonics = Counter(i.mnemonic for i in instructions)
     counted = {name: count for name, count in mnemonics.items() if not name.startswith(HINTS)}
     resources = read_resources(read, kernel, named_target(target), sum(counted.values()))
     accesses: Counter[str] = Counter()
-    for name, count in counted.items():
+    for name, count in Counter(i.opcode.traits.operation for i in instructions).items():
         width = re.match(
             r"(global|ds)_(load|store)_(?:2addr_(?:stride64_)?)?(?:d16_(?:hi_)?)?[biu](\d+)", name
         )
@@ -146,7 +149,7 @@ def quality(code_object: bytes, target: str = TARGET) -> Quality:
         resources.sgprs,
         resources.vgpr_spills + resources.sgpr_spills,
         resources.waves_per_simd,
-        sum(count for name, count in counted.items() if name.startswith("v_wmma")),
+        sum(n for name, n in counted.items() if name.startswith(("v_wmma", "v_mfma"))),
         sum(count for name, count in counted.items() if re.match("s_wait_?.*cnt", name)),
         sum(counted.get(name, 0) for name in INVALIDATIONS),
         dict(accesses),
@@ -161,13 +164,20 @@ def clang_quality(clang: str, source: Path, folder: Path, target: str) -> Qualit
     return quality(link(relocatable.read_bytes(), find_linker(Environment())), target)
 
 
+def left_out(target: str) -> frozenset[str]:
+    """Return the kernels that a processor does not have."""
+    if target == TARGET:
+        return frozenset()
+    return OF_GFX12 | OF_RDNA if target.startswith("gfx9") else OF_GFX12
+
+
 def main(target: str = TARGET) -> None:
     """Compile, count, print and save."""
     clang = shutil.which("clang-22")
     rows, results = [], {}
     with tempfile.TemporaryDirectory() as folder:
         for name, (kernel, arguments) in KERNELS.items():
-            if target != TARGET and name in OF_GFX12:
+            if name in left_out(target):
                 continue
             ours = quality(kernel.compile(*arguments, target=target).code_object, target)
             results[name] = {"amdjit": vars(ours)}

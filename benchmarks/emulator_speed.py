@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
+import mfma_gemm
 import numpy as np
 from emulator_kernels import (
     PIXELS,
@@ -195,6 +196,7 @@ def child(what: str, rounds: int) -> None:
         "growth": lambda: growth(rounds),
         "matrix": lambda: seconds(SIZE, rounds),
         "processors": lambda: seconds_by_processor(SIZE, rounds),
+        "mfma": lambda: mfma_gemm.seconds(SIZE, rounds),
     }
     print(json.dumps(kinds[what]()))
 
@@ -215,6 +217,7 @@ def main(rounds: int = 10) -> None:
     )
     arithmetics = run_fresh(script, "--child", "matrix", str(rounds))
     processors = run_fresh(script, "--child", "processors", str(rounds))
+    products = run_fresh(script, "--child", "mfma", str(rounds))
     head = ("milliseconds", *(f"{threads} thread(s)" for threads in measured))
     names = list(next(iter(measured.values())))
     rows = [(name, *(round(times[name] * 1e3, 3) for times in measured.values())) for name in names]
@@ -228,6 +231,7 @@ def main(rounds: int = 10) -> None:
         sep="\n\n",
     )
     print("", report(SIZE, arithmetics), "", processors_report(SIZE, processors), sep="\n")
+    print("", mfma_gemm.report(SIZE, products), sep="\n")
     translated = _translations(script)
     rows = [(name, *values.values()) for name, values in translated.items()]
     columns = next(iter(translated.values()))
@@ -244,6 +248,7 @@ def main(rounds: int = 10) -> None:
         "translations": translated,
         "matrix": arithmetics,
         "processors": processors,
+        "mfma": products,
     }
     save("emulator_speed", {"rounds": rounds, **results})
 

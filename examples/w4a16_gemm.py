@@ -14,6 +14,7 @@ import numpy as np
 import amdjit
 from amdjit import blockIdx, f16, f32, static_range
 from amdjit.examples.report import Report, compare_relative
+from amdjit.examples.waves import lanes, of_waves
 from amdjit.intrinsics import matrix
 
 GROUP = 64
@@ -59,9 +60,8 @@ def main(m: int = 24, n: int = 64, k: int = 192) -> Report:
     scales = (random.random((k // GROUP, n)) / 16).astype(np.float16)
     columns = whole.T.astype(np.uint8)
     d = np.full((m, n), np.nan, np.float16)
-    w4a16_gemm[(n // COLUMNS, -(-m // 16)), 32](
-        a, columns[:, ::2] | columns[:, 1::2] << 4, scales, zeros, d
-    )
+    launch = of_waves(w4a16_gemm, 1)[(n // COLUMNS, -(-m // 16)), lanes()]
+    launch(a, columns[:, ::2] | columns[:, 1::2] << 4, scales, zeros, d)
     weights = (whole - zeros.repeat(GROUP, axis=0)) * scales.astype(np.float64).repeat(
         GROUP, axis=0
     )

@@ -28,7 +28,7 @@ from amdjit.emulator.decoder.wait_counters import WaitEvent, WaitField
 
 __all__ = ["Named", "named", "named_by_role"]
 
-_READ = "abcm"
+_READ = "abcms"
 _WRITTEN = "de"
 # What addresses memory, and is no data.
 _ADDRESSES = frozenset({"vaddr", "saddr", "rsrc", "soffset", "sbase", "addr"})

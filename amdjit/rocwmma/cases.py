@@ -8,13 +8,26 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
+from amdjit.intrinsics.matrix.operands.cdna_blocks import (
+    INSTRUCTION_TYPES,
+    cdna_depth,
+    cdna_side,
+)
+from amdjit.intrinsics.matrix.operands.parameters import (
+    ElementType,
+    Rounded,
+    stored_type,
+    type_name,
+)
+from amdjit.intrinsics.models.matrix_layouts import Generation
+from amdjit.intrinsics.models.mfma_instructions import CDNA, mfma_instructions
 from amdjit.target import Feature, Target
-from amdjit.types import Scalar, bf8, bf16, f16, f32, fp8, i8, i32
+from amdjit.types import Scalar, bf8, bf8_fnuz, bf16, f16, f32, f64, fp8, fp8_fnuz, i8, i32
 
 __all__ = ["SUITES", "TYPES", "Case", "Layout", "Program", "Suite", "Types", "grid", "why_skipped"]
 
 ALPHA = BETA = 2
-_BLOCK = 16  # rows and columns of a block: rocWMMA's only one on gfx11 and gfx12
+_BLOCK = 16  # rows and columns of a block: rocWMMA's only one on gfx11 and gfx12, the unit of tiles
 
 Size = tuple[int, int, int]
 
@@ -38,19 +51,28 @@ class Program(Enum):
 class Types:
     """Element types of A and B, of C and D, and of the sums."""
 
-    input: Scalar
+    input: ElementType
     output: Scalar
     compute: Scalar
+
+    @property
+    def stored(self) -> Scalar:
+        """What memory holds of A and B."""
+        found: Scalar = stored_type(self.input)
+        return found
 
     def __str__(self) -> str:
         return "_".join(_NAMES[each] for each in (self.input, self.output, self.compute))
 
 
 # As rocWMMA's reports name them.
-_NAMES: Mapping[Scalar, str] = MappingProxyType(
-    {f16: "f16", bf16: "bf16", f32: "f32", i8: "i8", i32: "i32", fp8: "f8", bf8: "bf8"}
-)
-# rocWMMA's documentation, "Supported data types": the columns of gfx11 and gfx12.
+_NAMES: Mapping[ElementType, str] = MappingProxyType(
+    {
+        f16: "f16", bf16: "bf16", f32: "f32", f64: "f64", i8: "i8", i32: "i32", fp8: "f8",
+        bf8: "bf8", fp8_fnuz: "f8_fnuz", bf8_fnuz: "bf8_fnuz", Rounded.XF32: "xf32",
+    }
+)  # fmt: skip
+# rocWMMA's documentation, "Supported data types": gfx9 has more than gfx11 and gfx12.
 TYPES: tuple[Types, ...] = (
     Types(f16, f32, f32),
     Types(f16, f16, f32),
@@ -62,6 +84,11 @@ TYPES: tuple[Types, ...] = (
     Types(i8, i8, i32),
     Types(fp8, f32, f32),
     Types(bf8, f32, f32),
+    Types(fp8_fnuz, f32, f32),
+    Types(bf8_fnuz, f32, f32),
+    Types(f32, f32, f32),
+    Types(Rounded.XF32, f32, f32),
+    Types(f64, f64, f64),
 )
 LAYOUTS = tuple(itertools.product(Layout, repeat=2))
 _SMOKE_SIZES: tuple[Size, ...] = ((256, 256, 256),)
@@ -138,7 +165,7 @@ class Case:
         if self.program is Program.DIRECT:
             return 0
         lines = self.rows * self.waves[0] + self.columns * self.waves[1]
-        return 2 * lines * self.depth * self.types.input.nbytes
+        return 2 * lines * self.depth * self.types.stored.nbytes
 
     @property
     def operations(self) -> int:
@@ -163,22 +190,47 @@ def grid(suite: Suite, sizes: tuple[Size, ...] | None = None) -> Iterator[Case]:
 
 def why_skipped(case: Case, target: Target) -> str | None:
     """Return why a processor does not run a case, None if it does."""
-    if Feature.WMMA_GFX12 not in target.features and Feature.WMMA_GFX11 not in target.features:
+    multiplied = types_of(target)
+    if not multiplied:
         return f"fragments do not multiply on {target.name}"
-    if case.types.input in (fp8, bf8) and Feature.WMMA_GFX12 not in target.features:
-        return f"{target.name} has no products of fp8 and bf8"
+    if case.types.input not in multiplied:
+        return f"{target.name} has no products of {type_name(case.types.input)}"
+    if target.name in CDNA:
+        side, generation = side_of(case, target), Generation(target.name)
+        depth = cdna_depth(case.types.input, case.depth, side, generation)
+        if case.depth % depth:
+            return f"blocks of {type_name(case.types.input)} are {depth} along k"
     m, n, k = case.size
     if m % (case.rows * case.waves[0]) or n % (case.columns * case.waves[1]) or k % case.depth:
         return "the workgroups' tiles do not divide the matrix"
     if case.lds_bytes > target.lds_per_workgroup:
         return "the tiles do not fit the LDS"
-    if _registers(case) > target.vgpr_limit:
+    if _registers(case, target) > 256:
         return "the fragments do not fit the registers"
     return None
 
 
-def _registers(case: Case) -> int:
-    """Return rocWMMA's estimate for gfx11 and gfx12, in which A, B and C count twice."""
-    factors = (case.rows + case.columns) * case.depth * case.types.input.bits // (32 * 32)
-    sums = case.rows * case.columns * max(32, case.types.compute.bits) // (32 * 32)
-    return 2 * factors + 2 * sums
+def types_of(target: Target) -> tuple[ElementType, ...]:
+    """Return the types of A and B that a processor multiplies."""
+    if target.name in CDNA:
+        known = {each.a for each in mfma_instructions(target.name).values()}
+        return tuple(dtype for dtype, name in INSTRUCTION_TYPES.items() if name in known)
+    if Feature.WMMA_GFX12 in target.features:
+        return f16, bf16, i8, fp8, bf8
+    return (f16, bf16, i8) if Feature.WMMA_GFX11 in target.features else ()
+
+
+def side_of(case: Case, target: Target) -> int:
+    """Return the rows and columns of a fragment's blocks."""
+    if target.name not in CDNA:
+        return _BLOCK
+    return cdna_side(case.rows, case.columns, case.types.input)
+
+
+def _registers(case: Case, target: Target) -> int:
+    """Return rocWMMA's estimate, of which it allows 256: on gfx11 and gfx12 A, B and C count
+    twice."""
+    size = 32 * target.wave_size
+    factors = (case.rows + case.columns) * case.depth * case.types.stored.bits // size
+    sums = case.rows * case.columns * max(32, case.types.compute.bits) // size
+    return (factors + sums) * (1 if target.name in CDNA else 2)

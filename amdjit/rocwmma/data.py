@@ -14,9 +14,12 @@ __all__ = ["Problem", "largest_error", "problem_of", "tolerance", "unwritten"]
 
 Matrix = np.ndarray[Any, Any]
 # Of the types that results have.
-_EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23}
+_EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
 # Patterns that no result has: signalling NaN, or bytes that the data lack.
-_UNWRITTEN = {"f16": 0x7D01, "bf16": 0x7F81, "f32": 0x7F800001, "i8": 0x5A, "i32": 0x5A5A5A5A}
+_UNWRITTEN = {
+    "f16": 0x7D01, "bf16": 0x7F81, "f32": 0x7F800001, "f64": 0x7FF0000000000001,
+    "i8": 0x5A, "i32": 0x5A5A5A5A,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,8 @@ def problem_of(case: Case) -> Problem:
     expected = scaled.astype(of_sums).astype(of_result).astype(np.float64)
     of_a, of_b, of_c = case.layouts
     return Problem(
-        _flat(a, of_a, case.types.input),
-        _flat(b, of_b, case.types.input),
+        _flat(a, of_a, case.types.stored),
+        _flat(b, of_b, case.types.stored),
         _flat(c, of_c, case.types.output),
         k if of_a is Layout.ROWS else m,
         n if of_b is Layout.ROWS else k,

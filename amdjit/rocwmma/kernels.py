@@ -82,6 +82,7 @@ def _staged(case: Case, wave_size: int) -> amdjit.Kernel:
     rows, columns, depth = case.rows, case.columns, case.depth
     in_type, out_type, sum_type = case.types.input, case.types.output, case.types.compute
     down, across = case.waves
+    stored = case.types.stored
     m, n, count = rows * down, columns * across, down * across
 
     @amdjit.kernel(wave_size=wave_size, block=wave_size * count)
@@ -89,8 +90,8 @@ def _staged(case: Case, wave_size: int) -> amdjit.Kernel:
         number = wave.wave_id()
         row, column = m * blockIdx.x, n * blockIdx.y
         first_row, first_column = rows * (number % down), columns * (number // down)
-        a_tiles = shared.array((2, m * depth), in_type)
-        b_tiles = shared.array((2, n * depth), in_type)
+        a_tiles = shared.array((2, m * depth), stored)
+        b_tiles = shared.array((2, n * depth), stored)
         a_part = matrix.fragment(matrix.matrix_a, m, n, depth, in_type, a_layout)
         b_part = matrix.fragment(matrix.matrix_b, m, n, depth, in_type, b_layout)
         left = matrix.fragment(matrix.matrix_a, rows, columns, depth, in_type, matrix.row_major)

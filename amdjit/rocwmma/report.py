@@ -26,7 +26,7 @@ def efficiency(result: Result) -> float | None:
     if peaks is None or result.milliseconds is None:
         return None
     # Products of bf8 are as fast as those of fp8.
-    name = result.case.types.input.name.replace("bf8", "fp8")
+    name = result.case.types.stored.name.replace("bf8", "fp8")
     speed = result.case.operations / (result.milliseconds / 1000)
     return 100 * speed / peaks.operations[f"{name} matrix"]
 
@@ -60,10 +60,10 @@ _THEIRS: Mapping[str, Callable[[Result], object]] = MappingProxyType(
     {
         "TBlkX": lambda r: r.case.waves[0] * r.wave_size,
         "TBlkY": lambda r: r.case.waves[1],
-        "BlksX": lambda r: r.case.tile[0],
-        "BlksY": lambda r: r.case.tile[1],
-        "BlkM": lambda r: r.case.rows // r.case.tile[0],
-        "BlkN": lambda r: r.case.columns // r.case.tile[1],
+        "BlksX": lambda r: r.case.rows // r.side,
+        "BlksY": lambda r: r.case.columns // r.side,
+        "BlkM": lambda r: r.side,
+        "BlkN": lambda r: r.side,
         "BlkK": lambda r: r.case.depth,
         "MatM": lambda r: r.case.size[0],
         "MatN": lambda r: r.case.size[1],

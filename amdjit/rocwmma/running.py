@@ -9,7 +9,7 @@ from typing import Any
 
 import amdjit
 from amdjit.inspection.inspection import Inspection
-from amdjit.rocwmma.cases import ALPHA, BETA, Case, why_skipped
+from amdjit.rocwmma.cases import ALPHA, BETA, Case, side_of, why_skipped
 from amdjit.rocwmma.data import largest_error, problem_of, tolerance, unwritten
 from amdjit.rocwmma.kernels import product_kernel
 from amdjit.runtime.device import Device
@@ -32,16 +32,17 @@ class Outcome(Enum):
 class Result:
     """What came of a case.
 
-    wave_size: lanes of a wave. reason: why it was skipped, or what failed. error: rocWMMA's
-    relative error. milliseconds: of a launch on a GPU, None on an emulator. vgprs, sgprs,
-    lds_bytes, waves_per_simd: of the code; mix: its instructions by unit. executed: instructions
-    that the launch's waves executed, by unit; None on a GPU. cycles, seconds, wmma_share: the cycle
-    model's estimate, where it knows the processor.
+    wave_size: lanes of a wave. side: rows and columns of its blocks. reason: why it was skipped, or
+    what failed. error: rocWMMA's relative error. milliseconds: of a launch on a GPU, None on an
+    emulator. vgprs, sgprs, lds_bytes, waves_per_simd: of the code; mix: its instructions by unit.
+    executed: instructions that the launch's waves executed, by unit; None on a GPU. cycles,
+    seconds, wmma_share: the cycle model's estimate, where it knows the processor.
     """
 
     case: Case
     target: str
     wave_size: int
+    side: int
     outcome: Outcome
     reason: str = ""
     error: float | None = None
@@ -61,9 +62,9 @@ def run(case: Case, device: Device) -> Result:
     """Run a case on a device. Cases that its processor does not have are skipped, with the
     reason."""
     target = device.target
-    reason = why_skipped(case, target)
+    reason, side = why_skipped(case, target), side_of(case, target)
     if reason is not None:
-        return Result(case, target.name, target.wave_size, Outcome.SKIPPED, reason)
+        return Result(case, target.name, target.wave_size, side, Outcome.SKIPPED, reason)
     problem = problem_of(case)
     with amdjit.use(device.name):
         arrays = [amdjit.to_device(each) for each in (problem.a, problem.b, problem.c)]
@@ -82,6 +83,7 @@ def run(case: Case, device: Device) -> Result:
         case,
         target.name,
         target.wave_size,
+        side,
         Outcome.PASSED if passed else Outcome.FAILED,
         "" if passed else f"relative error {error:g}, allowed {tolerance(case):g}",
         error,

@@ -9,7 +9,12 @@ from itertools import groupby
 from pathlib import Path
 
 from amdjit.emulator.decoder.instruction import Opcode
-from amdjit.emulator.decoder.instruction_set import GFX11, GFX115
+from amdjit.emulator.decoder.instruction_set import (
+    GFX11,
+    GFX115,
+    InstructionSet,
+    instruction_set_of,
+)
 from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.decoder.traits import Access, Traits
 from amdjit.emulator.instructions.refused import refusal
@@ -19,11 +24,12 @@ from amdjit.inspection.meanings import opcode_meaning
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 sys.path.append(str(Path(__file__).parents[2] / "tests/emulator"))
 
+from checked_by import GFX9, GFX9_MODEL, GFX11_MODEL, checking_test, why_not_in_the_model
 from checked_by import GFX11 as GFX1100
-from checked_by import GFX11_MODEL, checking_test, why_not_in_the_model
 
 Table = Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]
 _MODEL_OF_GFX11 = f"`{GFX11_MODEL}`"
+_MODEL_OF_GFX9 = f"`{GFX9_MODEL}`"
 HEAD = ("opcode", "number", "unit", "result", "does", "also", "state", "checked by, or why not")
 
 
@@ -52,7 +58,7 @@ def introduction() -> str:
 
 
 def tables(table: Table) -> list[str]:
-    """Return a section for each encoding of gfx12, and those of gfx11 and gfx11.5."""
+    """Return a section for each encoding of gfx12, and those of gfx11, gfx11.5 and gfx9."""
     return [
         *(
             f"## {encoding}\n\n" + table(HEAD, map(_line, rows))
@@ -60,6 +66,7 @@ def tables(table: Table) -> list[str]:
         ),
         _older(table),
         _of_salu(table),
+        _of_cdna(table),
     ]
 
 
@@ -109,6 +116,48 @@ def _of_salu(table: Table) -> str:
     ]
     assert len(rows) == len(own)
     return f"## gfx11.5\n\n{text}\n\n" + table(("opcode", "encoding", "number", "does"), rows)
+
+
+def _of_cdna(table: Table) -> str:
+    """Return the section of gfx9: what its processors have alone, or refuse, or is not in the
+    model."""
+    families = {cpu: list(opcodes(_family(cpu))) for cpu in GFX9}
+    newer = {opcode.traits.operation for opcode in opcodes() if executes(opcode)}
+    own: dict[tuple[str, str, str, str], list[str]] = {}
+    for cpu, every in families.items():
+        for mnemonic, opcode in {opcode.mnemonic: opcode for opcode in every}.items():
+            state = _state(opcode, cpu)
+            if opcode.traits.operation not in newer or state[1] != _MODEL_OF_GFX9:
+                own.setdefault((mnemonic, opcode_meaning(opcode), *state), []).append(cpu)
+    rows = [
+        (f"`{name}`", "all" if len(cpus) == len(GFX9) else ", ".join(cpus), *rest)
+        for (name, *rest), cpus in own.items()
+    ]
+    text = (
+        "The processors of CDNA have these opcodes, of which the emulator executes so many, and "
+        "the model in `test_gfx9_against_model.py` has so many of the executed mnemonics, in all "
+        "forms (SDWA and DPP of gfx9 among them):\n\n"
+        + table(
+            ("processor", "opcodes", "executed", "mnemonics", "in the model"),
+            (_counts(cpu, every) for cpu, every in families.items()),
+        )
+        + "\n\nMost are those of gfx12 or gfx11, at times under another name. These are gfx9's "
+        "own, are not executed, or are not in the model."
+    )
+    return f"## gfx9\n\n{text}\n\n" + table(("opcode", "of", "does", *HEAD[-2:]), rows)
+
+
+def _family(cpu: str) -> InstructionSet:
+    found = instruction_set_of(cpu)
+    assert found is not None
+    return found
+
+
+def _counts(cpu: str, every: list[Opcode]) -> tuple[str, ...]:
+    done = [opcode for opcode in every if executes(opcode)]
+    names = {opcode.mnemonic for opcode in done}
+    covered = [name for name in names if not why_not_in_the_model(name, cpu)]
+    return f"`{cpu}`", *map(str, (len(every), len(done), len(names), len(covered)))
 
 
 def _format_name(opcode: Opcode) -> str:

@@ -13,10 +13,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import kernels
+import mfma_gemm
 
 import amdjit
 from amdjit import f16, f32, i32, u8
-from amdjit.intrinsics import wave
+from amdjit.intrinsics import matrix, wave
 from amdjit.testing import isa
 
 R = np.random.default_rng(0)
@@ -143,3 +144,12 @@ def test_products_of_many_fragments_that_are_measured_are_right() -> None:
     np.testing.assert_array_equal(d.T, product)
     kernels.many_fragments_by_rows[(2, 2), 32](a, b, d)
     np.testing.assert_array_equal(d, product)
+
+
+def test_the_gemm_with_mfma_that_is_measured_is_right() -> None:
+    a, b = (R.standard_normal((128, 128)).astype(np.float16) for _ in range(2))
+    c = np.zeros((128, 128), np.float32)
+    with amdjit.use("emulator:gfx942"):
+        mfma_gemm.gemm(a, b, c)
+    wanted = matrix.reference("mfma_f32_32x32x8f16", a, b, np.zeros_like(c), target="gfx942")
+    np.testing.assert_array_equal(c.view(np.uint32), wanted.view(np.uint32))

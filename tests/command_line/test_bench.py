@@ -17,7 +17,7 @@ from amdjit.rocwmma import SUITES, Outcome, cases, data, grid, report, run, runn
 from amdjit.rocwmma.cases import TYPES, Case, Layout, Program, Types
 from amdjit.rocwmma.plot import lines_of
 from amdjit.target import Target, find_target
-from amdjit.types import bf16, f16, f32, fp8, i8, i32
+from amdjit.types import bf16, f16, f32, f64, fp8, fp8_fnuz, i8, i32
 
 SMOKE, VALIDATION, BENCH = SUITES
 # The header that rocWMMA's programs of several blocks print: test/gemm, printHeader.
@@ -77,6 +77,8 @@ CASES = [
     ("gfx1201", Case(STAGED, Types(i8, i8, i32), MIXED, (2, 2), 32, (2, 2), (64, 128, 64))),
     ("gfx1100", Case(STAGED, Types(f16, f16, f16), MIXED, (1, 1), 16, (2, 2), (64, 32, 64))),
     ("gfx1100", Case(DIRECT, Types(i8, i32, i32), TURNED, (1, 1), 16, (1, 1), (16, 32, 64))),
+    ("gfx942", Case(STAGED, Types(fp8_fnuz, f32, f32), MIXED, (2, 2), 16, (2, 1), (64, 32, 64))),
+    ("gfx942", Case(DIRECT, Types(f64, f64, f64), TURNED, (1, 1), 16, (1, 2), (16, 32, 48))),
 ]
 
 
@@ -93,8 +95,8 @@ def test_cases_are_right(target: str, case: Case) -> None:
     assert result.outcome is Outcome.PASSED, result.reason
     assert result.lds_bytes == case.lds_bytes
     assert result.mix is not None
-    assert result.mix["WMMA"] > 0
-    assert (result.cycles is None) == (target == "gfx1100")
+    assert target == "gfx942" or result.mix["WMMA"] > 0
+    assert (result.cycles is None) == (target != "gfx1201")
 
 
 @pytest.mark.parametrize("program", Program, ids=lambda program: program.name)
@@ -142,6 +144,12 @@ def test_what_a_processor_lacks_is_skipped_with_its_reason() -> None:
     assert cases.why_skipped(case, named("gfx1201")) is None
     assert "no products of fp8" in str(cases.why_skipped(case, named("gfx1100")))
     assert "do not multiply on gfx1250" in str(cases.why_skipped(case, named("gfx1250")))
+    assert "no products of fp8" in str(cases.why_skipped(case, named("gfx942")))
+    shallow = replace(case, types=Types(fp8_fnuz, f32, f32))
+    assert "fp8_fnuz are 32 along k" in str(cases.why_skipped(shallow, named("gfx942")))
+    assert "no products of f64" in str(
+        cases.why_skipped(replace(case, types=Types(f64, f64, f64)), named("gfx908"))
+    )
     large = replace(case, types=TYPES[0], tile=(4, 4), depth=64, waves=(4, 1), size=(8192,) * 3)
     assert "LDS" in str(cases.why_skipped(large, named("gfx1201")))
     direct = replace(large, program=Program.DIRECT)
@@ -210,7 +218,7 @@ def test_sizes_are_checked(size: str, capsys: pytest.CaptureFixture) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("types", TYPES, ids=str)
-@pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
+@pytest.mark.parametrize("target", ["gfx942", "gfx90a", "gfx1100", "gfx1201"])
 def test_the_smoke_and_validation_suites_pass(target: str, types: Types) -> None:
     """Of the validation suite every 97th case: 17,000 take days on a CPU."""
     chosen = [*grid(SMOKE), *list(grid(VALIDATION))[::97]]

@@ -62,6 +62,37 @@ GFX11_OUTSIDE: dict[str, tuple[str, str]] = {
     r"s_cbranch_cdbg\w+": (_OWN, "it asks for a debugger's state, and none is attached"),
     r"ds_wrap_rtn_b32": (_OWN, "gfx12 has no such instruction: its rule stands beside its test"),
 }
+# The same for gfx9.
+GFX9 = ("gfx908", "gfx90a", "gfx942", "gfx950")
+GFX9_MODEL = "instructions/test_gfx9_against_model.py"
+_GFX9_MEMORY = "memory/test_emulator_gfx9_memory.py"
+_OF_GFX950 = "instructions/test_gfx950_instructions.py"
+_OWN_RULE = "only gfx950 has it: its rule stands beside its test"
+GFX9_OUTSIDE: dict[str, tuple[str, str]] = {
+    r"v_mfma_scale_\w+|v_mfma_\w+_f8f6f4": (
+        "matrix/test_scaled_mfma.py",
+        "it has a model of its own: layouts, scales and products",
+    ),
+    r"v_s?mfma\w+": (
+        "matrix/test_mfma_products.py",
+        "it has a model of its own: layouts and products",
+    ),
+    r"ds_\w+_src2_\w+": (_GFX9_MEMORY, "only gfx908 has it: its rule stands beside its test"),
+    r"scratch_load_lds_\w+|global_load_lds_dwordx\d": (
+        _GFX9_MEMORY,
+        "its place in LDS is that of loads of global memory, which the model has",
+    ),
+    r"s_mem(real)?time": (GFX9_MODEL, "it reads a clock: that it goes on is tested"),
+    r"s_trap": (GFX9_MODEL, "it ends the wave: the fault is looked at"),
+    r"s_sendmsg": (GFX9_MODEL, "what a message does is the machine's, not the wave's"),
+    r"ds_read_b\d+_tr_b\d+": (_OF_GFX950, _OWN_RULE),
+    r"v_cvt_scalef32_\w+": ("instructions/test_scaled_floats.py", _OWN_RULE),
+    r"v_(prng_b32|bitop3_\w+|ashr_pk_\w+|permlane\w+|pk_m\w+3_f16|m\w+imum3_f32)": (
+        _OF_GFX950,
+        _OWN_RULE,
+    ),
+    r"v_cvt_(f32_bf16|pk_b?f16_f32|sr_b?f16_f32)": (_OF_GFX950, _OWN_RULE),
+}
 
 
 @cache
@@ -72,7 +103,7 @@ def _covered(cpu: str) -> frozenset[str]:
 
 def checking_test(mnemonic: str, cpu: str = CPU) -> str:
     """Return the file of the test that checks an executed opcode of a processor."""
-    model = GFX11_MODEL if cpu == GFX11 else MODEL
+    model = GFX9_MODEL if cpu in GFX9 else GFX11_MODEL if cpu == GFX11 else MODEL
     return model if mnemonic in _covered(cpu) else _outside(mnemonic, cpu)[0]
 
 
@@ -82,7 +113,8 @@ def why_not_in_the_model(mnemonic: str, cpu: str = CPU) -> str:
 
 
 def _outside(mnemonic: str, cpu: str) -> tuple[str, str]:
-    for pattern, found in (GFX11_OUTSIDE if cpu == GFX11 else OUTSIDE).items():
+    tables = {GFX11: GFX11_OUTSIDE, **dict.fromkeys(GFX9, GFX9_OUTSIDE)}
+    for pattern, found in tables.get(cpu, OUTSIDE).items():
         if re.fullmatch(pattern, mnemonic):
             return found
     raise KeyError(f"{mnemonic}: neither in the model of {cpu} nor with a reason")

@@ -63,7 +63,7 @@ def test_the_same_source_runs_on_gfx11(name: str) -> None:
 
 ON_CDNA = (
     "simple_hgemm", "simple_sgemm", "perf_hgemm", "hgemv", "dlrm", "i8_gemm", "flash_attention",
-    "reduction", "user_intrinsic", "saxpy", "vector_add",
+    "w4a16_gemm", "reduction", "user_intrinsic", "saxpy", "vector_add",
 )  # fmt: skip
 
 

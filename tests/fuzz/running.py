@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from documented_composites import NAMES, Array
 from documented_meaning import of
-from fuzzed_device import emulator
+from fuzzed_device import emulator, has_wide_waves
 from program_types import ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM, VECTORS
 from programs import program
 
@@ -136,12 +136,13 @@ def as_kernel(sources: Sequence[str], build: Build) -> list[np.ndarray[Any, Any]
     run = define(launcher(len(sources), build.guarded), {"grid": amdjit.grid, **found})["run"]
     assert isinstance(run, FunctionType)
     outputs = [np.zeros((len(sources), ITEMS * SLOTS), type.dtype) for type in PARAMETERS]
+    size = 64 if has_wide_waves() else build.wave_size
     options = {
         "opt_level": build.level,
         "bounds_check": build.bounds_check,
-        "wave_size": build.wave_size,
+        "wave_size": size,
     }
-    lanes = build.wave_size if build.guarded else LANES
+    lanes = size if build.guarded else LANES
     with emulator():
         amdjit.kernel(**options, warnings=False)(run)[1, lanes](
             np.int32(UNIFORM), *INPUTS, *outputs, *PYTHON_NUMBERS.values()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed_device import emulator, processor
+from fuzzed_device import OLDER, SOME_OLDER, emulator, processor
 from program_arrays import RESULTS, ArrayWriter
 from running import define
 
@@ -63,14 +63,16 @@ def test_a_thousand_random_functions_of_arrays(group: int) -> None:
         check(10_000 + 100 * group + seed)
 
 
-def test_a_random_function_of_arrays_on_gfx11() -> None:
-    with processor("gfx1100"):
+@SOME_OLDER
+def test_a_random_function_of_arrays_on_older_families(cpu: str) -> None:
+    with processor(cpu):
         check(8)
 
 
+@OLDER
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("group", range(10))
-def test_random_functions_of_arrays_on_gfx11(group: int) -> None:
-    with processor("gfx1100"):
+def test_random_functions_of_arrays_on_older_families(cpu: str, group: int) -> None:
+    with processor(cpu):
         for seed in range(25):
             check(20_000 + 100 * group + seed)

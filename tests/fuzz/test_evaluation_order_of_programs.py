@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from evaluation_order import difference, program
-from fuzzed_device import processor
+from fuzzed_device import OLDER, SOME_OLDER, processor
 
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.statements import loops
@@ -44,13 +44,17 @@ def test_thousands_of_programs_evaluate_in_pythons_order(level: int) -> None:
     check(level, range(1000000 * (level + 1), 1000000 * (level + 1) + 2000))
 
 
-def test_a_few_programs_evaluate_in_pythons_order_on_gfx11() -> None:
-    with processor("gfx1100"):
+@SOME_OLDER
+def test_a_few_programs_evaluate_in_pythons_order_on_older_families(cpu: str) -> None:
+    with processor(cpu):
         check(3, range(4))
 
 
+@OLDER
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
-def test_hundreds_of_programs_evaluate_in_pythons_order_on_gfx11(level: int) -> None:
-    with processor("gfx1100"):
+def test_hundreds_of_programs_evaluate_in_pythons_order_on_older_families(
+    cpu: str, level: int
+) -> None:
+    with processor(cpu):
         check(level, range(1000000 * (level + 1), 1000000 * (level + 1) + 400))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed_device import emulator, processor
+from fuzzed_device import OLDER, emulator, processor
 from running import define
 
 import amdjit
@@ -178,9 +178,12 @@ def test_many_programs_of_numbas_users_mean_what_python_means(seed: int) -> None
     assert not wrong, wrong
 
 
+@OLDER
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(6))
-def test_programs_of_numbas_users_mean_what_python_means_on_gfx11(seed: int) -> None:
-    with processor("gfx1100"):
-        wrong = difference(some(f"gfx11 {seed}", 6))
+def test_programs_of_numbas_users_mean_what_python_means_on_older_families(
+    cpu: str, seed: int
+) -> None:
+    with processor(cpu):
+        wrong = difference(some(f"{cpu} {seed}", 6))
     assert not wrong, wrong

@@ -10,7 +10,7 @@ from typing import Any
 import numba_programs as numba
 import numpy as np
 import pytest
-from fuzzed_device import emulator, processor
+from fuzzed_device import OLDER, SOME_OLDER, emulator, processor
 from running import define
 
 import amdjit
@@ -112,15 +112,17 @@ def test_many_programs_mean_what_numba_means(seed: int) -> None:
     assert not wrong, wrong
 
 
-def test_some_programs_mean_what_numba_means_on_gfx11() -> None:
-    with processor("gfx1100"):
-        wrong = difference(some("few on gfx11", 2))
+@SOME_OLDER
+def test_some_programs_mean_what_numba_means_on_older_families(cpu: str) -> None:
+    with processor(cpu):
+        wrong = difference(some(f"few on {cpu}", 2))
     assert not wrong, wrong
 
 
+@OLDER
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(16))
-def test_many_programs_mean_what_numba_means_on_gfx11(seed: int) -> None:
-    with processor("gfx1100"):
-        wrong = difference(some(f"gfx11 {seed}", 24, 3))
+def test_many_programs_mean_what_numba_means_on_older_families(cpu: str, seed: int) -> None:
+    with processor(cpu):
+        wrong = difference(some(f"{cpu} {seed}", 24, 3))
     assert not wrong, wrong

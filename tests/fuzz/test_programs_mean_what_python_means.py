@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from choices import reduced
 from documented_meaning import Number
-from fuzzed_device import processor
+from fuzzed_device import OLDER, processor
 from programs import program
 from running import Build, difference, fails
 
@@ -90,18 +90,20 @@ def test_thousands_of_random_programs(level: int, group: int) -> None:
     check_many(level, 5, 8, 200, 1000 + 10 * group)
 
 
+@OLDER
 @pytest.mark.parametrize(("level", "size"), [(1, 48), (3, 200)])
-def test_some_random_programs_on_gfx11(level: int, size: int) -> None:
+def test_some_random_programs_on_older_families(cpu: str, level: int, size: int) -> None:
     """One kernel of each kind, of which there are several on gfx1201."""
-    with processor("gfx1100"):
+    with processor(cpu):
         check_many(level, 1, 32 if size == 48 else 6, size, 500)
 
 
+@OLDER
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("group", range(16))
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
-def test_thousands_of_random_programs_on_gfx11(level: int, group: int) -> None:
+def test_thousands_of_random_programs_on_older_families(cpu: str, level: int, group: int) -> None:
     """12,800 in all."""
-    with processor("gfx1100"):
+    with processor(cpu):
         check_many(level, 5, 32, 48, 2000 + 10 * group)
         check_many(level, 5, 8, 200, 2000 + 10 * group)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed_device import emulator, processor
+from fuzzed_device import OLDER, SOME_OLDER, emulator, processor
 from program_records import ELEMENTS, RecordWriter, filled, record_type
 from running import define
 
@@ -57,15 +57,17 @@ def test_a_thousand_random_functions_of_records(group: int) -> None:
         check(10_000 + 100 * group + seed)
 
 
-def test_random_functions_of_records_on_gfx11() -> None:
-    with processor("gfx1100"):
+@SOME_OLDER
+def test_random_functions_of_records_on_older_families(cpu: str) -> None:
+    with processor(cpu):
         for seed in range(4):
             check(1000 + seed)
 
 
+@OLDER
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("group", range(10))
-def test_hundreds_of_random_functions_of_records_on_gfx11(group: int) -> None:
-    with processor("gfx1100"):
+def test_hundreds_of_random_functions_of_records_on_older_families(cpu: str, group: int) -> None:
+    with processor(cpu):
         for seed in range(25):
             check(20_000 + 100 * group + seed)

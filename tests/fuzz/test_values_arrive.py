@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed_device import emulator, processor
+from fuzzed_device import OLDER, emulator, processor
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
@@ -115,9 +115,12 @@ def test_many_random_values_arrive_as_they_were(value: tuple[Any, ...], way: str
     check(value, way)
 
 
+@OLDER
 @pytest.mark.exhaustive
 @settings(_SETTINGS, max_examples=200, derandomize=False)
 @given(VALUES, st.sampled_from(list(_WAYS)))
-def test_many_random_values_arrive_on_gfx11(value: tuple[Any, ...], way: str) -> None:
-    with processor("gfx1100"):
+def test_many_random_values_arrive_on_older_families(
+    cpu: str, value: tuple[Any, ...], way: str
+) -> None:
+    with processor(cpu):
         check(value, way)

@@ -9,13 +9,12 @@ from random import Random
 
 import numpy as np
 import pytest
-from fuzzed_device import emulator, processor
+from fuzzed_device import OLDER, emulator, has_wide_waves, processor
 from running import define
 
 import amdjit
 from amdjit.intrinsics import sync
 
-LANES = 32
 GLOBAL, LDS = ("p", "q", "c"), "r"
 ARRAYS = (*GLOBAL, LDS)
 COUNTED = "c"  # what only atomic operations access: it keeps the promise that it has one name
@@ -28,7 +27,7 @@ BARRIERS = (
         'sync.fence("acquire", "workgroup")',
     ),
 )
-# gfx11 has no barrier in two parts.
+# Older families have no barrier in two parts.
 UNDIVIDED = (BARRIERS[0], BARRIERS[2])
 NAMES = {
     "amdjit": amdjit,
@@ -36,6 +35,11 @@ NAMES = {
     "syncthreads": amdjit.syncthreads,
     "sync": sync,
 }
+
+
+def lanes() -> int:
+    """Return how many lanes a wave has."""
+    return 64 if has_wide_waves() else 32
 
 
 @dataclass
@@ -65,11 +69,11 @@ class Program:
     def text(self) -> str:
         """Return the kernel's source."""
         head = (
-            "def kernel(p, q, c, out):\n    t = amdjit.threadIdx.x\n    j = t % 32\n"
-            "    r = amdjit.shared.array(32, amdjit.i32)\n    r[j] = j\n    syncthreads()\n"
+            f"def kernel(p, q, c, out):\n    t = amdjit.threadIdx.x\n    j = t % {lanes()}\n"
+            f"    r = amdjit.shared.array({lanes()}, amdjit.i32)\n    r[j] = j\n    syncthreads()\n"
         )
         first, second = ("".join(f"        {line}\n" for line in wave) for wave in self.waves)
-        return f"{head}    if t < 32:\n{first}    else:\n{second}"
+        return f"{head}    if t < {lanes()}:\n{first}    else:\n{second}"
 
 
 def random_program(random: Random, barriers: Sequence[Sequence[str]] = BARRIERS) -> Program:
@@ -103,18 +107,20 @@ def random_program(random: Random, barriers: Sequence[Sequence[str]] = BARRIERS)
 
 
 def check(program: Program, level: int) -> None:
-    kernel = amdjit.kernel(block=64, opt_level=level, warnings=False)(
+    kernel = amdjit.kernel(block=2 * lanes(), opt_level=level, warnings=False)(
         define(program.text(), NAMES)["kernel"]
     )
-    out = np.zeros((len(program.results) + 1, LANES), np.int32)
-    arrays = [np.arange(LANES, dtype=np.int32) for _ in GLOBAL]
+    out = np.zeros((len(program.results) + 1, lanes()), np.int32)
+    arrays = [np.arange(lanes(), dtype=np.int32) for _ in GLOBAL]
     with emulator():
-        kernel[1, 2 * LANES](*arrays, out)
-    expected = np.array([*program.results, 0], np.int32)[:, None] + np.arange(LANES, dtype=np.int32)
+        kernel[1, 2 * lanes()](*arrays, out)
+    expected = np.array([*program.results, 0], np.int32)[:, None] + np.arange(
+        lanes(), dtype=np.int32
+    )
     expected[-1] = 0
     np.testing.assert_array_equal(out, expected, err_msg=program.text())
     for array, value in zip(arrays, program.values.values(), strict=False):
-        np.testing.assert_array_equal(array, np.arange(LANES) + value, err_msg=program.text())
+        np.testing.assert_array_equal(array, np.arange(lanes()) + value, err_msg=program.text())
 
 
 @pytest.mark.parametrize("level", [1, 3])
@@ -130,14 +136,16 @@ def test_many_waves_read_what_others_wrote_before_a_barrier() -> None:
         check(random_program(Random(f"many {seed}")), seed % 4)
 
 
-def test_waves_of_gfx11_read_what_others_wrote_before_a_barrier() -> None:
-    with processor("gfx1100"):
+@OLDER
+def test_waves_of_older_families_read_what_others_wrote_before_a_barrier(cpu: str) -> None:
+    with processor(cpu):
         for seed in range(4):
             check(random_program(Random(seed), UNDIVIDED), 3)
 
 
+@OLDER
 @pytest.mark.exhaustive
-def test_many_waves_of_gfx11_read_what_others_wrote_before_a_barrier() -> None:
-    with processor("gfx1100"):
+def test_many_waves_of_older_families_read_what_others_wrote_before_a_barrier(cpu: str) -> None:
+    with processor(cpu):
         for seed in range(1000):
             check(random_program(Random(f"many {seed}"), UNDIVIDED), seed % 4)

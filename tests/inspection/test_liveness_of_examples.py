@@ -12,7 +12,9 @@ from garbage import garbage_in_dead_registers
 import amdjit.examples
 
 NAMES = sorted(
-    info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report"
+    info.name
+    for info in pkgutil.iter_modules(amdjit.examples.__path__)
+    if info.name not in ("report", "waves")
 )
 # The others take longer, or are much like these.
 QUICK = (

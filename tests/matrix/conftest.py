@@ -17,7 +17,7 @@ import amdjit
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tested_devices import ALWAYS, CDNA, TARGETS, is_left_out
+from tested_devices import ALWAYS, ALWAYS_ON_CDNA, CDNA, TARGETS, is_left_out
 
 
 @pytest.fixture
@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if target in (None, "gfx1201") or item.get_closest_marker("exhaustive") is not None:
             continue
         often[target, name] += 1
-        if target in CDNA[1:] or often[target, name] > ALWAYS.get(name, 0):
+        always = ALWAYS_ON_CDNA if target in CDNA else ALWAYS
+        if target in CDNA[1:] or often[target, name] > always.get(name, 0):
             item.add_marker(pytest.mark.exhaustive)
     if left:
         config.hook.pytest_deselected(items=left)

@@ -52,5 +52,11 @@ EMITTERS = _TABLES["gfx12"]
 
 def emitter_of(instruction: Instruction) -> Emitter | None:
     """Return the emitter of an instruction, None if it has none."""
-    opcode = instruction.opcode
-    return _TABLES[opcode.instruction_set.name].get(opcode.traits.operation)
+    return emitters_of(instruction.opcode.instruction_set.name).get(
+        instruction.opcode.traits.operation
+    )
+
+
+def emitters_of(family: str) -> Mapping[str, Emitter]:
+    """Return the emitters of a processor family by operation."""
+    return _TABLES[family]

@@ -26,7 +26,7 @@ from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.scalar.barriers import joined_signal
-from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.instructions.tables import emitters_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.layout import (
     DWORD_BYTES,
@@ -318,7 +318,8 @@ def executes(opcode: Opcode) -> bool:
     """Whether the translator has an instruction, at least in some of its forms."""
     if refusal(opcode.traits.operation, opcode.instruction_set.name):
         return False
-    table: Mapping[str, object] = DUAL if opcode.traits.is_dual else EMITTERS
+    family = emitters_of(opcode.instruction_set.name)
+    table: Mapping[str, object] = DUAL if opcode.traits.is_dual else family
     return opcode.traits.ends_block or table.get(opcode.traits.operation) is not None
 
 

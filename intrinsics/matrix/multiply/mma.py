@@ -61,7 +61,8 @@ class Product:
 
 def _check_waves(compilation: Compilation) -> None:
     """Refuse a workgroup whose last wave lacks lanes: a matrix instruction needs them all."""
-    size = math.prod(compilation.block or (0,))
+    most = compilation.options.max_workgroup_size
+    size = math.prod(compilation.block or (most if most < compilation.wave_size else 0,))
     if size % compilation.wave_size:
         waves = f"a multiple of {compilation.wave_size}"
         raise Refused(

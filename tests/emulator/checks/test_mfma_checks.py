@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from building import compile_source, using
+from required_tools import needs_tools
 
 import amdjit
+from amdjit.emulator.checks.waits.code_object import find_missing_waits
 from amdjit.intrinsics import amdgcn
 from amdjit.intrinsics.models.mfma_instructions import (
     MfmaInstruction,
@@ -166,3 +169,39 @@ def test_undefined_scales_count_as_what_they_scale(operand: str) -> None:
             with amdjit.sanitize("init", raises=False) as found:
                 scaled[1, 64](*arrays, keep.astype(np.int32), out)
             assert bool(found.reports) == is_found
+
+
+_LOADED = """#include "common.h"
+KERNEL early(GLOBAL u32 *x) {{
+  u32 place = 16 * __builtin_amdgcn_workitem_id_x();
+  __asm__ volatile("global_load_dwordx{count} {loaded}, %0, %1\\n"
+                   "{wait}v_mfma_f32_16x16x16f16 {operands}\\n"
+                   "s_waitcnt vmcnt(0)" : : "v"(place), "s"(x) : {clobbered});
+}}
+"""
+
+
+@needs_tools
+@pytest.mark.parametrize(
+    ("loaded", "operands"),
+    [
+        ("a[4:5]", "a[8:11], a[4:5], v[20:21], a[8:11]"),
+        ("a[4:5]", "v[28:31], v[20:21], a[4:5], 0"),
+        ("v[20:21]", "a[8:11], v[20:21], v[22:23], a[8:11]"),
+        ("a[8:11]", "a[8:11], v[20:21], v[22:23], 0"),
+        ("v[28:31]", "v[24:27], v[20:21], v[22:23], v[28:31]"),
+        ("v[4:5]", "a[8:11], a[4:5], v[20:21], a[8:11]"),
+    ],
+)
+def test_loads_that_mfma_does_not_wait_for_are_found(loaded: str, operands: str) -> None:
+    """A register and an accumulator of the same number differ."""
+    names = [*(f"a{n}" for n in range(12)), *(f"v{n}" for n in (4, 5, *range(20, 32)))]
+    given = {
+        "loaded": loaded, "operands": operands, "count": 4 if "11" in loaded or "31" in loaded
+        else 2, "clobbered": ", ".join(f'"{name}"' for name in names),
+    }  # fmt: skip
+    with using(cpu="gfx90a"):
+        early = find_missing_waits(compile_source(_LOADED.format(wait="", **given), "-O1"))
+        late = compile_source(_LOADED.format(wait="s_waitcnt vmcnt(0)\\n", **given), "-O1")
+    assert len(early) == (loaded != "v[4:5]")
+    assert find_missing_waits(late) == ()

@@ -27,6 +27,7 @@ KERNELS = (
 )
 GFX11 = "gfx1100"
 WIDE_OF_GFX11 = ("atomics", "calls", "private_arrays")
+GFX9 = ("gfx90a", "gfx942")
 BATCH = 100
 CI_OBJECTS = 200
 ALL_OBJECTS = 10_000
@@ -61,6 +62,19 @@ def samples_of_gfx11(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 flags = ("-O2", "-mwavefrontsize64") if name in WIDE_OF_GFX11 else ()
                 (folder / f"{name}.co").write_bytes(compile_kernel(name, *flags))
     return folder
+
+
+@pytest.fixture(scope="module", params=GFX9)
+def samples_of_gfx9(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str]:
+    """Kernels of a processor of CDNA, and its name."""
+    folder = tmp_path_factory.mktemp(f"samples_of_{request.param}")
+    with using(cpu=request.param):
+        for name in KERNELS:
+            if name not in ("matrix", "cross_lane"):
+                (folder / f"{name}.co").write_bytes(compile_kernel(name))
+    return folder, request.param
 
 
 def run_batch(samples: Path, first: int, count: int, *checks: str, cpu: str = CPU) -> list[str]:
@@ -138,3 +152,26 @@ def test_more_broken_code_objects_of_gfx11_in_checked_launches(
     samples_of_gfx11: Path, first: int
 ) -> None:
     assert len(run_batch(samples_of_gfx11, first, BATCH, *CHECKS, cpu=GFX11)) == BATCH
+
+
+def test_broken_code_objects_of_gfx9(samples_of_gfx9: tuple[Path, str]) -> None:
+    folder, cpu = samples_of_gfx9
+    ends = {line.split(" ", 1)[1] for line in run_batch(folder, 0, 2 * len(BREAKS), cpu=cpu)}
+    assert {"ran", "BackendError"} <= ends
+    assert any(end.startswith("KernelFault") for end in ends)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("first", range(0, 3_000, BATCH))
+def test_more_broken_code_objects_of_gfx9(samples_of_gfx9: tuple[Path, str], first: int) -> None:
+    folder, cpu = samples_of_gfx9
+    assert len(run_batch(folder, first, BATCH, cpu=cpu)) == BATCH
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("first", range(40_000, 41_000, BATCH))
+def test_more_broken_code_objects_of_gfx9_in_checked_launches(
+    samples_of_gfx9: tuple[Path, str], first: int
+) -> None:
+    folder, cpu = samples_of_gfx9
+    assert len(run_batch(folder, first, BATCH, *CHECKS, cpu=cpu)) == BATCH

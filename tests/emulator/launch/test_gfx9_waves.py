@@ -162,3 +162,25 @@ def test_accumulation_registers_are_others_and_keep_their_values(cpu: str, tier:
     with using(cpu=cpu, tier=tier):
         emulate(assemble(body, cpu=cpu, wave_size=64), "kernel", 1, 128, [x, found])
     np.testing.assert_array_equal(found, x + 4 * np.arange(128))
+
+
+def test_hardware_registers_say_where_the_apertures_are() -> None:
+    body = """
+  s_load_dwordx2 s[6:7], s[0:1], 0x8
+  s_getreg_b32 s8, hwreg(HW_REG_SH_MEM_BASES)
+  s_mov_b64 s[10:11], src_shared_base
+  s_mov_b64 s[12:13], src_private_base
+  s_getreg_b32 s9, hwreg(HW_REG_XCC_ID)
+  s_pack_hh_b32_b16 s10, s13, s11
+  s_sub_u32 s8, s8, s10
+  s_or_b32 s8, s8, s9
+  v_mov_b32 v1, s8
+  v_lshlrev_b32 v2, 2, v0
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v2, v1, s[6:7]
+"""
+    found = np.ones(64, np.uint32)
+    with using(cpu="gfx942"):
+        code = assemble(body, cpu="gfx942", wave_size=64)
+        emulate(code, "kernel", 1, 64, [np.zeros(1, np.uint32), found])
+    assert not found.any()

@@ -9,6 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from model import gfx9_buffers
+from model.families import is_gfx9
+
 # RDNA 4 ISA, table "Buffer and Image Data Formats": components are named from the highest bits
 # down.
 _NUMBERS = (
@@ -34,8 +37,31 @@ FORMATS: dict[int, tuple[str, list[int]]] = {
 }
 
 
+def formats() -> dict[int, tuple[str, list[int]]]:
+    """Return the family's formats by their numbers: kind, and widths from the lowest bits up."""
+    return gfx9_buffers.FORMATS if is_gfx9() else FORMATS
+
+
 def format_size(number: int) -> int:
-    return sum(FORMATS[number][1]) // 8
+    return sum(formats()[number][1]) // 8
+
+
+@dataclass(frozen=True)
+class Address:
+    """What one lane gives: index, its own offset, the instruction's, the scalar one, its number in
+    the wave."""
+
+    index: int
+    offset: int
+    ioffset: int
+    soffset: int
+    lane: int
+
+    @property
+    def own_offset(self) -> int:
+        """The lane's offset and the instruction's, whose sum wraps: see
+        `amdjit.emulator.instructions.buffers.addresses`."""
+        return (self.offset + self.ioffset) & 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -57,6 +83,10 @@ class Resource:
     def record_bytes(self) -> int:
         return self.stride * (1, 4, 8, 32)[self.scale]
 
+    def is_settled(self, where: Address, payload: int) -> bool:
+        """Return whether the documents say if these bytes are inside."""
+        return True
+
     def high_words(self) -> tuple[int, int, int]:
         """Dword 1 without the base, dwords 2 and 3."""
         selects = sum(code << 3 * number for number, code in enumerate(self.select))
@@ -67,53 +97,31 @@ class Resource:
             last | self.add_tid << 23 | self.check << 28,
         )
 
+    def inside(self, where: Address, first: int, payload: int) -> bool:
+        """Table "Buffer Out Of Bounds Selection": `payload` bytes from byte `first` of what the
+        lane transfers on."""
+        index = where.index + (where.lane if self.add_tid else 0)
+        end = where.own_offset + first + payload
+        structured = self.check == 0 or (self.check == 3 and self.swizzle and self.record_bytes)
+        if structured:
+            return index < self.records and end <= self.record_bytes
+        if self.check == 1:
+            return index < self.records
+        if self.check == 2:
+            return self.records != 0
+        return end <= max(self.records - where.soffset, 0)
 
-@dataclass(frozen=True)
-class Address:
-    """What one lane gives: index, its own offset, the instruction's, the scalar one, its number in
-    the wave."""
-
-    index: int
-    offset: int
-    ioffset: int
-    soffset: int
-    lane: int
-
-    @property
-    def own_offset(self) -> int:
-        """The lane's offset and the instruction's, whose sum wraps: see
-        `amdjit.emulator.instructions.buffers.addresses`."""
-        return (self.offset + self.ioffset) & 0xFFFFFFFF
-
-
-def inside(resource: Resource, where: Address, first: int, payload: int) -> bool:
-    """Table "Buffer Out Of Bounds Selection": `payload` bytes from byte `first` of what the lane
-    transfers on."""
-    index = where.index + (where.lane if resource.add_tid else 0)
-    end = where.own_offset + first + payload
-    structured = resource.check == 0 or (
-        resource.check == 3 and resource.swizzle and resource.record_bytes
-    )
-    if structured:
-        return index < resource.records and end <= resource.record_bytes
-    if resource.check == 1:
-        return index < resource.records
-    if resource.check == 2:
-        return resource.records != 0
-    return end <= max(resource.records - where.soffset, 0)
-
-
-def byte_of(resource: Resource, where: Address) -> int:
-    """9.4.1 and 9.4.2: the first byte after the base."""
-    index = where.index + (where.lane if resource.add_tid else 0)
-    offset = where.own_offset
-    if not resource.swizzle:
-        return where.soffset + offset + resource.record_bytes * index
-    element = {1: 4, 3: 16}[resource.swizzle]
-    total = (offset + where.soffset) & 0xFFFFFFFF
-    many = (8, 16, 32, 64)[resource.index_stride]
-    rows = index // many * resource.record_bytes + total // element * element
-    return rows * many + index % many * element + total % element
+    def byte_of(self, where: Address) -> int:
+        """9.4.1 and 9.4.2: the first byte after the base."""
+        index = where.index + (where.lane if self.add_tid else 0)
+        offset = where.own_offset
+        if not self.swizzle:
+            return where.soffset + offset + self.record_bytes * index
+        element = {1: 4, 3: 16}[self.swizzle]
+        total = (offset + where.soffset) & 0xFFFFFFFF
+        many = (8, 16, 32, 64)[self.index_stride]
+        rows = index // many * self.record_bytes + total // element * element
+        return rows * many + index % many * element + total % element
 
 
 def _small_float(bits: int, width: int) -> float:

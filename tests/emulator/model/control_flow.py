@@ -144,7 +144,7 @@ class ControlFlow:
         goal, chosen = f".Lgoal{next(_LABELS)}", self._inputs[0] & np.uint32(bits)
         set_up = {
             "scc": [f"s_and_b32 s63, s40, {bits:#x}"],
-            "vcc": [f"s_and_b32 vcc_lo, s40, {bits:#x}"],
+            "vcc": ["s_mov_b32 vcc_hi, 0", f"s_and_b32 vcc_lo, s40, {bits:#x}"],
             "exe": [f"s_and_b32 exec_lo, s40, {bits:#x}"],
         }[name[:3]]
         taken = (chosen == 0) if name in ("scc0", "vccz", "execz") else (chosen != 0)

@@ -17,10 +17,11 @@ import numpy as np
 from model import ieee
 from model.cases.programs import INPUTS, PARTIAL, RESULT, SOURCES, VCC, Case, Registers
 from model.eighth import decoded
-from model.families import family_step
+from model.families import family_step, instruction_set, is_gfx9
 from model.ieee import FORMATS
 from model.integers import differences as byte_differences
 from model.values import Bits, Numbers, differences, numbers, patterns
+from model.waves import all_lanes, lane_bits, lane_mask, lanes_of_wave, mask_name, set_mask
 
 ALL = tuple(
     f"v_{name}"
@@ -72,18 +73,30 @@ def div_fmas(x: float, y: float, z: float, scales: bool, code: str) -> float:
 # Other functions of one lane
 
 
+_FNUZ_NAN = 0x80
+# Bits of the fraction, bias, and what too large numbers become.
+_BYTES = {
+    "fp8": (3, 7, 0x7F),
+    "bf8": (2, 15, 0x7C),
+    "fp8_fnuz": (3, 8, _FNUZ_NAN),
+    "bf8_fnuz": (2, 16, _FNUZ_NAN),
+}
+
+
 def encoded_by_chance(value: float, random: int, kind: str) -> tuple[int, bool]:
     """A byte: what is cut off and the upper bits of `random` make the next number if they carry.
 
     Also whether that is certain: for denormal results the document does not say how far the bits
     reach.
     """
-    mantissa, bias, infinity = (3, 7, 0x7F) if kind == "fp8" else (2, 15, 0x7C)
+    mantissa, bias, infinity = _BYTES[kind]
     sign = 128 if math.copysign(1.0, value) < 0 else 0
+    if kind.endswith("fnuz") and not math.isfinite(value):
+        return _FNUZ_NAN, True
     if math.isnan(value):
         return 0x7F, True
     if math.isinf(value) or not value:
-        return sign | (infinity if value else 0), True
+        return 0 if kind.endswith("fnuz") else sign | (infinity if value else 0), True
     size = Fraction(abs(value))
     exponent = max(math.frexp(abs(value))[1] - 1, 1 - bias)
     steps = size / Fraction(2) ** (exponent - mantissa)
@@ -95,6 +108,8 @@ def encoded_by_chance(value: float, random: int, kind: str) -> tuple[int, bool]:
     certain = exponent + bias > 1 or abs(carried - 1) > Fraction(1, 1 << 18)
     if not math.isfinite(decoded(min(code, 127), kind)) or code > 127:
         code = infinity
+    if kind.endswith("fnuz"):
+        return (code if code in (0, _FNUZ_NAN) else sign | code), certain
     return sign | code, certain
 
 
@@ -152,7 +167,7 @@ class _Maker:
         return [float(value) for value in numbers(bits, code)]
 
     def lane_bits(self, mask: int) -> Numbers:
-        return np.tile([bool(mask >> lane & 1) for lane in range(32)], self._inputs.shape[1] // 32)
+        return np.tile(lane_bits(lane_mask(mask)), self._inputs.shape[1] // lanes_of_wave())
 
     def case(
         self,
@@ -165,9 +180,9 @@ class _Maker:
         too."""
         outputs = [f"v{RESULT + part}" for part in range(dwords)]
         lines = [f"  v_mov_b32 {register}, v{INPUTS}" for register in outputs]
-        lines += [f"  s_mov_b32 vcc_lo, {VCC:#x}"]
-        lines += [f"  s_mov_b32 exec_lo, {PARTIAL:#x}"] if self._partial else []
-        lines += [f"  {text}", "  s_mov_b32 exec_lo, -1"]
+        lines += set_mask("vcc_lo", lane_mask(VCC))
+        lines += set_mask("exec_lo", lane_mask(PARTIAL)) if self._partial else []
+        lines += [f"  {text}", *all_lanes()]
         written = self.lane_bits(PARTIAL if self._partial else 0xFFFFFFFF)
 
         def judge(found: Registers) -> Numbers:
@@ -194,7 +209,10 @@ class _Maker:
             return differences(found.astype(np.uint64), expected, code, 0, 0.0)
 
         return self.case(
-            text, 2 if code == "f64" else 1, wrong, ("s50", mask) if mask is not None else None
+            text,
+            2 if code == "f64" else 1,
+            wrong,
+            (mask_name("s50"), mask) if mask is not None else None,
         )
 
     def scale(self, code: str, places: tuple[int, int, int]) -> Case:
@@ -210,7 +228,9 @@ class _Maker:
             ("-" if sign else "") + _register(place, code)
             for sign, place in zip(signs, places, strict=True)
         ]
-        text = f"v_div_scale_{code} {_register(RESULT, code)}, s50, {', '.join(texts)}"
+        text = (
+            f"v_div_scale_{code} {_register(RESULT, code)}, {mask_name('s50')}, {', '.join(texts)}"
+        )
         return self.numbers_case(
             text, [r[0] for r in results], code, np.array([r[1] for r in results])
         )
@@ -227,26 +247,28 @@ class _Maker:
         denormal."""
         byte = int(self._random.integers(4))
         cut = 20 if kind == "fp8" else 21
+        form = f"{kind}_fnuz" if instruction_set().name == "gfx942" else kind
         randoms = self.wide(4, 1)
         chance = "v_mov_b32 v20, v4"
         if edge is not None:
             randoms = [(-(bits << 32 - cut) - edge) & 0xFFFFFFFF for bits in self.wide(2, 1)]
             chance = f"v_lshlrev_b32 v20, {32 - cut}, v2\n  v_sub_nc_u32 v20, {-edge}, v20"
         pairs = zip(self.floats(2, "f32"), randoms, strict=True)
-        results = [encoded_by_chance(value, random, kind) for value, random in pairs]
+        results = [encoded_by_chance(value, random, form) for value, random in pairs]
         expected, certain = (np.array(column) for column in zip(*results, strict=True))
         old = np.array(self.wide(INPUTS, 1), object)
 
         def wrong(found: Bits) -> Numbers:
             mine = (found.astype(np.uint64) >> np.uint64(8 * byte)) & np.uint64(255)
-            apart = differences(mine, expected.astype(np.uint64), kind, 0, 0.0)
+            same = "b8" if form.endswith("fnuz") else kind
+            apart = differences(mine, expected.astype(np.uint64), same, 0, 0.0)
             near = np.abs(mine.astype(int) - expected.astype(int)) <= 1
             kept = (found ^ old) & ~(255 << 8 * byte) & 0xFFFFFFFF
             return (apart & (certain | ~near)) | (kept != 0).astype(bool)
 
-        return self.case(
-            f"{chance}\n  v_cvt_sr_{kind}_f32 v{RESULT}, v2, v20 byte_sel:{byte}", 1, wrong
-        )
+        # gfx9 has the number of the byte in the upper bits of op_sel.
+        place = f"op_sel:[0,0,{byte & 1},{byte >> 1}]" if is_gfx9() else f"byte_sel:{byte}"
+        return self.case(f"{chance}\n  v_cvt_sr_{kind}_f32 v{RESULT}, v2, v20 {place}", 1, wrong)
 
     def dot(self, code: str) -> Case:
         """Two products and an addend, rounded as the scalar model of the family rounds."""

@@ -1,11 +1,12 @@
-"""The 8-bit floats of OCP: E4M3 (fp8, no infinity) and E5M2 (bf8)."""
+"""The 8-bit floats of OCP: E4M3 (fp8, no infinity) and E5M2 (bf8); and those of gfx942, which have
+no infinity and no -0 (`_fnuz`: CDNA 3 ISA, "8-bit floating point")."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
 
-_SHAPES = {"fp8": (3, 7), "bf8": (2, 15)}
+_SHAPES = {"fp8": (3, 7), "bf8": (2, 15), "fp8_fnuz": (3, 8), "bf8_fnuz": (2, 16)}
 
 
 def decoded(byte: int, kind: str) -> float:
@@ -13,6 +14,8 @@ def decoded(byte: int, kind: str) -> float:
     bits, bias = _SHAPES[kind]
     sign = -1.0 if byte >> 7 else 1.0
     exponent, mantissa = (byte & 127) >> bits, byte & (1 << bits) - 1
+    if kind.endswith("fnuz") and byte == 0x80:
+        return math.nan
     if kind == "fp8" and byte & 127 == 127:
         return math.nan
     if kind == "bf8" and exponent == 31:
@@ -33,16 +36,18 @@ _TABLES = {kind: _finite(kind) for kind in _SHAPES}
 def encoded(value: float, kind: str) -> int | None:
     """The byte of a number, rounded to nearest even; None for NaN (any pattern will do).
 
-    Too large a number becomes infinity (bf8) or NaN (fp8, which has no infinity).
+    Too large a number becomes infinity (bf8) or NaN (others, which have no infinity).
     """
     table = _TABLES[kind]
+    if kind.endswith("fnuz") and abs(value) <= table[1] / 2:
+        return 0
     sign = 128 if math.copysign(1.0, value) < 0 else 0
     size = abs(value)
     if math.isnan(value):
         return None
     step = table[-1] - table[-2]
     if size > table[-1] + step / 2 or (size == table[-1] + step / 2 and (len(table) - 1) & 1):
-        return None if kind == "fp8" else sign | len(table)
+        return sign | len(table) if kind == "bf8" else None
     place = bisect_left(table, size)
     if place == len(table):
         return sign | place - 1

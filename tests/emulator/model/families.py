@@ -17,6 +17,7 @@ from silicon_model import dot_step
 
 from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
 from amdjit.emulator.decoder.rows import Row, opcodes, row_of
+from model.gfx9_names import GROUP, as_gfx9, gfx9_name
 
 # Names that only the spelling tells apart (RDNA 3 ISA and RDNA 4 ISA, chapter 16).
 RENAMED = {
@@ -49,6 +50,11 @@ def is_gfx11() -> bool:
     return instruction_set().name in ("gfx11", "gfx11.5")
 
 
+def is_gfx9() -> bool:
+    """Return whether tests run for gfx9, whose waves have 64 lanes."""
+    return instruction_set().name in ("gfx908", "gfx90a", "gfx942", "gfx950")
+
+
 def instruction_set() -> InstructionSet:
     """Return that of the processor that tests run for."""
     found = instruction_set_of(processor())
@@ -65,12 +71,14 @@ def has(text: str) -> bool:
     """Return whether the family has all instructions of a text."""
     words = [line.split()[0] for line in text.splitlines() if line.split()]
     known = _mnemonics(instruction_set())
-    plain = [re.sub(r"(_e32|_e64)?(_dpp)?$", "", own_name(word)) for word in words]
+    plain = [own_name(re.sub(r"(_e32|_e64)?(_dpp|_sdwa)?$", "", word)) for word in words]
     return all(name in known for name in plain)
 
 
 def own_name(name: str) -> str:
     """Return the family's name of an instruction that the model knows by gfx12's."""
+    if is_gfx9():
+        return gfx9_name(name)
     return RENAMED.get(name, name) if is_gfx11() else name
 
 
@@ -101,9 +109,39 @@ def _rows(family: InstructionSet, encodings: tuple[str, ...]) -> dict[str, list[
 
 def assembled(text: str, lds: int = 0, private: int = 0, **options: object) -> bytes:
     """Assemble a kernel of a text in gfx12's names for the family."""
+    if is_gfx9():
+        return _assembled_for_gfx9(text, lds, private, **options)
     if is_gfx11():
         text = "\n".join([f"  s_mov_b32 {_GROUP}, s2", *map(_as_gfx11, text.splitlines()), ""])
     return assemble(text, lds, private, cpu=processor(), **options)  # type: ignore[arg-type]
+
+
+def _assembled_for_gfx9(text: str, lds: int, private: int, **options: object) -> bytes:
+    """With flat scratch where LLVM's prologue puts it, if the processor leaves that to kernels
+    (LLVM AMDGPU guide, "Flat Scratch")."""
+    given = {
+        name: value for name, value in options.items() if name not in ("attributes", "wave_size")
+    }
+    name, cpu = instruction_set().name, processor()
+    head, directives = [f"  s_mov_b32 {GROUP}, s2"], ""
+    if name in ("gfx908", "gfx90a") and private:
+        head = [
+            f"  s_mov_b32 {GROUP}, s4",
+            "  s_add_u32 flat_scratch_lo, s2, s5",
+            "  s_addc_u32 flat_scratch_hi, s3, 0",
+        ]
+        directives = "  .amdhsa_user_sgpr_flat_scratch_init 1"
+        directives += "\n  .amdhsa_system_sgpr_private_segment_wavefront_offset 1"
+    returning = "sc0" if name in ("gfx942", "gfx950") else "glc"
+    lines = [*head, *(as_gfx9(line, returning) for line in text.splitlines()), ""]
+    return assemble(
+        "\n".join(lines),
+        lds,
+        private,
+        cpu=cpu,
+        directives=directives,
+        **given,  # type: ignore[arg-type]
+    )
 
 
 def _as_gfx11(line: str) -> str:

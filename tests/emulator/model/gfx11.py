@@ -76,7 +76,8 @@ def _on_bits(code: str, compute: Callable[..., Bits], count: int) -> Op:
     return op(code, " ".join([code] * count), on_numbers, nans=True)
 
 
-def _extremes() -> dict[str, Op]:
+def extremes() -> dict[str, Op]:
+    """Return minima and maxima as IEEE mode has them."""
     table: dict[str, Op] = {}
     for code in ("f16", "f32", "f64"):
         form = FORMATS[code]
@@ -119,7 +120,7 @@ def _constant(value: bool) -> Callable[..., Any]:
     return lambda x, y: np.full(len(x), value)
 
 
-_EXTREMES = _extremes()
+_EXTREMES = extremes()
 _CONSTANTS: dict[str, Op] = {
     f"v_{verb}_{name}_{code}": op("mask", f"{code} {code}", _constant(name == "t"))
     for verb in ("cmp", "cmpx")

@@ -1,7 +1,7 @@
 """Instructions that move data between lanes, or between registers that are chosen when they run.
 
 RDNA 4 ISA, 16.7 (V_READFIRSTLANE, V_PERMLANE64, V_MOVREL*, V_SWAP*), 16.12 (V_READLANE,
-V_PERMLANE*), 16.15 (DS_PERMUTE, DS_BPERMUTE, DS_SWIZZLE). Waves have 32 lanes here.
+V_PERMLANE*), 16.15 (DS_PERMUTE, DS_BPERMUTE, DS_SWIZZLE).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.cases.programs import PARTIAL, Case, Registers
+from model.families import is_gfx9
+from model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
 
 # What a wave's lanes hold, by register, and EXEC: to what registers hold afterwards.
 Wave = dict[int, NDArray[np.uint32]]
 Change = Callable[[Wave, int], None]
-LANES = range(32)
 ALL = (
     *(
         f"v_{name}_b32"
@@ -56,13 +57,15 @@ class Lanes:
         change: Change,
         before: tuple[str, ...] = (),
         mask: int | None = None,
+        after: tuple[str, ...] = (),
     ) -> Case:
-        """`change` is given the registers of a wave and EXEC, and leaves what they are after."""
+        """`change` is given the registers of a wave and EXEC, and leaves what they are after.
+        `after` runs with all lanes."""
         if mask is None:
-            mask = int(self._random.choice([0xFFFFFFFF, PARTIAL, 0x00010000]))
+            mask = lane_mask(int(self._random.choice([0xFFFFFFFF, PARTIAL, 0x00010000])))
         lines = [f"  v_mov_b32 v{100 + part}, v{6 + part}" for part in range(8)]
-        lines += [*(f"  {line}" for line in before), f"  s_mov_b32 exec_lo, {mask:#x}", f"  {text}"]
-        lines += ["  s_wait_dscnt 0x0", "  s_mov_b32 exec_lo, -1"]
+        lines += [*(f"  {line}" for line in before), *set_mask("exec_lo", mask), f"  {text}"]
+        lines += ["  s_wait_dscnt 0x0", *all_lanes(), *(f"  {line}" for line in after)]
         expected = np.stack([self._after(change, mask, int(name[1:]), name[0]) for name in outputs])
 
         def judge(found: Registers) -> NDArray[np.bool_]:
@@ -72,47 +75,52 @@ class Lanes:
 
     def _after(self, change: Change, mask: int, number: int, file: str) -> NDArray[np.uint32]:
         result = np.zeros(self._inputs.shape[1], np.uint32)
-        for first in range(0, len(result), 32):
+        size = lanes_of_wave()
+        for first in range(0, len(result), size):
             wave = {
-                2 + row: values[first : first + 32].copy()
+                2 + row: values[first : first + size].copy()
                 for row, values in enumerate(self._inputs)
             }
             wave |= {100 + part: wave[6 + part].copy() for part in range(8)}
             change(wave, mask)
             # A scalar register is in all lanes.
-            result[first : first + 32] = wave[number] if file == "v" else wave[-number]
+            result[first : first + size] = wave[number] if file == "v" else wave[-number]
         return result
 
     # One lane and a scalar
 
     def _read(self) -> Iterator[Case]:
-        lane = self._number(32)
+        size = lanes_of_wave()
+        lane = self._number(size)
 
         def read(wave: Wave, mask: int) -> None:
-            wave[-50] = np.full(32, wave[3][lane])
+            wave[-50] = np.full(size, wave[3][lane])
 
         # The upper bits of the number do not count.
-        dirty = lane | self._number(1 << 27) << 5
+        dirty = lane | self._number(1 << 26) * lanes_of_wave()
         yield self._case(
             "v_readlane_b32 s50, v3, s51", ("s50",), read, (f"s_mov_b32 s51, {dirty:#x}",)
         )
         yield self._case(f"v_readlane_b32 s50, v3, {lane}", ("s50",), read)
 
         def first(wave: Wave, mask: int) -> None:
-            wave[-50] = np.full(32, wave[4][(mask & -mask).bit_length() - 1 if mask else 0])
+            wave[-50] = np.full(size, wave[4][(mask & -mask).bit_length() - 1 if mask else 0])
 
-        mask = int(self._random.choice([0xFFFFFFFF, PARTIAL, 0, 1 << lane]))
+        masks = [lane_mask(0xFFFFFFFF), lane_mask(PARTIAL), 0, 1 << lane]
+        mask = masks[self._number(len(masks))]
         yield self._case("v_readfirstlane_b32 s50, v4", ("s50",), first, mask=mask)
 
     def _write(self) -> Iterator[Case]:
-        lane, value = self._number(32), self._number(1 << 32)
+        lane, value = self._number(lanes_of_wave()), self._number(1 << 32)
 
         def write(wave: Wave, mask: int) -> None:
             wave[100][lane] = value
 
-        dirty = lane | self._number(1 << 27) << 5
-        before = (f"s_mov_b32 s50, {value:#x}", f"s_mov_b32 s51, {dirty:#x}")
-        yield self._case("v_writelane_b32 v100, s50, s51", ("v100",), write, before)
+        dirty = lane | self._number(1 << 26) * lanes_of_wave()
+        # gfx9 reads one scalar beside M0.
+        place = "m0" if is_gfx9() else "s51"
+        before = (f"s_mov_b32 s50, {value:#x}", f"s_mov_b32 {place}, {dirty:#x}")
+        yield self._case(f"v_writelane_b32 v100, s50, {place}", ("v100",), write, before)
         yield self._case(f"v_writelane_b32 v100, s50, {lane}", ("v100",), write, before)
 
     # Rows
@@ -125,7 +133,7 @@ class Lanes:
             tail = f" op_sel:[{fetches},{zeroes}]"
 
             def places(wave: Wave, select: list[int] = select) -> list[int]:
-                return [select[lane % 16 // 8] >> 4 * (lane % 8) & 15 for lane in LANES]
+                return [select[lane % 16 // 8] >> 4 * (lane % 8) & 15 for lane in lanes()]
 
             def named(wave: Wave) -> list[int]:
                 return [int(value) & 15 for value in wave[3]]
@@ -145,22 +153,22 @@ class Lanes:
         offset = self._number(64)
 
         def lane_of(wave: Wave, lane: int) -> int:
-            return (int(wave[5][lane]) + offset >> 2) % 32
+            return (int(wave[5][lane]) + offset >> 2) % lanes_of_wave()
 
         def pull(fetches: bool) -> Change:
             def change(wave: Wave, mask: int) -> None:
-                places = [lane_of(wave, lane) for lane in LANES]
+                places = [lane_of(wave, lane) for lane in lanes()]
                 taken = [int(wave[2][p]) if fetches or mask >> p & 1 else 0 for p in places]
-                _put(wave[100], taken, mask)
+                put(wave[100], taken, mask)
 
             return change
 
         def push(wave: Wave, mask: int) -> None:
-            sent = [0] * 32
-            for lane in LANES:
+            sent = [0] * lanes_of_wave()
+            for lane in lanes():
                 if mask >> lane & 1:
                     sent[lane_of(wave, lane)] = int(wave[2][lane])
-            _put(wave[100], sent, mask)
+            put(wave[100], sent, mask)
 
         for name, change in (
             ("bpermute", pull(False)),
@@ -178,8 +186,8 @@ class Lanes:
 
     def _swizzle(self, pattern: int) -> Case:
         def change(wave: Wave, mask: int) -> None:
-            places = [_swizzled(lane, pattern) for lane in LANES]
-            _put(wave[100], [int(wave[2][p]) if mask >> p & 1 else 0 for p in places], mask)
+            places = [lane & 32 | _swizzled(lane & 31, pattern) for lane in lanes()]
+            put(wave[100], [int(wave[2][p]) if mask >> p & 1 else 0 for p in places], mask)
 
         return self._case(f"ds_swizzle_b32 v100, v2 offset:{pattern:#x}", ("v100",), change)
 
@@ -191,15 +199,15 @@ class Lanes:
         def copy(far_source: bool, far_target: bool) -> Change:
             def change(wave: Wave, mask: int) -> None:
                 taken = wave[2 + source * far_source].tolist()
-                _put(wave[100 + (target if far_target else 0)], taken, mask)
+                put(wave[100 + (target if far_target else 0)], taken, mask)
 
             return change
 
         def exchange(near: int, far: int) -> Change:
             def change(wave: Wave, mask: int) -> None:
                 left, right = wave[near].tolist(), wave[far].tolist()
-                _put(wave[near], right, mask)
-                _put(wave[far], left, mask)
+                put(wave[near], right, mask)
+                put(wave[far], left, mask)
 
             return change
 
@@ -226,8 +234,14 @@ class Lanes:
         )
 
 
-def _put(register: NDArray[np.uint32], values: list[int], mask: int) -> None:
-    for lane in LANES:
+def lanes() -> range:
+    """Return the numbers of a wave's lanes."""
+    return range(lanes_of_wave())
+
+
+def put(register: NDArray[np.uint32], values: list[int], mask: int) -> None:
+    """Change the active lanes of a register."""
+    for lane in lanes():
         if mask >> lane & 1:
             register[lane] = values[lane]
 
@@ -243,7 +257,7 @@ def _exchange_halves(first: tuple[int, int], second: tuple[int, int]) -> Change:
         for (number, half), values in zip((first, second), taken, strict=True):
             kept = 0xFFFF << 16 * (1 - half)
             rows = zip(wave[number].tolist(), values, strict=True)
-            _put(wave[number], [old & kept | new << 16 * half for old, new in rows], mask)
+            put(wave[number], [old & kept | new << 16 * half for old, new in rows], mask)
 
     return change
 

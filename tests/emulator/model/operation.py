@@ -30,6 +30,7 @@ class Op:
     clamps: bool = False
     clamped: Callable[[Any], Any] | None = None
     nans: bool = False
+    known: Callable[..., Any] | None = None
 
 
 def op(result: str, sources: str, compute: Callable[..., Any], **more: Any) -> Op:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
-from model import control_flow, gfx11
+from model import control_flow, gfx9, gfx11
 from model.comparisons import COMPARISONS
-from model.families import has, is_gfx11
+from model.families import has, instruction_set, is_gfx9, is_gfx11
 from model.floats import FLOAT_OPS
 from model.integers import INTEGERS
 from model.memory import MEMORY, SCALAR_LOADS, Access, Load
@@ -33,11 +33,14 @@ class Tables:
     memory: Mapping[str, Access]
     scalar_loads: Mapping[str, Load]
     no_effect: Mapping[str, str]
+    pairs: Mapping[str, Op]
+    dots: Mapping[str, Op]
+    wide: Mapping[str, Op]
 
     @property
     def packed(self) -> tuple[str, ...]:
         """The mnemonics of VOP3P but those of matrix products, and V_PK_FMAC_F16."""
-        return (*self.halves, *PAIRS, *INTEGER_DOTS, *self.byte_dots, *MIXED)
+        return (*self.halves, *self.pairs, *self.dots, *self.byte_dots, *MIXED)
 
 
 _GFX12 = Tables(
@@ -50,11 +53,16 @@ _GFX12 = Tables(
     MEMORY,
     SCALAR_LOADS,
     control_flow.NO_EFFECT,
+    PAIRS,
+    INTEGER_DOTS,
+    {},
 )
 
 
 def tables() -> Tables:
     """Return the tables of the family."""
+    if is_gfx9():
+        return _gfx9(instruction_set().name)
     return _gfx11() if is_gfx11() else _GFX12
 
 
@@ -74,4 +82,26 @@ def _gfx11() -> Tables:
         _present(gfx11.ACCESSES),
         _present(SCALAR_LOADS),
         _present({**control_flow.NO_EFFECT, **gfx11.NO_EFFECT}),
+        PAIRS,
+        INTEGER_DOTS,
+        {},
+    )
+
+
+@cache
+def _gfx9(family: str) -> Tables:
+    """family: its name, which says which 8-bit floats it has, and what else."""
+    return Tables(
+        _present({**gfx9.VECTOR, **gfx9.bytes_of(family)}),
+        _present(gfx9.COMPARED),
+        _present(gfx9.WHOLE),
+        _present(gfx9.PACKED_HALVES),
+        {},
+        _present(gfx9.SCALAR),
+        _present(gfx9.ACCESSES),
+        _present(gfx9.LOADS),
+        _present({**control_flow.NO_EFFECT, **gfx9.NO_EFFECT}),
+        _present(PAIRS),
+        _present(gfx9.DOTS),
+        _present(gfx9.WIDE),
     )

@@ -179,14 +179,14 @@ def test_every_fragment_can_become_every_other_of_its_matrix() -> None:
         fragments = kinds(rows, columns, dtype, wave_size)
         for source, target in itertools.product(fragments, repeat=2):
             if min(source.blocks.lanes, target.blocks.lanes) == wave_size:
-                assert transforms._plan(source, target, False).kind == target
+                assert transforms.plan(source, target, False).kind == target
             elif (source.is_left, source.blocks.steps, source.blocks.depth) != (
                 target.is_left,
                 target.blocks.steps,
                 target.blocks.depth,
             ):
                 with pytest.raises(Refused):
-                    transforms._plan(source, target, False)
+                    transforms.plan(source, target, False)
 
 
 @pytest.mark.parametrize("wave_size", [32, 64])

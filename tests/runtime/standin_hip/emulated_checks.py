@@ -23,7 +23,9 @@ from amdjit.runtime.hip_errors import HipError
 from amdjit.target import find_target
 
 EXAMPLES = sorted(
-    info.name for info in pkgutil.iter_modules(amdjit.examples.__path__) if info.name != "report"
+    info.name
+    for info in pkgutil.iter_modules(amdjit.examples.__path__)
+    if info.name not in ("report", "waves")
 )
 TARGET = find_target("gfx1201")
 assert TARGET is not None

@@ -19,6 +19,7 @@ _NAN_WINS = "; NaN if one is"
 
 _MOVES = (
     (r"v_nop", "does nothing"),
+    (r"v_clrexcp", "clears the wave's exceptions of floats"),
     (r"v_pipeflush", "lets the vector ALU finish what it has begun"),
     (rf"v_mov_{_T}", "{d} = {a} in $t"),
     (rf"v_swap_{_T}", "{d} and {e} change places, in $t"),
@@ -223,9 +224,9 @@ _FLOATS = (
 
 _COMPARISONS = (
     (rf"v_cmp_f_{_T}", "{d} = 0"),
-    (rf"v_cmp_t_{_T}", "{d} = a bit for each active lane"),
+    (rf"v_cmp_(t|tru)_{_T}", "{d} = a bit for each active lane"),
     (rf"v_cmpx_f_{_T}", "EXEC = 0"),
-    (rf"v_cmpx_t_{_T}", "EXEC stays as it is"),
+    (rf"v_cmpx_(t|tru)_{_T}", "EXEC stays as it is"),
     *(
         (rf"v_cmp_{name}_{_T}", "{d} = a bit for each active lane: " + f"{condition} in $t")
         for name, condition in COMPARISONS.items()

@@ -9,6 +9,7 @@ from amdjit.emulator.analysis.mode import ALL_BITS, mode_after, written_bits
 from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 
 # By LLVM's names, without their prefixes.
@@ -16,8 +17,14 @@ _MODES = ("WAVE_MODE", "MODE")
 _EXCEPTION_FLAGS, _TRAP_CONTROL = "WAVE_EXCP_FLAG_USER", "WAVE_TRAP_CTRL"
 _SHADER_CYCLES = ("SHADER_CYCLES_LO", "SHADER_CYCLES")
 _SHADER_CYCLES_HIGH = "SHADER_CYCLES_HI"
-# Which of several dies of a processor: there is one here.
-_DIE = "XCC_ID"
+# What some have always: no traps are enabled; there is one die; bits 63:48 of the apertures' flat
+# addresses, of private memory and, in the upper half, of LDS (LLVM: SITargetLowering,
+# getSegmentAperture).
+_KNOWN: Mapping[str, int] = {
+    _TRAP_CONTROL: 0,
+    "XCC_ID": 0,
+    "SH_MEM_BASES": SHARED_APERTURE_HIGH & 0xFFFF0000 | PRIVATE_APERTURE_HIGH >> 16,
+}
 _NO_FLAGS = (
     "the emulator does not record float exceptions; EXCP_FLAG_USER can be cleared, but not read"
 )
@@ -93,8 +100,8 @@ def _set_register(frame: Frame, instruction: Instruction) -> None:
 
 
 def _get_register(frame: Frame, instruction: Instruction) -> None:
-    """S_GETREG: read MODE, the enabled traps (none), the die or the cycle counters; other hardware
-    registers are not emulated."""
+    """S_GETREG: read MODE, the cycle counters, or what is always the same; other hardware registers
+    are not emulated."""
     b = frame.builder
     name, first = _register(instruction), instruction.immediates["hwreg_offset"]
     if name in _MODES:
@@ -102,8 +109,8 @@ def _get_register(frame: Frame, instruction: Instruction) -> None:
         whole = (
             constant("i32", mode.value) if mode.known == ALL_BITS else frame.registers.mode_bits()
         )
-    elif name in (_TRAP_CONTROL, _DIE):
-        whole = constant("i32", 0)
+    elif name in _KNOWN:
+        whole = constant("i32", _KNOWN[name])
     elif name in (*_SHADER_CYCLES, _SHADER_CYCLES_HIGH):
         low, high = b.split_bits(b.call("llvm.readcyclecounter", "i64", []))
         whole = low if name != _SHADER_CYCLES_HIGH else high

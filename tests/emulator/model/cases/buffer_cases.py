@@ -8,10 +8,11 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from model.buffers import FORMATS, Resource, format_size, value_of
+from model.buffers import Resource, format_size, formats, value_of
 from model.cases.buffer_programs import DATA, INDEX, OFFSET, ROWS, BufferCase
 from model.families import is_gfx11
 from model.tables import tables
+from model.waves import lanes_of_wave
 
 # An instruction's offset, in elements, for which the lanes' own make up: these are "negative".
 _FAR, _GFX11_FAR = 1000, 500
@@ -37,7 +38,7 @@ def _resource(name: str, number: int, size: int, random: np.random.Generator) ->
         0 if raw or (check == 2 and random.integers(2)) else stride,
         swizzle,
         records,
-        _select(name, number, random),
+        selection(name, number, random),
         number if "_format_" in name and name.startswith("buffer") else int(random.integers(1, 64)),
         scale,
         int(random.integers(4)),
@@ -46,18 +47,18 @@ def _resource(name: str, number: int, size: int, random: np.random.Generator) ->
     )
 
 
-def _select(name: str, number: int, random: np.random.Generator) -> tuple[int, int, int, int]:
+def selection(name: str, number: int, random: np.random.Generator) -> tuple[int, int, int, int]:
     if not re.match("buffer_load.*_format_", name):
         return 4, 5, 6, 7
-    there = len(FORMATS[number][1])
+    there = len(formats()[number][1])
     codes = [int(random.choice([0, 1, *range(4, 4 + there)])) for _ in range(4)]
     return codes[0], codes[1], codes[2], codes[3]
 
 
-def _number(name: str, random: np.random.Generator) -> int:
+def format_number(name: str, random: np.random.Generator) -> int:
     numbers = [
         number
-        for number, (kind, widths) in FORMATS.items()
+        for number, (kind, widths) in formats().items()
         if not ("_store_" in name and kind.endswith("SCALED"))
         and not ("_d16" in name and kind in ("UINT", "SINT") and 32 in widths and "_load_" in name)
     ]
@@ -69,7 +70,7 @@ def make_case(
 ) -> BufferCase:
     """A case that the document defines. Memory of D16 loads of 32-bit integers would have to hold
     small ones."""
-    number = _number(name, random) if number is None else number
+    number = format_number(name, random) if number is None else number
     size = format_size(number) if "_format_" in name else tables().memory[name].size
     grain = min(size & -size, 8)
     while True:
@@ -105,16 +106,17 @@ def _row(case: BufferCase, grain: int, random: np.random.Generator) -> NDArray[n
     if case.ioffset >= _far():
         rows[OFFSET] -= np.uint32(case.ioffset)
     if case.formatted and not case.loads:
-        rows[DATA : DATA + 4] = _store_data(case, random)
+        rows[DATA : DATA + 4] = store_data(case, random)
     return rows
 
 
-def _store_data(case: BufferCase, random: np.random.Generator) -> NDArray[np.uint32]:
+def store_data(case: BufferCase, random: np.random.Generator) -> NDArray[np.uint32]:
     """Values that the format holds; for UNORM and SNORM any, because it is settled how they
     round."""
-    kind, widths = FORMATS[case.number]
+    kind, widths = formats()[case.number]
     channels = [
-        [_channel(case, kind, widths, number, random) for _ in range(32)] for number in range(4)
+        [_channel(case, kind, widths, number, random) for _ in range(lanes_of_wave())]
+        for number in range(4)
     ]
     whole = np.array(channels, np.uint64).astype(np.uint32)
     if not case.narrow:

@@ -9,21 +9,12 @@ import numpy as np
 from building import emulate, own_parts
 from numpy.typing import NDArray
 
-from model.buffers import (
-    FORMATS,
-    Address,
-    Resource,
-    byte_of,
-    format_size,
-    inside,
-    loaded,
-    one_of,
-    stored,
-)
+from model.buffers import Address, Resource, format_size, formats, loaded, one_of, stored
 from model.cases.programs import PARTIAL
 from model.families import assembled
 from model.memory import Atomic, Load, Store, signed
 from model.tables import tables
+from model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
 
 REGION, RESULTS = 4096, 1024
 _CASE = REGION + RESULTS
@@ -84,14 +75,14 @@ class BufferCase:
 
     @property
     def kind(self) -> str:
-        return FORMATS[self.number][0] if self.formatted else ""
+        return formats()[self.number][0] if self.formatted else ""
 
     # Text
 
     def lines(self, position: int) -> list[str]:
         one, records, last = self.resource.high_words()
         lines = [
-            f"  s_add_co_u32 s48, s0, {position * ROWS * 128:#x}",
+            f"  s_add_co_u32 s48, s0, {position * ROWS * 4 * lanes_of_wave():#x}",
             "  s_add_co_ci_u32 s49, s1, 0",
             f"  s_add_co_u32 s52, s2, {position * _CASE:#x}",
             "  s_add_co_ci_u32 s53, s3, 0",
@@ -108,10 +99,13 @@ class BufferCase:
             *((24 + n, DATA + n) for n in range(4)),
             *((100 + n, 6 + n) for n in range(4)),
         )
-        lines += [f"  global_load_b32 v{v}, v250, s[48:49] offset:{128 * row}" for v, row in rows]
+        lines += [
+            f"  global_load_b32 v{v}, v250, s[48:49] offset:{4 * lanes_of_wave() * row}"
+            for v, row in rows
+        ]
         lines += ["  s_wait_loadcnt 0x0"]
-        lines += [f"  s_mov_b32 exec_lo, {PARTIAL:#x}"] if self.partial else []
-        lines += [f"  {self.text()}", "  s_mov_b32 exec_lo, -1"]
+        lines += set_mask("exec_lo", lane_mask(PARTIAL)) if self.partial else []
+        lines += [f"  {self.text()}", *all_lanes()]
         return [*lines, f"  global_store_b128 v251, v[100:103], s[50:51] offset:{REGION}"]
 
     def text(self) -> str:
@@ -145,9 +139,9 @@ class BufferCase:
     def parts(self, where: Address) -> list[bool]:
         """Which dwords of the access are inside; those of formats and atomics all or none."""
         if self.whole():
-            return [inside(self.resource, where, 0, self.size)] * -(-self.size // 4)
+            return [self.resource.inside(where, 0, self.size)] * -(-self.size // 4)
         return [
-            inside(self.resource, where, first, min(4, self.size - first))
+            self.resource.inside(where, first, min(4, self.size - first))
             for first in range(0, self.size, 4)
         ]
 
@@ -158,12 +152,14 @@ class BufferCase:
         element = {1: 4, 3: 16}.get(self.resource.swizzle)
         for rows in self.rows:
             taken.clear()
-            for lane in range(32):
+            for lane in range(lanes_of_wave()):
                 where = self.place(rows, lane)
                 parts = self.parts(where)
+                if not self.resource.is_settled(where, self.size):
+                    return False
                 if not any(parts):
                     continue
-                byte = byte_of(self.resource, where)
+                byte = self.resource.byte_of(where)
                 total = where.own_offset + where.soffset
                 if byte + self.size > REGION or byte % min(
                     self.size & -self.size, 8 if self.whole() else 4
@@ -184,8 +180,8 @@ class BufferCase:
     def apply(self, memory: bytearray, rows: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Change one wave's memory lane by lane; returns v100 to v103."""
         result = rows[_OLD : _OLD + 4].copy()
-        for lane in range(32):
-            if not self.partial or PARTIAL >> lane & 1:
+        for lane in range(lanes_of_wave()):
+            if not self.partial or lane_mask(PARTIAL) >> lane & 1:
                 where = self.place(rows, lane)
                 (self._texel if self.formatted else self._plain)(
                     memory, rows[:, lane], result[:, lane], where
@@ -201,7 +197,7 @@ class BufferCase:
     ) -> None:
         access = tables().memory[self.name]
         parts = self.parts(where)
-        byte = byte_of(self.resource, where) if any(parts) else 0
+        byte = self.resource.byte_of(where) if any(parts) else 0
         pieces = [
             memory[byte + 4 * n : byte + min(4 * n + 4, self.size)] for n in range(len(parts))
         ]
@@ -236,9 +232,9 @@ class BufferCase:
         result: NDArray[np.uint32],
         where: Address,
     ) -> None:
-        kind, widths = FORMATS[self.number]
+        kind, widths = formats()[self.number]
         good = self.parts(where)[0]
-        byte = byte_of(self.resource, where)
+        byte = self.resource.byte_of(where)
         if not self.loads:
             if good:
                 given = [
@@ -293,12 +289,12 @@ def run_buffer_cases(cases: list[BufferCase], random: np.random.Generator) -> li
     before = random.integers(0, 1 << 32, (waves, len(cases), _CASE // 4), np.uint32)
     output = before.copy()
     body = [line for position, case in enumerate(cases) for line in case.lines(position)]
-    head = own_parts(input_bytes=128 * ROWS * len(cases), output_bytes=_CASE * len(cases))
+    head = own_parts(4 * lanes_of_wave() * ROWS * len(cases), _CASE * len(cases))
     emulate(
         assembled("\n".join([head, *body, ""])),
         "kernel",
         waves,
-        32,
+        lanes_of_wave(),
         [np.ascontiguousarray(inputs), output],
     )
     failures = []
@@ -334,7 +330,7 @@ def _compare(case: BufferCase, before: NDArray[np.uint32], after: NDArray[np.uin
                 f"wave {wave}, memory {4 * place}: {int(found[place]):x} for "
                 f"{int(expected[place]):x}"
             )
-        registers = after[wave, REGION // 4 : REGION // 4 + 128].reshape(32, 4).T
+        registers = after[wave, REGION // 4 :][: 4 * lanes_of_wave()].reshape(-1, 4).T
         bad = ~_same(registers, result, code)
         if bad.any():
             lane = int(np.argmax(bad.any(axis=0)))

@@ -10,10 +10,17 @@ from dataclasses import replace
 import numpy as np
 
 from model import control_flow, division, lanes
-from model.buffers import FORMATS
+from model.buffers import formats
 from model.cases import lds_programs
 from model.cases.buffer_cases import make_case
 from model.cases.buffer_programs import FORMATTED, BufferCase, run_buffer_cases, untyped
+from model.cases.gfx9_buffer_cases import make_gfx9_case
+from model.cases.gfx9_packed import wide_cases
+from model.cases.gfx9_registers import ALL as GFX9_REGISTERS
+from model.cases.gfx9_registers import Accumulators, DirectLoads
+from model.cases.gfx9_stores import run_scalar_stores, scalar_stores
+from model.cases.gfx9_variants import CLASSES as GFX9_CLASSES
+from model.cases.gfx9_variants import Gfx9Variant
 from model.cases.memory_programs import (
     inputs_for_memory,
     memory_cases,
@@ -28,13 +35,14 @@ from model.cases.samples import inputs_for
 from model.cases.scalar_programs import CLASSES as SCALAR_CLASSES
 from model.cases.scalar_programs import ExecCase, ScalarCase, exec_cases, run_scalar_cases
 from model.cases.variants import CLASSES, Variant
-from model.families import has, rows_by_mnemonic
+from model.families import has, is_gfx9, own_name, rows_by_mnemonic
 from model.integers import INTEGERS
 from model.memory import Access, Atomic
 from model.operation import Op
 from model.scalars import EXEC_OPS
 from model.tables import tables
 from model.values import width
+from model.waves import lanes_of_wave
 
 BATCHES = (
     *(
@@ -51,6 +59,11 @@ BATCHES = (
     ),
     *("buffers", "division", "lanes", "shared", "control", "true16"),
 )
+# gfx9 has no dual instructions and no halves of registers as operands, but others.
+GFX9_BATCHES = (
+    *(batch for batch in BATCHES if batch not in ("dual", "true16")),
+    *("wide", "registers", "direct", "stores"),
+)
 _ENCODINGS = ("VOP1", "VOP2", "VOPC", "VOP3")
 _HALF_FORMS = ("signs", "clamp", "omod", "scalar", "inline", "literal", "dpp16", "dpp8", "partial")
 _AT_ONCE = 60
@@ -58,6 +71,7 @@ _AT_ONCE = 60
 _QUICK_LANES = 512
 _WRONG_MEMORY: dict[str, Access] = {"ds_add_u32": Atomic(4, lambda m, d: m + d + 1)}
 _WRONG = {"v_add_nc_u32": replace(INTEGERS["v_add_nc_u32"], compute=lambda x, y: x + y + 1)}
+_GFX9_WRONG = {"v_add_u32": _WRONG["v_add_nc_u32"]}
 
 
 def mnemonics() -> frozenset[str]:
@@ -69,7 +83,10 @@ def mnemonics() -> frozenset[str]:
     others = {*division.ALL, *lanes.ALL, *lds_programs.ALL, *control_flow.ALL, *control_flow.ALL64}
     memory = {*known.memory, *known.scalar_loads, *FORMATTED}
     registers = {*known.vector, *known.packed, *duals, *known.scalars, *saving, *writing}
-    return frozenset(filter(has, {*memory, *registers, *others, *known.no_effect}))
+    if is_gfx9():
+        registers |= {*known.wide, "v_pk_mov_b32", *GFX9_REGISTERS, *scalar_stores()}
+    found = filter(has, {*memory, *registers, *others, *known.no_effect})
+    return frozenset(map(own_name, found))
 
 
 def _element(sources: tuple[str, ...]) -> int:
@@ -97,10 +114,10 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
         return _run_memory(tables().memory if batch == "memory" else _WRONG_MEMORY, count, random)
     if batch == "buffers":
         return _run_buffers(count, random)
-    if batch in ("packed", "dual"):
+    if batch in _PACKED:
         inputs = {size: inputs_for(size, count, 11) for size in (16, 32)}
         makers = {size: Maker(data, random) for size, data in inputs.items()}
-        make = _packed_cases if batch == "packed" else _dual_cases
+        make = _PACKED[batch]
         cases = [(size, case) for size, case in make(makers, count <= _QUICK_LANES, random)]
         return _run(cases, inputs), len(cases)
     if batch == "true16":
@@ -114,11 +131,9 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
 
 
 def _table(batch: str) -> Mapping[str, Op]:
-    return (
-        _WRONG
-        if batch == "wrong"
-        else {n: e for n, e in tables().vector.items() if _in_batch(batch, n, e)}
-    )
+    if batch == "wrong":
+        return _GFX9_WRONG if is_gfx9() else _WRONG
+    return {n: e for n, e in tables().vector.items() if _in_batch(batch, n, e)}
 
 
 def _half_cases(
@@ -148,9 +163,10 @@ def _vector_cases(
         size = _element(entry.sources)
         for row in rows_by_mnemonic(_ENCODINGS)[name]:
             # In quick runs: the plain form now and then, and one of the others.
-            classes = [str(random.choice(CLASSES))] if quick else CLASSES
+            forms, make = (GFX9_CLASSES, Gfx9Variant) if is_gfx9() else (CLASSES, Variant)
+            classes = [str(random.choice(forms))] if quick else forms
             for klass in classes:
-                yield size, Variant(makers[size], row, entry, klass).case()
+                yield size, make(makers[size], row, entry, klass).case()
 
 
 def _packed_cases(
@@ -171,6 +187,16 @@ def _dual_cases(
             yield 32, dual_case(makers[32], first, second)
 
 
+def _wide_cases(
+    makers: dict[int, Maker], quick: bool, random: np.random.Generator
+) -> Iterator[tuple[int, Case]]:
+    for case in wide_cases(makers[32], random, 2 if quick else 12):
+        yield 32, case
+
+
+_PACKED = {"packed": _packed_cases, "dual": _dual_cases, "wide": _wide_cases}
+
+
 def _run(cases: list[tuple[int, Case]], inputs: dict[int, np.ndarray]) -> list[str]:
     wrong = []
     for size, data in inputs.items():
@@ -184,7 +210,7 @@ def _run_memory(
     table: Mapping[str, Access], count: int, random: np.random.Generator
 ) -> tuple[list[str], int]:
     quick = count <= _QUICK_LANES
-    inputs = inputs_for_memory(2 if quick else count // 32, random)
+    inputs = inputs_for_memory(2 if quick else count // lanes_of_wave(), random)
     cases = memory_cases(table, random, 1 if quick else 3)
     if quick and len(cases) > _AT_ONCE:
         cases = [case for case in cases if random.integers(2)]
@@ -199,23 +225,24 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
     of the tbuffers."""
     quick = count <= _QUICK_LANES
     cases: list[BufferCase] = []
-    for name in (*FORMATTED, *untyped()):
+    make = make_gfx9_case if is_gfx9() else make_case
+    for name in filter(has, (*FORMATTED, *untyped())):
         for _ in range(1 if quick else 12):
-            cases.append(make_case(name, 1 if quick else 6, random))
+            cases.append(make(name, 1 if quick else 6, random))
     if quick:
         for name in ("load_format", "load_d16_format", "store_format", "store_d16_format"):
             chosen = f"tbuffer_{name}_xyzw"
+            if not has(chosen):
+                continue
             cases += [
-                make_case(chosen, 1, random, number)
-                for number in FORMATS
+                make(chosen, 1, random, number)
+                for number in formats()
                 if _is_settled(chosen, number)
             ]
     else:
-        for name in FORMATTED:
+        for name in filter(has, FORMATTED):
             cases += [
-                make_case(name, 6, random, number)
-                for number in FORMATS
-                if _is_settled(name, number)
+                make(name, 6, random, number) for number in formats() if _is_settled(name, number)
             ]
     waves: dict[int, list[BufferCase]] = {}
     for case in cases:
@@ -230,7 +257,7 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
 def _is_settled(name: str, number: int) -> bool:
     """The document leaves open how stores round to scaled formats, and what D16 loads make of wide
     integers."""
-    kind, widths = FORMATS[number]
+    kind, widths = formats()[number]
     wide = kind in ("UINT", "SINT") and 32 in widths
     return not ("_store_" in name and kind.endswith("SCALED")) and not (
         "_load_d16" in name and wide
@@ -241,7 +268,9 @@ def _run_scalars(count: int, random: np.random.Generator) -> tuple[list[str], in
     wrong, total = [], 0
     for size in (16, 32, 64):
         inputs = inputs_for(size, count, 11)[:8]
-        cases: list[ScalarCase | ExecCase] = [*exec_cases(inputs)] if size == 32 else []
+        cases: list[ScalarCase | ExecCase] = []
+        if size == 32 and not is_gfx9():
+            cases += exec_cases(inputs)
         for name, entry in tables().scalars.items():
             if _element(entry.op.sources) == size:
                 classes = (
@@ -280,6 +309,24 @@ def _run_lanes(count: int, random: np.random.Generator, misled: bool) -> tuple[l
     return _run([(32, case) for case in cases], {32: inputs ^ np.uint32(misled)}), len(cases)
 
 
+def _run_registers(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
+    inputs = inputs_for(32, count, 11)
+    cases = list(Accumulators(inputs, random).cases(1 if count <= _QUICK_LANES else 6))
+    failures = run_cases(cases, inputs ^ np.uint32(misled), lds_programs.region())
+    return [str(failure) for failure in failures], len(cases)
+
+
+def _run_direct(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
+    inputs = inputs_for(32, count, 11)
+    cases = list(DirectLoads(inputs, random).cases(2 if count <= _QUICK_LANES else 6))
+    failures = run_cases(cases, inputs ^ np.uint32(misled), lds_programs.region(), _PRIVATE)
+    return [str(failure) for failure in failures], len(cases)
+
+
+def _run_stores(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
+    return run_scalar_stores(4, random, 2 if count <= _QUICK_LANES else 12, misled)
+
+
 def _run_shared(count: int, random: np.random.Generator, misled: bool) -> tuple[list[str], int]:
     inputs = inputs_for(32, count, 11)
     maker = lds_programs.SharedMemory(inputs, random)
@@ -287,7 +334,7 @@ def _run_shared(count: int, random: np.random.Generator, misled: bool) -> tuple[
     wrong = []
     for start in range(0, len(cases), _AT_ONCE // 2):
         some = cases[start : start + _AT_ONCE // 2]
-        failures = run_cases(some, inputs ^ np.uint32(misled), lds_programs.REGION, _PRIVATE)
+        failures = run_cases(some, inputs ^ np.uint32(misled), lds_programs.region(), _PRIVATE)
         wrong += [str(failure) for failure in failures]
     return wrong, len(cases)
 
@@ -314,4 +361,7 @@ _PROGRAMS = {
     "lanes": _run_lanes,
     "shared": _run_shared,
     "control": _run_control,
+    "registers": _run_registers,
+    "direct": _run_direct,
+    "stores": _run_stores,
 }

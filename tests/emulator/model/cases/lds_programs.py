@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.cases.programs import PARTIAL, Case, Registers
+from model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
 
-REGION = 2048
+# Bytes of LDS that a lane fills.
+_FILLED = 64
 _PAIRS = {"b32": 4, "b64": 8}
 _FORMS = ("2addr", "2addr_stride64")
 ALL = (
@@ -38,11 +40,18 @@ ALL = (
 Step = Callable[[int, dict[int, int], bytearray, list[int]], None]
 
 
-def _read(memory: bytearray, place: int, size: int) -> int:
+def region() -> int:
+    """Return the bytes of LDS of a wave."""
+    return _FILLED * lanes_of_wave()
+
+
+def read(memory: bytearray, place: int, size: int) -> int:
+    """Return a number in memory."""
     return int.from_bytes(memory[place : place + size], "little")
 
 
-def _write(memory: bytearray, place: int, value: int, size: int) -> None:
+def write(memory: bytearray, place: int, value: int, size: int) -> None:
+    """Put a number into memory."""
     memory[place : place + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
 
 
@@ -77,17 +86,18 @@ class SharedMemory:
         self, text: str, step: Step, before: tuple[str, ...] = (), after: tuple[str, ...] = ()
     ) -> Case:
         """`after` runs with all lanes."""
-        mask = int(self._random.choice([0xFFFFFFFF, PARTIAL, 0x80000000]))
+        mask = lane_mask(int(self._random.choice([0xFFFFFFFF, PARTIAL, 0x80000000])))
+        row = 16 * lanes_of_wave()
         lines = [f"  v_mov_b32 v{100 + part}, v{2 + part}" for part in range(4)]
         lines += ["  v_lshlrev_b32 v251, 4, v0"]
         lines += [
-            f"  ds_store_b128 v251, v[{2 + 2 * part}:{5 + 2 * part}] offset:{512 * part}"
+            f"  ds_store_b128 v251, v[{2 + 2 * part}:{5 + 2 * part}] offset:{row * part}"
             for part in range(4)
         ]
-        lines += [*(f"  {line}" for line in before), f"  s_mov_b32 exec_lo, {mask:#x}", f"  {text}"]
-        lines += ["  s_wait_dscnt 0x0", "  s_mov_b32 exec_lo, -1", *(f"  {line}" for line in after)]
+        lines += [*(f"  {line}" for line in before), *set_mask("exec_lo", mask), f"  {text}"]
+        lines += ["  s_wait_dscnt 0x0", *all_lanes(), *(f"  {line}" for line in after)]
         lines += [
-            f"  ds_load_b128 v[{104 + 4 * part}:{107 + 4 * part}], v251 offset:{512 * part}"
+            f"  ds_load_b128 v[{104 + 4 * part}:{107 + 4 * part}], v251 offset:{row * part}"
             for part in range(4)
         ]
         outputs = tuple(f"v{number}" for number in range(100, 120))
@@ -100,20 +110,21 @@ class SharedMemory:
 
     def _after(self, step: Step, mask: int) -> Registers:
         columns = []
-        for first in range(0, self._inputs.shape[1], 32):
-            rows = self._inputs[:, first : first + 32]
+        size = lanes_of_wave()
+        for first in range(0, self._inputs.shape[1], size):
+            rows = self._inputs[:, first : first + size]
             parts = [np.ascontiguousarray(rows[2 * part : 2 * part + 4].T) for part in range(4)]
             memory = bytearray(b"".join(part.tobytes() for part in parts))
-            results = [[int(rows[part][lane]) for part in range(4)] for lane in range(32)]
-            for lane in range(32):
+            results = [[int(rows[part][lane]) for part in range(4)] for lane in range(size)]
+            for lane in range(size):
                 if mask >> lane & 1:
                     inputs = {2 + row: int(values[lane]) for row, values in enumerate(rows)}
                     step(lane, inputs, memory, results[lane])
             back = (
                 np.frombuffer(bytes(memory), np.uint32)
-                .reshape(4, 32, 4)
+                .reshape(4, size, 4)
                 .transpose(0, 2, 1)
-                .reshape(16, 32)
+                .reshape(16, size)
             )
             columns.append(np.concatenate([np.array(results, np.uint32).T, back]))
         return np.concatenate(columns, axis=1)
@@ -122,22 +133,23 @@ class SharedMemory:
 
     def _two(self, code: str, size: int, form: str) -> Iterator[Case]:
         stride = size * (64 if "stride" in form else 1)
-        last = (REGION - 32 * size) // stride
+        many = lanes_of_wave()
+        last = (region() - many * size) // stride
         loads = [self._number(min(last, 255) + 1) for _ in range(2)]
-        anywhere = (f"v_and_b32 v20, {31 * size:#x}, v9",)
-        own = (f"v_xor_b32 v20, {self._number(32)}, v0", f"v_mul_u32_u24 v20, {size}, v20")
+        anywhere = (f"v_and_b32 v20, {(many - 1) * size:#x}, v9",)
+        own = (f"v_xor_b32 v20, {self._number(many)}, v0", f"v_mul_u32_u24 v20, {size}, v20")
         first = self._number(
-            max(1, min(last, 255) - 32 // (stride // size) + 1) if stride == size else last
+            max(1, min(last, 255) - many // (stride // size) + 1) if stride == size else last
         )
-        stores = [first, first + (32 if stride == size else 1)]
+        stores = [first, first + (many if stride == size else 1)]
         flip = int(own[0].split(", ")[1])
         if self._number(2):
             stores.reverse()
         count = size // 4
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
-            place = inputs[9] & 31 * size
-            values = [_read(memory, place + offset * stride, size) for offset in loads]
+            place = inputs[9] & (many - 1) * size
+            values = [read(memory, place + offset * stride, size) for offset in loads]
             result[: 2 * count] = [part for value in values for part in _dwords(value, count)]
 
         def exchange(keeps: bool) -> Step:
@@ -149,9 +161,9 @@ class SharedMemory:
                     data = sum(inputs[2 + 2 * number + part] << 32 * part for part in range(count))
                     if keeps:
                         result[number * count : (number + 1) * count] = _dwords(
-                            _read(memory, place, size), count
+                            read(memory, place, size), count
                         )
-                    _write(memory, place, data, size)
+                    write(memory, place, data, size)
 
             return step
 
@@ -171,10 +183,10 @@ class SharedMemory:
 
         def step(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
             place = 8 * lane + offset
-            result[:2] = _dwords(_read(memory, place, 8), 2)
+            result[:2] = _dwords(read(memory, place, 8), 2)
             for part in (0, 1):
                 if inputs[2 + part] >> 31:
-                    _write(memory, place + 4 * part, inputs[2 + part] & 0x7FFFFFFF, 4)
+                    write(memory, place + 4 * part, inputs[2 + part] & 0x7FFFFFFF, 4)
 
         before = ("v_lshlrev_b32 v20, 3, v0",)
         return self._case(
@@ -199,9 +211,9 @@ class SharedMemory:
                 # All lanes get what was there before the first of them.
                 if id(memory) not in seen:
                     seen.clear()
-                    seen[id(memory)] = _read(memory, place, 4)
+                    seen[id(memory)] = read(memory, place, 4)
                 result[0] = seen[id(memory)]
-                _write(memory, place, _read(memory, place, 4) + sign, 4)
+                write(memory, place, read(memory, place, 4) + sign, 4)
 
             yield self._case(f"ds_{name} v100 offset:{offset}", step, before)
 
@@ -210,17 +222,17 @@ class SharedMemory:
         before = (f"s_mov_b32 m0, {base | self._number(1 << 16) << 16:#x}",)
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
-            result[0] = _read(memory, base + offset + 4 * lane, 4)
+            result[0] = read(memory, base + offset + 4 * lane, 4)
 
         def store(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
-            _write(memory, base + offset + 4 * lane, inputs[3], 4)
+            write(memory, base + offset + 4 * lane, inputs[3], 4)
 
         yield self._case(f"ds_load_addtid_b32 v100 offset:{offset}", load, before)
         yield self._case(f"ds_store_addtid_b32 v3 offset:{offset}", store, before)
 
     def _global_by_lane(self) -> Iterator[Case]:
         row = self._number(12)
-        place = f"s[0:1] offset:{128 * row}"
+        place = f"s[0:1] offset:{4 * lanes_of_wave() * row}"
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:
             result[0] = inputs[2 + row]
@@ -239,7 +251,8 @@ class SharedMemory:
         mask = self._number(16)
         before = (f"s_mov_b32 m0, {mask}", "v_lshlrev_b32 v252, 4, v0")
         back = tuple(
-            f"global_store_b32 v250, v{2 + row}, s[0:1] offset:{128 * row}" for row in range(4)
+            f"global_store_b32 v250, v{2 + row}, s[0:1] offset:{4 * lanes_of_wave() * row}"
+            for row in range(4)
         )
 
         def load(lane: int, inputs: dict[int, int], memory: bytearray, result: list[int]) -> None:

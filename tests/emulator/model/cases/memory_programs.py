@@ -11,26 +11,37 @@ from building import emulate, own_parts
 from numpy.typing import NDArray
 
 from model.cases.programs import PARTIAL
-from model.families import assembled
+from model.families import assembled, instruction_set, is_gfx9
 from model.memory import Access, Atomic, Load, Store, signed
 from model.tables import tables
 from model.values import differences
+from model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
 
 Rows = NDArray[np.uint32]
-REGION = 512
-RESULTS = 2048
-_CASE = REGION + RESULTS
+# Words 3 of a buffer of dwords (RDNA 4 ISA, 9.1.5; CDNA 3 ISA, 9.1.8).
+_WORDS, _GFX9_WORDS = 0x30014000, 0x00020000
 # Rows of inputs: any offset, 16-byte places (each lane its own), places that lanes share, four of
-# data, four old.
-_ANY, _OWN, _SHARED, _DATA, _OLD, _ROWS = 0, 1, 2, 3, 7, 11
+# data, four old. Groups of registers begin at even numbers, as gfx90a wants them.
+_ANY, _OWN, _SHARED, _DATA, _OLD, _ROWS = 0, 1, 2, 4, 8, 12
+
+
+def _region() -> int:
+    """Return the bytes of memory of a wave: 16 of each lane."""
+    return 16 * lanes_of_wave()
+
+
+def _case_bytes() -> int:
+    """Return the bytes of a case: memory, and four dwords of each lane's results."""
+    return 2 * _region()
 
 
 def inputs_for_memory(waves: int, random: np.random.Generator) -> Rows:
     """Rows by waves and lanes."""
-    rows = random.integers(0, 1 << 32, (_ROWS, waves, 32), np.uint32)
-    rows[_ANY] = random.integers(0, REGION - 32, (waves, 32))
-    rows[_OWN] = np.stack([random.permutation(32) for _ in range(waves)]) * 16
-    rows[_SHARED] = random.integers(0, 6, (waves, 32)) * 8
+    lanes = lanes_of_wave()
+    rows = random.integers(0, 1 << 32, (_ROWS, waves, lanes), np.uint32)
+    rows[_ANY] = random.integers(0, _region() - 32, (waves, lanes))
+    rows[_OWN] = np.stack([random.permutation(lanes) for _ in range(waves)]) * 16
+    rows[_SHARED] = random.integers(0, 6, (waves, lanes)) * 8
     return rows
 
 
@@ -67,13 +78,13 @@ class MemoryCase:
     # Text
 
     def lines(self, number: int) -> list[str]:
-        base = number * _CASE
+        base = number * _case_bytes()
         lines = [f"  s_add_co_u32 s50, s2, {base:#x}", "  s_add_co_ci_u32 s51, s3, 0"]
         lines += [f"  v_mov_b32 v{100 + part}, v{2 + _OLD + part}" for part in range(4)]
         lines += [f"  v_mov_b32 v20, v{2 + self.row}", *self._prepared()]
-        lines += [f"  s_mov_b32 exec_lo, {PARTIAL:#x}"] if self.partial else []
-        lines += [f"  {self.text()}", "  s_mov_b32 exec_lo, -1", *self._finished()]
-        return [*lines, f"  global_store_b128 v251, v[100:103], s[50:51] offset:{REGION}"]
+        lines += set_mask("exec_lo", lane_mask(PARTIAL)) if self.partial else []
+        lines += [f"  {self.text()}", *all_lanes(), *self._finished()]
+        return [*lines, f"  global_store_b128 v251, v[100:103], s[50:51] offset:{_region()}"]
 
     def _prepared(self) -> list[str]:
         base = [f"  s_add_co_u32 s56, s50, {self.moved}", "  s_add_co_ci_u32 s57, s51, 0"]
@@ -81,25 +92,25 @@ class MemoryCase:
             return base
         if self.space in ("flat", "global"):
             return [
-                "  v_add_co_u32 v21, vcc_lo, s50, v20",
-                "  v_mov_b32 v22, s51",
-                "  v_add_co_ci_u32_e32 v22, vcc_lo, 0, v22, vcc_lo",
+                "  v_add_co_u32 v22, vcc_lo, s50, v20",
+                "  v_mov_b32 v23, s51",
+                "  v_add_co_ci_u32_e32 v23, vcc_lo, 0, v23, vcc_lo",
             ]
         if self.space == "buffer":
             return [
                 "  s_mov_b32 s52, s50",
                 "  s_and_b32 s53, s51, 0xffff",
-                f"  s_movk_i32 s54, {REGION}",
-                "  s_mov_b32 s55, 0x30014000",
+                f"  s_movk_i32 s54, {_region()}",
+                f"  s_mov_b32 s55, {buffer_words():#x}",
             ]
         if self.space in ("ds", "scratch"):
             store = (
                 "ds_store_b128 v251, v[24:27]"
                 if self.space == "ds"
-                else "scratch_store_b128 off, v[24:27], off"
+                else "scratch_store_b128 v28, v[24:27], off"
             )
-            scalar = f"  s_mov_b32 s56, {self.moved}"
-            return ["  global_load_b128 v[24:27], v251, s[50:51]", f"  {store}", scalar]
+            zero, scalar = "  v_mov_b32 v28, 0", f"  s_mov_b32 s56, {self.moved}"
+            return [zero, "  global_load_b128 v[24:27], v251, s[50:51]", f"  {store}", scalar]
         return []
 
     def _finished(self) -> list[str]:
@@ -108,7 +119,7 @@ class MemoryCase:
         load = (
             "ds_load_b128 v[24:27], v251"
             if self.space == "ds"
-            else "scratch_load_b128 v[24:27], off, off"
+            else "scratch_load_b128 v[24:27], v28, off"
         )
         return [f"  {load}", "  global_store_b128 v251, v[24:27], s[50:51]"]
 
@@ -129,8 +140,8 @@ class MemoryCase:
             )
             return f"{self.name} {f'{target}, ' if self.returns else ''}v20{first}{second}{tail}"
         address = {
-            "global": ("v[21:22]", ", off") if self.wide else ("v20", ", s[56:57]"),
-            "flat": ("v[21:22]", ""),
+            "global": ("v[22:23]", ", off") if self.wide else ("v20", ", s[56:57]"),
+            "flat": ("v[22:23]", ""),
             "scratch": ("off" if self.wide else "v20", ", s56" if self.moved else ", off"),
             "buffer": ("v20", ", s[52:55], null offen"),
         }[self.space]
@@ -161,8 +172,8 @@ class MemoryCase:
     def apply(self, memory: bytearray, rows: Rows) -> Rows:
         """Change one wave's memory lane by lane; `rows` are its inputs. Returns v100 to v103."""
         result = rows[_OLD : _OLD + 4].copy()
-        for lane in range(32):
-            if not self.partial or PARTIAL >> lane & 1:
+        for lane in range(lanes_of_wave()):
+            if not self.partial or lane_mask(PARTIAL) >> lane & 1:
                 self._lane(memory, rows[:, lane], result[:, lane], lane)
         return result
 
@@ -229,14 +240,24 @@ def memory_cases(
                 isinstance(access, Atomic)
                 and not name.startswith("ds")
                 and "_csub_" not in name
-                and bool(random.integers(2))
+                and (bool(random.integers(2)) or _returns_nothing(name))
             )
-            cases.append(
-                MemoryCase(
-                    name, access, partial, offset, row, _moved(name, wide, random), wide, silent
-                )
-            )
+            moved = _moved(name, wide, random)
+            if name.startswith("scratch") and instruction_set().name in ("gfx908", "gfx90a"):
+                wide = moved != 0  # a scalar or a vector makes the address
+            cases.append(MemoryCase(name, access, partial, offset, row, moved, wide, silent))
     return cases
+
+
+def buffer_words() -> int:
+    """Return the last dword of a plain buffer's description."""
+    return _GFX9_WORDS if is_gfx9() else _WORDS
+
+
+def _returns_nothing(name: str) -> bool:
+    """gfx908's atomics of floats have no form that returns (LLVM's
+    `FeatureAtomicFaddNoRtnInsts`)."""
+    return instruction_set().name == "gfx908" and name.endswith(("add_f32", "pk_add_f16"))
 
 
 def _moved(name: str, wide: bool, random: np.random.Generator) -> int:
@@ -264,17 +285,24 @@ def run_memory_cases(
 ) -> list[str]:
     """Run all cases on all waves; return what is wrong."""
     waves = inputs.shape[1]
-    inputs = np.concatenate([inputs, np.zeros((1, waves, 32), np.uint32)])
-    before = random.integers(0, 1 << 32, (waves, len(cases), _CASE // 4), np.uint32)
+    inputs = np.concatenate([inputs, np.zeros((1, waves, lanes_of_wave()), np.uint32)])
+    before = random.integers(0, 1 << 32, (waves, len(cases), _case_bytes() // 4), np.uint32)
     output = before.copy()
     loads = [
-        f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}"
+        f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{4 * lanes_of_wave() * row}"
         for row in range(len(inputs))
     ]
     body = [line for number, case in enumerate(cases) for line in case.lines(number)]
-    head = own_parts(input_bytes=128 * len(inputs), output_bytes=_CASE * len(cases))
-    code = assembled("\n".join([head, *loads, *body, ""]), lds=REGION, private=64)
-    emulate(code, "kernel", waves, 32, [np.ascontiguousarray(inputs.transpose(1, 0, 2)), output])
+    row = 4 * lanes_of_wave()
+    head = own_parts(input_bytes=row * len(inputs), output_bytes=_case_bytes() * len(cases))
+    code = assembled("\n".join([head, *loads, *body, ""]), lds=_region(), private=64)
+    emulate(
+        code,
+        "kernel",
+        waves,
+        lanes_of_wave(),
+        [np.ascontiguousarray(inputs.transpose(1, 0, 2)), output],
+    )
     failures = []
     for number, case in enumerate(cases):
         text = _compare(case, inputs, before[:, number], output[:, number])
@@ -285,19 +313,19 @@ def run_memory_cases(
 
 def _compare(case: MemoryCase, inputs: Rows, before: Rows, after: Rows) -> str:
     for wave in range(inputs.shape[1]):
-        memory = bytearray(before[wave, : REGION // 4].tobytes())
+        memory = bytearray(before[wave, : _region() // 4].tobytes())
         result = case.apply(memory, inputs[:, wave])
         kind, code = (np.uint64, "f64") if case.code == "f64" else (np.uint32, case.code)
         expected = np.frombuffer(bytes(memory), kind).astype(np.uint64)
-        found = after[wave, : REGION // 4].view(kind).astype(np.uint64)
+        found = after[wave, : _region() // 4].view(kind).astype(np.uint64)
         wrong = differences(found, expected, code, 0, 0.0)
         if wrong.any():
             place = int(np.argmax(wrong))
             return (
                 f"wave {wave}, memory {place}: {int(found[place]):x} for {int(expected[place]):x}"
             )
-        registers = after[wave, REGION // 4 : REGION // 4 + 128].reshape(32, 4).T
-        bad = np.zeros(32, bool)
+        registers = after[wave, _region() // 4 :][: 4 * lanes_of_wave()].reshape(-1, 4).T
+        bad = np.zeros(lanes_of_wave(), bool)
         for mine, right in zip(registers, result, strict=True):
             part = "b32" if code == "f64" else code
             bad |= differences(mine.astype(np.uint64), right.astype(np.uint64), part, 0, 0.0)
@@ -330,12 +358,12 @@ def run_scalar_loads(waves: int, random: np.random.Generator) -> list[str]:
     head = own_parts(input_bytes=256, output_bytes=64 * len(names))
     setup = (
         f"  s_mov_b32 s52, s0\n  s_and_b32 s53, s1, 0xffff\n  s_movk_i32 s54, {records}\n  "
-        "s_mov_b32 s55, 0x30014000\n"
+        f"s_mov_b32 s55, {buffer_words():#x}\n"
     )
     source = random.integers(0, 1 << 32, (waves, 64), np.uint32)
     found = np.zeros((waves, len(names), 16), np.uint32)
     text = "\n".join([head, setup, "  v_mov_b32 v1, 0", *lines, ""])
-    emulate(assembled(text), "kernel", waves, 32, [source, found])
+    emulate(assembled(text), "kernel", waves, lanes_of_wave(), [source, found])
     wrong = []
     for number, (name, offset) in enumerate(zip(names, offsets, strict=True)):
         load = loads[name]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from model.cases.programs import MASK, SCALARS, SOURCES, VCC, Registers
+from model.families import is_gfx9
 from model.values import FLOATS, Bits, Numbers, width
+from model.waves import lane_bits, lane_mask, lanes_of_wave, mask_name
 
 LITERALS = (0x40490FDB, 0xFFFF8003, 0x00000117, 0x12345678, 0xBE99999A)
 
@@ -70,7 +73,7 @@ class Maker:
         return np.full(self._lanes, value & 0xFFFFFFFFFFFFFFFF, np.uint64)
 
     def lane_bits(self, mask: int) -> Numbers:
-        return np.tile([bool(mask >> lane & 1) for lane in range(32)], self._lanes // 32)
+        return np.tile(lane_bits(lane_mask(mask)), self._lanes // lanes_of_wave())
 
     def vector(self, number: int, code: str, half: int, true16: bool = True) -> Source:
         first, size = SOURCES[number], _size(code)
@@ -115,30 +118,38 @@ class Maker:
 
     def mask(self, register: str) -> Source:
         bits = self.lane_bits(VCC if register == "vcc_lo" else MASK)
-        return Source(register, bits.astype(np.uint64), "mask")
+        return Source(mask_name(register), bits.astype(np.uint64), "mask")
 
     # Other lanes
 
     def other_lanes(self, klass: str, result: str, extended: bool) -> Lanes:
-        fetch = self.flip()
+        fetch = self.flip() and not is_gfx9()
         if klass == "dpp8":
             order = [int(value) for value in self._random.integers(0, 8, 8)]
             text = f" dpp8:[{','.join(map(str, order))}]{' fi:1' if fetch else ''}"
             sources = tuple(lane & ~7 | order[lane & 7] for lane in range(32))
             return Lanes(text, sources, True, fetch, (True,) * 32)
-        name, sources = self._control()
+        name, sources, known = self._control() if klass == "dpp16" else self._broadcast()
         bound = self.flip() or result == "mask"
         rows, banks = (
             (15, 15) if result == "mask" else (int(x) for x in self._random.integers(1, 16, 2))
         )
+        rows &= known
         text = f" {name} row_mask:{rows:#x} bank_mask:{banks:#x}"
         text += (" bound_ctrl:1" if bound else "") + (" fi:1" if fetch else "")
         written = tuple(
-            bool(rows >> lane // 16 & 1 and banks >> lane // 4 % 4 & 1) for lane in range(32)
+            bool(rows >> lane // 16 & 1 and banks >> lane // 4 % 4 & 1)
+            for lane in range(lanes_of_wave())
         )
         return Lanes(text, sources, bound, fetch, written)
 
-    def _control(self) -> tuple[str, tuple[int | None, ...]]:
+    def _broadcast(self) -> tuple[str, tuple[int | None, ...], int]:
+        """The control that operations on 64 bits have, too."""
+        place = int(self._random.integers(16))
+        return f"row_newbcast:{place}", tuple(lane & ~15 | place for lane in range(64)), 15
+
+    def _control(self) -> tuple[str, tuple[int | None, ...], int]:
+        """A control, the source of each lane, and the rows for which the document names one."""
         amount = int(self._random.integers(1, 16))
         order = [int(value) for value in self._random.integers(0, 4, 4)]
         moves = {
@@ -151,12 +162,33 @@ class Maker:
             f"row_share:{amount}": lambda place: amount,
             f"row_xmask:{amount}": lambda place: place ^ amount,
         }
+        if is_gfx9():
+            del moves[f"row_share:{amount}"], moves[f"row_xmask:{amount}"]
+            if self.flip():
+                return self._whole_wave()
         name = str(self.pick(*moves))
-        places = [moves[name](lane % 16) for lane in range(32)]
-        return name, tuple(
+        places = [moves[name](lane % 16) for lane in range(lanes_of_wave())]
+        sources = tuple(
             lane // 16 * 16 + place if 0 <= place < 16 else None
             for lane, place in enumerate(places)
         )
+        return name, sources, 15
+
+    def _whole_wave(self) -> tuple[str, tuple[int | None, ...], int]:
+        """gfx9's shifts of whole waves, and its broadcasts to later rows (CDNA 3 ISA, table "DPP
+        operations"); what rows without an earlier one get is not said."""
+        moves: dict[str, tuple[Callable[[int], int], int]] = {
+            "wave_shl:1": (lambda lane: lane + 1, 15),
+            "wave_rol:1": (lambda lane: (lane + 1) % 64, 15),
+            "wave_shr:1": (lambda lane: lane - 1, 15),
+            "wave_ror:1": (lambda lane: (lane - 1) % 64, 15),
+            "row_bcast:15": (lambda lane: (lane & 48) - 1, 14),
+            "row_bcast:31": (lambda lane: (lane & 32) - 1, 12),
+        }
+        name = str(self.pick(*moves))
+        source, known = moves[name]
+        found = [source(lane) for lane in range(64)]
+        return name, tuple(lane if 0 <= lane < 64 else None for lane in found), known
 
 
 def _size(code: str) -> int:

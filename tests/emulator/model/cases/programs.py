@@ -11,6 +11,7 @@ from building import emulate, own_parts
 from numpy.typing import NDArray
 
 from model.families import assembled
+from model.waves import in_lanes, lanes_of_wave
 
 Registers = NDArray[np.uint32]
 
@@ -72,34 +73,35 @@ class _Layout:
 def run_cases(
     cases: list[Case], inputs: Registers, lds: int = 0, private: int = 0
 ) -> list[Failure]:
-    """Run all cases in one kernel on `inputs` (registers by lanes, a multiple of 32); it has LDS
-    and private memory."""
+    """Run all cases in one kernel on `inputs` (registers by lanes, whole waves); it has LDS and
+    private memory."""
     rows, lanes = inputs.shape
-    groups = lanes // 32
+    size = lanes_of_wave()
+    groups = lanes // size
     layout = _Layout()
     for case in cases:
         layout.lines += case.lines
         for register in case.outputs:
             if not _is_vector(register):
-                layout.lines.append(f"  v_mov_b32 v249, {register}")
+                layout.lines += in_lanes(register, "v249")
             source = register if _is_vector(register) else "v249"
             layout.lines.append(
-                f"  global_store_b32 v250, {source}, s[2:3] offset:{128 * layout.rows}"
+                f"  global_store_b32 v250, {source}, s[2:3] offset:{4 * size * layout.rows}"
             )
             layout.rows += 1
     loads = [
-        f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{128 * row}" for row in range(rows)
+        f"  global_load_b32 v{2 + row}, v250, s[0:1] offset:{4 * size * row}" for row in range(rows)
     ]
     scalars = [f"  s_mov_b32 s{number}, {value:#x}" for number, value in SCALARS.items()]
-    head = own_parts(input_bytes=128 * rows, output_bytes=128 * layout.rows)
+    head = own_parts(input_bytes=4 * size * rows, output_bytes=4 * size * layout.rows)
     text = "\n".join([head, *loads, "  s_wait_loadcnt 0x0", *scalars, *layout.lines, ""])
-    packed = np.ascontiguousarray(inputs.reshape(rows, groups, 32).transpose(1, 0, 2))
-    found = np.zeros((groups, layout.rows, 32), np.uint32)
+    packed = np.ascontiguousarray(inputs.reshape(rows, groups, size).transpose(1, 0, 2))
+    found = np.zeros((groups, layout.rows, size), np.uint32)
     emulate(
         assembled(text, lds, private, attributes="+real-true16"),
         "kernel",
         groups,
-        32,
+        size,
         [packed, found],
     )
     return list(_judged(cases, inputs, found.transpose(1, 0, 2).reshape(layout.rows, lanes)))

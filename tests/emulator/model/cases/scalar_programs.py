@@ -204,8 +204,8 @@ def run_scalar_cases(cases: Sequence[AnyCase], inputs: Inputs, wave_size: int = 
     lines = [_HEAD.format(bytes=16 * len(cases))]
     for number, case in enumerate(cases):
         lines += case.lines()
-        lines += [f"  v_mov_b32 v{1 + part}, s{60 + part}" for part in range(3)]
-        lines.append(f"  global_store_b96 v0, v[1:3], s[2:3] offset:{16 * number}")
+        lines += [f"  v_mov_b32 v{2 + part}, s{60 + part}" for part in range(3)]
+        lines.append(f"  global_store_b96 v0, v[2:4], s[2:3] offset:{16 * number}")
     found = np.zeros((waves, len(cases), 4), np.uint32)
     code = assembled("\n".join([*lines, ""]), wave_size=wave_size)
     emulate(code, "kernel", waves, 1, [np.ascontiguousarray(inputs.T), found])

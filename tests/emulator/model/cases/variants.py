@@ -10,10 +10,19 @@ import numpy as np
 from amdjit.emulator.decoder.rows import Row
 from model.cases.operand_makers import Lanes, Maker, Source, _size
 from model.cases.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
-from model.families import is_gfx11
+from model.families import is_gfx9, is_gfx11
 from model.ieee import FORMATS, output
 from model.operation import Op
 from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns, saturated, width
+from model.waves import (
+    all_lanes,
+    copied_mask,
+    lane_bits,
+    lane_mask,
+    lanes_of_wave,
+    mask_name,
+    set_mask,
+)
 
 CLASSES = (
     "plain",
@@ -70,6 +79,7 @@ class Variant:
         self._clamp = klass == "clamp" and self._may_clamp()
         self._omod = 1 + int(maker.flip()) if klass == "omod" and self._may_scale() else 0
         # Which half each of the three sources and the result name, where they are 16-bit operands.
+        self._known: Numbers | bool = True
         self._halves = halves or tuple(int(klass == "halves" and maker.flip()) for _ in range(4))
         self._lanes: Lanes | None = None
         if klass in ("dpp8", "dpp16") and row.has(klass) and "kf32" not in entry.sources:
@@ -88,17 +98,16 @@ class Variant:
         values = self._computed(sources)
         name = self._text(sources)
         lines = [f"  v_mov_b32 v{RESULT + part}, v{OLD + part}" for part in range(self._dwords())]
-        lines += [f"  s_mov_b32 vcc_lo, {VCC:#x}", f"  s_mov_b32 s48, {MASK:#x}"]
-        lines += [f"  s_mov_b32 exec_lo, {PARTIAL:#x}"] if self._partial else []
+        lines += [*set_mask("vcc_lo", lane_mask(VCC)), *set_mask("s48", lane_mask(MASK))]
+        lines += set_mask("exec_lo", lane_mask(PARTIAL)) if self._partial else []
         lines.append(f"  {name}")
         # Where EXEC is the result it is kept before it is set back.
-        lines += ["  s_mov_b32 s50, exec_lo"] if "cmpx" in self._row.opcode.mnemonic else []
-        lines += (
-            ["  s_mov_b32 exec_lo, -1"]
-            if self._partial or "cmpx" in self._row.opcode.mnemonic
-            else []
-        )
+        lines += copied_mask("exec_lo", "s50") if self._narrows_exec() else []
+        lines += all_lanes() if self._partial or self._narrows_exec() else []
         return Case(name, tuple(lines), self._outputs(), lambda found: self._judge(values, found))
+
+    def _narrows_exec(self) -> bool:
+        return "cmpx" in self._row.opcode.mnemonic
 
     # Sources
 
@@ -167,23 +176,21 @@ class Variant:
     def _moved(self, bits: Bits) -> Bits:
         """Patterns from other lanes; 0 for a missing lane if `bound_ctrl` is set."""
         assert self._lanes is not None
-        waves = bits.reshape(-1, 32)
+        waves = bits.reshape(-1, lanes_of_wave())
         moved = waves[:, [lane or 0 for lane in self._lanes.sources]]
         return np.where(self._valid(), moved, 0).astype(np.uint64).reshape(-1)
 
     def _valid(self) -> Numbers:
         """Return which lanes of a wave have a source."""
         assert self._lanes is not None
-        active = PARTIAL if self._partial and not self._lanes.inactive else -1
+        active = lane_mask(PARTIAL) if self._partial and not self._lanes.inactive else -1
         return np.array(
             [lane is not None and bool(active >> lane & 1) for lane in self._lanes.sources]
         )
 
     def _writes(self) -> Numbers:
         """Return which lanes of a wave are written."""
-        lanes = np.array(
-            [bool((PARTIAL if self._partial else -1) >> lane & 1) for lane in range(32)]
-        )
+        lanes = lane_bits(lane_mask(PARTIAL) if self._partial else -1)
         if self._lanes is not None:
             lanes &= np.array(self._lanes.written)
             if not self._lanes.zero:
@@ -203,11 +210,12 @@ class Variant:
                 numbers(self._old() >> np.uint64(16 * self._result_half()), self._op.result)
             )
         with np.errstate(all="ignore"):
+            self._known = self._op.known(*operands) if self._op.known else True
             values = self._op.compute(*operands)
             carry = None
             if self._op.carry:
                 values, carry = values
-            if self._omod and not is_gfx11():
+            if self._omod and not (is_gfx11() or is_gfx9()):
                 values = scaled(values, self._op.result, self._omod)
             if self._clamp:
                 values = self._clamped(values)
@@ -234,13 +242,13 @@ class Variant:
         return tuple(vectors)
 
     def _mask_register(self) -> str:
-        if "cmpx" in self._row.opcode.mnemonic:
-            return "s50"
-        return "vcc_lo" if self._short else "s50"
+        if self._narrows_exec():
+            return mask_name("s50")
+        return mask_name("vcc_lo" if self._short else "s50")
 
     def _judge(self, expected: tuple[Numbers, Numbers | None], found: Registers) -> Numbers:
         values, carry = expected
-        written = np.tile(self._writes(), found.shape[1] // 32)
+        written = np.tile(self._writes(), found.shape[1] // lanes_of_wave())
         wrong = np.zeros(found.shape[1], bool)
         if self._op.result == "mask" or carry is not None:
             bits = np.asarray(values if carry is None else carry, bool) & written
@@ -258,18 +266,20 @@ class Variant:
         if self._dwords() == 2:
             mine |= found[1].astype(np.uint64) << np.uint64(32)
         new = _as_bits(values, code)
-        wrong = written & differences(
+        wrong = (written & self._known) & differences(
             self._part(mine), new, code, self._op.ulps, self._op.absolute, self._op.nans
         )
         # What is not written stays: whole registers of other lanes, the other half.
         kept = mine != self._old()
         wrong |= ~written & kept
-        if width(code) == 16 and self._row.operands[0].half:
-            other = np.uint64(16 * (1 - self._result_half()))
-            wrong |= (mine >> other & np.uint64(0xFFFF)) != (
-                self._old() >> other & np.uint64(0xFFFF)
-            )
-        return wrong
+        return wrong | written & self._wrong_beside(mine)
+
+    def _wrong_beside(self, mine: Bits) -> Numbers:
+        """Where the other half of the register has changed."""
+        if width(self._op.result) != 16 or not self._row.operands[0].half:
+            return np.zeros(len(mine), bool)
+        other = np.uint64(16 * (1 - self._result_half()))
+        return (mine ^ self._old()) >> other & np.uint64(0xFFFF) != 0
 
     def _part(self, bits: Bits) -> Bits:
         return bits >> np.uint64(16 * self._result_half())

@@ -21,7 +21,7 @@ from amdjit.emulator.checks.init.rules.lanes import write_columns, write_transpo
 from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.decoder.instruction import Instruction, Register
-from amdjit.emulator.decoder.traits import HIGH_HALF, LOW_HALF, Exchange, Space
+from amdjit.emulator.decoder.traits import HIGH_HALF, LOW_HALF, Exchange, Space, Unit
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
 from amdjit.emulator.wave.frame import CONTEXT
@@ -37,6 +37,8 @@ class MemoryRules:
 
     def __init__(self) -> None:
         self._half = self._part = 0
+        # What a load without a register as its result has found; a store to LDS follows.
+        self._direct: list[Halves] = []
 
     def begin_instruction(self) -> None:
         """Start with the lower half and the first register."""
@@ -51,6 +53,8 @@ class MemoryRules:
             self._half, self._part = half, 0
         if access.space == "k":
             self._scalar_load(shadow, instruction, access, known)
+        elif instruction.traits.unit is Unit.SCALAR_MEMORY:
+            self._scalar_change(shadow, instruction, access)
         elif access.kind is AccessKind.LOAD:
             self._load(shadow, instruction, access)
         elif access.kind is AccessKind.STORE:
@@ -76,6 +80,25 @@ class MemoryRules:
         for part in range(target.dwords):
             bit = ZERO if found == ZERO else b.sub(ZERO, b.mask(b.shift("lshr", found, part), 1))
             shadow.registers.write_scalar(slot + part, bit)
+
+    def _scalar_change(
+        self, shadow: Shadow, instruction: Instruction, access: MemoryAccess
+    ) -> None:
+        """A scalar store or atomic: what it leaves in memory is defined, or reported."""
+        data = instruction.operand("sdst")
+        undefined, kind = shadow.scalar(data), InitKind.STORE
+        count = max(access.size // 4, 1)
+        if access.kind is AccessKind.ATOMIC:
+            kind = InitKind.ATOMIC
+            if instruction.access.exchange is not Exchange.SWAP:
+                old = self._loaded(shadow, instruction, access)
+                undefined = shadow.masks.either(undefined, *(mask for pair in old for mask in pair))
+        report_undefined(shadow, instruction, kind, undefined)
+        self._define(shadow, instruction, access, [(ZERO, ZERO)] * count)
+        slot = scalar_slot(data) if isinstance(data, Register) else None
+        if instruction.returns_old and slot is not None:
+            for part in range(count):
+                shadow.registers.write_scalar(slot + part, ZERO)
 
     def _call(
         self,
@@ -126,11 +149,14 @@ class MemoryRules:
         return [(masks[2 * part], masks[2 * part + 1]) for part in range(count)]
 
     def _load(self, shadow: Shadow, instruction: Instruction, access: MemoryAccess) -> None:
-        target = next(instruction.operands[index] for index in results(instruction))
-        assert isinstance(target, Register)
+        target = next((instruction.operands[index] for index in results(instruction)), None)
         found = self._loaded(shadow, instruction, access)
         lanes = shadow.lanes()
         how = instruction.access
+        if not isinstance(target, Register):
+            some = shadow.masks.either(*found[0])
+            self._direct = [(some, some)] if access.size < 4 else found
+            return
         if how.is_transposed:
             write = write_columns if how.space is Space.LDS else write_transposed
             write(shadow, instruction, target, found)
@@ -165,6 +191,8 @@ class MemoryRules:
             if spec.role in roles and isinstance(operand, Register)
         ]
         how = instruction.access
+        if not registers:
+            return self._direct
         if how.converts:
             # Channels are converted: each bit may come from any of them.
             parts = [shadow.registers.vector(n) for r in registers for n in numbers_of(r)]
@@ -182,7 +210,7 @@ class MemoryRules:
 
     def _store(self, shadow: Shadow, instruction: Instruction, access: MemoryAccess) -> None:
         values = self._stored(shadow, instruction, access)
-        if instruction.access.space in (Space.GLOBAL, Space.FLAT):
+        if access.space != "l" and instruction.access.space in (Space.GLOBAL, Space.FLAT):
             outside = access.lanes
             if access.space == "f":
                 outside = shadow.masks.without(outside, self._local_lanes(shadow, access))

@@ -1,7 +1,8 @@
 """The rule of gfx908: the exact sum of C and of the products, rounded once.
 
 Source: MMA-Sim 2.1.1 (arXiv 2511.10909). Products are exact in f64, and sums of them mostly are.
-Where one is not, the terms are added as integers that are wide enough for all of them.
+Where one is not, the errors are added too. Where their sum is not exact either, the terms are added
+as integers that are wide enough for all of them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _WIDE = "i640"
 _DOUBLE_BIAS, _FRACTION = 1023, 52
 # The exponents of f32's last bit: of subnormal numbers, and below the leading one.
 _LAST, _SINGLE_FRACTION = -149, 23
+_SELDOM = (1, 4000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +48,61 @@ class Exact:
         for (x,), (y,) in zip(left, right, strict=True):
             factors = (f.convert("fpext", each, "double") for each in (x, y))
             terms.append(f.binary("fmul", *factors))
-        found, inexact = terms[0], constant(like(total.type, "i1"), 0)
-        for term in terms[1:]:
-            found, error = _two_sum(f, found, term)
-            inexact = f.or_(inexact, f.compare("one", error, f.const(error, 0.0)))
+        found, errors = _sum(f, terms)
         is_finite = f.compare("olt", f.intrinsic("fabs", found), f.const(found, float("inf")))
-        inexact = f.and_(inexact, is_finite)
+        inexact = f.and_(_any_of(f, errors), is_finite)
         # No sum is -0.
-        positive = f.binary("fadd", found, f.const(found, 0.0))
-        quick = f.convert("fptrunc", positive, "float")
-        lanes = lanes_of(total.type)
-        seldom = f.compare("ne", f.cast("bitcast", inexact, f"i{lanes}"), constant(f"i{lanes}", 0))
-        before, slowly, after = f.current, f.block("slowly"), f.block("added")
-        f.branch_if(seldom, slowly, after)
+        quick = f.convert("fptrunc", f.binary("fadd", found, f.const(found, 0.0)), "float")
+        before, after = f.current, f.block("added")
+        slowly = f.block("slowly")
+        f.branch_if(_some(f, inexact), slowly, after, _SELDOM)
         f.label(slowly)
-        slow = _each_lane(f, terms, quick, inexact)
+        rest, lost = _sum(f, errors)
+        wide = f.and_(_any_of(f, lost), is_finite)
+        exact = f.convert("fptrunc", _to_odd(f, *_two_sum(f, found, rest)), "float")
+        # Where the sum is exact, or infinite or NaN, the quick one holds.
+        exact = f.select(inexact, exact, quick)
+        between, lanes = f.current, f.block("lanes")
+        f.branch_if(_some(f, wide), lanes, after, _SELDOM)
+        f.label(lanes)
+        slow = _each_lane(f, terms, exact, wide)
         end = f.current
         f.branch(after)
         f.label(after)
-        return f.phi(total.type, (quick, before), (slow, end))
+        return f.phi(total.type, (quick, before), (exact, between), (slow, end))
+
+
+def _sum(b: Builder, terms: Sequence[Value]) -> tuple[Value, list[Value]]:
+    """Return a sum of f64, rounded after each addition, and the error of each."""
+    found, errors = terms[0], []
+    for term in terms[1:]:
+        found, error = _two_sum(b, found, term)
+        errors.append(error)
+    return found, errors
+
+
+def _any_of(b: Builder, errors: Sequence[Value]) -> Value:
+    """Return the lanes where there is an error."""
+    found = constant(like(errors[0].type, "i1"), 0)
+    for error in errors:
+        found = b.or_(found, b.compare("one", error, b.const(error, 0.0)))
+    return found
+
+
+def _some(b: Builder, lanes: Value) -> Value:
+    kind = f"i{lanes_of(lanes.type)}"
+    return b.compare("ne", b.cast("bitcast", lanes, kind), constant(kind, 0))
+
+
+def _to_odd(b: Builder, total: Value, rest: Value) -> Value:
+    """Return total + rest rounded to odd: rounded again, to f32, it is the exact sum rounded once
+    (S. Boldo and G. Melquiond, "Emulation of FMA and Correctly Rounded Sums", 2008)."""
+    bits, other = b.bitcast(total, "i64"), b.bitcast(rest, "i64")
+    is_even = b.compare("eq", b.mask(bits, 1), b.const(bits, 0))
+    moves = b.and_(is_even, b.compare("one", rest, b.const(rest, 0.0)))
+    is_inward = b.compare("slt", b.xor(bits, other), b.const(bits, 0))
+    by = b.select(is_inward, b.const(bits, -1), b.const(bits, 1))
+    return b.bitcast(b.select(moves, b.add(bits, by), bits), "double")
 
 
 def _two_sum(b: Builder, x: Value, y: Value) -> tuple[Value, Value]:

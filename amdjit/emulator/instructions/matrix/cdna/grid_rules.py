@@ -88,9 +88,16 @@ class Grid:
         return _with_specials(f, terms, total, number)
 
     def term(self, b: Builder, x: Parts, y: Parts) -> Value:
-        """Return a product as far as it decides about NaN and infinities: no product is rounded in
-        f32 but to infinity."""
-        return b.binary("fmul", x[0], y[0])
+        """Return a product as far as it decides about NaN and infinities: from 2**128 on it is
+        infinite, and how large others are does not matter."""
+        if FORMATS[self.a][1] != -126:
+            return b.binary("fmul", x[0], y[0])
+        # In f64, since hosts are slow where a product is subnormal.
+        product = b.binary("fmul", *(b.convert("fpext", each[0], "double") for each in (x, y)))
+        size = b.intrinsic("fabs", product)
+        is_small = b.compare("olt", size, b.const(product, 2.0**128))
+        large = b.binary("fmul", product, b.const(product, 2.0**1000))
+        return b.convert("fptrunc", b.select(is_small, b.const(product, 0.0), large), "float")
 
     def _cut_sum(
         self, b: Builder, products: Sequence[Value], exponents: Sequence[Value]

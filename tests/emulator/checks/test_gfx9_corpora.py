@@ -1,0 +1,144 @@
+"""The seeded bugs and the correct kernels of gfx12's tests on CDNA: the same is found, but for what
+waves of 64 lanes or its machine code do not show, and the correct ones are silent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import correct
+import correct_kernels
+import init_bugs
+import memory_bugs
+import numpy as np
+import pytest
+import race_bugs
+import sync_bugs
+from building import compile_kernel, device, using
+from c_kernels import CASES as C_CASES
+from c_kernels import GRID
+from c_kernels import Case as CCase
+from checked_device import CheckedDevice
+from required_tools import needs_tools
+from seeded import Case, found_lines, reports_of, text_of
+from wave64_cases import BUGS, CORRECT
+
+from amdjit.diagnostics.errors import TargetError
+from amdjit.emulator import run
+
+PROVEN = ("gfx90a", "gfx942")
+CHECKS = ("memory", "race", "init", "sync")
+# What CDNA has no instruction for: barriers in two parts, transposing loads of global memory, WMMA,
+# reductions of a wave by one instruction.
+LACKING = {
+    "transposed_rows_of_nothing",
+    "second_signal_before_the_wait",
+    "product_of_half_a_wave",
+    "product_of_a_block_that_is_no_wave",
+    "product_in_a_loop_of_lanes",
+    "transposing_load_of_half_a_wave",
+    "rows_of_the_upper_half",
+    "product_of_the_lower_half",
+}
+# What one wave of 64 lanes does in order where two waves of 32 race.
+ORDERED = {
+    "no_barrier_before_reading_lds",
+    "no_barrier_before_the_next_tile",
+    "reduction_without_barrier",
+    "resets_a_counter_too_soon",
+    "one_wave_writes_for_all",
+}
+# What the machine code does not show (docs/emulator.md): which stores are atomic, the scope of an
+# atomic operation, and fences of a workgroup, whose waves share a cache: they need no instruction.
+UNSEEN = {
+    "atomic_and_plain_store",
+    "workgroup_scope_between_groups",
+    "lds_barrier_for_global_memory",
+}
+# What is found in one wave otherwise than between two, and a loop of which LLVM makes two branches.
+OTHERWISE = {
+    "bytes_of_two_waves": {("race/lanes", 99)},
+    "early_return_of_a_wave": {("sync/divergent-barrier", 47)},
+    "different_barriers": {("sync/divergent-barrier", 57), ("sync/divergent-barrier", 61)},
+    "one_more_barrier_for_the_first_wave": {("sync/divergent-barrier", 83)},
+    "loop_until_nothing": {("init/undefined-branch", 55), ("init/undefined-branch", 56)},
+}
+SEEDED = [
+    *(("init", case) for case in init_bugs.CASES),
+    *(("memory", case) for case in memory_bugs.CASES),
+    *(("race", case) for case in race_bugs.CASES),
+    *(("sync", case) for case in sync_bugs.CASES),
+    *BUGS,
+]
+PRESENT = [(check, case) for check, case in SEEDED if case.name not in LACKING]
+SILENT = [case for case in (*correct.CASES, *CORRECT) if case.name != "wave_reduction"]
+_EVERY = 12
+
+
+def slices(cases: list[Any]) -> list[Any]:
+    """One of twelve on gfx942 in every run; all of them in the exhaustive one."""
+    found = []
+    for cpu in PROVEN:
+        for number, case in enumerate(cases):
+            quick = cpu == "gfx942" and number % _EVERY == 0
+            marks = () if quick else pytest.mark.exhaustive
+            parts = case if isinstance(case, tuple) else (case,)
+            name = f"{cpu}-{getattr(parts[-1], 'name', parts[0])}"
+            found.append(pytest.param(cpu, *parts, marks=marks, id=name))
+    return found
+
+
+@pytest.mark.parametrize(("cpu", "check", "case"), slices(PRESENT))
+def test_seeded_bugs_are_found_on_cdna(cpu: str, check: str, case: Case) -> None:
+    reports = reports_of(lambda: case.launch(case.kernel), check, device=f"emulator:{cpu}")
+    nothing = case.name in ORDERED | UNSEEN
+    expected = set() if nothing else OTHERWISE.get(case.name, case.marks())
+    assert found_lines(reports) == expected, text_of(reports)
+
+
+def test_what_cdna_lacks_is_refused() -> None:
+    lacking = [case for _, case in SEEDED if case.name in LACKING]
+    assert len(lacking) == len(LACKING)
+    for case in lacking:
+        with pytest.raises(TargetError):
+            reports_of(lambda case=case: case.launch(case.kernel), "sync", device="emulator:gfx942")
+
+
+@pytest.mark.parametrize(("cpu", "case"), slices(SILENT))
+def test_correct_kernels_raise_no_alarm_on_cdna(cpu: str, case: Case) -> None:
+    reports = reports_of(lambda: case.launch(case.kernel), *CHECKS, device=f"emulator:{cpu}")
+    assert not reports, text_of(reports)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("cpu", PROVEN)
+@pytest.mark.parametrize(
+    "launch",
+    [each for each in correct_kernels.LAUNCHES if "product" not in each[0].__name__],
+    ids=lambda launch: launch[0].__name__,
+)
+def test_what_only_looks_wrong_raises_no_alarm_on_cdna(
+    cpu: str, launch: correct_kernels.Launch
+) -> None:
+    kernel, block, arguments = launch
+    device = f"emulator:{cpu}"
+    reports = reports_of(lambda: kernel[1, block](*arguments()), *CHECKS, device=device)
+    assert not reports, text_of(reports)
+
+
+@pytest.mark.exhaustive
+@needs_tools
+@pytest.mark.parametrize("cpu", PROVEN)
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize(
+    "case", [case for case in C_CASES if not case.file.startswith("matrix")], ids=str
+)
+def test_c_kernels_and_their_results_stay_on_cdna(cpu: str, case: CCase, level: str) -> None:
+    with using(cpu=cpu):
+        code = compile_kernel(case.file, level, "-ffp-contract=off")
+        expected, given = (case.arguments(np.random.default_rng(7)) for _ in range(2))
+        checked: Any = CheckedDevice(device(), *CHECKS)
+        run(code, case.kernel, GRID, case.block, expected, device=device())
+        run(code, case.kernel, GRID, case.block, given, device=checked)
+    assert not checked.reports, text_of(checked.reports)
+    for mine, right in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(mine, right)
