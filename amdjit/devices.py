@@ -140,7 +140,7 @@ class Inventory:
         there = ", ".join(
             [gpu.name for gpu in gpus] + [f"emulator:{target}" for target in EMULATED]
         )
-        why = f" ({reason})" if kind == "hip" and reason else ""
+        why = f" ({reason.rstrip('.')})" if kind == "hip" and reason else ""
         known = find_target(which) if kind == "emulator" else None
         if known is not None:
             why = f" (amdjit compiles for {known}, but does not emulate it)"
@@ -156,8 +156,8 @@ def _warn_of_emulator(reason: str, name: str) -> None:
         frame, outside = frame.f_back, outside + 1
     warnings.warn(
         f"kernels run on {name}, on the CPU, although this machine has ROCm or an AMD GPU: "
-        f"{reason}. To be content with the emulator, set AMDJIT_DEVICE={name}; AMDJIT_DEVICE=hip "
-        "makes this an error.",
+        f"{reason.rstrip('.')}. To be content with the emulator, set AMDJIT_DEVICE={name}; "
+        "AMDJIT_DEVICE=hip makes this an error.",
         DeviceWarning,
         stacklevel=outside,
     )

@@ -50,11 +50,18 @@ def kind_of(dtype: np.dtype[Any]) -> Kind:
     if dtype == np.complex128:
         return Kind(dtype, complex128, COMPLEX128)
     if dtype.names is None or element_of_dtype(dtype) is None:
-        raise TypeError(
-            f"the kernel language has no type for elements of {dtype}: convert them, for example "
-            "with .astype(numpy.float32)"
-        )
+        raise _no_type(dtype)
     return _record_kind(dtype)
+
+
+def _no_type(dtype: np.dtype[Any]) -> TypeError:
+    if not dtype.isnative:
+        remedy = f"convert them, .astype({dtype.newbyteorder('=').str[1:]!r})"
+    elif dtype.kind in "mM":
+        remedy = "take their numbers, .view(numpy.int64)"
+    else:
+        remedy = "convert them, for example with .astype(numpy.float32)"
+    return TypeError(f"the kernel language has no type for elements of {dtype}: {remedy}")
 
 
 def _record_kind(dtype: np.dtype[Any]) -> Kind:
@@ -78,10 +85,7 @@ def array_type(dtype: np.dtype[Any]) -> Array:
     """Return the type of an array of such elements."""
     element = element_of_dtype(dtype)
     if element is None or dtype.kind in "SU":  # text is for kernels alone
-        raise TypeError(
-            f"the kernel language has no type for elements of {dtype}: convert them, for example "
-            "with .astype(numpy.float32)"
-        )
+        raise _no_type(dtype)
     return Array(element, 1, Layout.CONTIGUOUS)
 
 

@@ -157,7 +157,10 @@ def initial_value(init: Any, operation: Operation, length: int, what: str) -> An
     """
     if init is not None:
         dtype = operation.kind.dtype
-        return np.array(init if dtype.names is None else tuple(init), dtype)[()]
+        first = np.array(init if dtype.names is None else tuple(init), dtype)
+        if first.ndim:
+            raise ValueError(f"init={init!r}: give one value, not an array")
+        return first[()]
     if length == 0 and operation.identity is None:
         raise ValueError(
             f"{what} with {operation.name} needs init=: there is no known value to begin with"

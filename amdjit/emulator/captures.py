@@ -224,7 +224,7 @@ class EmulatedGraph:
         self, captures: Captures, nodes: Sequence[EmulatedNode], kept: Sequence[object]
     ) -> None:
         self._captures = captures
-        self._kept = tuple(kept)
+        self.kept = tuple(kept)
         self.nodes = tuple(nodes)
 
     def instantiate(self) -> EmulatedExecutable:

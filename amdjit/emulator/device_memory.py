@@ -41,6 +41,7 @@ class EmulatedMemory:
 
     def allocate_zeros(self, nbytes: int, stream: Any = None) -> int:
         """Allocate memory of zeros. The host gives it pages when they are first written."""
+        self._captures.refuse_in_thread(f"allocate {nbytes} bytes")
         if not (self._tracks_memory or is_on("memory")):
             return self._memory.allocate(nbytes, zeroed=True)
         address = self._memory.allocate(nbytes, gap=WIDE_GAP, zeroed=True)
@@ -59,6 +60,7 @@ class EmulatedMemory:
     def allocate_on_host(self, nbytes: int, kind: Any) -> tuple[int, int]:
         """Allocate memory for the host and for kernels. All of it counts as written: nobody sees
         what the host writes there."""
+        self._captures.refuse_in_thread(f"allocate {nbytes} bytes for the host")
         address = self._memory.allocate(nbytes)
         self._memory.share(address)
         return address, address

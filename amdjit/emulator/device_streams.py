@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from amdjit.diagnostics.errors import LaunchError
+from amdjit.diagnostics.errors import BackendError, LaunchError
 from amdjit.emulator.captures import Captures, EmulatedGraph
 from amdjit.emulator.queues import EmulatedEvent, EmulatedStream, Failure, StreamState
 
@@ -118,9 +118,12 @@ class EmulatedStreams:
             self._streams.tell(event.failures)
 
     def elapsed_milliseconds(self, start: EmulatedEvent, end: EmulatedEvent) -> float:
-        """Return the time between two recorded events; ValueError if one is not recorded."""
+        """Return the time between two events; BackendError if one was recorded in a capture."""
         if start.seconds is None or end.seconds is None:
-            raise ValueError("an event has not been recorded")
+            raise BackendError(
+                "the emulator could not time two events: hipErrorInvalidHandle (400), one of them "
+                "was recorded in a captured stream, which gives it no time"
+            )
         return (end.seconds - start.seconds) * 1e3
 
     def begin_capture(self, stream: EmulatedStream | None) -> None:

@@ -228,6 +228,7 @@ class LoadedLauncher:
             work,
             kernarg,
             dict(zip(names, arguments, strict=True)),
+            [argument for argument in arguments if isinstance(argument, DeviceArray)],
             lambda others: self._captured(device, handle, others),
             lambda fault: sanitized.locate(fault, _arrays(launch)),
         )

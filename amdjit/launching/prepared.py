@@ -46,6 +46,7 @@ from amdjit.launching.residence import check_cooperative, waits_for_grid
 from amdjit.launching.signature import Signature
 from amdjit.launching.specialisations import Loaded, Specialisations
 from amdjit.options import Environment
+from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
 from amdjit.runtime.device_graphs import CapturedLaunch
 from amdjit.runtime.host_copies import HostCopies
@@ -138,7 +139,10 @@ class PreparedLaunch:
     def _captured(self, work: Work, kernarg: bytearray) -> CapturedLaunch:
         refuse_reports(self.loaded.compiled, self.environment)
         arguments = dict(zip(self.staging.names, self.staging.arguments, strict=True))
-        return CapturedLaunch(work, kernarg, arguments, partial(self._again, work), self._explain)
+        passed = [value for value in arguments.values() if isinstance(value, DeviceArray)]
+        arrays = (*passed, *self.outside.arrays)
+        again = partial(self._again, work)
+        return CapturedLaunch(work, kernarg, arguments, arrays, again, self._explain)
 
     def _again(self, work: Work, arguments: Sequence[Any]) -> CapturedLaunch:
         """Return the launch with other arguments, compiled for their types if need be."""

@@ -45,13 +45,15 @@ class KernelWork(Protocol):
 class CapturedLaunch:
     """A launch that a graph repeats.
 
-    arguments: by the parameters' names, also kept alive. again: makes the same launch with other
+    arguments: by the parameters' names, also kept alive. arrays: all that it uses, also what the
+    kernel reads from outside. again: makes the same launch with other
     arguments, nothing of which has run. explain: adds to a fault what the launch knows.
     """
 
     work: KernelWork
     kernarg: bytearray
     arguments: Mapping[str, Any]
+    arrays: Sequence[Any]
     again: Callable[[Sequence[Any]], CapturedLaunch]
     explain: Callable[[KernelFault], None]
 
@@ -103,6 +105,11 @@ class DeviceGraph(Protocol):
     @property
     def nodes(self) -> Sequence[NodeFacts]:
         """The nodes, each behind those that it depends on."""
+        ...
+
+    @property
+    def kept(self) -> Sequence[object]:
+        """The arrays of its copies and fills."""
         ...
 
     def instantiate(self) -> DeviceExecutable:

@@ -105,22 +105,31 @@ class ExecutableGraph:
         self._made: DeviceExecutable = graph.made.instantiate()
         self._launches = {node.index: graph.made.nodes[node.index].launch for node in graph.nodes}
         self._sources: list[object] = [graph.made]
+        self._kept = graph.made.kept
+        self._arrays = self._arrays_of_work()
         self._used = _UsedByWork()
 
     def launch(self, stream: StreamOfDevice | None = None) -> None:
         """Do the work of the graph after what the stream has now, None for the current stream.
 
         The call returns before it is done, as launches of kernels do. Inside `amdjit.profile` each
-        kernel is counted. LaunchError inside `amdjit.sanitize`, which checks single launches.
+        kernel is counted. LaunchError if an array of the graph was freed, and inside
+        `amdjit.sanitize`, which checks single launches.
         """
         if ACTIVE.get():
             raise LaunchError(
                 "launches of graphs are not checked (amdjit.sanitize): run the work of the `with "
                 "stream.capture()` block without capturing it"
             )
+        for array in self._arrays:
+            getattr(array, "address", None)  # LaunchError if it was freed
         handle = handle_of(stream, self.device)
         self._made.launch(handle)
         self._used.add(handle)
+
+    def _arrays_of_work(self) -> list[object]:
+        launches = [launch for launch in self._launches.values() if launch is not None]
+        return [*self._kept, *(array for launch in launches for array in launch.arrays)]
 
     def update(self, changed: Graph | GraphNode, *arguments: Any) -> None:
         """Change the arguments of later launches; launches that were made keep theirs.
@@ -153,6 +162,8 @@ class ExecutableGraph:
         self._launches = {node.index: graph.made.nodes[node.index].launch for node in graph.nodes}
         # The nodes of the first graph stay the names of what can be updated.
         self._sources = [self._graph.made, graph.made]
+        self._kept = graph.made.kept
+        self._arrays = self._arrays_of_work()
 
     def _update_node(self, node: GraphNode, arguments: tuple[Any, ...]) -> None:
         launch = self._launches.get(node.index)
@@ -165,6 +176,7 @@ class ExecutableGraph:
         self._made.set_kernel(node.index, changed)
         self._used.retire(self.device, launch)
         self._launches[node.index] = changed
+        self._arrays = self._arrays_of_work()
 
     def __repr__(self) -> str:
         return f"<ExecutableGraph on {self.device.name}, {len(self._launches)} nodes>"

@@ -6,6 +6,7 @@ it for the next launch.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import sys
@@ -158,7 +159,8 @@ def with_room(device: Device, allocate: Callable[[], int]) -> int:
     except BackendError:
         gc.collect()  # frees arrays in reference cycles
         if device.temporaries is not None:
-            device.temporaries.trim()
+            with contextlib.suppress(BackendError):  # not while a stream is captured
+                device.temporaries.trim()
     try:
         return allocate()
     except BackendError as error:

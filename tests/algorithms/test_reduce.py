@@ -195,6 +195,7 @@ def test_out_and_streams() -> None:
         (lambda x: amdjit.reduce(min, x, out=np.zeros(2)), ValueError, r"out has shape \(2,\)"),
         (lambda x: amdjit.reduce(lambda a, b: (a, b), x), TypeError, "returns 2 values"),
         (lambda x: amdjit.reduce(lambda a, b: a < b, x), TypeError, "makes bool of two int32"),
+        (lambda x: amdjit.reduce(max, x, init=[1]), ValueError, "give one value, not an array"),
         (lambda x: amdjit.reduce([], x), TypeError, "cannot be hashed"),
         (lambda x: amdjit.reduce(operator.add, x + 1j, dtype=f32.dtype), TypeError, "their parts"),
     ],

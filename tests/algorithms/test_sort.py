@@ -135,6 +135,12 @@ def test_out_and_streams() -> None:
         (lambda x: amdjit.sort(x, 1), ValueError, "axis 1 is not there"),
         (lambda x: amdjit.sort(x, out=np.zeros(2)), ValueError, "out has shape"),
         (lambda x: amdjit.sort(np.array(["a"])), TypeError, "no type for elements"),
+        (
+            lambda x: amdjit.sort(x.astype(">i4")),
+            TypeError,
+            r"of >i4: convert them, .astype\('i4'\)",
+        ),
+        (lambda x: amdjit.sort(x.astype("M8[s]")), TypeError, r"numbers, .view\(numpy.int64\)"),
         (lambda x: amdjit.sort(x, key=lambda v: None), TypeError, "returns nothing"),
         (lambda x: amdjit.sort(np.float32(1)), ValueError, "axis -1 is not there"),
     ],

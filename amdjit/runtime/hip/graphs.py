@@ -91,7 +91,7 @@ class HipGraph:
     ) -> None:
         self.native = native
         self.host_calls = tuple(host_calls)
-        self._calls, self._kept = calls, tuple(kept)
+        self._calls, self.kept = calls, tuple(kept)
         _destroyed_with(self, "hipGraphDestroy", native)
         self.nodes = self._read(launches, sizes)
 

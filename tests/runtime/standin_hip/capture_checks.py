@@ -37,6 +37,8 @@ REFUSALS = {
     "device": Refused(lambda s, x: amdjit.synchronize(), 900, "before"),
     "other stream": Refused(lambda s, x: amdjit.Stream().synchronize(), 900, "before"),
     "allocate": Refused(lambda s, x: amdjit.empty(64), 900, "make arrays"),
+    "allocate zeros": Refused(lambda s, x: amdjit.zeros(64), 900, "make arrays"),
+    "allocate pinned memory": Refused(lambda s, x: amdjit.pinned_empty(64), 900, "make arrays"),
     "to the host": Refused(lambda s, x: x.copy_to_host(stream=s), 900, "copy from and to"),
     "from the host": Refused(
         lambda s, x: x.copy_from_host(np.zeros(4, np.int64), s), 900, "copy from and to"
@@ -50,6 +52,9 @@ REFUSALS = {
     "event of the capture": Refused(lambda s, x: s.record().synchronize(), 907, "orders its"),
     "query of an event of the capture": Refused(lambda s, x: s.record().query(), 907, "orders"),
     "query of an event": Refused(lambda s, x: amdjit.Event().query(), 900, "before"),
+    "time of events of the capture": Refused(
+        lambda s, x: s.record().elapsed_milliseconds(s.record()), 400, ""
+    ),
     "event from outside": Refused(lambda s, x: s.wait(OUTSIDE[s.device.name]), 905, "inside"),
     "stream from outside": Refused(lambda s, x: s.wait(amdjit.Stream()), 905, "inside"),
 }

@@ -111,6 +111,33 @@ def test_a_graph_keeps_its_arrays_and_kernels(device: Device) -> None:
     del others
 
 
+def test_a_graph_whose_array_was_freed_is_not_launched(device: Device) -> None:
+    stream, read = amdjit.Stream(), numbers()
+    for use in (
+        lambda x: append[1, 4](x, 1),
+        lambda x: add[1, 4](read, read, x),
+        lambda x: x[::2].fill(7),
+        lambda x: read.assign(x),
+    ):
+        x = numbers()
+        with stream.capture() as graph:
+            use(x)
+        executable = graph.instantiate()
+        executable.launch(stream)
+        x.free()
+        after = numbers()  # may lie where the freed array was
+        with pytest.raises(amdjit.LaunchError, match="was freed"):
+            executable.launch(stream)
+        assert after.copy_to_host().tolist() == [0] * 4
+    with stream.capture() as graph:
+        append[1, 4](read, 1)
+    executable, other = graph.instantiate(), numbers()
+    executable.update(graph.nodes[0], other, 1)
+    read.free()  # the launches use the other array now
+    executable.launch(stream)
+    assert other.copy_to_host(stream=stream).tolist() == [1] * 4
+
+
 def test_functions_are_called_at_each_launch_of_a_graph(device: Device) -> None:
     stream, calls = amdjit.Stream(), []
 
