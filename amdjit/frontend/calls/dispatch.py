@@ -253,6 +253,7 @@ def _call_of_numbers(
         result = call_declared(builder, builtins[callee], arguments, node)
         return without_width(
             builder,
+            builtins[callee],
             arguments,
             result,
             lambda again: call_declared(builder, builtins[callee], again, node),
