@@ -186,6 +186,8 @@ _BUFFERS = {
     "leaves open",
     BufferRefusal.PRIVATE: "the private segment buffer has an index, or its base and the scalar "
     "offset point between the dwords of a wave's lanes",
+    BufferRefusal.FLAT_SCRATCH: "FLAT_SCRATCH is set to another address than that of the wave's "
+    "scratch memory, which flat instructions use whatever it is",
     BufferRefusal.SWIZZLED_RECORDS: "the buffer resource is swizzled (bit 63) and does not add the "
     "number of the lane (bit 119): what that means on gfx9 is not certain",
     BufferRefusal.SCALED: "the ISA document does not say how a store rounds to a USCALED or "
