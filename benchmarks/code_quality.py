@@ -76,8 +76,8 @@ OF_GFX12 = frozenset(
         "wmma_gemm",
     )
 )
-# Reductions of waves are made of what CDNA lacks.
-OF_RDNA = frozenset(("wave_reduction", "row_softmax"))
+# Swaps of lanes in rows are made of what CDNA lacks.
+OF_RDNA = frozenset(("wave_reduction",))
 INVALIDATIONS = ("global_inv", "buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbl2")
 HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_code_end")
 CLANG = (

@@ -1,5 +1,5 @@
-"""The embedded device: runs gfx11 and gfx12 code objects on the CPU by translating their machine
-code to host code.
+"""The embedded device: runs code objects of gfx9, gfx11 and gfx12 on the CPU by translating their
+machine code to host code.
 
 The rooms, top first; each imports only what stands below it (contracts in pyproject.toml):
 

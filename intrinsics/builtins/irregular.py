@@ -143,6 +143,19 @@ def _emit_move(context: EmitContext, value: Any, *controls: int) -> Any:
     return context.call("llvm.amdgcn.update.dpp.i32", word, operands)
 
 
+def _emit_byte_by_chance(context: EmitContext, old: Any, *values: Any, of: str) -> Any:
+    """Convert two numbers to a byte of a register. LLVM 22 does not put the result into the old
+    value's register, whose other bytes would be lost."""
+    *operands, place = values
+    name = f"llvm.amdgcn.cvt.scalef32.sr.pk.fp4.{of}"
+    selected = context.constant(i32, place)
+    found = context.call(name, context.llvm_type(u32), [old, *operands, selected])
+    builder = context.builder
+    byte = 255 << 8 * place
+    kept = builder.and_(old, context.constant(u32, 0xFFFFFFFF ^ byte))
+    return builder.or_(kept, builder.and_(found, context.constant(u32, byte)))
+
+
 def _emit_cooperative(context: EmitContext, *values: Any, name: str) -> Any:
     *operands, policy, scope = values
     operands[0] = context.generic(operands[0])
@@ -220,6 +233,9 @@ EMITTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "mov_dpp": _emit_move,
         "div_scale": _parts("llvm.amdgcn.div.scale.f64", f64, boolean),
         "div_scalef": _parts("llvm.amdgcn.div.scale.f32", f32, boolean),
+        "cvt_scalef32_sr_pk_fp4_f32": partial(_emit_byte_by_chance, of="f32"),
+        "cvt_scalef32_sr_pk_fp4_f16": partial(_emit_byte_by_chance, of="f16"),
+        "cvt_scalef32_sr_pk_fp4_bf16": partial(_emit_byte_by_chance, of="bf16"),
         "permlane16_swap": _parts("llvm.amdgcn.permlane16.swap", i32, i32),
         "permlane32_swap": _parts("llvm.amdgcn.permlane32.swap", i32, i32),
         "ds_bvh_stack_rtn": _parts(f"{_STACK}.rtn", i32, i32),

@@ -1,5 +1,5 @@
-"""Reference models of the builtins that only the table declares: matrix products and dot
-products."""
+"""Reference models of the builtins that only the table declares: matrix products, dot products, and
+what CDNA 4 has."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from amdjit.intrinsics.models.dots import BF16, F16, F32, clamped_unit, dot_of_b
 from amdjit.late import late
 
 if TYPE_CHECKING:
-    from amdjit.intrinsics.models import matrix_arithmetic
+    from amdjit.intrinsics.models import cdna4_builtins, matrix_arithmetic, mfma_builtins
 else:
     # Loaded when a model is first called: `import amdjit` must be fast.
+    cdna4_builtins = late("amdjit.intrinsics.models.cdna4_builtins")
     matrix_arithmetic = late("amdjit.intrinsics.models.matrix_arithmetic")
+    mfma_builtins = late("amdjit.intrinsics.models.mfma_builtins")
 
 
 def model_of(name: str) -> Callable[..., Any]:
@@ -27,9 +29,11 @@ def model_of(name: str) -> Callable[..., Any]:
     def reference(*arguments: Any) -> Any:
         if name in _DOTS:
             return _DOTS[name](*arguments)
-        if not name.startswith(("wmma_", "swmmac_")):
-            return None
-        return matrix_arithmetic.wave_product(name, *arguments)
+        if name.startswith(("wmma_", "swmmac_")):
+            return matrix_arithmetic.wave_product(name, *arguments)
+        if name.startswith(("mfma_", "smfmac_")):
+            return mfma_builtins.wave_product(name, *arguments)
+        return cdna4_builtins.cdna4_result(name, *arguments)
 
     return reference
 

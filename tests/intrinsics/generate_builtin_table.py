@@ -230,6 +230,7 @@ def is_irregular(name: str, entry: dict[str, Any]) -> bool:
         "atomic_inc",
         "atomic_dec",
         "s_setreg",
+        "cvt_scalef32_sr_pk_fp4",
     )
     result = entry.get("ret_type") or ""
     one_call = name == "update_dpp"

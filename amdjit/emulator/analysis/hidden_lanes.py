@@ -18,10 +18,10 @@ from enum import Enum, auto
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.dataflow import Ones, exec_slots, ones_after, scalar_writes
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_set
+from amdjit.emulator.analysis.vector_numbers import is_vector, numbers_in, vector_set
 from amdjit.emulator.decoder.instruction import Instruction, Operand, Register
 from amdjit.emulator.decoder.traits import Destination, Operator, ScalarLogic
-from amdjit.emulator.layout import EXEC_LO, FIRST_AGPR, HALF_VGPRS, VECTOR_NUMBERS
+from amdjit.emulator.layout import EXEC_LO, FIRST_AGPR, HALF_VGPRS
 
 _HALF = (1 << HALF_VGPRS) - 1
 ALL_VECTORS = _HALF | _HALF << FIRST_AGPR
@@ -85,7 +85,7 @@ class HiddenLanes:
     def live(self, pc: int) -> frozenset[int]:
         """Return the registers that may be read from a block's start on, by their numbers."""
         live = ALL_VECTORS if self._moves else self._at_start.get(pc, Seen()).any
-        return frozenset(index for index in VECTOR_NUMBERS if live >> index & 1)
+        return frozenset(numbers_in(live))
 
     def unseen(self, pc: int) -> list[int]:
         """Return for each instruction of a block the registers whose lanes that are inactive there

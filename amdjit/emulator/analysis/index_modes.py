@@ -8,6 +8,7 @@ that leaves it on at the end of a block is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum, auto
 
 from amdjit.emulator.analysis.control_flow import Block
 from amdjit.emulator.analysis.dataflow import scalar_writes
@@ -18,8 +19,21 @@ from amdjit.emulator.layout import M0
 
 # Bits of a mode: to which operands M0 is added.
 SOURCE_0, DESTINATION = 1, 8
-_ON, _OFF, _MODE = "s_set_gpr_idx_on", "s_set_gpr_idx_off", "s_set_gpr_idx_mode"
-_INDEX = "s_set_gpr_idx_idx"
+
+
+class _Change(Enum):
+    ON = auto()
+    OFF = auto()
+    MODE = auto()
+    INDEX = auto()
+
+
+_CHANGES: Mapping[str, _Change] = {
+    "s_set_gpr_idx_on": _Change.ON,
+    "s_set_gpr_idx_off": _Change.OFF,
+    "s_set_gpr_idx_mode": _Change.MODE,
+    "s_set_gpr_idx_idx": _Change.INDEX,
+}
 
 
 def index_modes(block: Block) -> Mapping[int, int]:
@@ -40,14 +54,14 @@ def index_modes(block: Block) -> Mapping[int, int]:
 
 
 def _mode_after(instruction: Instruction, mode: int | None) -> int | None:
-    operation = instruction.traits.operation
-    if operation == _ON:
+    change = _CHANGES.get(instruction.traits.operation)
+    if change is _Change.ON:
         return instruction.immediates["index_mode"]
-    if operation == _OFF:
+    if change is _Change.OFF:
         return None
-    if operation == _MODE:
+    if change is _Change.MODE:
         return None if mode is None else instruction.immediates["simm16"] & 15
-    writes_m0 = operation != _INDEX and M0 in scalar_writes(instruction)
+    writes_m0 = change is not _Change.INDEX and M0 in scalar_writes(instruction)
     if mode is not None and (writes_m0 or instruction.traits.writes_mode is ModeWrite.FIELD):
         reason = "it changes which vector registers have an index, while some have"
         raise Untranslatable(instruction, reason)

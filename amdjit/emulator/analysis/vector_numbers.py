@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from amdjit.emulator.decoder.instruction import Operand, Register, RegisterFile
@@ -28,3 +29,11 @@ def numbers_of(register: Register) -> range:
 def vector_set(register: Register) -> int:
     """Return the registers of a vector operand as a set of bits."""
     return ((1 << register.dwords) - 1) << vector_number(register)
+
+
+def numbers_in(registers: int) -> Iterator[int]:
+    """Yield the members of a set of bits, the lowest first."""
+    while registers:
+        lowest = registers & -registers
+        yield lowest.bit_length() - 1
+        registers ^= lowest

@@ -18,7 +18,11 @@ from amdjit.emulator.instructions.vector.dual_issue import emit_dual
 from amdjit.emulator.instructions.vector.indexed_moves import emit_indexed
 from amdjit.emulator.layout import EXEC_LO, VCC_LO
 from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.operands import is_packed
 from amdjit.emulator.wave.rounding import rounding_shift
+
+# SDWA selects all of a register.
+_WHOLE = 6
 
 
 def emit_instruction(frame: Frame, instruction: Instruction) -> None:
@@ -50,6 +54,7 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
     reason = refusal(instruction.traits.operation, instruction.opcode.instruction_set.name)
     if emitter is None or reason:
         raise Untranslatable(instruction, reason or NOT_THERE)
+    _refuse_parts(instruction)
     if not frame.modes.rounds_to_nearest:
         frame.round_as(rounding_shift(instruction.traits.rounding))
     if instruction.modifiers.dpp is None:
@@ -58,6 +63,19 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
     apply_dpp(frame, instruction)
     emitter(frame, instruction)
     clear_dpp(frame)
+
+
+def _refuse_parts(instruction: Instruction) -> None:
+    """Refuse SDWA where operands are more than one number in one register: no document says what
+    parts of those are."""
+    sdwa = instruction.modifiers.sdwa
+    if sdwa is None:
+        return
+    specs = instruction.opcode.operands
+    is_part = sdwa.destination not in (None, _WHOLE)
+    wide = is_part and specs[0].dwords > 1
+    if wide or any(is_packed(spec.type) and spec.dwords == 1 for spec in specs):
+        raise Untranslatable(instruction, "SDWA of this instruction is not emulated")
 
 
 def branch_condition(frame: Frame, branch: Instruction) -> Value:

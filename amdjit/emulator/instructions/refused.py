@@ -39,10 +39,6 @@ _GFX9: Mapping[str, str] = {
     "s_cbranch_g_fork": _FORKS,
     "s_cbranch_i_fork": _FORKS,
     "s_cbranch_join": _FORKS,
-    **dict.fromkeys(
-        ("s_dcache_discard", "s_dcache_discard_x2"),
-        "it may drop earlier stores, and which ones is not documented",
-    ),
     "s_setvskip": "what a wave does that skips vector instructions is not emulated",
     **dict.fromkeys(
         (f"s_scratch_{verb}_b{bits}" for verb in ("load", "store") for bits in (32, 64, 128)),

@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from building import compile_source, emulate, using
+from building import assemble, compile_source, emulate, using
 from numpy.typing import NDArray
 from required_tools import needs_tools
 
 import amdjit
+from amdjit.diagnostics.errors import KernelFault
 
 pytestmark = needs_tools
 PROCESSORS = ("gfx908", "gfx90a", "gfx942", "gfx950")
@@ -95,3 +96,24 @@ KERNEL index(GLOBAL u32 *x) {
             given = words(128)
             emulate(code, "index", 1, 64, [given])
             np.testing.assert_array_equal(given, x)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("v_sat_pk_u8_i16_sdwa v1, v2 dst_sel:BYTE_1 src0_sel:WORD_0", "SDWA of this instruction"),
+        ("s_set_gpr_idx_on s2, 1\n v_add_u32 v1, v2, v3\n s_set_gpr_idx_off", "only V_MOV_B32"),
+        ("s_set_gpr_idx_on s2, 1\n s_mov_b32 m0, 0\n s_set_gpr_idx_off", "while some have"),
+        ("s_set_gpr_idx_on s2, 1", "inside of blocks only"),
+        ("s_sendmsg sendmsg(MSG_GS_DONE, GS_OP_NOP)", "messages are not emulated"),
+        ("s_setvskip s2, s3", "skips vector instructions"),
+        ("s_cbranch_g_fork s[2:3], s[4:5]", "order of two counts of lanes"),
+        ("s_dcache_discard s[2:3], 0", "loses stores"),
+        ("s_getreg_b32 s2, hwreg(HW_REG_HW_ID)", "cannot be read"),
+        ("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 27, 1), 1", "reserved, or enable traps"),
+    ],
+)
+def test_what_is_not_emulated_is_refused_with_the_reason(text: str, reason: str) -> None:
+    code = assemble(f"  {text}\n", cpu="gfx90a", wave_size=64)
+    with using(cpu="gfx90a"), pytest.raises(KernelFault, match=reason):
+        emulate(code, "kernel", 1, 64, [np.zeros(64, np.uint32), np.zeros(64, np.uint32)])

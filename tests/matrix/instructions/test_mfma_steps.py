@@ -223,7 +223,6 @@ def test_scales_multiply_32_neighbours_each() -> None:
     [
         ({"a_signed": False}, "multiplies signed integers only"),
         ({"fp16_ovfl": True}, "no results of f16"),
-        ({"order": "fragment"}, "for MFMA give 'instruction'"),
         ({"scales": (np.ones((16, 1)), np.ones((1, 16)))}, "has no scales"),
         ({"index": np.zeros((16, 16))}, r"takes \(16, 16\), \(16, 16\), \(16, 16\)"),
         ({"target": "gfx1201"}, "is no WMMA or SWMMAC instruction of gfx12"),

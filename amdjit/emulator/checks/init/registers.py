@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from amdjit.emulator.analysis.vector_numbers import numbers_in
 from amdjit.emulator.checks.init.layout import SCALARS_AT, UPPER_AT, VECTOR_BYTES, VECTORS
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.wave.registers import Registers
@@ -160,10 +161,8 @@ class ShadowRegisters:
         memory need not say.
         """
         b = self._masks.builder
-        for number in range(kept.bit_length()):
-            if not kept >> number & 1 or (
-                number not in self._dirty and tainted_before >> number & 1
-            ):
+        for number in numbers_in(kept):
+            if number not in self._dirty and tainted_before >> number & 1:
                 continue
             if number >= VECTORS:
                 slot = number - VECTORS

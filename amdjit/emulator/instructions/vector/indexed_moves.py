@@ -14,17 +14,19 @@ from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
 
 _MODE_BITS, _INDEX_BITS = 0xF000, 0xFF
+_INDEXED = {"v_mov_b32": move_relative}
 
 
 def emit_indexed(frame: Frame, instruction: Instruction, mode: int) -> None:
     """Emit a vector instruction while an index is on: a move, as compilers use it."""
     modifiers = instruction.modifiers
     is_plain = modifiers.dpp is None and modifiers.sdwa is None
-    if instruction.traits.operation != "v_mov_b32" or not is_plain:
+    move = _INDEXED.get(instruction.traits.operation)
+    if move is None or not is_plain:
         reason = "with an index of vector registers, only V_MOV_B32 is emulated"
         raise Untranslatable(instruction, reason)
     index = frame.builder.mask(frame.registers.scalar(M0), 8)
-    move_relative(
+    move(
         frame,
         instruction,
         index if mode & SOURCE_0 else None,

@@ -24,6 +24,7 @@ from model.cases.gfx9_variants import Gfx9Variant
 from model.cases.memory_programs import (
     inputs_for_memory,
     memory_cases,
+    returns_nothing,
     run_memory_cases,
     run_scalar_loads,
 )
@@ -114,20 +115,26 @@ def run_batch(batch: str, count: int, random: np.random.Generator) -> tuple[list
         return _run_memory(tables().memory if batch == "memory" else _WRONG_MEMORY, count, random)
     if batch == "buffers":
         return _run_buffers(count, random)
+    cases, inputs = register_cases(batch, count, random)
+    return _run(cases, inputs), len(cases)
+
+
+def register_cases(
+    batch: str, count: int, random: np.random.Generator
+) -> tuple[list[tuple[int, Case]], dict[int, np.ndarray]]:
+    """Return the cases of a batch of vector instructions with the width of their elements, and the
+    inputs of each width."""
     if batch in _PACKED:
         inputs = {size: inputs_for(size, count, 11) for size in (16, 32)}
         makers = {size: Maker(data, random) for size, data in inputs.items()}
-        make = _PACKED[batch]
-        cases = [(size, case) for size, case in make(makers, count <= _QUICK_LANES, random)]
-        return _run(cases, inputs), len(cases)
+        return list(_PACKED[batch](makers, count <= _QUICK_LANES, random)), inputs
     if batch == "true16":
         table, make_cases = tables().vector, _half_cases
     else:
         table, make_cases = _table(batch), _vector_cases
     inputs = {size: inputs_for(size, count, 11) for size in (16, 32, 64)}
     makers = {size: Maker(data, random) for size, data in inputs.items()}
-    cases = list(make_cases(table, makers, count <= _QUICK_LANES, random))
-    return _run(cases, inputs), len(cases)
+    return list(make_cases(table, makers, count <= _QUICK_LANES, random)), inputs
 
 
 def _table(batch: str) -> Mapping[str, Op]:
@@ -226,7 +233,8 @@ def _run_buffers(count: int, random: np.random.Generator) -> tuple[list[str], in
     quick = count <= _QUICK_LANES
     cases: list[BufferCase] = []
     make = make_gfx9_case if is_gfx9() else make_case
-    for name in filter(has, (*FORMATTED, *untyped())):
+    plain = [name for name in untyped() if not returns_nothing(name)]
+    for name in filter(has, (*FORMATTED, *plain)):
         for _ in range(1 if quick else 12):
             cases.append(make(name, 1 if quick else 6, random))
     if quick:

@@ -67,7 +67,8 @@ class Gfx9Variant(Variant):
         super().__init__(maker, row, entry, klass)
         self._sub: dict[str, str] = {}
         if klass == "sdwa" and row.has("sdwa"):
-            self._sub = {"dst": str(maker.pick(*_PARTS))}
+            whole = row.has("swhole")  # its text has no destination
+            self._sub = {"dst": "DWORD" if whole else str(maker.pick(*_PARTS))}
             self._sub["unused"] = str(maker.pick("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"))
             self._clamp = row.has("sclamp") and self._op.result in FLOATS and maker.flip()
         if klass == "dpp16" and self._is_wide():
@@ -221,7 +222,7 @@ class Gfx9Variant(Variant):
 
     def _sub_text(self) -> str:
         words = ""
-        if self._op.result != "mask":
+        if self._op.result != "mask" and not self._row.has("swhole"):
             words += f" dst_sel:{self._sub['dst']} dst_unused:{self._sub['unused']}"
         for place in range(2):
             if f"src{place}" in self._sub:

@@ -240,7 +240,7 @@ def memory_cases(
                 isinstance(access, Atomic)
                 and not name.startswith("ds")
                 and "_csub_" not in name
-                and (bool(random.integers(2)) or _returns_nothing(name))
+                and (bool(random.integers(2)) or returns_nothing(name))
             )
             moved = _moved(name, wide, random)
             if name.startswith("scratch") and instruction_set().name in ("gfx908", "gfx90a"):
@@ -254,7 +254,7 @@ def buffer_words() -> int:
     return _GFX9_WORDS if is_gfx9() else _WORDS
 
 
-def _returns_nothing(name: str) -> bool:
+def returns_nothing(name: str) -> bool:
     """gfx908's atomics of floats have no form that returns (LLVM's
     `FeatureAtomicFaddNoRtnInsts`)."""
     return instruction_set().name == "gfx908" and name.endswith(("add_f32", "pk_add_f16"))

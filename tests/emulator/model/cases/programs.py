@@ -73,8 +73,13 @@ class _Layout:
 def run_cases(
     cases: list[Case], inputs: Registers, lds: int = 0, private: int = 0
 ) -> list[Failure]:
-    """Run all cases in one kernel on `inputs` (registers by lanes, whole waves); it has LDS and
-    private memory."""
+    """Run all cases in one kernel and judge what they leave."""
+    return list(_judged(cases, inputs, rows_of(cases, inputs, lds, private)))
+
+
+def rows_of(cases: list[Case], inputs: Registers, lds: int = 0, private: int = 0) -> Registers:
+    """Run all cases in one kernel on `inputs` (registers by lanes, whole waves), which has LDS and
+    private memory; return the rows that they leave."""
     rows, lanes = inputs.shape
     size = lanes_of_wave()
     groups = lanes // size
@@ -104,7 +109,7 @@ def run_cases(
         size,
         [packed, found],
     )
-    return list(_judged(cases, inputs, found.transpose(1, 0, 2).reshape(layout.rows, lanes)))
+    return found.transpose(1, 0, 2).reshape(layout.rows, lanes)
 
 
 def _is_vector(register: str) -> bool:
