@@ -127,3 +127,37 @@ def test_names_of_the_host():
     assert cuda.require_context(_PAIR) is _PAIR
     assert [each.id for each in cuda.gpus.lst] == [each.id for each in cuda.gpus]
     assert cuda.types.complex128.underlying_float is cuda.types.float64
+
+
+@pytest.mark.parametrize("mask", [2.5, -1.0])
+def test_a_mask_that_is_no_integer_is_refused(mask):
+    @cuda.jit
+    def known(out):
+        out[0] = cuda.any_sync(mask, out[0] > 0)
+
+    @cuda.jit
+    def unknown(out):
+        out[0] = cuda.ballot_sync(out[0] + mask, True)
+
+    for kernel in (known, unknown):
+        with pytest.raises(amdjit.CompileError, match=r"the mask of the lanes(.|\n)*integer"):
+            kernel[1, 32](np.zeros(1))
+
+
+def test_errors_of_shared_arrays_are_shown_at_the_programs_line():
+    @cuda.jit
+    def of_no_type(out):
+        tile = cuda.shared.array(10, "int33")
+        out[0] = tile[0]
+
+    @cuda.jit
+    def of_no_constant_shape(out, n):
+        tile = cuda.shared.array((1, n), np.float32)
+        out[0] = tile[0, 0]
+
+    for kernel, arguments in ((of_no_type, ()), (of_no_constant_shape, (3,))):
+        with pytest.raises(amdjit.CompileError) as caught:
+            kernel[1, 32](np.zeros(1), *arguments)
+        place, shown = str(caught.value).splitlines()[1:4:2]
+        assert __file__ in place
+        assert "tile = cuda.shared.array(" in shown

@@ -15,7 +15,7 @@ from amdjit.intrinsics import sync, wave
 from amdjit.intrinsics.wave import lane_id, wavefront_size
 from amdjit.intrinsics.workitem import blockDim, flat_work_item_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.types import i32, u32, u64
+from amdjit.types import Scalar, Type, i32, u32, u64
 
 __all__ = [
     "activemask",
@@ -43,7 +43,12 @@ _ALL = 0xFFFFFFFF
 
 @compile_time
 def _names_all(compilation: Compilation, mask: Any) -> bool:
-    """Return whether a mask is known to name all lanes. Refused for waves of 64."""
+    """Return whether a mask is known to name all lanes. Refused for waves of 64, and for what is no
+    mask."""
+    kind = type(mask) if not isinstance(mask, Type) else mask
+    if kind is not int and not (isinstance(kind, Scalar) and kind.is_integer):
+        found = f"a value of type {kind}" if isinstance(kind, Type) else repr(mask)
+        raise Refused(f"the mask of the lanes is {found}", "give an integer, such as 0xFFFFFFFF")
     if compilation.wave_size != 32:
         raise Refused("Numba's masks name 32 lanes", "leave out `wave_size=64`")
     return isinstance(mask, int) and mask & _ALL == _ALL
