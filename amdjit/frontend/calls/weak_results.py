@@ -32,10 +32,17 @@ def python_number(
     target = rules.integer if kind is int else rules.floating
     if kind is float and not rules.has_weak_literals:
         target = _own_float(arguments) or target
+    given = arguments.positional
+    if len(given) == 1 and builder.weak_types.is_weak(given[0]) and _has_type(given[0], target):
+        return given[0]
     made = convert_to(builder, target, arguments, node)
     if isinstance(made, tree.Convert) and rules.has_weak_literals:
         builder.weak_types.expressions.add(made)
     return made
+
+
+def _has_type(value: Value, type: Scalar) -> bool:
+    return isinstance(value, tree.Expression) and value.type is type
 
 
 def _own_float(arguments: Arguments) -> Scalar | None:
