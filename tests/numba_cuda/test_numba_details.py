@@ -140,8 +140,18 @@ def test_a_mask_that_is_no_integer_is_refused(mask):
         out[0] = cuda.ballot_sync(out[0] + mask, True)
 
     for kernel in (known, unknown):
-        with pytest.raises(amdjit.CompileError, match=r"the mask of the lanes(.|\n)*integer"):
+        with pytest.raises(amdjit.CompileError, match="Mask type must be an integer, not"):
             kernel[1, 32](np.zeros(1))
+
+
+@pytest.mark.parametrize("vote", [cuda.all_sync, cuda.any_sync, cuda.eq_sync, cuda.ballot_sync])
+def test_a_float_does_not_vote(vote):
+    @cuda.jit
+    def kernel(out):
+        out[0] = vote(0xFFFFFFFF, out[0])
+
+    with pytest.raises(amdjit.CompileError, match=r"integer or boolean, not f64(.|\n)*x != 0"):
+        kernel[1, 32](np.zeros(1))
 
 
 def test_errors_of_shared_arrays_are_shown_at_the_programs_line():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amdjit.diagnostics.errors import Allocation, KernelFault
+from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.launch.barrier_faults import (
     NO_GROUP,
     WAIT_BYTES,
@@ -79,7 +80,7 @@ def fault_from_record(
         message += deadlock_message(group, function, compiled)
     if kind is FaultKind.STANDSTILL:
         message += standstill_message(grid, function, compiled)
-    where = f"\n  at {line[0]}:{line[1]}" if line else ""
+    where = f"\n  at {shown_file(line[0])}:{line[1]}" if line else ""
     return KernelFault(
         _KINDS[kind],
         f"{message}{where}\n  instruction: {text}",

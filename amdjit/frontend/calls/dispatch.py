@@ -40,7 +40,7 @@ from amdjit.frontend.calls.tuple_functions import all_or_any, tested_only
 from amdjit.frontend.calls.unknown_arguments import with_errors_of
 from amdjit.frontend.calls.weak_results import as_wide_as_needed, without_width
 from amdjit.frontend.calls.wide_access import access_call
-from amdjit.frontend.calls.wide_rounding import rounded
+from amdjit.frontend.calls.wide_rounding import rounded, rounded_without_width
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
@@ -251,6 +251,7 @@ def _call_of_numbers(
     arguments = with_own_types(builder, callee, arguments, node)
     if callee in builtins and callee not in FUNCTIONS:
         result = call_declared(builder, builtins[callee], arguments, node)
+        result = rounded_without_width(builder, callee, arguments, result, call_declared, node)
         return without_width(
             builder,
             builtins[callee],
