@@ -243,10 +243,10 @@ class Instruction:
         immediates = self.immediates
         if "sc1" in immediates:
             return self._scope_of_bits()
-        if "glc" not in immediates:
-            return immediates.get("scope", 0)
         if self.traits.cache_scope is not None:
             return self.traits.cache_scope
+        if "glc" not in immediates:
+            return immediates.get("scope", 0)
         access = self.traits.memory
         if access is not None and access.kind is MemoryKind.ATOMIC:
             return DEVICE_SCOPE

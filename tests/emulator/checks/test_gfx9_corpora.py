@@ -55,14 +55,15 @@ UNSEEN = {
     "workgroup_scope_between_groups",
     "lds_barrier_for_global_memory",
 }
-# What is found in one wave otherwise than between two, and a loop of which LLVM makes two branches.
+# What is found in one wave otherwise than between two.
 OTHERWISE = {
     "bytes_of_two_waves": {("race/lanes", 99)},
     "early_return_of_a_wave": {("sync/divergent-barrier", 47)},
     "different_barriers": {("sync/divergent-barrier", 57), ("sync/divergent-barrier", 61)},
     "one_more_barrier_for_the_first_wave": {("sync/divergent-barrier", 83)},
-    "loop_until_nothing": {("init/undefined-branch", 55), ("init/undefined-branch", 56)},
 }
+# The loop's other branch, which is reached if a number that was never written is not 0.
+PERHAPS = {"loop_until_nothing": {("init/undefined-branch", 56)}}
 SEEDED = [
     *(("init", case) for case in init_bugs.CASES),
     *(("memory", case) for case in memory_bugs.CASES),
@@ -100,7 +101,8 @@ def test_seeded_bugs_are_found_on_cdna(cpu: str, check: str, case: Case) -> None
     reports = reports_of(lambda: case.launch(case.kernel), check, device=f"emulator:{cpu}")
     nothing = case.name in ORDERED | UNSEEN
     expected = set() if nothing else OTHERWISE.get(case.name, case.marks())
-    assert found_lines(reports) == expected, text_of(reports)
+    found = found_lines(reports) - PERHAPS.get(case.name, set())
+    assert found == expected, text_of(reports)
 
 
 def test_what_cdna_lacks_is_refused() -> None:

@@ -38,8 +38,14 @@ _CACHES: Mapping[str, CacheAction] = {
     "global_wbinv": CacheAction.BOTH,
 }
 _WITHOUT_MEMORY = ("s_memtime", "s_memrealtime", "s_dcache_discard", "s_dcache_discard_x2")
-# LLVM AMDGPU guide, "Memory Model GFX10-GFX11": GL0 is a compute unit's, GL1 a shader array's.
-_CACHE_SCOPES: Mapping[str, int] = {"buffer_gl0_inv": 0, "buffer_gl1_inv": 2}
+# LLVM AMDGPU guide, "Memory Model GFX10-GFX11": GL0 is a compute unit's, GL1 a shader array's;
+# "Memory Model GFX6-GFX9" and "GFX90A": L1 is invalidated to see what the device has written.
+_CACHE_SCOPES: Mapping[str, int] = {
+    "buffer_gl0_inv": 0,
+    "buffer_gl1_inv": 2,
+    "buffer_wbinvl1": 2,
+    "buffer_wbinvl1_vol": 2,
+}
 _SPACES: Mapping[str, Space] = {
     "DS": Space.LDS,
     "VFLAT": Space.FLAT,
