@@ -70,6 +70,7 @@ _POINTER_TYPES: Mapping[str, Pointer] = MappingProxyType(
 
 # Processors that have the builtins of another one are not named in the table.
 _NAMED = {target.name: target.like or target.name for target in TARGETS}
+_NOT_GFX950 = tuple(name for name, known in _NAMED.items() if known != "gfx950")
 _BEFORE_GFX12 = tuple(target.name for target in TARGETS if target.isa < (12, 0, 0))
 
 
@@ -95,6 +96,8 @@ _CHOICES: Mapping[str, Choice | Immediate] = MappingProxyType(
         "image_policy": Immediate(0, 31, elsewhere=((_BEFORE_GFX12, (*range(8), *range(16, 24))),)),
         # Of products of f64: bits that negate A, B and C, which gfx90a has not.
         "negation": Immediate(0, 7, elsewhere=((("gfx90a",), (0,)),)),
+        # Bytes that a lane loads into LDS.
+        "lds_bytes": Immediate(1, 16, (1, 2, 4, 12, 16), elsewhere=((_NOT_GFX950, (1, 2, 4)),)),
         "scope": Choice("", "agent", "workgroup", "wavefront", "singlethread"),
     }
 )

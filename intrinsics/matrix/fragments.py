@@ -6,11 +6,12 @@
     matrix.mma_sync(acc, a, b, acc)
     matrix.store_matrix_sync(D, acc, (row, column))
 
-All lanes of a wave must reach each call together. `mma_sync` multiplies all blocks of 16; where m,
-n or k is no multiple, the fragment is partial: loads and `fill_fragment` pad it with 0, which adds
-nothing to products, and stores write only elements of the matrix. Operations on `x[i]` of a partial
-A or B must therefore keep 0 as it is. Which lane holds which element is not part of the interface:
-`x[i]` is for operations that treat all elements alike.
+All lanes of a wave must reach each call together. `mma_sync` multiplies all blocks of 16 (on CDNA
+of 32, if m and n are multiples of it); where m, n or k is no multiple, the fragment is partial:
+loads and `fill_fragment` pad it with 0, which adds nothing to products, and stores write only
+elements of the matrix. Operations on `x[i]` of a partial A or B must therefore keep 0 as it is.
+Which lane holds which element is not part of the interface: `x[i]` is for operations that treat all
+elements alike.
 
 Source: rocWMMA's API reference (rocwmma.hpp); where elements lie: `matrix_layouts`.
 """
@@ -78,13 +79,14 @@ def fragment(use, m, n, k, dtype, layout=None, schedule=None, wide_k=False):
 
     use: `matrix_a`, `matrix_b`, `accumulator`, or `sparse_a`, which holds the two kept elements of
     every four of an A. m, n, k: known when compiling, of any size (k of `sparse_a`: a multiple of
-    32); sizes that are no multiple of 16 (4-bit elements: of 32 along k) are padded in the
-    registers. dtype: the elements' type, `matrix.i4` and `matrix.u4` for 4 bits. layout:
+    32); sizes that are no multiple of 16 (4-bit elements: of 32 along k; on CDNA of what an
+    instruction takes) are padded in the registers. dtype: the elements' type, `matrix.i4` and
+    `matrix.u4` for 4 bits, `matrix.xf32` for f32 that products of gfx942 round first. layout:
     `row_major` or `col_major` in memory; accumulators need none. schedule: which waves share the
     fragment, such as `coop_row_major_2d(64, 2)`; each then holds, loads and stores its own blocks.
     wide_k: for 8-bit and 4-bit A and B together: blocks are twice as deep, so that lanes load up to
-    16 bytes at once, and their order of k is no longer that of an accumulator's rows. Wider
-    elements are always loaded this way.
+    16 bytes at once, and their order of k is no longer that of an accumulator's rows. On RDNA wider
+    elements are always loaded this way; on CDNA `wide_k` is for all types.
     """
     kind = fragment_kind(use, m, n, k, dtype, layout, schedule, wide_k)
     words = kind.blocks.count_across * kind.index_words
@@ -210,7 +212,8 @@ def mma_sync(d, a, b, c):
     types do not fit.
 
     f16 and bf16 multiply with their own type; fp8 and bf8, i8 and u8, i4 and u4 also with each
-    other. With a `sparse_a` the instruction is SWMMAC, for the same types at twice the rate.
+    other; on CDNA also f32 and f64. With a `sparse_a` the instruction is SWMMAC or SMFMAC, for the
+    same types at twice the rate.
     """
     product = product_of(d.kind, a.kind, b.kind, c.kind)
     a_items, b_items, c_items = (

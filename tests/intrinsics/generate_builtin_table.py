@@ -155,7 +155,10 @@ def known_constant(entry: dict[str, Any], operand: int) -> str | None:
             if place == len(constants) - 2
             else components
         )
-    is_access = entry["group"] == "buffer" or entry["builtin"].endswith(("load_lds", "load_to_lds"))
+    is_direct = entry["builtin"].endswith(("load_lds", "load_to_lds"))
+    if is_direct and operand == constants[0]:
+        return "lds_bytes"
+    is_access = entry["group"] == "buffer" or is_direct
     return "0..31" if is_access and operand == constants[-1] else None
 
 

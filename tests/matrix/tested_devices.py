@@ -23,7 +23,7 @@ ONLY_OF_GFX12: Mapping[str, str] = {
     "test_plan_mapping": "gfx11's lanes are those of its layouts (test_fragments_of_gfx11)",
 }
 # What runs on CDNA. The kernels of other tests are written for waves of 32 lanes; what they test is
-# in test_fragments_of_cdna.
+# in test_fragments_of_cdna and test_products_of_cdna.
 ON_CDNA = ("test_plan_gemm", "test_plan_memory", "test_plan_transforms", "test_random_fragments")
 # Tests of waves of 64 lanes where others have 32, of gfx12's exchanges, and of all cases at once.
 NOT_ON_CDNA = (

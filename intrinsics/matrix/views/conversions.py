@@ -44,6 +44,7 @@ class Conversion:
 
     words: how many words a lane's elements of a block have where they are exchanged. between: on
     CDNA the wider of both types in the order of the other, which is what lanes exchange.
+    is_twofold: whether elements of 4 bits become f16 first, which holds them all.
     """
 
     kind: FragmentKind
@@ -51,6 +52,7 @@ class Conversion:
     before: bool
     words: int
     between: FragmentKind | None = None
+    is_twofold: bool = False
 
     @property
     def word_type(self) -> Type:
@@ -105,9 +107,7 @@ def _on_cdna(kind: FragmentKind, wanted: FragmentKind) -> Conversion:
             places_of(own, rows, columns), places_of(other, rows, columns, element=4)
         )
         if swaps is None or along > own.depth or own.side != other.side:
-            raise Refused(
-                f"the lanes cannot exchange {kind} to {wanted}", "convert it to f16 or i8 first"
-            )
+            return Conversion(wanted, (), True, 0, is_twofold=True)
         return Conversion(wanted, swaps, True, own.access_bytes // 4)
     is_wider = wanted.blocks.item.bits >= kind.blocks.item.bits
     between = replace(wanted, like=kind.dtype) if is_wider else replace(kind, like=wanted.dtype)
@@ -145,6 +145,9 @@ def convert(fragment, dtype):
     In wave64, k of 4-bit elements must be a multiple of 32. dtype: of 8 bits or more.
     """
     conversion = _conversion(fragment.kind, dtype)
+    if conversion.is_twofold:
+        half = _unpacked(fragment, _conversion(fragment.kind, f16))
+        return _through_the_wider(half, _conversion(half.kind, dtype))
     if fragment.kind.blocks.is_nibble:
         return _unpacked(fragment, conversion)
     if conversion.between is not None:

@@ -220,12 +220,20 @@ def test_loads_put_data_into_lds(cpu: str, name: str, memory: str) -> None:
 
 
 @pytest.mark.parametrize("dwords", [3, 4])
-def test_gfx950_puts_several_dwords_into_lds(dwords: int) -> None:
+@pytest.mark.parametrize("memory", ["global", "buffer"])
+def test_gfx950_puts_several_dwords_into_lds(dwords: int, memory: str) -> None:
     rows = random_words(7, 4)
+    load = f"global_load_lds_dwordx{dwords} v20, s[4:5]"
+    if memory == "buffer":
+        load = f"buffer_load_dwordx{dwords} v20, s[20:23], 0 offen lds"
     body = f"""
+  s_mov_b32 s20, s4
+  s_mov_b32 s21, s5
+  s_mov_b32 s22, 0x400
+  s_mov_b32 s23, 0x00027000
   v_lshlrev_b32 v20, 2, v250
   s_mov_b32 m0, 16
-  global_load_lds_dwordx{dwords} v20, s[4:5]
+  {load}
   s_waitcnt vmcnt(0)
   v_mul_u32_u24 v21, {dwords}, v250
   ds_read_b32 v9, v21 offset:16

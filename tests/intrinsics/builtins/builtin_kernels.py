@@ -92,13 +92,8 @@ def argument(name: str, place: int, parameter: Parameter, target: str = "") -> s
     if isinstance(mark, Choice):
         return repr(mark.values[1])
     if isinstance(mark, Immediate):
-        usual = (
-            max(mark.only)
-            if mark.only and name.endswith("lds")
-            else mark.only[0]
-            if mark.only
-            else mark.lo
-        )
+        # All processors load 4 bytes into LDS.
+        usual = 4 if mark.only and name.endswith("lds") else mark.only[0] if mark.only else mark.lo
         is_mask = name.startswith("image_") and (mark.lo, mark.hi) == (0, 15)
         value = _CONSTANTS.get((name, place), 1 if is_mask else usual)
         return repr(bool(value) if parameter.is_boolean_immediate else value)

@@ -192,3 +192,32 @@ def test_kernels_multiply_with_scales(shape: str, formats: tuple[int, int]) -> N
         )
     expected = builtin(a, b, c, *formats, 1, scales[0], 3, scales[1])
     np.testing.assert_array_equal(d.view(np.uint32), expected.view(np.uint32))
+
+
+@amdjit.kernel
+def past_registers(source, out, size: amdjit.Const, kind: amdjit.Const):
+    tile = shared.array(256, amdjit.f32)
+    lane = amdjit.lane_id()
+    count = size // 4
+    if kind == "global":
+        amdgcn.global_load_lds(address_of(source, lane * count), address_of(tile, 0), size, 0, 0)
+    elif kind == "any":
+        amdgcn.load_to_lds(address_of(source, lane * count), address_of(tile, 0), size, 0, 0)
+    else:
+        resource = amdgcn.make_buffer_rsrc(address_of(source, 0), 0, 1024, 0x27000)
+        amdgcn.raw_ptr_buffer_load_lds(resource, address_of(tile, 0), size, lane * size, 0, 0, 0)
+    amdjit.syncthreads()
+    for number in amdjit.static_range(count):
+        out[lane * count + number] = tile[lane * count + number]
+
+
+@pytest.mark.parametrize("kind", ["global", "any", "buffer"])
+@pytest.mark.parametrize("size", [12, 16])
+def test_kernels_load_several_dwords_into_lds(kind: str, size: int) -> None:
+    source = np.arange(256, dtype=np.float32)
+    out = np.zeros(16 * size, np.float32)
+    with amdjit.use("emulator:gfx950"):
+        past_registers[1, LANES](source, out, size, kind)
+    np.testing.assert_array_equal(out, source[: 16 * size])
+    with pytest.raises(amdjit.TypeCheckError, match="one of the constants 1, 2, 4,"):
+        past_registers.compile(amdjit.f32[::1], amdjit.f32[::1], size, kind, target="gfx942")
