@@ -40,6 +40,7 @@ from amdjit.emulator.checks.init.rules.lanes import (
 )
 from amdjit.emulator.checks.init.rules.matrix import apply_matrix
 from amdjit.emulator.checks.init.rules.memory import MemoryRules
+from amdjit.emulator.checks.init.rules.parts import write_parts
 from amdjit.emulator.checks.init.rules.scalar import apply_scalar, branch_condition
 from amdjit.emulator.checks.init.rules.vector import (
     vector_results,
@@ -158,7 +159,9 @@ class UndefinedValues(Instrument):
         elif traits.matrix is not None or traits.block_product is not None:
             apply_matrix(shadow, instruction, self._seen(shadow))
         elif not (
-            write_half_results(shadow, instruction) or write_wide_results(shadow, instruction)
+            write_half_results(shadow, instruction)
+            or write_wide_results(shadow, instruction)
+            or write_parts(shadow, instruction)
         ):
             self._vector(shadow, instruction)
 
