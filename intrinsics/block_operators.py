@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import amdjit.intrinsics.math as functions
 from amdjit.declarations import device_function
 from amdjit.intrinsics.lanes.combinations import neutral
@@ -14,20 +16,32 @@ __all__ = ["combined", "is_added_in_f32", "is_built_in", "neutral_of"]
 
 _NAMES = ("add", "mul", "min", "max", "minimum", "maximum", "and", "or", "xor")
 _BITS = ("and", "or", "xor")
+_COMPLEX = (np.complex64, np.complex128)  # what `type` returns of complex numbers
+_NEUTRAL_COMPLEX = {"add": 0, "mul": 1}
 
 
-@compile_time
-def is_built_in(compilation: Compilation, op: Any, kind: Any) -> bool:
-    """Whether instructions combine a whole wave; `Refused` for a name that is none."""
+def _check(op: Any, kind: Any) -> None:
+    """Raise `Refused` for what is no operator, and for names that values of this type lack."""
+    if isinstance(op, (Type, bool, int, float)):
+        found = f"a value of type {op}" if isinstance(op, Type) else str(op)
+        raise Refused(f"the operator is {found}", "write the operator first: `reduce(op, value)`")
     if not isinstance(op, str):
-        return False
+        return
     if op not in _NAMES:
         raise Refused(f"there is no operator {op!r}", f"write one of {', '.join(_NAMES)}")
+    if kind in _COMPLEX and op in _NEUTRAL_COMPLEX:
+        return
     if not isinstance(kind, Scalar) or kind.storage_only:
         raise Refused(f"{op!r} of {_named(kind)}", "write a function of two such values")
     if kind.is_float if op in _BITS else kind is boolean:
         raise Refused(f"{op!r} of {kind}", "write a function, or convert the value")
-    return compilation.target.isa[0] >= 10
+
+
+@compile_time
+def is_built_in(compilation: Compilation, op: Any, kind: Any) -> bool:
+    """Whether instructions combine a whole wave."""
+    _check(op, kind)
+    return isinstance(op, str) and kind not in _COMPLEX and compilation.target.isa[0] >= 10
 
 
 @compile_time
@@ -43,8 +57,11 @@ def _named(kind: Any) -> str:
 @compile_time
 def neutral_of(compilation: Compilation, op: Any, kind: Any) -> Any:
     """Return the value that changes nothing under a named operator."""
+    _check(op, kind)
     if not isinstance(op, str):
         raise Refused("a scan of this operator begins with nothing", "give `init`")
+    if kind in _COMPLEX:
+        return _NEUTRAL_COMPLEX[op]
     found = neutral(kind, op)
     return bool(found) if kind is boolean else found
 

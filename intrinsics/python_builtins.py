@@ -27,6 +27,7 @@ from amdjit.intrinsics.maths import (
     ufunc_overloads,
 )
 from amdjit.intrinsics.numbers.floats import fma
+from amdjit.language import times
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
 _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
@@ -126,6 +127,7 @@ _BY_NUMPYS_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "nan_to_num": elementwise.nan_to_num,
     "isposinf": elementwise.isposinf,
     "isneginf": elementwise.isneginf,
+    "isnat": times.isnat,
     "real": elementwise.real,
     "imag": elementwise.imag,
     "angle": elementwise.angle,

@@ -24,6 +24,7 @@ from amdjit.algorithms.views import (
 from amdjit.api import Kernel
 from amdjit.compiled_kernel import Argument
 from amdjit.declarations import DeviceFunction, Intrinsic
+from amdjit.language.pickling import PickledByName
 from amdjit.launching.argument_types import argument_types
 from amdjit.launching.record_arguments import assembled, leaves_of
 from amdjit.runtime.arrays import DeviceArray
@@ -33,7 +34,7 @@ from amdjit.runtime.strides import Shape
 __all__ = ["Vectorized", "vectorize"]
 
 
-class Vectorized:
+class Vectorized(PickledByName):
     """A function of numbers that takes arrays: `f(x, y, out=None, stream=None)`.
 
     The arguments are NumPy arrays, DeviceArrays and numbers, broadcast by NumPy's rules. The result
@@ -135,6 +136,10 @@ class Vectorized:
         index = index_type(views, groups * block)
         launch = self._kernel[groups, block, place.stream]
         launch(self.function, are_arrays, index, inputs, outputs)
+
+    def pickled_parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Return what makes this object in a process that does not find it by its name."""
+        return Vectorized, (self.function, self._options)
 
     def __repr__(self) -> str:
         return f"<amdjit vectorized {self.__name__}>"

@@ -10,7 +10,8 @@ from amdjit.diagnostics.errors import CompileError
 from amdjit.diagnostics.span import Span
 from amdjit.late_methods import dataclass
 
-_LIBRARY = Path(__file__).parent.parent / "intrinsics"
+_PACKAGE = Path(__file__).parent.parent
+_LIBRARIES = tuple(_PACKAGE / name for name in ("intrinsics", "language", "numba_cuda/functions"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Diagnostic:
         while (
             own > 0
             and (span := spans[own]) is not None
-            and Path(span.file).is_relative_to(_LIBRARY)
+            and any(map(Path(span.file).is_relative_to, _LIBRARIES))
         ):
             own -= 1
         return own

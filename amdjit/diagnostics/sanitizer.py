@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from amdjit.diagnostics.errors import KernelFault
+from amdjit.diagnostics.notebooks import shown_file
 
 Coordinates = tuple[int, int, int]
 _WIDTH = 118
@@ -153,11 +154,11 @@ def _excerpt(file: str | None, line: int | None, label: str) -> list[str]:
     gutter = " " * len(str(line))
     text = linecache.getline(file, line).rstrip().expandtabs(4)
     if not text.strip():
-        return [f"{gutter}--> {file}:{line}"]
+        return [f"{gutter}--> {shown_file(file)}:{line}"]
     indent = len(text) - len(text.lstrip())
     underline = " " * indent + "^" * (len(text) - indent)
     return [
-        f"{gutter}--> {file}:{line}",
+        f"{gutter}--> {shown_file(file)}:{line}",
         f"{gutter} |",
         f"{line} | {text}",
         f"{gutter} | {underline} {label}".rstrip(),

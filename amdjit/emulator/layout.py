@@ -252,6 +252,7 @@ class BufferRefusal(IntEnum):
     SCALED = 11
     PRIVATE = 12
     SWIZZLED_RECORDS = 13
+    FLAT_SCRATCH = 14
 
 
 class BarrierMisuse(IntEnum):

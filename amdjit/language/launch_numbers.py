@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics import LaunchError
+from amdjit.diagnostics.notebooks import shown_file
 from amdjit.diagnostics.span import Span
 from amdjit.late_methods import dataclass
 from amdjit.types import Scalar, Type, boolean, f32, f64, i32, i64
@@ -136,7 +137,7 @@ class LaunchUse:
         )
         return (
             f"argument {names} of {kernel}: {what} is used as {self.type} at "
-            f"{self.span.file}:{self.span.line}, "
+            f"{shown_file(self.span.file)}:{self.span.line}, "
             f"and {self.type} {limits}. Python's numbers take the type of the other operand: pass "
             f"{remedy}({names}) to compute in that type, or convert the other operand"
         )

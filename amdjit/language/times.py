@@ -15,7 +15,7 @@ from amdjit.declarations import device_function
 from amdjit.language.compile_time import Refused, compile_time
 from amdjit.types import Record, RecordField, Structure, f64, i64
 
-__all__ = ["Datetime64", "Timedelta64", "time_element", "time_structure", "time_unit"]
+__all__ = ["Datetime64", "Timedelta64", "isnat", "time_element", "time_structure", "time_unit"]
 
 NOT_A_TIME = -(1 << 63)
 
@@ -154,6 +154,20 @@ class Datetime64(_Time):
         return (
             Timedelta64(ticks, unit) if isinstance(other, Datetime64) else Datetime64(ticks, unit)
         )
+
+
+@compile_time
+def _check_time(compilation: Any, is_time: bool) -> None:
+    """Raise `Refused` for what is no time."""
+    if not is_time:
+        raise Refused("NaT is asked of what is no date or duration", "write `math.isnan(x)`")
+
+
+@device_function
+def isnat(x):
+    """Return whether a date or duration is NaT."""
+    _check_time(isinstance(x, (Datetime64, Timedelta64)))
+    return x.ticks == i64(NOT_A_TIME)
 
 
 _FIELDS = ("ticks", "unit")

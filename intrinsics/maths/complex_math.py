@@ -58,6 +58,8 @@ def polar(z):
 @device_function
 def rect(r, phi):
     """Return the complex number of magnitude r and angle phi."""
+    kind = type(elementwise.as_float(r + phi))  # of both: a literal is an f64 beside one
+    r, phi = kind(r), kind(phi)
     sine, cosine = sincos(phi)
     x, y = r * cosine, r * sine
     if phi == 0:

@@ -21,6 +21,8 @@ CELLS = [
     "@amdjit.kernel\ndef right(x: f32[:]):\n    x[0] = 2\nprint(right.compile().asm)\n",
     "@amdjit.kernel\ndef fails(x: f32[:]):\n    assert x[0] > 5\n"
     "fails[1, 1](np.ones(1, np.float32))\n",
+    "@amdjit.kernel\ndef strays(x: f32[:]):\n    x[10000] = 1\n"
+    "strays[1, 1](np.ones(1, np.float32))\n",
     "print([d for d in amdjit.devices() if 'gfx1200' in d.name])\n",
 ]
 PROGRAM = """
@@ -68,7 +70,8 @@ def test_errors_name_cells_and_show_only_the_users_frames(tmp_path: Path) -> Non
     assert " --> Cell In[2]:2:11" in cells[4]
     assert "; Cell In[6]:3  x[0] = 2" in cells[5]
     assert "Cell In[7]:3" in cells[6].partition("AssertionError")[2]
-    assert cells[7] == "[<EmulatorDevice emulator:gfx1200>]\n"
+    assert "  at Cell In[8]:3\n" in cells[7]
+    assert cells[8] == "[<EmulatorDevice emulator:gfx1200>]\n"
     for cell in cells:
         assert "amdjit/" not in cell.partition("KernelFault")[0]
         assert not re.search(r"ipython-input|ipykernel|/tmp/", cell)

@@ -49,3 +49,39 @@ def test_a_fraction_stays_dropped_beside_wider_numbers(narrow: type) -> None:
         names = {"x": float(wide), "y": float(number), "math": math, "np": np}
         expected = [eval(text, names) for text in EXPRESSIONS]
         np.testing.assert_allclose(out[i], expected, rtol=1e-15)
+
+
+WIDE = [
+    "round(x) + 1",
+    "math.floor(x) * 2",
+    "math.ceil(x / 3)",
+    "math.trunc(x)",
+    "int(x) * 3 // 7",
+    "int(x) > 10**10",
+    "10**10 <= int(x) < 10**13",
+    "int(x) in (10**10, 3)",
+    "int(x) != -10**11",
+]
+
+
+def test_whole_numbers_are_exact_where_they_meet_64_bits() -> None:
+    x = np.array([1e10, -3.7e12, 2.5, -0.5, 7.9e15, 123456789.75, -1e9, 0, -1e11])
+    out = np.zeros((len(x), len(WIDE)), np.int64)
+    kernel_of(WIDE)[1, len(x)](x, x, out)
+    expected = [[eval(text, {"x": float(number), "math": math}) for text in WIDE] for number in x]
+    assert out.tolist() == expected
+
+
+@amdjit.kernel
+def doublings(out):
+    value, count = 1, 0
+    while value < 10**10 and count < 40:
+        value *= 2
+        count += 1
+    out[0] = count
+
+
+def test_a_name_that_is_compared_with_a_wide_literal_is_wide() -> None:
+    out = np.zeros(1, np.int32)
+    doublings[1, 1](out)
+    assert out[0] == 34

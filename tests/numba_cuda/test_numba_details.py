@@ -127,3 +127,47 @@ def test_names_of_the_host():
     assert cuda.require_context(_PAIR) is _PAIR
     assert [each.id for each in cuda.gpus.lst] == [each.id for each in cuda.gpus]
     assert cuda.types.complex128.underlying_float is cuda.types.float64
+
+
+@pytest.mark.parametrize("mask", [2.5, -1.0])
+def test_a_mask_that_is_no_integer_is_refused(mask):
+    @cuda.jit
+    def known(out):
+        out[0] = cuda.any_sync(mask, out[0] > 0)
+
+    @cuda.jit
+    def unknown(out):
+        out[0] = cuda.ballot_sync(out[0] + mask, True)
+
+    for kernel in (known, unknown):
+        with pytest.raises(amdjit.CompileError, match="Mask type must be an integer, not"):
+            kernel[1, 32](np.zeros(1))
+
+
+@pytest.mark.parametrize("vote", [cuda.all_sync, cuda.any_sync, cuda.eq_sync, cuda.ballot_sync])
+def test_a_float_does_not_vote(vote):
+    @cuda.jit
+    def kernel(out):
+        out[0] = vote(0xFFFFFFFF, out[0])
+
+    with pytest.raises(amdjit.CompileError, match=r"integer or boolean, not f64(.|\n)*x != 0"):
+        kernel[1, 32](np.zeros(1))
+
+
+def test_errors_of_shared_arrays_are_shown_at_the_programs_line():
+    @cuda.jit
+    def of_no_type(out):
+        tile = cuda.shared.array(10, "int33")
+        out[0] = tile[0]
+
+    @cuda.jit
+    def of_no_constant_shape(out, n):
+        tile = cuda.shared.array((1, n), np.float32)
+        out[0] = tile[0, 0]
+
+    for kernel, arguments in ((of_no_type, ()), (of_no_constant_shape, (3,))):
+        with pytest.raises(amdjit.CompileError) as caught:
+            kernel[1, 32](np.zeros(1), *arguments)
+        place, shown = str(caught.value).splitlines()[1:4:2]
+        assert __file__ in place
+        assert "tile = cuda.shared.array(" in shown

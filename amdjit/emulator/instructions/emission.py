@@ -13,6 +13,7 @@ from amdjit.emulator.instructions.lanes.dpp import (
     crosses_halves,
 )
 from amdjit.emulator.instructions.refused import refusal
+from amdjit.emulator.instructions.scalar.flat_scratch import check_flat_scratch
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.vector.dual_issue import emit_dual
 from amdjit.emulator.instructions.vector.indexed_moves import emit_indexed
@@ -29,6 +30,7 @@ def emit_instruction(frame: Frame, instruction: Instruction) -> None:
     """Emit an instruction that does not end a block; Untranslatable if it has no translation."""
     if frame.registers.halves == 1 or instruction.traits.once_per_wave:
         _emit_once(frame, instruction)
+        check_flat_scratch(frame, instruction)
         return
     frame.deferred = []
     if crosses_halves(instruction):

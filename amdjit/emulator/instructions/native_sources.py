@@ -26,6 +26,7 @@ from amdjit.emulator.instructions.matrix.silicon import silicon_text
 from amdjit.emulator.instructions.memory.access_native import access_text
 from amdjit.emulator.instructions.memory.atomics_native import atomic_text, atomics
 from amdjit.emulator.instructions.memory.spaces import SIZES, SPACES, Access
+from amdjit.emulator.instructions.scalar.flat_scratch import CHECK_SCRATCH, check_scratch_text
 from amdjit.emulator.instructions.scalar.memory_native import scalar_address_text
 from amdjit.emulator.instructions.scaled.native import scaled_sources
 from amdjit.emulator.instructions.vector.transcendental_native import (
@@ -74,6 +75,7 @@ NATIVES = NativeSources(
         PLACE: place_text,
         GFX9_PLACE: gfx9_place_text,
         PRIVATE_PLACE: private_place_text,
+        CHECK_SCRATCH: check_scratch_text,
         **PARTS,
         **TEXELS,
         **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},

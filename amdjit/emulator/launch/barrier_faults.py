@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BarrierMisuse
 from amdjit.emulator.tiers.compilation import HostKernel
@@ -142,4 +143,4 @@ def _counts(group: StoppedGroup, index: int) -> str:
 
 def _place(function: EmulatedFunction, pc: int) -> str:
     line = function.module.code_object.line_of(pc)
-    return f"{line[0]}:{line[1]}" if line else f"pc {pc:#x}"
+    return f"{shown_file(line[0])}:{line[1]}" if line else f"pc {pc:#x}"

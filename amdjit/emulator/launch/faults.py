@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amdjit.diagnostics.errors import Allocation, KernelFault
+from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.launch.barrier_faults import (
     NO_GROUP,
     WAIT_BYTES,
@@ -79,7 +80,7 @@ def fault_from_record(
         message += deadlock_message(group, function, compiled)
     if kind is FaultKind.STANDSTILL:
         message += standstill_message(grid, function, compiled)
-    where = f"\n  at {line[0]}:{line[1]}" if line else ""
+    where = f"\n  at {shown_file(line[0])}:{line[1]}" if line else ""
     return KernelFault(
         _KINDS[kind],
         f"{message}{where}\n  instruction: {text}",
@@ -186,6 +187,8 @@ _BUFFERS = {
     "leaves open",
     BufferRefusal.PRIVATE: "the private segment buffer has an index, or its base and the scalar "
     "offset point between the dwords of a wave's lanes",
+    BufferRefusal.FLAT_SCRATCH: "FLAT_SCRATCH is set to another address than that of the wave's "
+    "scratch memory, which flat instructions use whatever it is",
     BufferRefusal.SWIZZLED_RECORDS: "the buffer resource is swizzled (bit 63) and does not add the "
     "number of the lane (bit 119): what that means on gfx9 is not certain",
     BufferRefusal.SCALED: "the ISA document does not say how a store rounds to a USCALED or "

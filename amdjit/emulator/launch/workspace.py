@@ -70,7 +70,7 @@ class Plan:
     """A translated kernel with a geometry.
 
     threads: how many host threads run it. short: it ends before handing it to another thread would
-    pay.    idle: the workspaces that no launch uses now.
+    pay. idle: the workspaces that no launch uses now.
     """
 
     kernel: Kernel

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.diagnostics.errors import KernelFault
+from amdjit.diagnostics.notebooks import shown_file
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.analysis.control_flow import Graph, WildBranch, build_graph
 from amdjit.emulator.analysis.errors import Untranslatable
@@ -308,7 +309,7 @@ class KernelCompiler:
         text = f"{disassemble(instruction)} at pc {pc:#x}" if instruction else f"pc {pc:#x}"
         place = self._code_object.line_of(pc)
         file, line = place if place else (None, None)
-        where = f" ({file}:{line})" if place else ""
+        where = f" ({shown_file(place[0])}:{line})" if place else ""
         message = f"{kernel.name}: {text}{where}: {reason}"
         return KernelFault(
             kind, message, kernel=kernel.name, source_file=file, source_line=line, instruction=text

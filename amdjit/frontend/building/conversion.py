@@ -240,8 +240,10 @@ def is_complex(value: Value) -> bool:
     )
 
 
-def scalar_of_complex(value: Value) -> Scalar:
-    """Return the type of a complex value's parts; those of a literal are f32."""
+def scalar_of_complex(builder: FunctionBuilder, value: Value) -> Scalar:
+    """Return the type of a complex value's parts; those of a literal have that of floats."""
+    if isinstance(value, CompileTime):
+        return builder.rules.floating
     items = value.items if isinstance(value, TupleValue) else ()
     is_wide = isinstance(value, TupleValue) and value.structure == COMPLEX128.structure
     # Parts that began without a width may have become wide in the meantime.

@@ -109,7 +109,7 @@ def _pair_type(builder: FunctionBuilder, left: Value, right: Value, operator: st
     return scalar
 
 
-def _own_type(builder: FunctionBuilder, value: Value) -> Type | None:
+def own_type(builder: FunctionBuilder, value: Value) -> Type | None:
     """Return the type that an operand has on its own, None for what is no number."""
     if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
         return builder.rules.default_type(value.value)
@@ -119,7 +119,7 @@ def _own_type(builder: FunctionBuilder, value: Value) -> Type | None:
 def strong_pair(builder: FunctionBuilder, left: Value, right: Value, operator: str) -> Type | None:
     """Return the type for operands whose literals have types of their own; beside a vector they
     take that of its elements."""
-    first, second = _own_type(builder, left), _own_type(builder, right)
+    first, second = own_type(builder, left), own_type(builder, right)
     if first is None or second is None:
         return None
     for vector, other in ((first, second), (second, first)):

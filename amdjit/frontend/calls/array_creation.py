@@ -28,7 +28,7 @@ from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value, static_value
 from amdjit.language.complex_types import complex64, complex128
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Element, Scalar, Type, boolean, f32, f64, i32, i64
+from amdjit.types import Array, Element, Scalar, Type, boolean, f32, f64, i64
 
 # The most elements that are written one by one, which lets LLVM keep them in registers.
 _MOST_SINGLE = 64
@@ -58,12 +58,12 @@ def _as_tuples(node: ast.expr) -> ast.expr:
 
 def _filled(name: str, value: int | None) -> Handler:
     """Return the handler of `np.zeros(shape, dtype)` and its relatives. Without a dtype elements
-    are f32, as floats of the language are."""
+    are of the type that floats of the language have."""
 
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         names = ("shape", "dtype")
         shape, dtype = arguments.exactly(builder, node, f"np.{name}", names, optional=1)
-        element = _dtype_or(builder, dtype, f32, node)
+        element = _dtype_or(builder, dtype, builder.rules.floating, node)
         extents = shape_of(builder, shape, arguments.place(0, "shape", node))
         return _new(builder, element, extents, value, node)
 
@@ -133,9 +133,11 @@ def _leaves(value: Value, depth: int) -> tuple[Value, ...]:
 
 
 def _common(builder: FunctionBuilder, values: tuple[Value, ...], node: ast.Call) -> Element:
-    """Return the type that holds all values: i32 and f32 for Python's own numbers."""
+    """Return the type that holds all values; Python's own numbers have that of the language."""
     if any(map(is_complex, values)):
-        wide = any(is_complex(value) and scalar_of_complex(value) == f64 for value in values)
+        wide = any(
+            is_complex(value) and scalar_of_complex(builder, value) == f64 for value in values
+        )
         return complex128 if wide else complex64
     joined: Type | None = join_types(builder, "np.array(...)", list(values), node)
     if not isinstance(joined, Scalar):
@@ -271,7 +273,8 @@ def _on_host(function: Callable[..., Any]) -> Handler:
             raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem
         if not values.size or values.dtype.kind not in "bif":
             raise builder.error(codes.BAD_SHAPE, node, found=str(values.shape))
-        default = {"b": boolean, "i": i32, "f": f32}[values.dtype.kind]
+        rules = builder.rules
+        default = {"b": boolean, "i": rules.integer, "f": rules.floating}[values.dtype.kind]
         leaves = tuple(CompileTime(value) for value in values.reshape(-1).tolist())
         return _listed(
             builder, _dtype_or(builder, dtype, default, node), values.shape, leaves, node

@@ -35,11 +35,12 @@ from amdjit.frontend.calls.intrinsics import call_intrinsic
 from amdjit.frontend.calls.printing import is_print, print_call
 from amdjit.frontend.calls.python_functions import FUNCTIONS
 from amdjit.frontend.calls.special_forms import FORMS
+from amdjit.frontend.calls.strong_numbers import with_own_types
 from amdjit.frontend.calls.tuple_functions import all_or_any, tested_only
 from amdjit.frontend.calls.unknown_arguments import with_errors_of
 from amdjit.frontend.calls.weak_results import as_wide_as_needed, without_width
 from amdjit.frontend.calls.wide_access import access_call
-from amdjit.frontend.calls.wide_rounding import rounded
+from amdjit.frontend.calls.wide_rounding import rounded, rounded_without_width
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
@@ -181,6 +182,8 @@ def _make(
     node: ast.Call,
 ) -> Value | None:
     """Convert, or make a value of a class; None if kernels have no values of it."""
+    if callee in (np.datetime64, np.timedelta64) and arguments.are_static:
+        return _on_host(builder, callee, arguments, node)
     target = _number_type(callee) if isinstance(callee, type) else callee
     target = complex_type(target.part) if isinstance(target, ComplexElement) else target
     if isinstance(target, Scalar):
@@ -245,10 +248,13 @@ def _call_of_numbers(
     whole = rounded(builder, callee, arguments, call_declared, node)
     if whole is not None:
         return whole
+    arguments = with_own_types(builder, callee, arguments, node)
     if callee in builtins and callee not in FUNCTIONS:
         result = call_declared(builder, builtins[callee], arguments, node)
+        result = rounded_without_width(builder, callee, arguments, result, call_declared, node)
         return without_width(
             builder,
+            builtins[callee],
             arguments,
             result,
             lambda again: call_declared(builder, builtins[callee], again, node),

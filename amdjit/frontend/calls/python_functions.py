@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.declarations import DeviceFunction
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
@@ -19,6 +19,7 @@ from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import pair
 from amdjit.frontend.building.remedies import WHOLE_ARRAY
 from amdjit.frontend.building.special_methods import call_method_of
+from amdjit.frontend.calls.intrinsics import call_intrinsic
 from amdjit.frontend.calls.operator_functions import OPERATOR_FUNCTIONS
 from amdjit.frontend.calls.tuple_functions import TUPLE_FUNCTIONS
 from amdjit.frontend.calls.type_queries import TYPE_FUNCTIONS
@@ -96,7 +97,27 @@ _ON_BOOLEANS = {
 _Handler = Callable[[FunctionBuilder, Arguments, ast.Call], Value]
 
 
-def _extreme(symbol: BinaryOperator, on_host: Callable[..., Any]) -> _Handler:
+def _are_floats(operand: tree.Expression) -> bool:
+    return isinstance(operand.type, Scalar) and operand.type.is_float
+
+
+def _beside_nan(
+    builder: FunctionBuilder,
+    symbol: BinaryOperator,
+    operands: tuple[tree.Expression, tree.Expression],
+    node: ast.Call,
+) -> Value:
+    """Type Numba's `min` and `max` of floats, which ignore a NaN beside a number: they are CUDA's
+    `fmin` and `fmax`."""
+    function = np.fmin if symbol is BinaryOperator.MINIMUM else np.fmax
+    declared = builder.session.builtins[function]
+    assert isinstance(declared, Intrinsic)
+    return call_intrinsic(builder, declared, Arguments(operands, {}), node)
+
+
+def _extreme(
+    symbol: BinaryOperator, on_host: Callable[..., Any], is_pythons: bool = False
+) -> _Handler:
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         items = arguments.positional
         if len(items) == 1 and isinstance(items[0], TupleValue):
@@ -123,6 +144,9 @@ def _extreme(symbol: BinaryOperator, on_host: Callable[..., Any]) -> _Handler:
                 continue
             left, right = pair(builder, result, item, symbol.value, node)
             _number(builder, left, node, symbol.value, or_boolean=True)
+            if is_pythons and not builder.rules.has_weak_literals and _are_floats(left):
+                result = _beside_nan(builder, symbol, (left, right), node)
+                continue
             chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol
             made = tree.Binary(builder.span(node), left.type, chosen, left, right)
             result = builder.weak_types.made(made, left, right)
@@ -180,8 +204,8 @@ FUNCTIONS: Mapping[Any, _Handler] = {
     float: lambda builder, arguments, node: python_number(builder, float, arguments, node),
     int: lambda builder, arguments, node: python_number(builder, int, arguments, node),
     len: _length,
-    max: _extreme(BinaryOperator.MAXIMUM, max),
-    min: _extreme(BinaryOperator.MINIMUM, min),
+    max: _extreme(BinaryOperator.MAXIMUM, max, is_pythons=True),
+    min: _extreme(BinaryOperator.MINIMUM, min, is_pythons=True),
     pow: _pow,
     np.absolute: _absolute,
     np.maximum: _extreme(BinaryOperator.MAXIMUM, max),

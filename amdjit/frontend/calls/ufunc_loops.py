@@ -43,7 +43,7 @@ def dtype_of(builder: FunctionBuilder, value: Value) -> _Dtype | None:
     """Return the NumPy type of a number or of an array's elements; None for other values, and for
     types that NumPy lacks."""
     if isinstance(value, TupleValue):
-        wide = is_complex(value) and scalar_of_complex(value) == f64
+        wide = is_complex(value) and scalar_of_complex(builder, value) == f64
         return np.dtype(np.complex128 if wide else np.complex64) if is_complex(value) else None
     if isinstance(value, CompileTime):
         if isinstance(value.value, complex):

@@ -32,10 +32,17 @@ def python_number(
     target = rules.integer if kind is int else rules.floating
     if kind is float and not rules.has_weak_literals:
         target = _own_float(arguments) or target
+    given = arguments.positional
+    if len(given) == 1 and builder.weak_types.is_weak(given[0]) and _has_type(given[0], target):
+        return given[0]
     made = convert_to(builder, target, arguments, node)
     if isinstance(made, tree.Convert) and rules.has_weak_literals:
         builder.weak_types.expressions.add(made)
     return made
+
+
+def _has_type(value: Value, type: Scalar) -> bool:
+    return isinstance(value, tree.Expression) and value.type is type
 
 
 def _own_float(arguments: Arguments) -> Scalar | None:
@@ -47,6 +54,7 @@ def _own_float(arguments: Arguments) -> Scalar | None:
 
 def without_width(
     builder: FunctionBuilder,
+    callee: Intrinsic | DeviceFunction,
     arguments: Arguments,
     result: Value,
     call: Callable[[Arguments], Value],
@@ -63,11 +71,10 @@ def without_width(
     ):
         return result
 
+    kept = _of_fixed_type(callee)
+
     def in_f64() -> tree.Expression:
-        wide = (
-            builder.launch_parameters.wide_operand(v, f64) if isinstance(v, tree.Expression) else v
-            for v in given
-        )
+        wide = (v if i in kept else _in_f64(builder, v, given) for i, v in enumerate(given))
         again = call(Arguments(tuple(wide), {}, arguments.places))
         assert isinstance(again, tree.Expression)
         return again
@@ -75,6 +82,28 @@ def without_width(
     weak_types.expressions.add(result)
     weak_types.again[result] = in_f64
     return result
+
+
+def _of_fixed_type(callee: Intrinsic | DeviceFunction) -> frozenset[int]:
+    """Return the places of parameters that have one type, such as the exponent of `ldexp`."""
+    parameters = callee.parameters if isinstance(callee, Intrinsic) else ()
+    return frozenset(
+        i for i, each in enumerate(parameters) if not isinstance(each.type, TypeVariable)
+    )
+
+
+def _in_f64(builder: FunctionBuilder, value: Value, given: tuple[Value, ...]) -> Value:
+    """Return an argument of a call that is repeated in f64. Literals are f64 beside one; where all
+    are literals, they become it here."""
+    if isinstance(value, tree.Expression):
+        return builder.launch_parameters.wide_operand(value, f64)
+    if any(isinstance(each, tree.Expression) and _decides(each) for each in given):
+        return value
+    known = value.value if isinstance(value, CompileTime) else None
+    place = next((each.span for each in given if isinstance(each, tree.Expression)), None)
+    if not isinstance(known, float) or place is None:
+        return value
+    return tree.Constant(place, f64, known)
 
 
 def as_wide_as_needed(

@@ -1,4 +1,4 @@
-"""Rounding to integers where Python's integers are i64: `math.floor(x)`, `round(x)`."""
+"""Rounding to integers where these are i64, or become it: `math.floor(x)`, `round(x)`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.values.kinds import Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar
+from amdjit.types import Scalar, i32, i64
 
 # NumPy's functions round to floats.
 _FLOATS = {math.floor: np.floor, math.ceil: np.ceil, math.trunc: np.trunc, round: np.rint}
@@ -40,3 +40,30 @@ def rounded(
         whole = call(builder, builder.session.builtins[_FLOATS[callee]], arguments, node)
         return convert(builder, whole, builder.rules.integer, node)
     return convert(builder, value, builder.rules.integer, node)
+
+
+def rounded_without_width(
+    builder: FunctionBuilder,
+    callee: Any,
+    arguments: Arguments,
+    result: Value,
+    call: Callable[..., Value],
+    node: ast.Call,
+) -> Value:
+    """Make the whole number that a float is rounded to weak, as that of `int(x)` is: an i64 where
+    it meets one."""
+    if callee not in _FLOATS or len(arguments.positional) != 1 or arguments.keywords:
+        return result
+    (value,) = arguments.positional
+    kind = value.type if isinstance(value, tree.Expression) else None
+    is_of_float = isinstance(kind, Scalar) and kind.is_float
+    if not is_of_float or not isinstance(result, tree.Expression) or result.type is not i32:
+        return result
+
+    def in_64_bits() -> tree.Expression:
+        function = builder.session.builtins[_FLOATS[callee]]
+        return convert(builder, call(builder, function, arguments, node), i64, node)
+
+    builder.weak_types.expressions.add(result)
+    builder.weak_types.again[result] = in_64_bits
+    return result

@@ -74,6 +74,10 @@ def _of_numbers(
     builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
 ) -> Value:
     symbol, compute = _COMPARISONS[kind]
+    left, right = (
+        _beside_wide_literal(builder, left, right, node),
+        _beside_wide_literal(builder, right, left, node),
+    )
     beyond = _compare_beyond_range(compute, left, right)
     if beyond is not None:
         builder.discard(left, node)
@@ -114,6 +118,19 @@ def _exactly(builder: FunctionBuilder, value: Value, other: Value, node: ast.AST
     if kind == u32:
         return convert(builder, value, i64, node)
     return convert(builder, value, i32, node) if kind.bits < i32.bits else value
+
+
+def _beside_wide_literal(
+    builder: FunctionBuilder, value: Value, other: Value, node: ast.AST
+) -> Value:
+    """Make an integer without a width an i64 beside a literal that an i32 does not hold."""
+    literal = other.value if isinstance(other, CompileTime) else None
+    is_wide = isinstance(literal, int) and not i32.minimum <= literal <= i32.maximum
+    weak_types = builder.weak_types
+    if not is_wide or not weak_types.is_weak(value) or weak_types.number(value) is not None:
+        return value
+    is_integer = isinstance(value, tree.Expression) and value.type is i32
+    return convert(builder, value, i64, node) if is_integer else value
 
 
 def _beside_u64(builder: FunctionBuilder, value: Value, other: Value, node: ast.AST) -> Value:

@@ -122,17 +122,15 @@ def magnitude(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
     launched = None if numbers is None else launch_arithmetic.of_function(math.hypot, numbers)
     if launched is not None:
         return builder.launch_parameters.weak(launched, builder.span(node))
-    scalar = scalar_of_complex(value)
+    scalar = scalar_of_complex(builder, value)
     function = builder.session.builtins[complex.__abs__]
     return builder.session.call(builder, function, _held(builder, value, scalar, node), {}, node)  # type: ignore[arg-type]
 
 
 def make(builder: FunctionBuilder, real: Value, imaginary: Value, node: ast.AST) -> Value:
-    """Type `complex(real, imag)`: a complex128 if a part is f64, else a complex64."""
-    is_wide = any(
-        isinstance(part, tree.Expression) and part.type == f64 for part in (real, imaginary)
-    )
-    scalar = f64 if is_wide else f32
+    """Type `complex(real, imag)`: a complex128 if a part is f64, else a complex64. With Numba's
+    typing integers are f64, too."""
+    scalar = f32
     for part in (real, imaginary):
         if not _is_real(part):
             raise builder.error(
@@ -142,8 +140,20 @@ def make(builder: FunctionBuilder, real: Value, imaginary: Value, node: ast.AST)
                 target="a part of a complex number",
                 remedy="pass two real numbers: `complex(real, imag)`",
             )
+        scalar = f64 if _part_type(builder, part) == f64 else scalar
     parts = [convert_weakly(builder, part, scalar, node) for part in (real, imaginary)]
     return _pair(scalar, *builder.in_order(parts, node))
+
+
+def _part_type(builder: FunctionBuilder, value: Value) -> Scalar | None:
+    """Return the type that a part made of a real number has; None for a literal without one."""
+    if isinstance(value, CompileTime):
+        return None if builder.rules.has_weak_literals else builder.rules.floating
+    assert isinstance(value, tree.Expression)
+    assert isinstance(value.type, Scalar)
+    if builder.rules.has_weak_literals or value.type.is_float:
+        return f64 if value.type == f64 else f32
+    return builder.rules.float_for(value.type)
 
 
 def _is_real(value: Value) -> bool:
@@ -182,14 +192,12 @@ def _common(
     still."""
     result: Scalar | None = None
     for value in (left, right):
-        if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float, complex)):
-            continue
         if not (is_complex(value) or _is_real(value)):
             raise _refuse(builder, operator, left, right, node)
-        found = scalar_of_complex(value) if is_complex(value) else value.type  # type: ignore[union-attr]
-        assert isinstance(found, Scalar)
-        wide = found if found == f64 else f32
-        result = wide if result is None else common_scalar(result, wide)
+        is_typed = is_complex(value) and not isinstance(value, CompileTime)
+        found = scalar_of_complex(builder, value) if is_typed else _part_type(builder, value)
+        if found is not None:
+            result = found if result is None else common_scalar(result, found)
     return result or f32
 
 

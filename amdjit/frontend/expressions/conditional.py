@@ -131,7 +131,7 @@ def choose(
     if not first and not second:
         result = _conditional(builder, condition, left_value, right_value, node)
         if is_weak:
-            builder.weak_types.expressions.add(result)
+            builder.weak_types.expressions |= {result, left_value, right_value}
         return (
             builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
         )
@@ -143,7 +143,7 @@ def choose(
 def _common_type(
     builder: FunctionBuilder, left: Value, right: Value, node: ast.expr
 ) -> tuple[Type, bool]:
-    """Return the type that holds both sides, and whether the result is weak: if both sides are."""
+    """Return the type that holds both sides, and whether the result is weak."""
     target = join_types(builder, "the value", [left, right], node)
     if target is None:
         sides = describe(left), describe(right)
@@ -156,9 +156,7 @@ def _common_type(
             right=sides[1],
             remedy=remedy,
         )
-    is_weak = all(
-        isinstance(side, CompileTime) or builder.weak_types.is_weak(side) for side in (left, right)
-    )
+    is_weak = builder.weak_types.are_weak((left, right), target)
     if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weak_types.widened:
         target = wide_type(target)
     return target, is_weak

@@ -131,5 +131,5 @@ def _one(builder: FunctionBuilder, base: Value, node: ast.AST) -> Value:
     if isinstance(base, tree.Expression):
         return convert(builder, CompileTime(1), base.type, node)
     return builder.unpack(
-        convert(builder, CompileTime(1), complex_type(scalar_of_complex(base)), node)
+        convert(builder, CompileTime(1), complex_type(scalar_of_complex(builder, base)), node)
     )

@@ -93,9 +93,9 @@ def _variable_of(
     target: Type,
     node: ast.AST,
 ) -> tree.Variable:
-    """Return the variable of a name where paths meet: weak if all its values are."""
+    """Return the variable of a name where paths meet: weak if its values are."""
     weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
-    is_weak = all(isinstance(value, CompileTime) or weak_types.is_weak(value) for value in values)
+    is_weak = weak_types.are_weak(values, target)
     if is_weak and origin in weak_types.widened:
         target = wide_type(target)
     variable = _shared_variable(builder, name, bindings, target)

@@ -41,7 +41,6 @@ _OF_NUMPY: Mapping[str, str] = {
         (*("frombuffer", "fromfunction", "stack", "concatenate", "tile", "repeat"),),
         _ARRAYS,
     ),
-    "isnat": "pass dates as integers: `dates.view(np.int64)`",
     "interp": "find the interval in a loop, then compute `a + t * (b - a)` or `math.fma(t, b - a, "
     "a)`",
     "cross": "write out the three differences of products",

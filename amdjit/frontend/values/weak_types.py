@@ -9,11 +9,11 @@ program be typed again with a wider variable (`program.type_kernel`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from amdjit.diagnostics.span import Span
-from amdjit.frontend.values.kinds import TupleValue, Value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.launch_numbers import LaunchNumber
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
@@ -38,6 +38,11 @@ def wide_type(type: Type) -> Scalar:
     if type is u64:
         return u64
     return f64 if isinstance(type, Scalar) and type.is_float else i64
+
+
+def _is_integer(value: Value) -> bool:
+    kind = value.type if isinstance(value, tree.Expression) else None
+    return isinstance(kind, Scalar) and not kind.is_float
 
 
 @dataclass
@@ -70,6 +75,13 @@ class WeakTypes:
             and value in self.expressions
             and value.type in _NARROW
         )
+
+    def are_weak(self, values: Sequence[Value], joined: Type) -> bool:
+        """Whether what is one of several values, of the type that they have in common, is weak: if
+        all are. Integers do not decide the width of a float beside weak ones."""
+        weak = [isinstance(value, CompileTime) or self.is_weak(value) for value in values]
+        others = [value for value, is_weak in zip(values, weak, strict=True) if not is_weak]
+        return not others or (any(weak) and joined is f32 and all(map(_is_integer, others)))
 
     def has_no_width(self, value: object) -> bool:
         """Whether a value is weak, or was weak until it met a wider type."""

@@ -15,7 +15,7 @@ from amdjit.intrinsics import sync, wave
 from amdjit.intrinsics.wave import lane_id, wavefront_size
 from amdjit.intrinsics.workitem import blockDim, flat_work_item_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.types import i32, u32, u64
+from amdjit.types import Scalar, Type, boolean, i32, u32, u64
 
 __all__ = [
     "activemask",
@@ -41,9 +41,33 @@ warpsize = wavefront_size
 _ALL = 0xFFFFFFFF
 
 
+def _is_integer(value: Any) -> bool:
+    kind = value if isinstance(value, Type) else type(value)
+    return kind is int or (isinstance(kind, Scalar) and kind.is_integer)
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, Type) else repr(value)
+
+
+@compile_time
+def _vote(compilation: Compilation, predicate: Any) -> None:
+    """Raise `Refused` for what does not vote."""
+    if not (_is_integer(predicate) or isinstance(predicate, bool) or predicate is boolean):
+        raise Refused(
+            f"Predicate must be an integer or boolean, not {_shown(predicate)}",
+            "compare it: `x != 0`",
+        )
+
+
 @compile_time
 def _names_all(compilation: Compilation, mask: Any) -> bool:
-    """Return whether a mask is known to name all lanes. Refused for waves of 64."""
+    """Return whether a mask is known to name all lanes. Refused for waves of 64, and for what is no
+    mask."""
+    if not _is_integer(mask):
+        raise Refused(
+            f"Mask type must be an integer, not {_shown(mask)}", "write one such as 0xFFFFFFFF"
+        )
     if compilation.wave_size != 32:
         raise Refused("Numba's masks name 32 lanes", "leave out `wave_size=64`")
     return isinstance(mask, int) and mask & _ALL == _ALL
@@ -95,12 +119,14 @@ def shfl_xor_sync(mask, value, lane_mask):
 @device_function
 def ballot_sync(mask, predicate):
     """Return one bit per lane of the mask, set where the predicate is true."""
+    _vote(predicate)
     return wave.ballot(bool(predicate)) & _lanes_of(mask)
 
 
 @device_function
 def all_sync(mask, predicate):
     """Return whether the predicate is true in every lane of the mask."""
+    _vote(predicate)
     return (wave.ballot(not predicate) & _lanes_of(mask)) == u32(0)
 
 

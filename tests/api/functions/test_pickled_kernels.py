@@ -136,8 +136,13 @@ def scaled(x: f32[:]) -> None:  # type: ignore[valid-type]
     x[0] = tenfold(x[0])
 
 
+@amdjit.vectorize
+def halved(x: Any) -> Any:
+    return x / 2
+
+
 def test_pickles_and_copies_are_the_object_itself() -> None:
-    for value in (scaled, tenfold):
+    for value in (scaled, tenfold, halved):
         for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
             assert pickle.loads(pickle.dumps(value, protocol)) is value
         assert len(pickle.dumps(value)) < 200
@@ -170,6 +175,12 @@ def make() -> amdjit.Kernel:
         x[0] = 5
 
     return inner
+
+
+def test_a_vectorized_function_without_a_name_is_taken_along() -> None:
+    made = amdjit.vectorize(lambda x: x * 3)
+    again = pickle.loads(cloudpickle.dumps(made))
+    assert again(np.arange(3)).tolist() == [0, 3, 6]
 
 
 def test_a_kernel_without_a_name_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

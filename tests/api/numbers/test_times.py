@@ -86,6 +86,29 @@ def test_durations_are_multiplied_divided_and_negated() -> None:
     np.testing.assert_array_equal(ratio, x / y)
 
 
+def test_nat_is_found_and_constants_are_made() -> None:
+    x, y = times("M8[D]"), times("m8[h]")
+
+    def compute(x, y, missing, dates, lengths):
+        i = amdjit.grid(1)
+        missing[0, i], missing[1, i] = np.isnat(x[i]), np.isnat(y[i])
+        missing[2, i] = np.isnat(np.datetime64("NaT", "D"))
+        dates[i] = x[i] + np.timedelta64(3, "D")
+        lengths[i] = y[i] - np.timedelta64(-7, "h")
+
+    missing, dates, lengths = np.zeros((3, LANES), bool), x.copy(), y.copy()
+    run(compute, x, y, missing, dates, lengths)
+    np.testing.assert_array_equal(missing, [np.isnat(x), np.isnat(y), np.full(LANES, True)])
+    np.testing.assert_array_equal(dates, x + np.timedelta64(3, "D"))
+    np.testing.assert_array_equal(lengths, y - np.timedelta64(-7, "h"))
+
+    def of_number(x, out):
+        out[0] = np.isnat(x[0])
+
+    with pytest.raises(CompileError, match=r"no date or duration(.|\n)*math.isnan"):
+        run(of_number, np.zeros(1), np.zeros(1, bool))
+
+
 def later(date, days):
     return date + days * DAY
 

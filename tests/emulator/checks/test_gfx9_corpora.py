@@ -47,8 +47,10 @@ ORDERED = {
     "one_wave_writes_for_all",
 }
 # What the machine code does not show (docs/emulator.md): which stores are atomic, the scope of an
-# atomic operation, and fences of a workgroup, whose waves share a cache: they need no instruction.
+# atomic operation, fences of a workgroup, whose waves share a cache and need no instruction, and
+# that a wait is for what an atomic returns, not for the stores before it: one counter has both.
 UNSEEN = {
+    "last_group_without_release",
     "atomic_and_plain_store",
     "workgroup_scope_between_groups",
     "lds_barrier_for_global_memory",
@@ -71,8 +73,11 @@ SEEDED = [
 PRESENT = [(check, case) for check, case in SEEDED if case.name not in LACKING]
 # Correct kernels that write gfx12's products and transposing loads by name.
 _OF_GFX12 = ("product", "transposed", "transposing", "rows_of_the_upper_half")
+# Two waves of 32 lanes that wait for each other: one of 64 would wait for itself, for ever.
+_OF_TWO_WAVES = ("waves_hand_over_in_lds",)
+_LEFT_OUT = (*_OF_GFX12, *_OF_TWO_WAVES)
 SILENT = [
-    case for case in (*correct.CASES, *CORRECT) if not any(word in case.name for word in _OF_GFX12)
+    case for case in (*correct.CASES, *CORRECT) if not any(word in case.name for word in _LEFT_OUT)
 ]
 _EVERY = 12
 

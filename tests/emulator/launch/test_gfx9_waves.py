@@ -184,3 +184,9 @@ def test_hardware_registers_say_where_the_apertures_are() -> None:
         code = assemble(body, cpu="gfx942", wave_size=64)
         emulate(code, "kernel", 1, 64, [np.zeros(1, np.uint32), found])
     assert not found.any()
+
+
+@pytest.mark.parametrize("text", ["s_mov_b64 flat_scratch, 0", "s_mov_b32 flat_scratch_hi, 7"])
+def test_flat_scratch_holds_the_address_of_the_waves_memory(text: str) -> None:
+    with using(cpu="gfx90a"), pytest.raises(KernelFault, match="FLAT_SCRATCH is set to another"):
+        emulate(_assembled(f"  {text}"), "kernel", 1, 64, _buffers())

@@ -21,16 +21,16 @@ SOME = [
     (32, 64, 4, 4), (32, 64, 0, 2),
 ]  # fmt: skip
 # Of the scales: from, to; 255 is NaN.
-CASES = ((120, 134), (0, 255), (185, 196), (0, 256), (0, 64))
+CASES = ((120, 134), (98, 157), (0, 255), (185, 196), (0, 256), (0, 64))
 _A, _B, _C, _D = 2, 10, 18, 100
 
 
 def _registers(random: np.random.Generator, m: int, scales: tuple[int, int]) -> list[Registers]:
     """A, B, C, and both scales."""
     a, b = random.integers(0, 1 << 32, (2, 8, 64), np.uint32)
-    # Without the upper exponents, so that there are more numbers than NaNs.
-    if random.integers(0, 2):
-        a, b = a & ~np.uint32(0x40404040), b & ~np.uint32(0x40404040)
+    # Without upper exponents, so that there are more numbers than NaNs; or few but subnormal ones.
+    masks = random.choice(np.array([0xFFFFFFFF, 0xBFBFBFBF, 0x83838383], np.uint32), 2)
+    a, b = a & masks[0], b & masks[1]
     c = random.standard_normal((m * m // 64, 64)).astype(np.float32).view(np.uint32)
     if random.integers(0, 2):
         c = random.integers(0, 1 << 32, c.shape, np.uint32)

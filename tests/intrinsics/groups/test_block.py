@@ -157,13 +157,18 @@ def test_complex_numbers_and_booleans() -> None:
     @amdjit.kernel
     def kernel(x, product, odd):
         i = block.thread_rank()
-        product[i] = block.inclusive_scan(lambda p, q: p * q, x[i])
+        product[0, i] = block.inclusive_scan(lambda p, q: p * q, x[i])
+        product[1, i] = block.inclusive_scan("mul", x[i])
+        product[2, i] = block.exclusive_scan("mul", x[i])
+        product[3, i] = block.reduce("add", x[i])
         odd[i] = block.inclusive_scan("xor", x[i].real > 0)
 
     x = np.random.default_rng(1).choice([1, -1, 1j, -1j], 70).astype(np.complex64)
-    product, odd = np.zeros(70, np.complex64), np.zeros(70, np.bool_)
+    product, odd = np.zeros((4, 70), np.complex64), np.zeros(70, np.bool_)
     kernel[1, 70](x, product, odd)
-    np.testing.assert_array_equal(product, np.cumprod(x))
+    products = np.cumprod(x)
+    expected = [products, products, [1, *products[:-1]], np.full(70, x.sum())]
+    np.testing.assert_array_equal(product, expected)
     np.testing.assert_array_equal(odd, np.logical_xor.accumulate(x.real > 0))
 
 
@@ -365,6 +370,10 @@ def test_other_processors_have_it_too(target: str) -> None:
         (lambda x: block.reduce("add", x > 0), "'add' of boolean"),
         (lambda x: block.reduce("add", (x, x)), "'add' of tuple"),
         (lambda x: block.exclusive_scan(plus, x), "give `init`"),
+        (lambda x: block.reduce(x, "add"), "the operator is a value of type f32(.|\n)*op, value"),
+        (lambda x: block.inclusive_scan(x, plus), "the operator is a value of type f32"),
+        (lambda x: block.exclusive_scan(x, "add"), "the operator is a value of type f32"),
+        (lambda x: block.exclusive_scan("min", 1j * x), "'min' of complex64"),
     ],
 )
 def test_what_is_refused(call: Callable[[Any], Any], message: str) -> None:

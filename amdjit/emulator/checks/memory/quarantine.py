@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from types import FrameType
 
+from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.memory import MemoryObserver, Range
 
 # After allocations that are noted, so that an index that is far too large reaches no other one.
@@ -73,7 +74,11 @@ class Quarantine(MemoryObserver):
         """Return where the memory at `address` was freed."""
         before = self.find(address)
         where = before.freed if before is not None else None
-        return f"; it was freed before, at {where.file}:{where.line}" if where is not None else ""
+        return (
+            f"; it was freed before, at {shown_file(where.file)}:{where.line}"
+            if where is not None
+            else ""
+        )
 
     def find(self, address: int) -> Freed | None:
         """Return the freed allocation that an address lies in."""

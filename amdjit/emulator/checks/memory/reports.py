@@ -6,6 +6,7 @@ Native code compares every address in every launch: the rows of wrong ones have 
 from __future__ import annotations
 
 from amdjit.checking.array_places import Place, place_of, signed_offset
+from amdjit.diagnostics.notebooks import shown_file
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
 from amdjit.emulator.checks.memory.kinds import WIDE, MemoryKind
@@ -135,4 +136,4 @@ def _read_only(what: str, label: str, hit: Place | None, meant: Place | None) ->
 
 
 def _at(what: str, place: CallPlace | None) -> str:
-    return "" if place is None else f"{what} at {place.file}:{place.line}"
+    return "" if place is None else f"{what} at {shown_file(place.file)}:{place.line}"

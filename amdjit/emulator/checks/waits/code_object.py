@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject, Kernel
+from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.analysis.control_flow import build_graph
 from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.checks.waits.search import MissingWait, missing_waits
@@ -23,8 +24,12 @@ class LocatedWait:
     load_line: Line | None
 
     def __str__(self) -> str:
-        where = f"\n  at {self.line[0]}:{self.line[1]}" if self.line else ""
-        came = f"\n  loaded at {self.load_line[0]}:{self.load_line[1]}" if self.load_line else ""
+        where = f"\n  at {shown_file(self.line[0])}:{self.line[1]}" if self.line else ""
+        came = (
+            f"\n  loaded at {shown_file(self.load_line[0])}:{self.load_line[1]}"
+            if self.load_line
+            else ""
+        )
         instruction = f"\n  instruction: {self.wait.text} at pc {self.wait.pc:#x}"
         return f"{self.kernel}: {self.wait.message}{where}{came}{instruction}"
 

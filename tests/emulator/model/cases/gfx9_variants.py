@@ -35,6 +35,8 @@ CLASSES = (
 # (GCNSubtarget::zeroesHigh16BitsOfDest, GFX9), and the document has them for V_MAC_F16,
 # V_MADAK_F16, V_MADMK_F16 and V_*_LEGACY_F16. Of these neither says anything.
 _UNKNOWN_BESIDE = ("v_cvt_norm_i16_f16", "v_cvt_norm_u16_f16", "v_sat_pk_u8_i16")
+# What has several numbers in one register: parts of those are refused.
+_OF_SEVERAL = ("v_sat_pk_u8_i16",)
 _PARTS = {
     **{f"BYTE_{n}": (8 * n, 8) for n in range(4)},
     **{f"WORD_{n}": (16 * n, 16) for n in range(2)},
@@ -66,7 +68,7 @@ class Gfx9Variant(Variant):
     def __init__(self, maker: Maker, row: Row, entry: Op, klass: str) -> None:
         super().__init__(maker, row, entry, klass)
         self._sub: dict[str, str] = {}
-        if klass == "sdwa" and row.has("sdwa"):
+        if klass == "sdwa" and row.has("sdwa") and row.opcode.mnemonic not in _OF_SEVERAL:
             whole = row.has("swhole")  # its text has no destination
             self._sub = {"dst": "DWORD" if whole else str(maker.pick(*_PARTS))}
             self._sub["unused"] = str(maker.pick("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"))

@@ -21,8 +21,8 @@ from amdjit.emulator.instructions.matrix.cdna.products import ROW_LANES
 from amdjit.emulator.instructions.matrix.cdna.rules import INFINITY, Parts
 
 _BIAS, _FRACTION = 127, 23
-# How far exponents of bf16 and xf32 may be from that of 1.
-_FAR = 37
+# How far exponents of bf16, of xf32 and of factors with scales may be from that of 1.
+FAR = 37
 # The exponent that a step without products is given: below all that ordinary products have, and so
 # high that f32 has the unit of C on its grid. A C below it is a multiple of that unit.
 _LOWEST = -90
@@ -30,7 +30,7 @@ _LOWEST = -90
 _ADDENDS = (-80, 100)
 # Fields of zeros: with any ordinary factor, the sum is below that of _LOWEST, and no sum of two
 # leaves 32 bits.
-_ZEROS = {"a": -110, "b": -145}
+ZEROS = {"a": -110, "b": -145}
 # A sum further below C than this is 0 or -1 unit anyway.
 _DEEPEST = -64
 
@@ -115,12 +115,12 @@ class QuickGrid:
         if factor == "b":
             field = b.sub(field, b.const(field, _BIAS << _FRACTION))
         is_zero = b.compare("oeq", number, b.const(number, 0.0))
-        return number, b.select(is_zero, b.const(field, _ZEROS[factor] << _FRACTION), field)
+        return number, b.select(is_zero, b.const(field, ZEROS[factor] << _FRACTION), field)
 
     def are_extreme(self, b: Builder, factor: Bounds) -> Value:
         """Return the lanes where a factor is not ordinary."""
         is_wide = FORMATS[self.a][1] == -126
-        return factor.exceed(b, *((-_FAR, _FAR + 1) if is_wide else (None, None)))
+        return factor.exceed(b, *((-FAR, FAR + 1) if is_wide else (None, None)))
 
     def are_extreme_addends(self, b: Builder, addends: Bounds) -> Value:
         """Return the lanes where a C is not ordinary."""

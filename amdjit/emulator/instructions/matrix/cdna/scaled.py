@@ -21,6 +21,7 @@ from amdjit.emulator.instructions.matrix.cdna.emit import (
     matrix_register,
     pointers,
 )
+from amdjit.emulator.instructions.matrix.cdna.grid_quick import RunningBounds
 from amdjit.emulator.instructions.matrix.cdna.native import Body, finished
 from amdjit.emulator.instructions.matrix.cdna.panels import (
     INTEGERS,
@@ -29,7 +30,10 @@ from amdjit.emulator.instructions.matrix.cdna.panels import (
     copy_registers,
 )
 from amdjit.emulator.instructions.matrix.cdna.products import BITS, ROW_LANES, ROWS, Mfma
-from amdjit.emulator.instructions.matrix.cdna.scaled_rule import ScaledGrid
+from amdjit.emulator.instructions.matrix.cdna.scaled_rule import (
+    QuickScaledGrid,
+    ScaledGrid,
+)
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.whole_waves import in_each_half
@@ -74,17 +78,37 @@ def parameters_of(product: Mfma) -> list[tuple[str, str]]:
 def scaled_text(product: Mfma, attributes: str) -> str:
     """Return the definition of a product's function."""
     f = NativeFunction(symbol_of(product), "void", parameters_of(product))
-    rule = ScaledGrid(product.a, product.b, _STEP, True)
     sums = Sums.load(f, product, None)
-    panels = (_filled(f, product, rule, "a"), _filled(f, product, rule, "b"))
-    Body(f, product, sums, None).multiply(rule, panels)
+    body = Body(f, product, sums, None)
+    form = product.a, product.b, _STEP, True
+    quick, rule = QuickScaledGrid(*form), ScaledGrid(*form)
+    bounds = [RunningBounds.start(f) for _ in range(2)]
+    panels = [
+        _filled(f, product, quick, factor, own) for factor, own in zip("ab", bounds, strict=True)
+    ]
+    ordinary, checked, done = (f.block(name) for name in ("ordinary", "checked", "added"))
+    is_extreme = body.are_extreme(quick, [each.found(f) for each in bounds])
+    f.branch_if(is_extreme, checked, ordinary, (1, 4000))
+    f.label(ordinary)
+    body.multiply(quick, (panels[0], panels[1]))
+    f.branch(done)
+    f.label(checked)
+    body.multiply(rule, (_filled(f, product, rule, "a"), _filled(f, product, rule, "b")))
+    f.branch(done)
+    f.label(done)
     sums.store(f, partial(finished, f, product))
     f.give()
     return f.text(attributes)
 
 
-def _filled(f: NativeFunction, product: Mfma, rule: ScaledGrid, factor: str) -> Panel:
-    """Return the panel of A or B."""
+def _filled(
+    f: NativeFunction,
+    product: Mfma,
+    rule: ScaledGrid | QuickScaledGrid,
+    factor: str,
+    bounds: RunningBounds | None = None,
+) -> Panel:
+    """Return the panel of A or B. bounds: to meet its numbers."""
     name, kind = ("left", product.a) if factor == "a" else ("right", product.b)
     panel = Panel.of(f, product, factor, rule.kinds)
     copied = copy_registers(f, product, name, product.dwords(factor))
@@ -96,6 +120,7 @@ def _filled(f: NativeFunction, product: Mfma, rule: ScaledGrid, factor: str) -> 
         for dword in range(product.dwords(factor))
     ]
     runs = 2 if BITS[kind] == 8 else 1
+    seen = []
     for run in range(runs):
         first, source = _run(f, product, row.index, (run, runs))
         held = f.load(INTEGERS, f.offset(scales, f.shift("shl", source, 6)), 64)
@@ -105,7 +130,11 @@ def _filled(f: NativeFunction, product: Mfma, rule: ScaledGrid, factor: str) -> 
             lanes = _element(f, dwords, BITS[kind], run * count + element)
             number = ELEMENTS[kind].widen(f, lanes)
             place = f.add(first, i64(element * product.across))
-            panel.store(f, place, rule.scaled(f, factor, number, scale))
+            parts = rule.scaled(f, factor, number, scale)
+            panel.store(f, place, parts)
+            seen.append(parts[0])
+    if bounds is not None:
+        bounds.meet(f, seen)
     row.close()
     return panel
 

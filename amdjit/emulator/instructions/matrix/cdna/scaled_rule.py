@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, constant
+from amdjit.emulator.instructions.matrix.cdna.grid_quick import FAR, ZEROS, Bounds, QuickGrid
 from amdjit.emulator.instructions.matrix.cdna.grid_rules import FORMATS, Grid
 from amdjit.emulator.instructions.matrix.cdna.rules import Parts
 
-_BIAS, _NAN_SCALE = 127, 255
+_BIAS, _NAN_SCALE, _FRACTION = 127, 255, 23
 # A product of this exponent and more counts as infinite.
 _INFINITE = 128
 
@@ -46,3 +47,23 @@ class ScaledGrid(Grid):
         infinity = b.intrinsic("copysign", b.const(plain, float("inf")), plain)
         is_finite = b.compare("olt", b.intrinsic("fabs", plain), b.const(plain, float("inf")))
         return b.select(b.and_(is_large, is_finite), infinity, plain)
+
+
+@dataclass(frozen=True, slots=True)
+class QuickScaledGrid(QuickGrid):
+    """`ScaledGrid` for ordinary operands: factors that are so with their scales."""
+
+    def scaled(self, b: Builder, factor: str, number: Value, scale: Value) -> Parts:
+        """Take apart factors with the bytes of their scales. The number has its scale; it is not
+        finite if the scale is NaN, and has the exponent of its format."""
+        at_least = b.intrinsic("umax", scale, b.const(scale, 1))
+        power = b.bitcast(b.shift("shl", at_least, _FRACTION), "float")
+        moved = b.shift("shl", b.sub(scale, b.const(scale, _BIAS)), _FRACTION)
+        _, field = self.parts(b, factor, number)
+        is_zero = b.compare("oeq", number, b.const(number, 0.0))
+        field = b.select(is_zero, b.const(field, ZEROS[factor] << _FRACTION), b.add(field, moved))
+        return b.binary("fmul", number, power), field
+
+    def are_extreme(self, b: Builder, factor: Bounds) -> Value:
+        """Return the lanes where a factor is not ordinary."""
+        return factor.exceed(b, -FAR, FAR + 1)
