@@ -1,7 +1,8 @@
 """Let these tests import the modules that the folders share, and run on several processors.
 
 On gfx11 and gfx942, the cases that `tested_devices.ALWAYS` counts always run; the others are
-exhaustive, and so are all on the other processors of CDNA.
+exhaustive. On the other processors of CDNA, what always runs elsewhere is exhaustive, and whole
+grids do not run.
 """
 
 from __future__ import annotations
@@ -41,11 +42,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
         target, name = params.get("device"), getattr(item, "originalname", "")
-        if target is not None and is_left_out(target, item.module.__name__, name, params):
+        is_whole = item.get_closest_marker("exhaustive") is not None
+        if (target in CDNA[1:] and is_whole) or (
+            target is not None and is_left_out(target, item.module.__name__, name, params)
+        ):
             left.append(item)
             continue
         kept.append(item)
-        if target in (None, "gfx1201") or item.get_closest_marker("exhaustive") is not None:
+        if target in (None, "gfx1201") or is_whole:
             continue
         often[target, name] += 1
         always = ALWAYS_ON_CDNA if target in CDNA else ALWAYS
