@@ -20,6 +20,7 @@ EXPRESSIONS = [
     "math.copysign(0.1, x)",
     "math.frexp(n)[0]",
     "math.degrees(n)",
+    "divmod(x, 0.3)[1] + divmod(n, 7)[0] * 10**10",
     "cmath.sqrt(n)",
     "cmath.phase(n + 1j)",
     "cmath.rect(x, 1.0)",
