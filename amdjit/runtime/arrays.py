@@ -76,7 +76,10 @@ class DeviceArray:
                 f"the memory of this {self._described()} was freed, by free() or at the end of a "
                 "`with` block: free arrays after their last use"
             )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        hint = ""
+        if not name.startswith("_") and hasattr(np.ndarray, name):
+            hint = f": copy to the host first, `a.copy_to_host().{name}`, or write a kernel"
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     @property
     def ndim(self) -> int:

@@ -201,6 +201,16 @@ REFUSED: dict[str, Callable[[Any], object]] = {
 }
 
 
+def test_methods_of_numpys_arrays_are_missing_with_what_to_do() -> None:
+    there = amdjit.zeros(3)
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'sum': copy to the host first, `a\.copy"
+    ):
+        there.sum()  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"no attribute 'summe'$"):
+        there.summe  # type: ignore[attr-defined]  # noqa: B018
+
+
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_is_numpys_business_is_refused_with_what_to_do(words: str) -> None:
     there = amdjit.zeros(3)
