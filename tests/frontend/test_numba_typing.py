@@ -194,6 +194,7 @@ def test_only_these_rules_exist() -> None:
     [("a ** 2", "i32", "i64"), ("a ** 2", "f32", "f32"), ("a ** -1", "f32", "f32"),
      ("a ** 0.5", "f32", "f64"), ("a ** 2", "u8", "i64"), ("2 ** a", "i32", "i64"),
      ("math.sqrt(a)", "i32", "f64"), ("math.sqrt(a)", "f32", "f32"), ("int(a)", "f32", "i64"),
+     ("int(a)", "u64", "u64"), ("int(a)", "i8", "i8"), ("int(a)", "boolean", "i64"),
      ("float(a)", "f32", "f32"), ("float(a)", "i32", "f64"), ("round(a)", "f32", "i64"),
      ("math.floor(a)", "f32", "i64"), ("math.ceil(a)", "f64", "i64"), ("abs(a)", "i32", "i32"),
      ("a if a > 1 else 2", "i32", "i64")],

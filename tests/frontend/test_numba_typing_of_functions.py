@@ -20,6 +20,7 @@ EXPRESSIONS = [
     "math.copysign(0.1, x)",
     "math.frexp(n)[0]",
     "math.degrees(n)",
+    "divmod(x, 0.3)[1] + divmod(n, 7)[0] * 10**10",
     "cmath.sqrt(n)",
     "cmath.phase(n + 1j)",
     "cmath.rect(x, 1.0)",
@@ -80,3 +81,17 @@ def test_min_and_max_are_cudas_fmin_and_fmax(kind: type) -> None:
     extremes[1, 5](x, y, out)
     expected = [np.fmin(x, y), np.fmax(x, y), np.minimum(x, y), np.maximum(x, y)]
     np.testing.assert_array_equal(out, expected)
+
+
+@amdjit.kernel(typing="numba", warnings=False)
+def to_digits(x, digits, out):
+    i = amdjit.grid(1)
+    out[0, i], out[1, i] = round(x[i], 3), round(x[i], digits)
+
+
+def test_an_f32_is_rounded_to_digits_by_way_of_f64() -> None:
+    x = np.float32([0.3425, 1.6435, -1.3365, -6.8045, 3.5985, 2.5, 1e20])
+    out = np.zeros((2, len(x)), np.float32)
+    to_digits[1, len(x)](x, 3, out)
+    expected = np.float32([round(float(number), 3) for number in x])
+    np.testing.assert_array_equal(out, [expected, expected])

@@ -30,8 +30,8 @@ def python_number(
         )
     rules = builder.rules
     target = rules.integer if kind is int else rules.floating
-    if kind is float and not rules.has_weak_literals:
-        target = _own_float(arguments) or target
+    if not rules.has_weak_literals:
+        target = _own_type(kind, arguments) or target
     given = arguments.positional
     if len(given) == 1 and builder.weak_types.is_weak(given[0]) and _has_type(given[0], target):
         return given[0]
@@ -45,11 +45,13 @@ def _has_type(value: Value, type: Scalar) -> bool:
     return isinstance(value, tree.Expression) and value.type is type
 
 
-def _own_float(arguments: Arguments) -> Scalar | None:
-    """Return the type of the one argument if that is a float."""
+def _own_type(kind: type[int] | type[float], arguments: Arguments) -> Scalar | None:
+    """Return the type of the one argument if that is an integer for `int`, a float for `float`."""
     value = arguments.positional[0] if len(arguments.positional) == 1 else None
     type = value.type if isinstance(value, tree.Expression) else None
-    return type if isinstance(type, Scalar) and type.is_float else None
+    if not isinstance(type, Scalar):
+        return None
+    return type if (type.is_float if kind is float else type.is_integer) else None
 
 
 def without_width(

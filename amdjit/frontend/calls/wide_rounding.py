@@ -14,7 +14,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.values.kinds import Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, i32, i64
+from amdjit.types import Scalar, f64, i32, i64
 
 # NumPy's functions round to floats.
 _FLOATS = {math.floor: np.floor, math.ceil: np.ceil, math.trunc: np.trunc, round: np.rint}
@@ -31,15 +31,33 @@ def rounded(
     integers are i32."""
     if builder.rules.has_weak_literals or callee not in _FLOATS:
         return None
-    if len(arguments.positional) != 1 or arguments.keywords:
+    if len(arguments.positional) not in (1, 2) or arguments.keywords:
         return None
-    (value,) = arguments.positional
+    value = arguments.positional[0]
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
         return None
+    if len(arguments.positional) == 2:
+        return _to_digits(builder, value, value.type, arguments, call, node)
     if value.type.is_float:
         whole = call(builder, builder.session.builtins[_FLOATS[callee]], arguments, node)
         return convert(builder, whole, builder.rules.integer, node)
     return convert(builder, value, builder.rules.integer, node)
+
+
+def _to_digits(
+    builder: FunctionBuilder,
+    value: tree.Expression,
+    type: Scalar,
+    arguments: Arguments,
+    call: Callable[..., Value],
+    node: ast.Call,
+) -> Value | None:
+    """Type Numba's `round(x, digits)`, which multiplies an f32 by an f64."""
+    if not type.is_float or type is f64:
+        return None
+    wide = Arguments((convert(builder, value, f64, node), arguments.positional[1]), {})
+    made = call(builder, builder.session.builtins[round], wide, node)
+    return convert(builder, made, type, node)
 
 
 def rounded_without_width(

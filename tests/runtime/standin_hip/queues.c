@@ -23,11 +23,19 @@ static Stream *make_stream(int device, unsigned flags, int priority) {
   newest = stream;
   return stream;
 }
-/* The stream of a handle: 0 and 1 are the legacy stream of the current device, 2 is this thread's. */
+/* The stream of a handle: 0 and 1 are the legacy stream of the current device, 2 is this thread's. A handle of no stream
+ * counts as that of a destroyed one (hip::isValid of HIP's clr looks it up). */
 static Stream *stream_of(Stream *handle) {
   static __thread Stream *of_thread[MOST_DEVICES];
+  static __thread Stream unknown;
   if ((uint64_t)handle < 2) return null_stream(current);
-  if ((uint64_t)handle != 2) return handle;
+  if ((uint64_t)handle != 2) {
+    for (Stream *known = newest; known; known = known->older) {
+      if (known == handle) return handle;
+    }
+    unknown = (Stream){.device = current};
+    return &unknown;
+  }
   if (!of_thread[current]) of_thread[current] = make_stream(current, 0, 0);
   return of_thread[current];
 }

@@ -309,3 +309,16 @@ def test_a_callback_holds_up_other_threads_no_longer_than_the_device(device: Dev
     assert done.wait(20)
     thread.join(20)
     assert not thread.is_alive()
+
+
+def test_the_handle_of_no_stream_is_refused_by_hip(gpu: Device) -> None:
+    # Bytes of LDS where the stream belongs.
+    for use in (
+        lambda: append[1, 4, 256](numbers(), 1),
+        lambda: numbers().copy_to_host(stream=256),
+        lambda: amdjit.Stream.external(256).synchronize(),
+        lambda: amdjit.Stream.external(256).record(),
+        lambda: amdjit.Stream().wait(amdjit.Stream.external(256)),
+    ):
+        with pytest.raises(HipError, match=r"hipErrorInvalidHandle \(400\)"):
+            use()
