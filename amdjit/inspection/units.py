@@ -11,6 +11,7 @@ UNITS = (
     "VALU",
     "transcendental",
     "WMMA",
+    "MFMA",
     "SALU",
     "scalar memory",
     "vector memory",
@@ -37,6 +38,8 @@ def unit_of(instruction: Instruction) -> str:
     traits = instruction.traits
     if traits.matrix is not None:
         return "WMMA"
+    if traits.block_product is not None:
+        return "MFMA"
     if traits.barrier is not None:
         return "barrier"
     if traits.waits and traits.unit is Unit.SALU:

@@ -18,16 +18,25 @@ _SINGLE = (
     "add", "sub", "subrev", "mul", "mul_dx9_zero", "exp", "log", "rcp", "rcp_iflag", "rsq", "sqrt",
     "sin", "cos",
 )  # fmt: skip
-_FUSED = ("fma", "fmac", "fmaak", "fmamk", "fma_dx9_zero", "div_fmas")
+_TWO = (
+    "fma", "fmac", "fmaak", "fmamk", "fma_dx9_zero", "fmac_dx9_zero", "div_fmas",
+    "mac", "mad", "madak", "madmk", "mad_legacy",
+)  # fmt: skip
 _FLOATS = ("f16", "f32", "f64")
 
 # By `Traits.operation`: the type, and operations of a lane.
 _OPERATIONS: Mapping[str, tuple[str, int]] = {
     **{f"v_{name}_{kind}": (kind, 1) for name in _SINGLE for kind in _FLOATS},
-    **{f"v_{name}_{kind}": (kind, 2) for name in _FUSED for kind in _FLOATS},
+    **{f"v_{name}_{kind}": (kind, 2) for name in _TWO for kind in _FLOATS},
     "v_fma_mix_f32": ("f32", 2),
     "v_fma_mixlo_f16": ("f32", 2),
     "v_fma_mixhi_f16": ("f32", 2),
+    "v_fma_legacy_f16": ("f16", 2),
+    "v_exp_legacy_f32": ("f32", 1),
+    "v_log_legacy_f32": ("f32", 1),
+    "v_pk_add_f32": ("f32", 2),
+    "v_pk_mul_f32": ("f32", 2),
+    "v_pk_fma_f32": ("f32", 4),
     "v_pk_add_f16": ("f16", 2),
     "v_pk_mul_f16": ("f16", 2),
     "v_pk_fma_f16": ("f16", 4),
@@ -41,6 +50,15 @@ _OPERATIONS: Mapping[str, tuple[str, int]] = {
     **{
         f"v_dot4_f32_{a}_{b}": ("fp8", 8) for a in ("fp8", "bf8") for b in ("fp8", "bf8")
     },
+    "v_dot2c_f32_f16": ("f16", 4),
+    "v_dot2c_f32_bf16": ("bf16", 4),
+    "v_dot2_i32_i16": ("i16", 4),
+    "v_dot2c_i32_i16": ("i16", 4),
+    "v_dot2_u32_u16": ("i16", 4),
+    "v_dot4_i32_i8": ("i8", 8),
+    "v_dot4c_i32_i8": ("i8", 8),
+    "v_dot8_i32_i4": ("i4", 16),
+    "v_dot8c_i32_i4": ("i4", 16),
     "v_dot4_i32_iu8": ("i8", 8),
     "v_dot4_u32_u8": ("i8", 8),
     "v_dot8_i32_iu4": ("i4", 16),

@@ -11,6 +11,8 @@ from decoder.objdump import asking_about, disassemble_object
 from required_tools import needs_tools
 
 import amdjit
+from amdjit import f16, f32
+from amdjit.intrinsics import matrix
 
 pytestmark = needs_tools
 
@@ -67,3 +69,25 @@ def test_a_wait_names_what_it_waits_for(processor: str) -> None:
     waits = [item.text for item in found.instructions if item.mnemonic == "s_waitcnt"]
     assert any("vmcnt(0)" in text for text in waits)
     assert any("lgkmcnt(0)" in text for text in waits)
+
+
+@amdjit.kernel(block=64)
+def product(a, b, d):
+    left = matrix.fragment(matrix.matrix_a, 32, 32, 8, f16, matrix.row_major)
+    right = matrix.fragment(matrix.matrix_b, 32, 32, 8, f16, matrix.row_major)
+    total = matrix.fragment(matrix.accumulator, 32, 32, 8, f32)
+    matrix.fill_fragment(total, 0)
+    matrix.load_matrix_sync(left, a, (0, 0))
+    matrix.load_matrix_sync(right, b, (0, 0))
+    matrix.mma_sync(total, left, right, total)
+    matrix.store_matrix_sync(d, total, (0, 0))
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_products_are_counted_apart_from_the_vector_alu(processor: str) -> None:
+    compiled = product.compile(f16[:, :], f16[:, :], f32[:, :], target=processor)
+    instructions = compiled.inspect().instructions
+    products = [item.unit for item in instructions if item.mnemonic.startswith("v_mfma")]
+    assert products == ["MFMA"]
+    moves = {item.unit for item in instructions if item.mnemonic.startswith("v_accvgpr")}
+    assert moves <= {"VALU"}

@@ -7,17 +7,21 @@ import re
 import pytest
 
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.instruction_set import GFX942
-from amdjit.emulator.decoder.opcode_tables import ROWS
+from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, GFX90A, GFX908, GFX942, GFX950
 from amdjit.emulator.decoder.rows import opcodes
 from amdjit.profiling import operations
 from amdjit.profiling.peaks import PEAKS
 
-NAMES = {row[0] for rows in ROWS.values() for row in rows.values()}
+NAMES = {
+    opcode.traits.operation
+    for family in (GFX12, GFX11, GFX908, GFX90A, GFX942, GFX950)
+    for opcode in opcodes(family)
+}
 # By what they are called, without consulting the table.
 ARITHMETIC = re.compile(
-    r"v_(dual_)?(pk_)?(add|sub|subrev|mul|fma|fmac|fmaak|fmamk|exp|log|rcp|rsq|sqrt|sin|cos)"
-    r"(_mix|_mixlo|_mixhi|_dx9_zero)?_f(16|32|64)|v_(dual_)?dot\d(acc)?_\w+|v_div_fmas_f(32|64)"
+    r"v_(dual_)?(pk_)?(add|sub|subrev|mul|fma|fmac|fmaak|fmamk|ma[cd]|mad[am]k|exp|log|rcp|rsq|sqrt|"
+    r"sin|cos)(_mix|_mixlo|_mixhi|_dx9_zero|_legacy)?_f(16|32|64)|"
+    r"v_(dual_)?dot\d(acc|c)?_\w+|v_div_fmas_f(32|64)"
 )
 
 
@@ -42,6 +46,8 @@ def test_every_instruction_of_float_arithmetic_is_in_the_table() -> None:
         ("v_pk_fma_f16", ("f16", 4)),
         ("v_dot4_i32_iu8", ("i8", 8)),
         ("v_dot2_f32_bf16", ("bf16", 4)),
+        ("v_pk_fma_f32", ("f32", 4)),
+        ("v_mad_f32", ("f32", 2)),
     ],
 )
 def test_a_multiplication_with_addition_is_two_operations(

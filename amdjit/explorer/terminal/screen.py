@@ -18,6 +18,7 @@ _STYLES = {
     "VALU": "36",
     "transcendental": "96",
     "WMMA": "35",
+    "MFMA": "35",
     "SALU": "32",
     "scalar memory": "34",
     "vector memory": "94",

@@ -9,7 +9,7 @@ import { baseName, compact, count, hex, visible } from "./text.js";
 import { matches } from "./query.js";
 
 const UNITS = {
-  VALU: "VALU", transcendental: "TRANS", WMMA: "WMMA", SALU: "SALU", "scalar memory": "SMEM",
+  VALU: "VALU", transcendental: "TRANS", WMMA: "WMMA", MFMA: "MFMA", SALU: "SALU", "scalar memory": "SMEM",
   "vector memory": "VMEM", LDS: "LDS", branch: "BR", wait: "WAIT", barrier: "BAR", other: "",
 };
 
@@ -41,7 +41,7 @@ function instructionRow(each, kernel) {
   const parts = instructionParts(visible(each.text)).map(([kind, text]) => (kind ? h("span", { class: kind }, text) : text));
   const heat = h("span", { class: "heat" });
   const element = h("div", {
-    class: `row${each.unit === "WMMA" ? " matrix" : ""}`, "data-index": each.index, "data-unit": each.unit,
+    class: `row${["WMMA", "MFMA"].includes(each.unit) ? " matrix" : ""}`, "data-index": each.index, "data-unit": each.unit,
     "aria-description": each.meaning,
   },
   h("span", { class: "address" }, hex(each.address)),

@@ -6,7 +6,7 @@ import { launchAt } from "./model.js";
 import { shortUnit } from "./listing.js";
 import { baseName, compact, count, grouped, limitName, visible } from "./text.js";
 
-const COLUMNS_OF_UNITS = ["VALU", "transcendental", "WMMA", "SALU", "scalar memory", "vector memory", "LDS", "branch", "wait", "barrier", "other"];
+const COLUMNS_OF_UNITS = ["VALU", "transcendental", "WMMA", "MFMA", "SALU", "scalar memory", "vector memory", "LDS", "branch", "wait", "barrier", "other"];
 const MEMORY_UNITS = new Set(["scalar memory", "vector memory", "LDS"]);
 
 /** Return the table of source lines: what each became. */
