@@ -331,6 +331,7 @@ class Traits:
     writes_scc: also if a wait counter says when. writes_exec: also if EXEC is no operand.
     is_packed: two results side by side. is_mixed: op_sel_hi chooses the sources' types.
     picks_source: the result is one of the sources.
+    part_bits: how many bits of its destination op_sel chooses, 8 or 16; the others stay (gfx9).
     """
 
     unit: Unit
@@ -376,6 +377,7 @@ class Traits:
     is_packed: bool = False
     is_mixed: bool = False
     picks_source: bool = False
+    part_bits: int | None = None
     infinity: Infinity | None = None
     rounding: FloatMode | None = None
 

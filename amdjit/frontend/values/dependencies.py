@@ -29,6 +29,8 @@ class Dependency:
 
     def accepts(self, current: object) -> bool:
         """Whether the same code is compiled for this value of the variable."""
+        if isinstance(current, _BOUND):  # each look at an attribute makes another object
+            return type(current) is type(self.value) and current == self.value
         return current is self.value or (
             isinstance(current, _PLAIN) and identity(current) == identity(self.value)
         )
@@ -145,4 +147,5 @@ def _contents(cell: types.CellType) -> object:
 
 
 _MISSING = object()
+_BOUND = (types.BuiltinMethodType, types.MethodType)
 _PLAIN = (int, float, str, tuple, np.generic)

@@ -102,3 +102,16 @@ def test_types_and_options_are_named() -> None:
         "argument `x`",
         "argument `out`",
     ]
+
+
+def test_methods_of_numbers_outside_are_the_same_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    @amdjit.kernel
+    def counts_bits(out):
+        for i in amdjit.static_range(FACTOR.bit_length()):
+            out[i] = f32(i)
+
+    x = np.zeros(2, np.float32)
+    counts_bits[1, 1](x)
+    monkeypatch.setattr("amdjit.compiler.compile_kernel", None)
+    counts_bits[1, 1](x)
+    assert x.tolist() == [0, 1]

@@ -190,7 +190,11 @@ def test_launches_that_nobody_waits_for_keep_little_memory(gpu: Device) -> None:
     assert x.copy_to_host()[0] == 300
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+# Its types exist on CDNA only: elsewhere it runs on an emulator of its own choice.
+ON_CDNA_ONLY = {"simple_sgemm"}
+
+
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - ON_CDNA_ONLY))
 def test_examples_give_the_same_on_hip_and_on_the_emulator(name: str) -> None:
     main = importlib.import_module(f"amdjit.examples.{name}").main
     launches = standin.library().standin_launches()

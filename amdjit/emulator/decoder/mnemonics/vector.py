@@ -26,6 +26,12 @@ _BLOCKS = re.compile(
 )
 # RDNA 4 ISA, 7.1: the instructions of the transcendental unit.
 _TRANSCENDENTAL = re.compile(r"v_(s_)?(exp|log|rcp|rcp_iflag|rsq|sqrt|sin|cos)_f(16|32|64)")
+# gfx9's, of whose register op_sel chooses a part.
+_BYTES = re.compile(r"v_cvt_(scalef32_)?(sr_[fb][pf]8|(sr_)?pk_fp4)_b?f(16|32)")
+_HALVES = re.compile(
+    r"v_cvt_(scalef32_)?pk_[fb][pf]8_b?f(16|32)|v_cvt_scalef32_f16_[fb][pf]8|v_cvt_sr_b?f16_f32"
+    r"|v_bitop3_b16|v_ashr_pk_[iu]8_i32"
+)
 _SINGLE_LANES: Mapping[str, SingleLane] = {
     "v_readlane_b32": SingleLane.READ,
     "v_readfirstlane_b32": SingleLane.READ,
@@ -59,6 +65,7 @@ def vector_traits(base: Traits, name: str, format_name: str) -> Traits:
         compares=name.startswith("v_cmp"),
         is_packed=name.startswith("v_pk_"),
         is_mixed=name.startswith("v_fma_mix"),
+        part_bits=8 if _BYTES.fullmatch(name) else 16 if _HALVES.fullmatch(name) else None,
     )
 
 
