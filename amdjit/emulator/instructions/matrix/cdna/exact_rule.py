@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, constant, lanes_of, like
 from amdjit.emulator.host.function import NativeFunction, i32, i64
-from amdjit.emulator.instructions.matrix.cdna.rules import Parts
+from amdjit.emulator.instructions.matrix.cdna.rules import Parts, PlainFactors
 from amdjit.emulator.instructions.matrix.loops import Loop
 
 # Products of bf16 are multiples of 2**-266 and below 2**256; as f64 they have 52 bits after the
@@ -26,19 +26,10 @@ _SELDOM = (1, 4000)
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
+class Exact(PlainFactors):
     """The exact sum, rounded once. Subnormal numbers are kept."""
 
     length: int
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The number."""
-        return ("float",)
-
-    def parts(self, b: Builder, factor: str, number: Value) -> Parts:
-        """Return the number."""
-        return (number,)
 
     def step(
         self, f: NativeFunction, left: Sequence[Parts], right: Sequence[Parts], total: Value

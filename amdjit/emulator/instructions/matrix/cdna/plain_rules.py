@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.host.function import NativeFunction
-from amdjit.emulator.instructions.matrix.cdna.rules import Parts
+from amdjit.emulator.instructions.matrix.cdna.rules import Parts, PlainFactors
 
 # The smallest normal numbers. Smaller ones count as 0 on gfx90a.
 _SMALLEST = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126}
@@ -91,19 +91,10 @@ def _flushed(b: Builder, number: Value) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Integers:
+class Integers(PlainFactors):
     """Products of 8-bit integers, whose sum is exact in f32, added to i32 that wraps."""
 
     length: int
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The integer as a float."""
-        return ("float",)
-
-    def parts(self, b: Builder, factor: str, number: Value) -> Parts:
-        """Return the integer."""
-        return (number,)
 
     def step(
         self, f: NativeFunction, left: Sequence[Parts], right: Sequence[Parts], total: Value

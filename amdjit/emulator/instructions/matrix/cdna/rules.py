@@ -42,6 +42,21 @@ class Rule(Protocol):
         """Return C plus the products."""
 
 
+class PlainFactors:
+    """The factors of a rule that keeps them as they are: one f32 each."""
+
+    __slots__ = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The number."""
+        return ("float",)
+
+    def parts(self, b: Builder, factor: str, number: Value) -> Parts:
+        """Return the number."""
+        return (number,)
+
+
 def numbers(b: Builder, kind: str, lanes: Value) -> Value:
     """Return the elements in the low bits of i32 or i64 lanes as floats: f64, or f32, which has all
     other types' numbers."""
