@@ -134,9 +134,9 @@ def _of_cdna(table: Table) -> str:
         for (name, *rest), cpus in own.items()
     ]
     text = (
-        "The processors of CDNA have these opcodes, of which the emulator executes so many, and "
-        "the model in `test_gfx9_against_model.py` has so many of the executed mnemonics, in all "
-        "forms (SDWA and DPP of gfx9 among them):\n\n"
+        "The table counts each CDNA processor's opcodes and how many of them the emulator "
+        "executes, then the executed mnemonics and how many of those the scalar model in "
+        "`test_gfx9_against_model.py` checks, in all forms, SDWA and gfx9's DPP included:\n\n"
         + table(
             ("processor", "opcodes", "executed", "mnemonics", "in the model"),
             (_counts(cpu, every) for cpu, every in families.items()),
