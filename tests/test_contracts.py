@@ -45,7 +45,9 @@ PROBES: dict[str, list[tuple[str, str]]] = {
         ("amdjit.frontend.program", "llvmlite"),
         ("amdjit.compiler", "llvmlite"),
     ],
-    "Processes are started in the backend only": [("amdjit.emulator.device", "subprocess")],
+    "Processes are started in the backend, the doctor, the probe and the tuning only": [
+        ("amdjit.emulator.device", "subprocess"),
+    ],
     "The emulator knows code objects only, neither the tree nor the compiler": [
         ("amdjit.emulator.device", "amdjit.tree.nodes"),
         ("amdjit.emulator.layout", "amdjit.lowering.module"),
@@ -116,7 +118,12 @@ KNOWN_TO = {
         "emulator",
         "lowering",
     },
-    "Processes are started in the backend only": {"backend"},
+    "Processes are started in the backend, the doctor, the probe and the tuning only": {
+        "backend",
+        "doctor",
+        "probe",
+        "tuning",
+    },
 }
 
 

@@ -1,0 +1,1 @@
+"""Kernels as files for programs without Python: code object, C header, example."""

@@ -1,0 +1,102 @@
+"""The vocabulary of the probe: batches of cases whose results are compared bit by bit, and of
+measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.target import Target
+
+__all__ = ["Batch", "Case", "Difference", "Group", "Measurement", "Results"]
+
+# Arrays of a case's results, whose bits count.
+Results = tuple[NDArray[Any], ...]
+
+
+class Group(Enum):
+    """The kinds of batches, in the order in which they run."""
+
+    EXAMPLES = "examples"
+    INSTRUCTIONS = "instructions"
+    MATRIX = "matrix"
+    APPROXIMATE = "approximate"
+    MEMORY = "memory"
+    LANGUAGE = "language"
+    TIMING = "timing"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something that has the same results on every device that computes alike.
+
+    name: unique within the batch and the same in every run, such as "v_add_f32 neg". subject: what
+    a difference is reported under: a mnemonic, a matrix row, an example, a program. run: launches
+    on the current device and returns the results; it takes its inputs from fixed seeds. inputs:
+    says what made an element, by the number of the result and the element's flat index. rule: what
+    the emulator follows here, "measured", "rule", "model" or "documented" (see
+    `matrix.certainty`). keeps: whether the file has the results themselves, not only where they
+    differ from the emulator's.
+    """
+
+    name: str
+    subject: str
+    run: Callable[[], Results]
+    inputs: Callable[[int, int], str] = lambda result, element: f"element {element}"
+    rule: str = "documented"
+    keeps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A measured figure. name: unique in the corpus, such as "latency v_add_f32". unit: "cycles",
+    "ns", "GB/s", "TFLOPS", ... parameter: the cycle model's parameter or `Timing` class that it is
+    about, empty if there is none. value: the median of `samples`. expected: what the cycle model
+    says for the same kernel, None if it says nothing."""
+
+    name: str
+    value: float
+    unit: str
+    samples: tuple[float, ...]
+    parameter: str = ""
+    expected: float | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What runs in one process on a device.
+
+    name: unique, such as "instructions/VOP2 1". cases, measurements: made in that process only; a
+    batch has one or the other. seconds: after which it counts as hung. is_quick: whether `--quick`
+    runs it.
+    """
+
+    name: str
+    group: Group
+    seconds: float = 60.0
+    is_quick: bool = False
+    cases: Callable[[Target], Iterable[Case]] | None = None
+    measurements: Callable[[Target], Iterable[Measurement]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An element in which a device and the emulator differ. result: number of the array; element:
+    flat index; inputs: in words; chip, emulator: the bits, as an unsigned integer."""
+
+    result: int
+    element: int
+    inputs: str
+    chip: int
+    emulator: int
+
+
+def bits_of(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array's elements as unsigned integers of their size."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(np.dtype(f"u{flat.dtype.itemsize}"))
