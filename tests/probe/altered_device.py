@@ -15,10 +15,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-sys.path.insert(1, str(HERE.parents[1]))
-sys.path.insert(2, str(HERE.parent / "runtime" / "standin_hip"))
+sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(2, str(Path(__file__).resolve().parents[1] / "runtime" / "standin_hip"))
 
 import standin
 from alterations import ALTERATIONS
