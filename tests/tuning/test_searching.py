@@ -185,7 +185,7 @@ def test_where_the_model_does_not_know_the_processor_the_static_score_ranks(
         assert scores == sorted(scores)
         with pytest.raises(amdjit.TuningError, match="cycle model was compared"):
             kernel.tune(tuned_kernels.grid, ranking="model", fresh=True)(*arrays(), N)
-        with pytest.raises(amdjit.TuningError, match="no estimate.*emulator:gfx1201"):
+        with pytest.raises(amdjit.TuningError, match=r"no estimate.*emulator:gfx1201"):
             amdjit.bench(kernel[tuned_kernels.grid], *arrays(), N)
 
 
@@ -384,7 +384,7 @@ def test_arrays_arrive_with_their_strides_alignment_and_identity(threads: Any) -
 
 
 def test_decorators_in_the_wrong_order_are_refused() -> None:
-    with pytest.raises(OptionError, match="stands above @amdjit.kernel"):
+    with pytest.raises(OptionError, match=r"stands above @amdjit\.kernel"):
         amdjit.autotune(space=PER)(lambda x: None)
     with pytest.raises(OptionError, match="decorates a kernel"):
         amdjit.autotune(space=PER)(3)

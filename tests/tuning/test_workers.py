@@ -127,7 +127,7 @@ class Daemons(Executor):
 
 
 def test_what_is_no_executor_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="give a concurrent.futures.Executor"):
+    with pytest.raises(OptionError, match=r"give a concurrent\.futures\.Executor"):
         search(tmp_path, [], executor=3)
 
 
