@@ -13,6 +13,7 @@ from amdjit.probe.outcome import CaseStatus, Record
 from amdjit.probe.subjects import subjects_of
 
 pytestmark = needs_standin
+_SLOW = pytest.mark.exhaustive
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,13 @@ def judge(record: Record, expected: Expected) -> None:
     assert agreeing, "a difference everywhere tells nothing"
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("alteration", EXPECTED)
+@pytest.mark.parametrize(
+    "alteration",
+    [
+        pytest.param(name, marks=() if expected.only == ("examples/basics",) else _SLOW)
+        for name, expected in EXPECTED.items()
+    ],
+)
 def test_an_alteration_is_found_and_named(tmp_path: Path, alteration: str) -> None:
     expected = EXPECTED[alteration]
     run = probe(tmp_path, "--only", *expected.only, alter=alteration)
