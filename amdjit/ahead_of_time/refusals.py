@@ -19,11 +19,6 @@ def check_options(options: dict[str, object]) -> None:
             "debug_variables=True: what is built describes no variables; leave the option out, "
             "and look at them with `amdjit inspect --variables`"
         )
-    if "debug_info" in options:
-        raise OptionError(
-            "debug_info: say whether the code has source lines with `--debug-info`, or "
-            "build(..., debug_info=True)"
-        )
 
 
 def check(compiled: CompiledKernel) -> None:

@@ -13,6 +13,7 @@ from amdjit.command_line.option_texts import parse_options
 from amdjit.command_line.signatures import parse_signature
 from amdjit.diagnostics import LaunchError
 from amdjit.late import late
+from amdjit.options import OptionError
 
 if TYPE_CHECKING:
     from amdjit import ahead_of_time
@@ -20,6 +21,9 @@ else:
     ahead_of_time = late("amdjit.ahead_of_time")
 
 __all__ = ["add"]
+
+# What has an argument of its own.
+_OWN = {"target", "name", "embed", "debug_info"}
 
 
 def add(commands: Commands) -> None:
@@ -67,6 +71,8 @@ def _build(options: argparse.Namespace) -> int:
     if is_object(options.kernel):
         raise LaunchError(f"{options.kernel} is built already: name a kernel, FILE.py:KERNEL")
     given: dict[str, Any] = parse_options(options.option)
+    for name in _OWN & set(given):
+        raise OptionError(f"--option {name}: write --{name.replace('_', '-')}")
     kernel = load_kernel(*split_name(options.kernel))
     types = parse_signature(options.signature, kernel.function.__globals__)
     targets = [each for text in options.target or () for each in text.split(",")]

@@ -9,6 +9,7 @@ import numpy as np
 import amdjit
 from amdjit import bf16, f16, f32, f64, fp8, i8, i32, i64, shared, syncthreads, u8
 from amdjit.intrinsics import matrix
+from amdjit.language.compile_time import compile_time
 
 VERTEX = np.dtype([("x", "f4"), ("id", "u1"), ("weight", "f8")])
 
@@ -140,10 +141,16 @@ def computing(n, x):
     x[0] = n * 2 + 1
 
 
+@compile_time
+def has_wide_waves(compilation):
+    """Whether waves have 64 lanes."""
+    return compilation.wave_size == 64
+
+
 @amdjit.kernel
 def by_width(n, x):
-    """What the processor decides which type a number has."""
-    if amdjit.wavefront_size == 64:
+    """The processor decides which type a number has."""
+    if has_wide_waves():
         x[0] = f32(n)
     else:
         x[0] = x[1] + f32(i8(n))

@@ -10,8 +10,8 @@ import built_kernels as kernels
 import ml_dtypes
 import numpy as np
 import pytest
-from c_programs import compile_c, needs_standin, run_programs
 from numpy.typing import NDArray
+from standin_programs import compile_c, needs_standin, run_programs
 
 from amdjit import bf16, f16, f32, f64, fp8, i8, i32, i64
 from amdjit.ahead_of_time import build

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from c_programs import COMPILERS, compile_c, has, needs_standin, run_programs
-from random_kernels import RandomKernel, random_kernel
+from copying_kernels import RandomKernel, random_kernel
+from standin_programs import COMPILERS, compile_c, has, needs_standin, run_programs
 
 from amdjit.ahead_of_time import Build, build
 from amdjit.code_object import CodeObject
