@@ -13,6 +13,7 @@ from pathlib import Path
 
 from amdjit.probe.case import Measurement, Results
 from amdjit.probe.corpus import batches, corpus_version
+from amdjit.probe.corpus.matrix import findings
 from amdjit.probe.differences import differences_of, kinds_of
 from amdjit.probe.outcome import BatchOutcome, CaseOutcome, CaseStatus, Record, plain
 from amdjit.probe.processes import Processes
@@ -162,6 +163,7 @@ def text(comparison: Comparison) -> str:
         *comparison.notes,
         *_rows_text(comparison.rows, target),
         *_emulator_text(record),
+        *_rules_text(record, target),
         *_model_text(record.measurements()),
     ]
     return "\n".join(lines)
@@ -190,6 +192,19 @@ def _emulator_text(record: Record) -> list[str]:
             for case in subject.failed[:1]
         ]
     return lines
+
+
+def _rules_text(record: Record, target: Target) -> list[str]:
+    """Say which rule fits what the chip gave for each matrix instruction that differs."""
+    names = {subject.name for subject in subjects_of(record.cases()) if subject.different}
+    results = {
+        case.name: results_of(plain(case.results))[0]
+        for case in record.cases()
+        if case.subject in names and case.results
+    }
+    found = findings(target.name, results)
+    lines = [f"  {row}: {finding}" for row, finding in found.items()]
+    return ["", "Rules that fit the chip's sums:", *lines] if lines else []
 
 
 def _model_text(measurements: tuple[Measurement, ...]) -> list[str]:
