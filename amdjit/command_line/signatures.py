@@ -2,7 +2,8 @@
 
 argument = constant | "int" | "float" | tuple | element [ axes {fact} ]
 tuple    = "(" argument {"," argument} [","] ")"
-element  = a scalar or vector type, or a name of the kernel's file: a type, a class, a NumPy type
+element  = a scalar or vector type, or a name of the kernel's file: a type, a class, a NumPy type,
+           and for a `Const` parameter any value, such as a function
 axes     = "[" axis {"," axis} "]", an axis is ":" or "::1"; "[()]" for an array without axes
 fact     = "strided" | "in rows" | "over 2 GiB" | "overlapping"
 """
@@ -100,9 +101,8 @@ def _element(name: str, names: Mapping[str, object], text: str) -> Any:
     types: dict[str, Type] = {str(type): type for type in own}
     if name in types:
         return types[name]
-    found = names.get(name)
-    if isinstance(found, (Type, type, np.dtype)):
-        return found
+    if name in names:
+        return names[name]
     scalars = ", ".join(map(str, SCALARS))
     raise LaunchError(
         f"{text!r} is not a type; there are {scalars}, vectors such as f16x8, arrays such as "
