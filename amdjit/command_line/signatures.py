@@ -18,13 +18,15 @@ import numpy as np
 from amdjit.diagnostics import LaunchError
 from amdjit.frontend import element_of_dtype
 from amdjit.language import vector_types
-from amdjit.language.complex_types import complex64, complex128
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.types import SCALARS, Array, Record, Scalar, Type, Vector
 
 __all__ = ["parse_signature"]
 
 _NO_NAMES: Mapping[str, object] = {}
+# What one complex number is, beside the element of an array.
+_VALUES: Mapping[Record, Type] = {complex64: COMPLEX64, complex128: COMPLEX128}
 _FACTS: Mapping[str, dict[str, bool]] = {
     "strided": {"contiguous": False},
     "in rows": {"rows": True},
@@ -75,7 +77,7 @@ def _parse_type(text: str, names: Mapping[str, object]) -> Any:
     name, bracket, rest = (part.strip() for part in text.partition("["))
     element = _element(name, names, text)
     if not bracket:
-        return element
+        return _VALUES.get(element, element) if isinstance(element, Record) else element
     axes, closed, facts = rest.partition("]")
     parts = [axis.strip() for axis in axes.split(",")]
     is_sound = all(part in (":", "::1") for part in parts) and "::1" not in parts[:-1]
