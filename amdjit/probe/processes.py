@@ -70,6 +70,11 @@ class Processes:
         variables = {"AMDJIT_EMULATOR_THREADS": "1", **self.environment}
         return self._run([*self.emulator, *arguments], seconds, variables)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called: what ended since may have been killed by it."""
+        return self._is_closed
+
     def close(self) -> None:
         """Kill what lives, and start nothing any more."""
         with self._lock:
