@@ -5,8 +5,9 @@ published throughput of gfx1201, and what the order hangs on. search: one search
 process and with two. killed: the same search while workers are killed, and one whose own process is
 killed and started again. model: a search in which the model estimates every candidate.
 
-Searches run in processes of their own with empty caches. They are about the search, not about the
-GPU; the ratio of two of them is that of one machine with whatever else it does.
+Searches run in processes of their own. Those of "search" begin with empty caches of compiled code,
+the others use what the one with two workers has compiled. Their times are about the search, not
+about the GPU; the ratio of two of them is that of one machine with whatever else it does.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from amdjit.cycles import model
 from amdjit.examples.tuned_gemm import Configuration
 
 PARTS = ("forms", "search", "killed", "model")
+CODE = "code"  # the folder of what searches have compiled
 L2_SHARES = (1, 0.9, 0.8, 0.7)
 
 
@@ -104,17 +106,17 @@ def with_l2(share: float, chip_of: Callable[[Any], Any]) -> Callable[[Any], Any]
 
 @dataclass
 class Running:
-    """A search in a process of its own. folder: of its caches and results."""
+    """A search in a process of its own. folder: of its results."""
 
     process: subprocess.Popen[str]
     folder: Path
 
     @classmethod
-    def start(cls, folder: Path, *arguments: str) -> Running:
-        """Start a search on the results of a folder."""
+    def start(cls, folder: Path, cache: Path, *arguments: str) -> Running:
+        """Start a search on the results of a folder. cache: the folder of compiled code."""
         script = HERE / "product_search.py"
         command = [sys.executable, str(script), str(folder / "results.jsonl"), *arguments]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "AMDJIT_CACHE_DIR": str(folder)}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "AMDJIT_CACHE_DIR": str(cache)}
         output = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         process = subprocess.Popen(command, env=environment, text=True, **output)  # type: ignore[call-overload]
         return cls(process, folder)
@@ -151,19 +153,24 @@ class Running:
         return json.loads(output)  # type: ignore[no-any-return]
 
 
-def searched(root: Path, name: str, *arguments: str) -> dict[str, Any]:
+def searched(root: Path, name: str, cache: str, *arguments: str) -> dict[str, Any]:
     """Search without disturbance, in a new folder."""
-    folder = root / name
-    folder.mkdir()
     begin = time.monotonic()
-    found = Running.start(folder, *arguments).result()
+    found = Running.start(made(root, name), made(root, cache), *arguments).result()
     return {**found, "whole_seconds": time.monotonic() - begin}
+
+
+def made(root: Path, name: str) -> Path:
+    """Return a folder, which need not exist yet."""
+    folder = root / name
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def search(root: Path, count: int) -> dict[str, Any]:
     """Print what one worker and two need."""
-    one = searched(root, "one", "--count", str(count), "--workers", "1")
-    two = searched(root, "two", "--count", str(count), "--workers", "2")
+    one = searched(root, "one", "code-of-one", "--count", str(count), "--workers", "1")
+    two = searched(root, "two", CODE, "--count", str(count), "--workers", "2")
     ratio = one["seconds"] / two["seconds"]
     rows = [(number, len(each["candidates"]), f"{each['seconds']:.0f}", each["best"])
             for number, each in ((1, one), (2, two))]  # fmt: skip
@@ -203,9 +210,7 @@ def killed(root: Path, count: int, kills: int, undisturbed: dict[str, Any]) -> d
 
 def killed_workers(root: Path, count: int, kills: int) -> dict[str, Any]:
     """Search, and kill a worker now and then."""
-    folder = root / "workers"
-    folder.mkdir()
-    running = Running.start(folder, "--count", str(count))
+    running = Running.start(made(root, "workers"), made(root, CODE), "--count", str(count))
     chance, done = random.Random(1), 0
     while running.is_running and done < kills:
         wanted = count * (done + 1) // (kills + 1)
@@ -219,9 +224,8 @@ def killed_workers(root: Path, count: int, kills: int) -> dict[str, Any]:
 
 def killed_parent(root: Path, count: int) -> dict[str, Any]:
     """Search, kill the search when two fifths are done, and start it again."""
-    folder = root / "parent"
-    folder.mkdir()
-    running = Running.start(folder, "--count", str(count))
+    folder, cache = made(root, "parent"), made(root, CODE)
+    running = Running.start(folder, cache, "--count", str(count))
     while running.is_running and len(running.lines()) < 2 * count // 5:
         time.sleep(0.05)
     workers = running.workers()
@@ -230,7 +234,7 @@ def killed_parent(root: Path, count: int) -> dict[str, Any]:
     time.sleep(2)
     left = sum(Path(f"/proc/{each}").exists() for each in workers)
     before = running.lines()
-    found = Running.start(folder, "--count", str(count))
+    found = Running.start(folder, cache, "--count", str(count))
     result = found.result()
     compiled = {each["text"] for each in before}
     again = Counter(each["text"] for each in found.lines()[len(before) :] if is_compilation(each))
@@ -252,7 +256,7 @@ def is_compilation(line: dict[str, Any]) -> bool:
 def by_model(root: Path, count: int, kind: str, order: str) -> dict[str, Any]:
     """Print the best candidates of a search by the model, of each form."""
     chosen = ("--count", str(count), "--ranking", "model", "--kind", kind, "--order", order)
-    found = searched(root, f"model-{kind}-{order}", *chosen)
+    found = searched(root, f"model-{kind}-{order}", CODE, *chosen)
     fine = {text: each for text, each in found["candidates"].items() if each["seconds"]}
     rows = []
     for form in sorted({each["form"] for each in fine.values()}):
@@ -282,7 +286,7 @@ def main() -> None:
             results["search"] = search(root, options.count)
         if "killed" in options.parts:
             known = results.get("search", {}).get("two")
-            undisturbed = known or searched(root, "two", "--count", str(options.count))
+            undisturbed = known or searched(root, "two", CODE, "--count", str(options.count))
             results["killed"] = killed(root, options.count, options.kills, undisturbed)
         if "model" in options.parts:
             results["model"] = {
