@@ -12,6 +12,6 @@ products of the VALU. Start with `cases`.
 from __future__ import annotations
 
 from amdjit.probe.corpus.matrix.cases import batches
-from amdjit.probe.corpus.matrix.identification import Finding, identify
+from amdjit.probe.corpus.matrix.identification import Finding, findings, identify
 
-__all__ = ["Finding", "batches", "identify"]
+__all__ = ["Finding", "batches", "findings", "identify"]

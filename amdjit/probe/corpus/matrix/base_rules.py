@@ -19,9 +19,7 @@ _GFX11 = GridRule(
     step=2, group=1, cut="truncation", c_floor=False, c_exception=False, relative=True,
     flushes_c=True, flushes_result=True,
 )  # fmt: skip
-_CDNA3 = Specials(
-    factor_nan=0x7FFFFFFF, invalid=0x7FFFFFFF, canonical=0x7FFFFFFF, overflow=True
-)
+_CDNA3 = Specials(factor_nan=0x7FFFFFFF, invalid=0x7FFFFFFF, canonical=0x7FFFFFFF, overflow=True)
 _GFX942 = GridRule(
     step=8, group=1 << 10, cut="truncation", sum_bits=32, c_sum_bits=32, c_bits=24,
     c_exception=False, kept=31, vanishing_sign=True, specials=_CDNA3,

@@ -173,6 +173,6 @@ def _grids(base: GridRule) -> Iterator[tuple[str, Rule]]:
     for step in (2, 4, 8, 16):
         for group in ({"group": 1}, {"group": 2}, {"group": 4}, {"group": 1 << 10}):
             for order in ("ascending", *_ORDERS.values()):
-                change = {"step": step, **group, "order": order}
+                change: dict[str, Any] = {"step": step, **group, "order": order}
                 if group["group"] <= step or group["group"] == 1 << 10:
                     yield described(change), replace(base, **change)

@@ -59,7 +59,7 @@ def cases_of(row: Row) -> Iterator[Case]:
     for experiment in experiments_of(row):
         yield Case(
             f"{row.name}: {experiment}",
-            row.name,
+            row.mnemonic,
             partial(_run, row, experiment, PLAIN),
             partial(_inputs, row, experiment),
             row.certainty,
@@ -68,8 +68,8 @@ def cases_of(row: Row) -> Iterator[Case]:
     for form in forms_of(row):
         for experiment in _revealing(row):
             yield Case(
-                f"{row.name} {form}: {experiment}",
-                f"{row.name} {form}",
+                f"{row.name} ({form}): {experiment}",
+                row.mnemonic,
                 partial(_run, row, experiment, form),
                 partial(_inputs, row, experiment),
                 row.certainty,

@@ -237,7 +237,9 @@ def infinities(random: Random, s: Shapes) -> Drawn:
         form = FORMATS[kind]
         one = int(encoded(np.ones(1), kind)[0])
         chosen = [0, one, one | 1 << form.bits - 1]
-        infinity = [] if form.infinity is None else [form.infinity, form.infinity | 1 << form.bits - 1]
+        infinity = (
+            [] if form.infinity is None else [form.infinity, form.infinity | 1 << form.bits - 1]
+        )
         bits = np.array(chosen, np.uint64)[random.integers(0, 3, shape)]
         if infinity:
             some = random.random(shape) < 0.6 / s.k

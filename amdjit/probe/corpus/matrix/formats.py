@@ -68,7 +68,9 @@ class Format:
         return {"one": (all_ones, all_ones | sign), "fnuz": (sign,)}.get(self.specials, ())
 
 
-def _format(exponent_bits: int, fraction_bits: int, specials: str = "ieee", more: int = 0) -> Format:
+def _format(
+    exponent_bits: int, fraction_bits: int, specials: str = "ieee", more: int = 0
+) -> Format:
     return Format(exponent_bits, fraction_bits, specials, (1 << exponent_bits - 1) - 1 + more)
 
 

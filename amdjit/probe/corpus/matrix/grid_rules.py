@@ -3,7 +3,7 @@ what they might be instead."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class GridRule:
     narrowing: str = "truncation"
     final_only: bool = False
     negative_zero: bool = False
-    specials: Specials = Specials()
+    specials: Specials = field(default_factory=Specials)
 
     def __call__(self, sums: Sums) -> Bits:
         """Return the sums' bits in the result's type."""

@@ -20,10 +20,10 @@ from amdjit.probe.corpus.matrix.candidates import (
 )
 from amdjit.probe.corpus.matrix.formats import Bits
 from amdjit.probe.corpus.matrix.operands import experiments_of, operands_of, sums_of
-from amdjit.probe.corpus.matrix.rows import Row, row_of
+from amdjit.probe.corpus.matrix.rows import Row, row_of, rows_of
 from amdjit.probe.corpus.matrix.sums import Sums
 
-__all__ = ["Finding", "identify", "identify_sums"]
+__all__ = ["Evidence", "Finding", "findings", "identify", "identify_sums"]
 
 # Sums of an experiment that take part, chosen by chance: in the first round, and at the end.
 _FEW, _MOST = 256, 3072
@@ -98,6 +98,19 @@ def identify(target: str, row: str, results: Mapping[str, NDArray]) -> Finding: 
                 raise ValueError(f"{row}, {name}: {len(raw)} results, not {len(whole.c)}")
             sums[name], given[name] = whole, raw
     return identify_sums(base_rule(found), Evidence(sums, given))
+
+
+def findings(target: str, results: Mapping[str, NDArray]) -> Mapping[str, Finding]:  # type: ignore[type-arg]
+    """Return what each row of floats follows, by the names of rows. results: the first result of
+    cases, by the names of the cases; others than those of matrix rows without modifiers are left
+    out."""
+    rows = {row.name for row in rows_of(target) if not row.instruction.is_integer}
+    by_row: dict[str, dict[str, NDArray]] = {}  # type: ignore[type-arg]
+    for name, result in results.items():
+        row, _, experiment = name.partition(": ")
+        if row in rows:
+            by_row.setdefault(row, {})[experiment] = result
+    return {row: identify(target, row, each) for row, each in by_row.items()}
 
 
 @cache

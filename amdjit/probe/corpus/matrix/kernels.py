@@ -59,9 +59,7 @@ def keep(words, first, registers, value):
     if registers == 1:
         words[first] = amdjit.bitcast(value, amdjit.i32)
     else:
-        words.store(
-            registers * first, amdjit.bitcast(value, amdjit.vector(amdjit.i32, registers))
-        )
+        words.store(registers * first, amdjit.bitcast(value, amdjit.vector(amdjit.i32, registers)))
 
 
 @cache
@@ -104,28 +102,15 @@ def _call_of(row: Row, form: Form, builtin: Any) -> Any:
     """Return a function that calls the builtin with the arguments of its family."""
     if row.is_mfma:
         return _mfma_call(row, form, builtin)
-    a_signed, b_signed = form.signs
-    clamp, upper = form.clamp, form.upper
-    shift = form.key * _key_bits(row)
-    is_sparse, is_spread = row.instruction.is_sparse, getattr(row.layout("c"), "is_spread", False)
     if row.instruction.is_integer:
-        if is_sparse:
-
-            @amdjit.device_function
-            def call(a, b, c, more, i):
-                index = amdjit.i32(amdjit.u32(more[i]) >> amdjit.u32(shift))
-                return builtin(a_signed, a, b_signed, b, c, index, clamp)
-        else:
-
-            @amdjit.device_function
-            def call(a, b, c, more, i):
-                return builtin(a_signed, a, b_signed, b, c, clamp)
-    elif is_sparse:
+        return _integer_call(row, form, builtin)
+    upper, shift = form.upper, form.key * _key_bits(row)
+    if row.instruction.is_sparse:
 
         @amdjit.device_function
         def call(a, b, c, more, i):
             return builtin(a, b, c, amdjit.i32(amdjit.u32(more[i]) >> amdjit.u32(shift)))
-    elif is_spread:
+    elif getattr(row.layout("c"), "is_spread", False):
 
         @amdjit.device_function
         def call(a, b, c, more, i):
@@ -135,6 +120,24 @@ def _call_of(row: Row, form: Form, builtin: Any) -> Any:
         @amdjit.device_function
         def call(a, b, c, more, i):
             return builtin(a, b, c)
+
+    return call
+
+
+def _integer_call(row: Row, form: Form, builtin: Any) -> Any:
+    a_signed, b_signed = form.signs
+    clamp, shift = form.clamp, form.key * _key_bits(row)
+    if row.instruction.is_sparse:
+
+        @amdjit.device_function
+        def call(a, b, c, more, i):
+            index = amdjit.i32(amdjit.u32(more[i]) >> amdjit.u32(shift))
+            return builtin(a_signed, a, b_signed, b, c, index, clamp)
+    else:
+
+        @amdjit.device_function
+        def call(a, b, c, more, i):
+            return builtin(a_signed, a, b_signed, b, c, clamp)
 
     return call
 

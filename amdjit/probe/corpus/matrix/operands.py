@@ -76,9 +76,7 @@ def _sparse(random: np.random.Generator, drawn: data.Drawn, any_index: bool) -> 
     return Operands(drawn.a, np.repeat(drawn.b, 2, axis=2), drawn.c, index)
 
 
-def _scales(
-    random: np.random.Generator, drawn: data.Drawn, experiment: str
-) -> tuple[Bits, Bits]:
+def _scales(random: np.random.Generator, drawn: data.Drawn, experiment: str) -> tuple[Bits, Bits]:
     waves, _, m, k = drawn.a.shape
     along, n = k // SCALED_TOGETHER, drawn.b.shape[3]
     spread = {"scales": 0, "wide": 12, "near": 1, "normal": 2, "C above": 1}.get(experiment, 0)
@@ -125,7 +123,8 @@ def _scale_of(
 
 
 def registers_of(
-    row: Row, operands: Operands, selected: int = 0, key: int = 0, scale_bytes: tuple[int, int] = (0, 0)
+    row: Row, operands: Operands, selected: int = 0, key: int = 0,
+    scale_bytes: tuple[int, int] = (0, 0),
 ) -> tuple[NDArray[np.int32], ...]:  # fmt: skip
     """Return the registers of A, B, C and of what else the instruction takes, i32 [waves, lanes,
     registers]. selected: the half of a 16-bit C of gfx11; key: the part of the index."""

@@ -77,11 +77,15 @@ class Row:
         return (*(self.formats or (each.a, each.b)), each.result)
 
     @property
+    def mnemonic(self) -> str:
+        """The assembler's name; of CDNA's clang's name with `v_`."""
+        each = self.instruction
+        return f"v_{each.name if isinstance(each, MfmaInstruction) else each.mnemonic}"
+
+    @property
     def certainty(self) -> str:
         """How well its sums are known: see `matrix.certainty`."""
-        each = self.instruction
-        name = each.name if isinstance(each, MfmaInstruction) else each.mnemonic
-        return matrix.certainty(name, self.target)
+        return matrix.certainty(self.mnemonic.removeprefix("v_"), self.target)
 
     def layout(self, operand: str) -> Layout:
         """Return how an operand lies in a wave."""

@@ -33,9 +33,9 @@ class Specials:
         self, left: Numbers, right: Numbers, added: Bits, own: Numbers, kind: str
     ) -> tuple[NDArray[np.bool_], Bits]:
         """Return which sums are decided, and their bits."""
-        factor_nan = (left.is_nan | right.is_nan).any(axis=1)
+        factor_nan = np.asarray((left.is_nan | right.is_nan).any(axis=1))
         infinite = left.is_infinite | right.is_infinite
-        invalid = (infinite & (left.is_zero | right.is_zero)).any(axis=1)
+        invalid = np.asarray((infinite & (left.is_zero | right.is_zero)).any(axis=1))
         if self.overflow:
             infinite = infinite | self._overflows(left, right)
         negative = left.negative != right.negative
@@ -43,7 +43,9 @@ class Specials:
         invalid |= plus & minus
         plus |= own.is_infinite & ~own.negative
         minus |= own.is_infinite & own.negative
-        bits = np.where(minus, self._signed_infinity(kind, True), self._signed_infinity(kind, False))
+        bits = np.where(
+            minus, self._signed_infinity(kind, True), self._signed_infinity(kind, False)
+        )
         bits = np.where(plus & minus, self._nan(self.invalid, kind), bits)
         quiet = np.uint64(1 << FORMATS[kind].fraction_bits - 1) if self.quiets else np.uint64(0)
         c_nan = added | quiet
