@@ -71,6 +71,8 @@ class Examination:
     def smoke(self) -> Iterator[Finding]:
         """Run kernels on each device, in a process of its own."""
         if not self.can_start:
+            found = "not run: amdjit does not start with these settings"
+            yield Finding("kernels", State.NOTE, found)
             return
         for name in (*hip_findings.usable(self.survey), *self.emulators()):
             run = self._start(name).finish(self.seconds)

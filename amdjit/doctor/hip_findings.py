@@ -50,7 +50,8 @@ def hip_library(machine: Machine, survey: Ended) -> Iterator[Finding]:
         found = machine.shown(f"there is none; looked in {where}")
         yield Finding("HIP library", state, found, failed["remedy"])
     elif failed:
-        words = "; ".join([failed["what"], *refused])
+        unsaid = [words for words in refused if words not in failed["what"]]
+        words = "; ".join([failed["what"], *unsaid])
         remedy = failed["remedy"] or _DRIVER_FAILED
         yield Finding("HIP library", State.PROBLEM, machine.shown(words), remedy)
     elif survey.how:
@@ -80,8 +81,9 @@ def default_device(machine: Machine, survey: Ended) -> Iterator[Finding]:
     """Which device kernels run on where the program chooses none."""
     default = _first(survey, "default")
     if default and not default["name"]:
-        remedy = "Correct AMDJIT_DEVICE, or unset it."
-        yield Finding("default", State.PROBLEM, machine.shown(default["what"]), remedy)
+        remedy = "Correct AMDJIT_DEVICE, or unset it: then kernels run on the emulator at least."
+        found = machine.shown(default["what"].partition(" (")[0])
+        yield Finding("default", State.PROBLEM, found, remedy)
     elif default:
         found = f"kernels run on {default['name']} where the program chooses no device"
         yield Finding("default", State.OK, found, facts={"device": default["name"]})

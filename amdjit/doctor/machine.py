@@ -55,11 +55,18 @@ class Machine:
         return self.is_linux and self.processor in ("x86_64", "AMD64")
 
     def environment(self) -> Environment:
-        """Return amdjit's settings; its defaults where they cannot be read."""
+        """Return amdjit's settings; if one of its variables cannot be read, its defaults for all
+        but the cache's folder."""
         try:
             return read_environment(self.variables)
         except OptionError:
-            return Environment()
+            return read_environment(
+                {
+                    name: value
+                    for name, value in self.variables.items()
+                    if not name.startswith("AMDJIT_") or name == "AMDJIT_CACHE_DIR"
+                }
+            )
 
     def text(self, path: str) -> str:
         """Return the text of a file below the root, empty if it cannot be read."""

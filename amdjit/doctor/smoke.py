@@ -6,9 +6,9 @@ Lines: `begun` and then `ended` or `failed` for each kernel; `made` for the devi
 from __future__ import annotations
 
 import time
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amdjit.devices import find_device, use
 from amdjit.diagnostics.errors import AmdjitError
@@ -18,6 +18,8 @@ from amdjit.doctor.trials import TRIALS, Trial
 from amdjit.runtime.device import Device
 
 __all__ = ["main"]
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 
 def main(name: str) -> None:
@@ -56,28 +58,29 @@ def _compare(trial: Trial, device: Device, rival: Device | None) -> str:
     """Run a kernel; return what is wrong with its result, empty if it is right."""
     with use(device):
         result = trial.run(device.target)
-    wrong = _difference(result, trial.expected(), "NumPy's")
+    wrong = _difference(result, trial.expected(), "NumPy's", trial.tolerance)
     if wrong or rival is None:
         return wrong
     with use(rival):
         emulated = trial.run(rival.target)
-    return _difference(result, emulated, f"that of {rival.name}")
+    return _difference(result, emulated, f"those of {rival.name}", trial.tolerance)
 
 
-def _difference(result: NDArray[np.generic], expected: NDArray[np.generic], whose: str) -> str:
-    if result.shape != expected.shape:
-        return f"{_text(result)} is not {whose}, {_text(expected)}"
-    differing = np.flatnonzero(result.reshape(-1) != expected.reshape(-1))
+def _difference(result: Array, expected: Array, whose: str, tolerance: float) -> str:
+    """Return how results differ from others, empty if they do not. Bytes are text."""
+    if result.shape != expected.shape or result.dtype == np.uint8:
+        is_same = result.tobytes() == expected.tobytes()
+        return "" if is_same else f"{_text(result)} is not {whose}, {_text(expected)}"
+    first, second = result.reshape(-1).astype(float), expected.reshape(-1).astype(float)
+    differing = np.flatnonzero(~(np.abs(first - second) <= tolerance))
     if not len(differing):
         return ""
-    if result.dtype == np.uint8:
-        return f"{_text(result)} is not {whose}, {_text(expected)}"
-    first = differing[0]
+    at = differing[0]
     return (
         f"{len(differing)} of {result.size} elements differ from {whose}; the first is element "
-        f"{first}: {result.reshape(-1)[first]} instead of {expected.reshape(-1)[first]}"
+        f"{at}: {first[at]:g} instead of {second[at]:g}"
     )
 
 
-def _text(result: NDArray[np.generic]) -> str:
+def _text(result: Array) -> str:
     return repr(result.tobytes().decode(errors="replace"))
