@@ -27,7 +27,7 @@
 typedef int hipError_t;
 enum {
   hipSuccess = 0, hipErrorInvalidValue = 1, hipErrorOutOfMemory = 2, hipErrorInvalidConfiguration = 9,
-  hipErrorInvalidDevicePointer = 17, hipErrorNoDevice = 100, hipErrorInvalidDevice = 101, hipErrorInvalidImage = 200,
+  hipErrorInvalidDevicePointer = 17, hipErrorNoDevice = 100, hipErrorInvalidDevice = 101, hipErrorInvalidImage = 200, hipErrorFileNotFound = 301,
   hipErrorNoBinaryForGpu = 209, hipErrorInvalidHandle = 400, hipErrorIllegalState = 401, hipErrorNotFound = 500,
   hipErrorNotReady = 600, hipErrorContextIsDestroyed = 709, hipErrorLaunchFailure = 719,
   hipErrorCooperativeLaunchTooLarge = 720,
@@ -289,6 +289,7 @@ static const Words WORDS[] = {
   {101, "hipErrorInvalidDevice", "invalid device ordinal"},
   {200, "hipErrorInvalidImage", "device kernel image is invalid"},
   {209, "hipErrorNoBinaryForGpu", "no kernel image is available for execution on the device"},
+  {301, "hipErrorFileNotFound", "file not found"},
   {400, "hipErrorInvalidHandle", "invalid resource handle"}, {500, "hipErrorNotFound", "named symbol not found"},
   {600, "hipErrorNotReady", "device not ready"}, {700, "hipErrorIllegalAddress", "an illegal memory access was encountered"},
   {401, "hipErrorIllegalState", "the operation cannot be performed in the present state"},
