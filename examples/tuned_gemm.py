@@ -138,12 +138,16 @@ def multiply_tile(a_tile, b_tile, row, column, depth, total):
 
 
 @amdjit.device_function
-def parts_of(use, layout, array, shape):
-    """Return registers for a wave's share of a tile of A or B: as a whole, or for each panel."""
+def parts_of(use, layout, dtype, ndim, shape):
+    """Return registers for a wave's share of a tile of A or B: as a whole, or for each panel.
+
+    It is not given the array: what a function returns may refer to its arguments, so that the
+    kernel would seem to write A and B.
+    """
     rows, columns, depth = shape
-    extent = depth if array.ndim == 2 else BYTES // array.dtype.nbytes
+    extent = depth if ndim == 2 else BYTES // dtype.nbytes
     return tuple(
-        matrix.fragment(use, rows, columns, extent, array.dtype, layout, wide_k=True)
+        matrix.fragment(use, rows, columns, extent, dtype, layout, wide_k=True)
         for _ in range(depth // extent)
     )
 
@@ -172,8 +176,8 @@ def through_lds(a, b, first, place, shape, buffers, pad, waves, extent, total):
     pitch = depth + pad // a.dtype.nbytes
     a_tiles = shared.array((buffers, rows, pitch), a.dtype)
     b_tiles = shared.array((buffers, columns, pitch), a.dtype)
-    a_parts = parts_of(matrix.matrix_a, matrix.row_major, a, shape)
-    b_parts = parts_of(matrix.matrix_b, matrix.col_major, b, shape)
+    a_parts = parts_of(matrix.matrix_a, matrix.row_major, a.dtype, a.ndim, shape)
+    b_parts = parts_of(matrix.matrix_b, matrix.col_major, b.dtype, b.ndim, shape)
     load_parts(a_parts, a, first[0], 0, waves)
     load_parts(b_parts, b, first[1], 0, waves)
     for k in range(0, extent, buffers * depth):

@@ -8,9 +8,9 @@ instructions, whose rows are those of `intrinsics/matrix/multiply/certainty.py`,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, Known, cdna_known
@@ -55,60 +55,69 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of gfx9's table. pattern: of the instructions that it is about; targets: where it
-    holds."""
+    """A row of gfx9's table. about: patterns of instructions, each with a pattern of the ways of
+    differing that speak against the row, empty for all; targets: where it holds."""
 
     certainty: str
     what: str
-    pattern: str
+    about: tuple[tuple[str, str], ...]
     targets: tuple[str, ...] = ("gfx908", "gfx90a", "gfx942", "gfx950")
 
-    def is_about(self, subject: Subject) -> bool:
+    def has(self, subject: Subject) -> bool:
         """Whether a subject belongs to this row."""
-        return re.search(self.pattern, subject.name) is not None
+        return any(re.search(pattern, subject.name) for pattern, _ in self.about)
+
+    def is_refuted_by(self, case: CaseOutcome) -> bool:
+        """Whether the results of a case speak against this row."""
+        return case.status is CaseStatus.DIFFERS and any(
+            re.search(pattern, case.subject) and any(re.search(ways, kind) for kind in case.kinds)
+            for pattern, ways in self.about
+        )
 
 
 _APPROXIMATE = r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_"
 _DIVISIONS = r"v_div_(scale|fmas|fixup)_"
+_INTEGERS = r"_[iub](8|16|24|32|64)(?!\d)|_cmpx?_|_cvt_|permute|dpp|swizzle"
+_MEMORY = r"^ds_|^(global|flat|buffer)_(load|store|atomic)|^s_"
+_OF_INTEGERS = r"^(1 more|1 less|other bits|in other places)"
 GFX9_ROWS = (
     TableRow(
         "rule",
         "integers, bits, comparisons, conversions, lanes, LDS, memory, atomics, branches",
-        r"_[iub](8|16|24|32|64)(?!\d)|_cmpx?_|_cvt_|permute|dpp|swizzle|^ds_|^(global|flat|buffer)_"
-        r"(load|store|atomic)|^s_",
+        ((f"{_INTEGERS}|{_MEMORY}", ""),),
     ),
     TableRow(
         "rule",
         "the upper half of 16-bit results; FNUZ bytes of gfx942, OCP bytes of gfx950",
-        r"_[fiu]16(?!\d)|fp8|bf8",
+        ((r"fp8|bf8", ""), (r"_[fiu]16(?!\d)", _OF_INTEGERS)),
     ),
     TableRow(
         "rule",
         "sums of floats in global memory have no denormals before gfx942",
-        r"(global|flat|buffer)_atomic_(pk_)?add_(f|bf)",
+        ((r"(global|flat|buffer)_atomic_(pk_)?add_(f|bf)", "denormal"),),
         targets=("gfx908", "gfx90a"),
     ),
     TableRow(
         "measured by AMD on a gfx950",
         "what is inside a buffer",
-        r"^buffer_",
+        ((r"^buffer_", ""),),
         targets=("gfx950",),
     ),
     TableRow(
         "assumption",
         "which NaN an instruction returns; the steps of a division; the last bit of `v_exp_f32` "
         "and the like",
-        rf"{_APPROXIMATE}|{_DIVISIONS}",
+        ((rf"{_APPROXIMATE}|{_DIVISIONS}", ""), (r"^v_.*_f(16|32|64)", "another NaN")),
     ),
     TableRow(
         "assumption",
         "dot products of floats add one product after the other, each sum rounded",
-        r"v_dot2c?_(f32|bf16|f16)_",
+        ((r"v_dot2c?_(f32|bf16|f16)_", ""),),
     ),
     TableRow(
         "assumption",
         "`v_mad_f16` and `v_mac_f16` have no denormals, as `v_mad_f32` has not",
-        r"v_(mad|mac)_f(16|32)",
+        ((r"v_(mad|mac)_f(16|32)", "denormal"),),
     ),
 )
 
@@ -124,7 +133,8 @@ def settled_rows(cases: Iterable[CaseOutcome], target: Target) -> tuple[Row, ...
         for name, known in sorted(_matrix_table(target).items())
     ]
     if target.isa[0] == 9:
-        rows += [_table_row(row, subjects) for row in GFX9_ROWS if target.name in row.targets]
+        others = tuple(each for each in subjects if not re.match(r"(v_)?s?mf", each.name))
+        rows += [_table_row(row, others) for row in GFX9_ROWS if target.name in row.targets]
     rows += _approximate_rows(subjects) if target.isa[0] != 9 else []
     return tuple(rows)
 
@@ -147,10 +157,15 @@ def _row_name(subject: str, target: Target) -> str:
     return name
 
 
-def _row(certainty: str, name: str, subjects: list[Subject]) -> Row:
-    """Return the verdict of all cases of some subjects."""
+def _row(
+    certainty: str,
+    name: str,
+    subjects: list[Subject],
+    refutes: Callable[[CaseOutcome], bool] = lambda case: case.status is CaseStatus.DIFFERS,
+) -> Row:
+    """Return the verdict of the cases of some subjects."""
     cases = [case for subject in subjects for case in subject.compared]
-    different = [case for case in cases if case.status is CaseStatus.DIFFERS]
+    different = [case for case in cases if refutes(case)]
     if not cases:
         return Row(certainty, name, Verdict.OPEN)
     if not different:
@@ -160,20 +175,13 @@ def _row(certainty: str, name: str, subjects: list[Subject]) -> Row:
 
 
 def _table_row(row: TableRow, subjects: tuple[Subject, ...]) -> Row:
-    found = [subject for subject in subjects if row.is_about(subject)]
-    verdict = _row(row.certainty, row.what, found)
+    found = [subject for subject in subjects if row.has(subject)]
+    verdict = _row(row.certainty, row.what, found, row.is_refuted_by)
     if verdict.verdict is not Verdict.REFUTED:
         return verdict
-    wrong = [subject.name for subject in found if subject.different]
+    wrong = sorted({s.name for s in found if any(map(row.is_refuted_by, s.different))})
     names = ", ".join(wrong[:4]) + (f" and {len(wrong) - 4} more" if len(wrong) > 4 else "")
-    return Row(
-        verdict.certainty,
-        verdict.subject,
-        verdict.verdict,
-        verdict.compared,
-        verdict.different,
-        f"{names}: {verdict.summary}",
-    )
+    return replace(verdict, summary=f"{names}: {verdict.summary}")
 
 
 def _approximate_rows(subjects: tuple[Subject, ...]) -> list[Row]:

@@ -130,3 +130,9 @@ def test_what_does_not_fit_is_refused(wrong: Configuration) -> None:
 def test_shapes_are_multiples_of_the_tiles() -> None:
     with pytest.raises(ValueError, match="does not fit a product of 128x192x128 float16"):
         run("f16", Configuration(), 128, 192, 128)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_only_the_result_is_copied_back(form: str) -> None:
+    found = compiled("f16", Configuration(64, 64, 16, form=form, pad=0))
+    assert found.written == (False, False, True)

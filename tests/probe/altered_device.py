@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
         return as_the_chip(arguments[1], arguments[2:])
     alteration = _option(arguments, "--alter", "")
     target = _option(arguments, "--target", "gfx1201")
-    session.Processes = lambda: processes(alteration, target)  # type: ignore[assignment,misc]
+    vars(session)["Processes"] = lambda: processes(alteration, target)
     return amdjit_command(["probe", "--patience", "20", *arguments])
 
 

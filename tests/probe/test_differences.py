@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -16,13 +18,14 @@ TINY = np.float32(1e-40)
 ONES = np.ones(8, np.float32)
 
 
-def moved(x: NDArray[np.float32], ulps: int) -> NDArray[np.float32]:
-    return (x.view(np.int32) + np.int32(ulps)).view(np.float32)
+def moved(x: NDArray[Any], ulps: int) -> NDArray[Any]:
+    bits: NDArray[Any] = x.view(np.int32) + np.int32(ulps)
+    return bits.view(np.float32)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_steps_are_counted_in_ulp_and_by_direction(dtype: type) -> None:
-    emulator = np.array([1, -1, 3, -3, 0.5], dtype)
+    emulator: NDArray[Any] = np.array([1, -1, 3, -3, 0.5], dtype)
     bits = emulator.view(f"u{emulator.itemsize}")
     chip = (bits + np.array([1, 1, -1, 3, 0]).astype(bits.dtype)).view(dtype)
     kinds = kinds_of((chip,), (emulator,))

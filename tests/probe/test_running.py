@@ -57,7 +57,7 @@ class Run:
             running.Request("hip:0", jobs=2, **request),
             FACTS,
             self.partial,
-            Processes(*sides),
+            Processes(chip=sides[0], emulator=sides[1]),
             self.said.append,
         )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 import amdjit
 from amdjit import atomic, shared
@@ -15,6 +16,7 @@ from amdjit.target import Target
 __all__ = ["batches", "tiny"]
 
 _BLOCK = 256
+_FACTOR = 2.5
 
 
 @amdjit.kernel
@@ -53,18 +55,24 @@ def batches(target: Target) -> tuple[Batch, ...]:
 
 
 def _cases(target: Target) -> Iterator[Case]:
-    for name, run in (("saxpy", _run_saxpy), ("LDS", _run_lds), ("atomic add", _run_histogram)):
-        yield Case(name, name, run, _named(name))
+    yield Case("saxpy", "saxpy", _run_saxpy, _numbers)
+    yield Case("LDS", "LDS", _run_lds)
+    yield Case("atomic add", "atomic add", _run_histogram)
 
 
-def _named(name: str) -> Callable[[int, int], str]:
-    return lambda result, element: f"{name}, element {element}"
+def _saxpy_data() -> NDArray[np.float32]:
+    return np.random.default_rng(1).standard_normal((2, 1000)).astype(np.float32)
+
+
+def _numbers(result: int, element: int) -> str:
+    x, y = _saxpy_data()[:, element].tolist()
+    return f"{_FACTOR} * {x} + {y}"
 
 
 def _run_saxpy() -> Results:
-    x, y = np.random.default_rng(1).standard_normal((2, 1000)).astype(np.float32)
+    x, y = _saxpy_data()
     out = np.zeros_like(x)
-    _saxpy[4, _BLOCK](np.float32(2.5), x, y, out)
+    _saxpy[4, _BLOCK](np.float32(_FACTOR), x, y, out)
     return (out,)
 
 

@@ -17,7 +17,7 @@ def forms_of(row: Row) -> list[Form]:
     if row.instruction.is_integer:
         found += [Form((False, False)), Form((False, True), True), Form((True, False), True)]
         found.append(Form(clamp=True))
-    else:
+    elif not (row.is_gfx11 or row.instruction.is_sparse or row.kinds[2] == "bf16"):
         # LLVM makes modifiers of these: neg_lo and neg_hi of C.
         found += [Form(negated=True), Form(absolute=True), Form(negated=True, absolute=True)]
     if getattr(row.layout("c"), "is_spread", False):
