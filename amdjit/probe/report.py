@@ -74,7 +74,7 @@ def shown_subject(subject: Subject, examples: int) -> list[str]:
 def shown_difference(case: CaseOutcome, difference: Difference) -> str:
     """Return an element that differs, in one line."""
     results = f"chip {difference.chip:#x}, emulator {difference.emulator:#x}"
-    short = case.name.removeprefix(case.subject).rpartition(": ")[2].strip()
+    short = case.name.removeprefix(case.subject).rpartition(": ")[2].strip(" ,")
     what = f"{short}: {difference.inputs}" if short else difference.inputs
     room = _WIDTH - 6 - len(results)
     return f"{what if len(what) <= room else f'{what[: room - 4]} ...'}: {results}"
