@@ -92,7 +92,7 @@ def build(
     interface = _common_interface(members, kernel.parameter_names)
     prefix = c_identifier(kernel.__name__) if name is None else _checked_name(name)
     targets = tuple(built_target(member, _code(member, kernel)) for member in members)
-    return _build(prefix, members[0], interface, targets, embed, options)
+    return _build(prefix, interface, targets, embed, options)
 
 
 def _compiled(
@@ -149,7 +149,6 @@ def _check_offsets(interface: Interface, compiled: CompiledKernel) -> None:
 
 def _build(
     name: str,
-    compiled: CompiledKernel,
     interface: Interface,
     targets: tuple[BuiltTarget, ...],
     embed: bool,
@@ -160,15 +159,13 @@ def _build(
     data = targets[0].code_object
     if is_bundle:
         data = write_bundle([(each.target, each.code_object) for each in targets])
-    header = header_text(name, compiled.name, compiled.signature, interface, targets, embed)
+    header = header_text(name, interface, targets, embed)
     texts = {
         f"{name}.h": header,
         **({f"{name}_code_object.c": embedded_source(name, data)} if embed else {}),
         _EXAMPLE: example_text(name, binary, interface, targets, embed),
     }
     files = [binary, *texts, f"{name}.json"]
-    texts[f"{name}.json"] = metadata_text(
-        name, compiled.name, compiled.signature, interface, targets, checked_options(options), files
-    )
+    texts[f"{name}.json"] = metadata_text(name, interface, targets, checked_options(options), files)
     encoded = {file: text.encode() for file, text in texts.items()}
     return Build(name, interface, targets, {binary: data, **encoded})

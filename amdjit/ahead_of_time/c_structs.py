@@ -22,7 +22,7 @@ from amdjit.ahead_of_time.interface import (
 from amdjit.language.launch_numbers import PythonNumber
 from amdjit.types import Array, Record, Scalar, Vector, boolean
 
-__all__ = ["argument_structs", "kernarg_struct", "pack_function"]
+__all__ = ["argument_structs", "comment", "kernarg_struct", "pack_function"]
 
 
 def argument_structs(interface: Interface, kernel: str) -> list[str]:
@@ -74,7 +74,7 @@ def _array_members(leaf: Leaf, type: Array, record: str) -> list[str]:
 def _member(parameter: Parameter, kernel: str) -> Iterator[str]:
     """Yield the member of a parameter in the struct above it."""
     if isinstance(parameter, CompiledIn):
-        yield f"/* {parameter.name} = {_comment(repr(parameter.value))} is compiled in */"
+        yield f"/* {parameter.name} = {comment(parameter.text)} is compiled in */"
         return
     member = parameter.path[-1]
     if isinstance(parameter, Group) or isinstance(parameter.type, Array):
@@ -88,9 +88,9 @@ def _member(parameter: Parameter, kernel: str) -> Iterator[str]:
         yield f"{declared(parameter.type, member)}; {note}"
 
 
-def _comment(text: str) -> str:
-    """Return text that can stand in a comment, and does not name addresses of this process."""
-    shown = text if len(text) <= 60 else text[:57] + "..."
+def comment(text: str, most: int = 60) -> str:
+    """Return text as it can stand in a comment, `most` characters of it."""
+    shown = text if len(text) <= most else text[: most - 3] + "..."
     return shown.replace("*/", "* /").replace("\\", "\\\\")
 
 

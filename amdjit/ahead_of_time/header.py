@@ -8,7 +8,12 @@ from collections.abc import Iterator, Sequence
 from amdjit.ahead_of_time.built_targets import BuiltTarget
 from amdjit.ahead_of_time.c_checks import refusal_function, relied_on
 from amdjit.ahead_of_time.c_common import common_text
-from amdjit.ahead_of_time.c_structs import argument_structs, kernarg_struct, pack_function
+from amdjit.ahead_of_time.c_structs import (
+    argument_structs,
+    comment,
+    kernarg_struct,
+    pack_function,
+)
 from amdjit.ahead_of_time.interface import Interface
 
 __all__ = ["embedded_source", "header_text"]
@@ -118,21 +123,18 @@ static inline hipError_t KERNEL_launch(const KERNEL_kernel *kernel, const unsign
 
 def header_text(
     name: str,
-    symbol: str,
-    signature: str,
     interface: Interface,
     targets: Sequence[BuiltTarget],
     embed: bool,
 ) -> str:
     """Return the header.
 
-    name: the beginning of all names in it. symbol: the kernel's name in the code. embed: whether
-    the code object is in the program.
+    name: the beginning of all names in it. embed: whether the code object is in the program.
     """
     prefix = name.upper()
-    names = {"KERNEL": name, "PREFIX": prefix, "SYMBOL": symbol}
+    names = {"KERNEL": name, "PREFIX": prefix, "SYMBOL": interface.kernel}
     parts = [
-        "\n".join(_description(name, signature, interface)),
+        "\n".join(_description(name, interface)),
         f"#ifndef AMDJIT_{prefix}_H\n#define AMDJIT_{prefix}_H\n\n{_BEFORE}",
         common_text(),
         "\n".join(_constants(name, interface, targets)),
@@ -154,13 +156,13 @@ def _filled(template: str, names: dict[str, str]) -> str:
     return re.sub("KERNEL|PREFIX|SYMBOL", lambda found: names[found[0]], template)
 
 
-def _description(name: str, signature: str, interface: Interface) -> Iterator[str]:
-    yield f"/* {signature}"
+def _description(name: str, interface: Interface) -> Iterator[str]:
+    yield f"/* {comment(interface.signature, 400)}"
     yield " *"
     yield f" * amdjit made this file. {name}_load_file and {name}_launch do all there is to do;"
     yield f" * {name}_refusal says why a launch is refused. Compiled in, and checked:"
     for constant in interface.constants:
-        yield f" *   {constant.name} is compiled in: {repr(constant.value)[:60]}"
+        yield f" *   {constant.name} is compiled in: {comment(constant.text)}"
     for leaf in interface.arrays:
         yield f" *   {leaf.name}: {'; '.join(relied_on(leaf))}"
     yield " */"

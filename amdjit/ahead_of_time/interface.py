@@ -8,11 +8,14 @@ with its offset. It is the same for all targets of a build.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 
 from amdjit.ahead_of_time.c_names import CNames, c_identifier
 from amdjit.compiled_kernel import CompiledKernel
+from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics.errors import InternalError
 from amdjit.frontend import CompileTime
 from amdjit.language.launch_numbers import LaunchUse, PythonNumber
@@ -57,6 +60,26 @@ class CompiledIn:
     name: str
     value: object
 
+    @property
+    def text(self) -> str:
+        """The value as Python writes it, the same in every process."""
+        return value_text(self.value)
+
+
+def value_text(value: object) -> str:
+    """Return a value as Python writes it, without addresses, and with sets in order."""
+    if isinstance(value, (set, frozenset)):
+        return f"{{{', '.join(sorted(map(value_text, value)))}}}"
+    if isinstance(value, DeviceFunction):
+        return value.function.__name__
+    if isinstance(value, (type, FunctionType)):
+        return value.__name__
+    if type(value) in (tuple, list):
+        return f"({', '.join(map(value_text, value))})"  # type: ignore[call-overload]
+    return _ADDRESS.sub("", repr(value))
+
+
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 Parameter = Leaf | Group | CompiledIn
 
@@ -79,14 +102,22 @@ class MachineValue:
 
 @dataclass(frozen=True)
 class Interface:
-    """What a program passes to a kernel. values: in the order of the kernarg segment.
+    """What a program passes to a kernel.
 
-    kernarg_bytes: the size of the explicit part.
+    kernel: its name in the code. values: in the order of the kernarg segment. kernarg_bytes: the
+    size of the explicit part.
     """
 
+    kernel: str
     parameters: tuple[Parameter, ...]
     values: tuple[MachineValue, ...]
     kernarg_bytes: int
+
+    @property
+    def signature(self) -> str:
+        """The kernel with the types of its arguments, the same in every process."""
+        kinds = [e.text if isinstance(e, CompiledIn) else str(e.type) for e in self.parameters]
+        return _ADDRESS.sub("", f"{self.kernel}({', '.join(kinds)})")
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -125,7 +156,7 @@ def interface_of(compiled: CompiledKernel, names: Sequence[str]) -> Interface:
         for name, argument in zip(names, compiled.arguments, strict=True)
     )
     values = _machine_values(compiled, parameters)
-    return Interface(parameters, values, _packer(compiled).nbytes)
+    return Interface(compiled.name, parameters, values, _packer(compiled).nbytes)
 
 
 class _Reader:

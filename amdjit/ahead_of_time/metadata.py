@@ -19,8 +19,6 @@ FORMAT = 1
 
 def metadata_text(
     name: str,
-    symbol: str,
-    signature: str,
     interface: Interface,
     targets: Sequence[BuiltTarget],
     options: Mapping[str, Any],
@@ -30,8 +28,8 @@ def metadata_text(
     content = {
         "format": FORMAT,
         "name": name,
-        "symbol": symbol,
-        "signature": signature,
+        "symbol": interface.kernel,
+        "signature": interface.signature,
         "options": {key: _plain(options[key]) for key in sorted(options)},
         "files": list(files),
         "parameters": [_parameter(each) for each in interface.parameters],
@@ -53,7 +51,7 @@ def _plain(value: Any) -> Any:
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, CompiledIn):
-        return {"name": parameter.name, "kind": "compiled in", "value": repr(parameter.value)}
+        return {"name": parameter.name, "kind": "compiled in", "value": parameter.text}
     common = {
         "name": parameter.name,
         "type": str(parameter.type),

@@ -36,8 +36,8 @@ def check(compiled: CompiledKernel) -> None:
             names = " and ".join(sorted(use.number.parameters))
             raise LaunchError(
                 f"{compiled.name}: `{use.number.text}` in line {use.span.line} is computed by "
-                f"Python at each launch, because {names} has no type of its own: give {names} a "
-                "type in the signature, such as i32 instead of int, or f32 instead of float"
+                f"Python at each launch, from {names} without a type: give {names} a type in the "
+                "signature, such as i32 instead of int, or f32 instead of float"
             )
 
 

@@ -65,7 +65,7 @@ def test_a_changed_example_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "main.c").write_text("mine")
     assert main(["build", *SAXPY, "-o", str(tmp_path)]) == 0
     assert (tmp_path / "main.c").read_text() == "mine"
-    assert "main.c: kept, as it has been changed" in capsys.readouterr().out
+    assert "main.c: kept, as it has other contents; remove it" in capsys.readouterr().out
 
 
 _SCRIPT = """\

@@ -152,7 +152,7 @@ int check(int64_t at, const int64_t *shape, const int64_t *strides) {
   const char *refusal;
   memset(&arguments, 0, sizeof arguments);
   kernel.target = &target;
-  arguments.x.data = (const float *)(uintptr_t)(1 << 20);
+  arguments.x.data = (const float *)(uintptr_t)(UINT64_C(1) << 40);
   memcpy(arguments.x.shape, shape, 2 * sizeof *shape);
   memcpy(arguments.x.strides, strides, 2 * sizeof *strides);
   arguments.out.data = (float *)(uintptr_t)at;
@@ -178,11 +178,16 @@ def test_the_span_of_a_strided_array_is_what_numpy_says(tmp_path: Path) -> None:
         for offset, inside in (
             (low - start - 4, 0), (low - start, 1), (high - start - 4, 1), (high - start, 0)
         ):  # fmt: skip
-            assert check(ctypes.c_int64((1 << 20) + offset), *pair) == inside
+            assert check(ctypes.c_int64((1 << 40) + offset), *pair) == inside
+    # 2 GiB less than an element, and a whole element more, to both sides of the address.
+    two = (ctypes.c_int64 * 2)(2, 2)
+    for step, expected in ((2**28 - 2, 0), (2**28 - 1, 2)):
+        strides = (ctypes.c_int64 * 2)(-(2**28), step)
+        assert check(ctypes.c_int64(1 << 41), two, strides) == expected
     huge = (ctypes.c_int64 * 2)(2**31 - 1, 2**31 - 1)
     assert check(ctypes.c_int64(0), huge, huge) == 2
     least = (ctypes.c_int64 * 2)(-(2**63), 1)
-    assert check(ctypes.c_int64(0), (ctypes.c_int64 * 2)(2, 2), least) == 2
+    assert check(ctypes.c_int64(0), two, least) == 2
 
 
 _FLOATS = {

@@ -20,14 +20,14 @@ _FACTOR = 2.5
 
 
 @amdjit.kernel
-def _saxpy(a, x, y, out):  # type: ignore[no-untyped-def]
+def _saxpy(a, x, y, out):
     i = amdjit.grid(1)
     if i < out.shape[0]:
         out[i] = a * x[i] + y[i]
 
 
 @amdjit.kernel
-def _reversed_blocks(x, out):  # type: ignore[no-untyped-def]
+def _reversed_blocks(x, out):
     i = amdjit.grid(1)
     values = shared.array(256, amdjit.f32)
     values[amdjit.threadIdx.x] = x[i]
@@ -36,7 +36,7 @@ def _reversed_blocks(x, out):  # type: ignore[no-untyped-def]
 
 
 @amdjit.kernel
-def _histogram(values, counts):  # type: ignore[no-untyped-def]
+def _histogram(values, counts):
     i = amdjit.grid(1)
     if i < values.shape[0]:
         atomic.add(counts, values[i], 1)
