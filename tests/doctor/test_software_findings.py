@@ -147,7 +147,7 @@ def test_a_variable_that_amdjit_does_not_have_is_told(tmp_path: Path) -> None:
     ("text", "shown"),
     [
         ("/home/me/.cache and /home/me", "~/.cache and ~"),
-        ("/home/melanie/.cache", "/home/melanie/.cache"),
+        ("/home/me-too/.cache", "/home/me-too/.cache"),
         ("/home/me.old", "/home/me.old"),
     ],
 )
