@@ -41,10 +41,15 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--patience", type=float, default=1.0, help="factor of all time-outs (default: 1)"
     )
+    parser.add_argument(
+        "--compare", type=Path, metavar="FILE", help="say what a file settles; needs no GPU"
+    )
     parser.set_defaults(run=_probe)
 
 
 def _probe(options: argparse.Namespace) -> int:
+    if options.compare is not None:
+        return int(session.compare(options.compare, options.output, options.jobs, _say))
     request = session.Request(
         device=options.device,
         is_quick=options.quick,

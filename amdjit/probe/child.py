@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import platform
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -79,10 +80,12 @@ def _facts_of(device: Device) -> Facts:
 
 
 def _driver() -> str:
-    """Return the version of Linux's driver: its own, or the kernel's that it comes with."""
+    """Return the version of Linux's driver: its own, or the kernel's that it comes with. Only its
+    numbers: who has built a kernel may have put a name behind them."""
     for prefix, path in (("amdgpu ", _DRIVER), ("Linux ", _KERNEL)):
         if path.exists():
-            return prefix + path.read_text().strip()
+            numbers = re.match(r"[0-9.]+[0-9]", path.read_text())
+            return prefix + numbers[0] if numbers else ""
     return ""
 
 

@@ -46,7 +46,7 @@ class ProbeError(AmdjitError):
 class Request:
     """What to run. device: its name, empty for the first GPU. only: parts of the names of batches,
     none for all. minutes: after which no batch is begun; None for no limit. patience: factor of all
-    time-outs. jobs: processes that emulate at a time, 0 for all cores but one."""
+    limits of time. jobs: processes that emulate at a time, 0 for all cores but one."""
 
     device: str = ""
     is_quick: bool = False
@@ -200,6 +200,8 @@ class _Session:
             if not attempt.is_answering:
                 stopped = self._hung(batch, attempt)
         self._wait()
+        if stopped:
+            self.processes.close()
         return stopped
 
     def _wait(self) -> None:
@@ -208,7 +210,10 @@ class _Session:
 
     def _is_late(self, batch: Batch) -> bool:
         minutes = self.request.minutes
-        return minutes is not None and self.progress.elapsed + batch.expected > 60 * minutes
+        if minutes is None:
+            return False
+        limit = 60 * minutes * self.request.patience
+        return self.progress.elapsed + batch.expected > limit
 
     def _hung(self, batch: Batch, attempt: Attempt) -> str:
         return (
@@ -261,6 +266,8 @@ class _Session:
             outcome = replace(outcome, cases=joined(chip.file, emulator.file, compared))
             emulator.file.unlink(missing_ok=True)
         chip.file.unlink(missing_ok=True)
+        if self.processes.is_closed:
+            return  # the emulator or the comparison may have been killed
         self.partial.add(outcome)
         self.progress.ended(batch, outcome)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from amdjit.probe import comparison
 from amdjit.probe import record as records
 from amdjit.probe.outcome import Facts, Record
 from amdjit.probe.processes import Processes
@@ -12,9 +14,11 @@ from amdjit.probe.report import how_to_send, report
 from amdjit.probe.running import Request, chosen, facts_of, run
 from amdjit.target import read_target
 
-__all__ = ["Request", "list_batches", "probe"]
+__all__ = ["Request", "compare", "list_batches", "probe"]
 
 _INTERRUPTED = 130
+# An emulator is no GPU: what takes one a second may take it minutes.
+_EMULATOR_PATIENCE = 20.0
 
 
 def list_batches(request: Request, processes: Processes | None = None) -> int:
@@ -37,6 +41,8 @@ def probe(
     complete, whatever it found, 1 for one that is not, 130 after Ctrl-C."""
     children = processes or Processes()
     facts = facts_of(request, children)
+    if facts.device.startswith("emulator:"):
+        request = replace(request, patience=max(request.patience, _EMULATOR_PATIENCE))
     path = output or Path(_file_name(request, facts))
     say(f"{facts.device}: {facts.description}")
     record, partial = run(request, facts, path.with_name(f"{path.name}.part"), children, say)
@@ -51,6 +57,23 @@ def probe(
     if record.is_complete:
         return 0
     return _INTERRUPTED if record.stopped == "interrupted" else 1
+
+
+def compare(
+    path: Path,
+    output: Path | None,
+    jobs: int,
+    say: Callable[[str], None] = print,
+    processes: Processes | None = None,
+) -> int:
+    """Print what a file settles, or write it to `output`; RecordError if it is no such file."""
+    found = comparison.compare(records.read(path), jobs, processes or Processes(), say)
+    words = comparison.text(found)
+    if output is None:
+        print(words)
+    else:
+        output.write_text(f"{words}\n", encoding="utf-8")
+    return 0
 
 
 def _file_name(request: Request, facts: Facts) -> str:

@@ -15,10 +15,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-sys.path.insert(1, str(HERE.parents[1]))
-sys.path.insert(2, str(HERE.parent / "runtime" / "standin_hip"))
+sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(2, str(Path(__file__).resolve().parents[1] / "runtime" / "standin_hip"))
 
 import standin
 from alterations import ALTERATIONS
@@ -71,7 +69,7 @@ def main(arguments: list[str]) -> int:
         return as_the_chip(arguments[1], arguments[2:])
     alteration = _option(arguments, "--alter", "")
     target = _option(arguments, "--target", "gfx1201")
-    session.Processes = lambda: processes(alteration, target)  # type: ignore[assignment,misc]
+    vars(session)["Processes"] = lambda: processes(alteration, target)
     return amdjit_command(["probe", "--patience", "20", *arguments])
 
 
