@@ -8,7 +8,12 @@ from typing import Any
 
 from amdjit.late_methods import dataclass, field
 
-__all__ = ["Finding", "State"]
+__all__ = ["REPORT_IT", "Finding", "State"]
+
+REPORT_IT = (
+    "Report it with these words: this is a mistake of amdjit's, or of a package that it uses."
+)
+"""What to do about errors that amdjit does not know."""
 
 
 class State(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -101,18 +101,42 @@ def settings(machine: Machine) -> Iterator[Finding]:
         given["ROCM_PATH"] = machine.variables["ROCM_PATH"]
     facts = {name: machine.shown(value) for name, value in given.items()}
     found = ", ".join(f"{name}={value}" for name, value in facts.items())
+    asked = _Asked(machine.variables)
     try:
-        read_environment(machine.variables)
+        read_environment(asked)
     except OptionError as error:
         remedy = "Correct the variable, or unset it (docs/reference/environment.md)."
         yield Finding("settings", State.PROBLEM, machine.shown(str(error)), remedy, facts)
         return
-    if "HSA_OVERRIDE_GFX_VERSION" in given:
+    unknown = [name for name in of_amdjit if name not in asked.names]
+    if unknown:
+        found = f"{found}; amdjit has no {' and no '.join(unknown)}"
+        remedy = "Correct their spelling, or unset them (docs/reference/environment.md)."
+        yield Finding("settings", State.NOTE, found, remedy, facts)
+    elif "HSA_OVERRIDE_GFX_VERSION" in given:
         remedy = "Unset HSA_OVERRIDE_GFX_VERSION: amdjit compiles for the GPU's own processor."
         found += "; the GPU passes for another processor, whose code may fail on it"
         yield Finding("settings", State.NOTE, found, remedy, facts)
     elif found:
         yield Finding("settings", State.OK, found, facts=facts)
+
+
+class _Asked(Mapping[str, str]):
+    """Environment variables, and the names that a reader has asked for."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        return self._variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
 
 
 def _tool(find: Callable[[Environment], object], environment: Environment) -> str | None:

@@ -13,12 +13,14 @@ from pathlib import Path
 
 from amdjit.probe.case import Measurement, Results
 from amdjit.probe.corpus import batches, corpus_version
+from amdjit.probe.corpus.matrix import findings
 from amdjit.probe.differences import differences_of, kinds_of
+from amdjit.probe.joining import whole_results
 from amdjit.probe.outcome import BatchOutcome, CaseOutcome, CaseStatus, Record, plain
 from amdjit.probe.processes import Processes
 from amdjit.probe.report import shown_subject
 from amdjit.probe.settled import Row, Verdict, settled_rows
-from amdjit.probe.streams import read_values, results_of
+from amdjit.probe.streams import kept, read_values, results_of
 from amdjit.probe.subjects import subjects_of
 from amdjit.target import Target, read_target
 
@@ -130,12 +132,12 @@ def _against(case: CaseOutcome, emulated: Mapping[str, tuple[str, object]]) -> C
         return case
     digest, rows = emulated[case.name]
     if digest == case.emulator:
-        return case
+        return replace(case, results=kept(whole_results(case, results_of(rows))))
     if digest == case.chip:
         agreeing = replace(case, status=CaseStatus.AGREES, emulator=digest)
         return replace(agreeing, differing=0, kinds={}, differences=(), note="")
     changed = replace(case, status=CaseStatus.DIFFERS, emulator=digest)
-    if not case.results:
+    if not case.results or any(array.is_relative for array in case.results):
         note = "this emulator computes something else, and the file has not all of the results"
         return replace(changed, note=note)
     return _different_again(changed, results_of(plain(case.results)), results_of(rows))
@@ -162,6 +164,7 @@ def text(comparison: Comparison) -> str:
         *comparison.notes,
         *_rows_text(comparison.rows, target),
         *_emulator_text(record),
+        *_rules_text(record, target),
         *_model_text(record.measurements()),
     ]
     return "\n".join(lines)
@@ -190,6 +193,19 @@ def _emulator_text(record: Record) -> list[str]:
             for case in subject.failed[:1]
         ]
     return lines
+
+
+def _rules_text(record: Record, target: Target) -> list[str]:
+    """Say which rule fits what the chip gave for each matrix instruction that differs."""
+    names = {subject.name for subject in subjects_of(record.cases()) if subject.different}
+    results = {
+        case.name: results_of(plain(case.results))[0]
+        for case in record.cases()
+        if case.subject in names and case.results and not case.results[0].is_relative
+    }
+    found = findings(target.name, results)
+    lines = [f"  {row}: {finding}" for row, finding in found.items()]
+    return ["", "Rules that fit the chip's sums:", *lines] if lines else []
 
 
 def _model_text(measurements: tuple[Measurement, ...]) -> list[str]:

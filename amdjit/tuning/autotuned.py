@@ -130,7 +130,9 @@ class TunedKernel(PickledByName):
     def key_of(self, call: Call, device: Device, measured: bool | None = None) -> TuningKey:
         """Return what the call's best configuration is stored under."""
         is_own = is_measured(device) if measured is None else measured
-        name = f"{device.target} {device.description}" if is_own else str(device.target)
+        # The description goes on with memory and driver, by which results do not differ.
+        product = device.description.partition(" (")[0]
+        name = f"{device.target} {product}" if is_own else str(device.target)
         if self._digest is None:
             self._digest = source_digest(self.kernel)
         options = self.kernel.options_given

@@ -184,7 +184,7 @@ def _value_sources(name: str, value: Any, names: list[str], seen: set[int]) -> I
 
 def _is_ours(module: str | None) -> bool:
     """Whether a module is amdjit's own, whose version is part of the digest, or Python's."""
-    first = (module or "").partition(".")[0]
+    first, *rest = (module or "").split(".")
     if first == "amdjit":
-        return not (module or "").startswith("amdjit.examples")
+        return rest[:1] != ["examples"]
     return first in ("numpy", "math", "builtins") or first in sys.stdlib_module_names

@@ -133,3 +133,23 @@ def test_a_gpu_that_passes_for_another_is_told(tmp_path: Path) -> None:
     finding = found(software.settings, machine(tmp_path, given))
     assert finding.state is State.NOTE
     assert "Unset HSA_OVERRIDE_GFX_VERSION" in finding.remedy
+
+
+def test_a_variable_that_amdjit_does_not_have_is_told(tmp_path: Path) -> None:
+    given = {"AMDJIT_DEVCE": "hip", "AMDJIT_CACHE_DIR": "/x", "AMDJIT_SANITIZE_JSON": "y"}
+    finding = found(software.settings, machine(tmp_path, given))
+    assert finding.state is State.NOTE
+    assert finding.found.endswith("amdjit has no AMDJIT_DEVCE")
+    assert "spelling" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("/home/me/.cache and /home/me", "~/.cache and ~"),
+        ("/home/me-too/.cache", "/home/me-too/.cache"),
+        ("/home/me.old", "/home/me.old"),
+    ],
+)
+def test_the_users_folder_alone_is_shortened(tmp_path: Path, text: str, shown: str) -> None:
+    assert machine(tmp_path).shown(text) == shown

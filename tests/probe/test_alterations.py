@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from probe_on_standin import needs_standin, probe
 
+from amdjit.command_line import main
 from amdjit.probe.outcome import CaseStatus, Record
 from amdjit.probe.subjects import subjects_of
 
@@ -30,6 +31,11 @@ class Expected:
 
 EXPECTED: Mapping[str, Expected] = {
     "add_f32 toward zero": Expected(("examples/basics",), "saxpy", "1 ulp toward zero"),
+    "rcp_f32 last bit": Expected(("approximate/f32 rcp",), "v_rcp_f32", "1 ulp away from zero"),
+    "sqrt_f32 last bit": Expected(("approximate/f32 sqrt",), "v_sqrt_f32", "1 ulp"),
+    "wmma_f32_16x16x16_f16 lanes": Expected(
+        ("matrix/1",), "v_wmma_f32_16x16x16_f16", "the emulator's values in other places"
+    ),
 }
 
 
@@ -59,3 +65,14 @@ def test_an_alteration_is_found_and_named(tmp_path: Path, alteration: str) -> No
     judge(run.record, expected)
     assert expected.subject in run.report
     assert expected.words in run.report
+
+
+@pytest.mark.exhaustive
+def test_the_rule_of_other_matrix_sums_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = probe(tmp_path, "--only", "matrix/1", alter="matrix sums one by one")
+    assert main(["probe", "--compare", str(run.path)]) == 0
+    words = capsys.readouterr().out
+    assert "measured: wmma_f32_16x16x16_f16: refuted by" in words
+    assert "wmma_f32_16x16x16_f16_w32_gfx12: nearest: a chain of fused products" in words
