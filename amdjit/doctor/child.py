@@ -86,6 +86,11 @@ class Child:
         said = _content(self._errors).decode(errors="replace").strip()[-_MOST_SAID:]
         return Ended(tuple(_read(lines)), how, said, is_hung)
 
+    def abandon(self) -> None:
+        """End it without waiting, if it still runs."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+
     def _kill(self) -> str:
         assert self._process is not None
         self._process.kill()

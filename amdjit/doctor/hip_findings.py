@@ -13,7 +13,7 @@ from amdjit.doctor.child import Ended
 from amdjit.doctor.driver import has_gpu, processors
 from amdjit.doctor.finding import Finding, State
 from amdjit.doctor.machine import Machine
-from amdjit.doctor.smoke_findings import NO_PROCESS
+from amdjit.doctor.smoke_findings import NO_PROCESS, NO_SUCH_DEVICE
 from amdjit.runtime.hip import library
 from amdjit.runtime.hip_errors import (
     FIRST_WITH_VERSION_6,
@@ -92,9 +92,8 @@ def default_device(machine: Machine, survey: Ended) -> Iterator[Finding]:
     """Which device kernels run on where the program chooses none."""
     default = _first(survey, "default")
     if default and not default["name"]:
-        remedy = "Correct AMDJIT_DEVICE, or unset it: then kernels run on the emulator at least."
         found = machine.shown(default["what"].partition(" (")[0])
-        yield Finding("default", State.PROBLEM, found, remedy)
+        yield Finding("default", State.PROBLEM, found, NO_SUCH_DEVICE)
     elif default:
         found = f"kernels run on {default['name']} where the program chooses no device"
         yield Finding("default", State.OK, found, facts={"device": default["name"]})
@@ -133,15 +132,15 @@ def usable(survey: Ended) -> list[str]:
 def _opened(
     machine: Machine, places: dict[str, Any], opened: dict[str, Any], refused: list[str]
 ) -> Iterator[Finding]:
-    files = opened["loaded"] or [_found(places)]
-    where = places["places"][-1]["where"]
-    others = [file for file in places["files"] if Path(file).resolve() != Path(files[0]).resolve()]
-    parts = [f"{files[0]}, HIP {opened['text']}, from {where}"]
+    taken = (opened["loaded"] or [_found(places) or "a library"])[0]
+    where = places["places"][-1]["where"] if _found(places) else "hip-python's own search"
+    others = [file for file in places["files"] if Path(file).resolve() != Path(taken).resolve()]
+    parts = [f"{taken}, HIP {opened['text']}, from {where}"]
     parts += [f"not taken, as this comes first: {', '.join(others)}"] if others else []
     parts += [f"cannot be loaded: {'; '.join(refused)}"] if refused else []
     found = machine.shown("; ".join(parts))
     facts = dict(
-        file=machine.shown(files[0]),
+        file=machine.shown(taken),
         version=opened["text"],
         others=[machine.shown(other) for other in others],
     )

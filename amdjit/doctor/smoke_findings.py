@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from amdjit.diagnostics.errors import LaunchError
 from amdjit.doctor.child import Ended
 from amdjit.doctor.finding import REPORT_IT, Finding, State
 from amdjit.doctor.machine import Machine
 
-__all__ = ["NO_PROCESS", "smoke_findings"]
+__all__ = ["NO_PROCESS", "NO_SUCH_DEVICE", "smoke_findings"]
 
+NO_SUCH_DEVICE = "Correct AMDJIT_DEVICE (`amdjit devices` lists the names), or unset it."
 NO_PROCESS = "Make room for a process, and in the folder of temporary files (TMPDIR)."
 
 _HUNG = (
@@ -52,11 +54,12 @@ def _failures(run: Ended) -> Iterator[tuple[str, str]]:
         if line["stage"] == "failed":
             kind = line["error"], line["code"], line["remedy"]
             failed.setdefault(kind, []).append(line)
-    for (_, code, remedy), lines in failed.items():
+    for (error, code, remedy), lines in failed.items():
         trials = ", ".join(filter(None, (line["trial"] for line in lines)))
         what = lines[0]["what"]
         found = f"{trials} fail{'s' * (len(lines) == 1)}: {what}" if trials else what
-        yield found, _REMEDIES_HERE.get(code) or remedy or REPORT_IT
+        known = NO_SUCH_DEVICE if error == LaunchError.__name__ and not trials else remedy
+        yield found, _REMEDIES_HERE.get(code) or known or REPORT_IT
 
 
 def _wrong_results(name: str, run: Ended) -> Iterator[tuple[str, str]]:

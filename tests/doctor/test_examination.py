@@ -156,3 +156,13 @@ def test_a_python_that_is_not_there_is_a_finding(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     ended = Child("amdjit.doctor.survey", variables=without_hip()).finish(1)
     assert ended.how.startswith("could not be started (")
+
+
+def test_nobody_who_stops_leaves_a_process_behind(tmp_path: Path) -> None:
+    asked = Examination(machine(tmp_path, without_hip()))
+    findings = asked.findings()
+    next(findings)
+    children = [child._process for child in asked._children.values()]
+    assert len(children) == 2
+    findings.close()
+    assert all(child is not None and child.wait(30) != 0 for child in children)

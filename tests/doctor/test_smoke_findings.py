@@ -11,7 +11,7 @@ from examined_machine import machine, standin, tried, variables, without_hip
 from amdjit.doctor import smoke
 from amdjit.doctor.child import Ended
 from amdjit.doctor.finding import REPORT_IT, Finding, State
-from amdjit.doctor.smoke_findings import smoke_findings
+from amdjit.doctor.smoke_findings import NO_SUCH_DEVICE, smoke_findings
 from amdjit.doctor.trials import TRIALS, Trial
 from amdjit.target import Feature, Target, find_target
 
@@ -102,6 +102,7 @@ def test_a_device_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
     finding = found(tmp_path, tried(without_hip(), "emulator:gfx1"), "emulator:gfx1")
     assert finding.state is State.PROBLEM
     assert "there is no device" in finding.found
+    assert finding.remedy == NO_SUCH_DEVICE
 
 
 def test_a_process_that_cannot_start_is_a_finding(tmp_path: Path) -> None:
