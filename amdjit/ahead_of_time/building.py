@@ -92,7 +92,7 @@ def build(
     interface = _common_interface(members, kernel.parameter_names)
     prefix = c_identifier(kernel.__name__) if name is None else _checked_name(name)
     targets = tuple(built_target(member, _code(member, kernel)) for member in members)
-    return _build(prefix, interface, targets, embed, options)
+    return _build(prefix, interface, targets, embed, options, members[0].options.print_buffer)
 
 
 def _compiled(
@@ -153,13 +153,14 @@ def _build(
     targets: tuple[BuiltTarget, ...],
     embed: bool,
     options: dict[str, Any],
+    print_buffer: int,
 ) -> Build:
     is_bundle = len(targets) > 1
     binary = f"{name}.hipfb" if is_bundle else f"{name}.hsaco"
     data = targets[0].code_object
     if is_bundle:
         data = write_bundle([(each.target, each.code_object) for each in targets])
-    header = header_text(name, interface, targets, embed)
+    header = header_text(name, interface, targets, embed, print_buffer)
     texts = {
         f"{name}.h": header,
         **({f"{name}_code_object.c": embedded_source(name, data)} if embed else {}),

@@ -41,6 +41,10 @@ def _body(interface: Interface, kernel: str) -> Iterator[str]:
         yield f"amdjit_span spans[{len(arrays)}];"
         yield "enum amdjit_array_fault fault;"
     yield from _shape_checks(kernel)
+    if interface.record is not None:
+        member = interface.record.path[0]
+        yield f"if (!arguments->{member})"
+        yield _refused(f"the kernel reports: let {member} point to what {kernel}_record_make made")
     for value in interface.values:
         yield from _number_checks(value)
     for position, leaf in enumerate(arrays):

@@ -31,6 +31,9 @@ def argument_structs(interface: Interface, kernel: str) -> list[str]:
     for parameter in interface.parameters:
         lines += _type_of(parameter, kernel)
     members = [line for each in interface.parameters for line in _member(each, kernel)]
+    if interface.record is not None:
+        note = "/* where the kernel reports; see below */"
+        members.append(f"{kernel}_record *{interface.record.path[0]}; {note}")
     members = members or ["int nothing; /* the kernel takes no arguments */"]
     body = [f"  {line}" for line in members]
     return [*lines, f"typedef struct {kernel}_arguments {{", *body, f"}} {kernel}_arguments;"]
@@ -138,6 +141,8 @@ def _packed(value: MachineValue) -> str:
     target = f"kernarg->{value.member}"
     if value.part == "data":
         return f"{target} = (uint64_t)(uintptr_t){source}.data;"
+    if value.part == "record":
+        return f"{target} = (uint64_t)(uintptr_t){source}->device;"
     if value.part in ("extent", "stride"):
         array = "shape" if value.part == "extent" else "strides"
         assert isinstance(value.type, Scalar)

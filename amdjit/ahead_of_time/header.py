@@ -8,6 +8,12 @@ from collections.abc import Iterator, Sequence
 from amdjit.ahead_of_time.built_targets import BuiltTarget
 from amdjit.ahead_of_time.c_checks import refusal_function, relied_on
 from amdjit.ahead_of_time.c_common import common_text
+from amdjit.ahead_of_time.c_reports import (
+    common_reports,
+    record_type,
+    record_words,
+    report_functions,
+)
 from amdjit.ahead_of_time.c_structs import (
     argument_structs,
     comment,
@@ -17,6 +23,12 @@ from amdjit.ahead_of_time.c_structs import (
 from amdjit.ahead_of_time.interface import Interface
 
 __all__ = ["embedded_source", "header_text"]
+
+_FOR_REPORTS = """\
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+"""
 
 _BEFORE = """\
 #include <math.h>
@@ -106,10 +118,14 @@ static inline hipError_t KERNEL_launch(const KERNEL_kernel *kernel, const unsign
     const unsigned block[3], unsigned dynamic_lds, hipStream_t stream,
     const KERNEL_arguments *arguments) {
   KERNEL_kernarg kernarg;
-  size_t nbytes = PREFIX_KERNARG_BYTES;
-  void *extra[5];
-  if (KERNEL_refusal(kernel, grid, block, dynamic_lds, arguments)) return hipErrorInvalidValue;
-  KERNEL_pack(&kernarg, arguments);
+"""
+
+_RECORD_BEGIN = """\
+  error = KERNEL_record_begin(arguments->MEMBER_OF_RECORD, block, stream);
+  if (error != hipSuccess) return error;
+"""
+
+_BY_BUFFER = """\
   extra[0] = HIP_LAUNCH_PARAM_BUFFER_POINTER;
   extra[1] = &kernarg;
   extra[2] = HIP_LAUNCH_PARAM_BUFFER_SIZE;
@@ -120,24 +136,66 @@ static inline hipError_t KERNEL_launch(const KERNEL_kernel *kernel, const unsign
 }
 """
 
+# A cooperative launch takes a pointer to each value of the kernarg segment.
+_TOGETHER = """\
+  return hipModuleLaunchCooperativeKernel(kernel->function, grid[0], grid[1], grid[2], block[0],
+                                          block[1], block[2], dynamic_lds, stream, values);
+}
+"""
+
+
+def _launching(interface: Interface) -> str:
+    """Return the template of the function that launches."""
+    reports = interface.reports
+    is_together = reports is not None and reports.meets
+    text = _LAUNCHING
+    if is_together:
+        text += f"  void *values[{len(interface.values)}];\n"
+    else:
+        text += "  size_t nbytes = PREFIX_KERNARG_BYTES;\n  void *extra[5];\n"
+    if reports is not None:
+        text += "  hipError_t error;\n"
+    text += (
+        "  if (KERNEL_refusal(kernel, grid, block, dynamic_lds, arguments))\n"
+        "    return hipErrorInvalidValue;\n"
+    )
+    if reports is not None:
+        text += _RECORD_BEGIN
+    text += "  KERNEL_pack(&kernarg, arguments);\n"
+    if not is_together:
+        return text + _BY_BUFFER
+    places = (
+        f"  values[{number}] = &kernarg.{value.member};\n"
+        for number, value in enumerate(interface.values)
+    )
+    return text + "".join(places) + _TOGETHER
+
 
 def header_text(
     name: str,
     interface: Interface,
     targets: Sequence[BuiltTarget],
     embed: bool,
+    print_buffer: int,
 ) -> str:
     """Return the header.
 
     name: the beginning of all names in it. embed: whether the code object is in the program.
+    print_buffer: bytes for what a launch prints.
     """
     prefix = name.upper()
-    names = {"KERNEL": name, "PREFIX": prefix, "SYMBOL": interface.kernel}
+    names = {"KERNEL": name, "PREFIX": prefix, "SYMBOL": interface.kernel, **record_words()}
+    reports = interface.reports
+    if interface.record is not None:
+        names["MEMBER_OF_RECORD"] = interface.record.path[0]
     parts = [
         "\n".join(_description(name, interface)),
-        f"#ifndef AMDJIT_{prefix}_H\n#define AMDJIT_{prefix}_H\n\n{_BEFORE}",
+        f"#ifndef AMDJIT_{prefix}_H\n#define AMDJIT_{prefix}_H\n\n{_BEFORE}"
+        + (_FOR_REPORTS if reports is not None else ""),
         common_text(),
+        common_reports() if reports is not None else "",
         "\n".join(_constants(name, interface, targets)),
+        "\n".join(record_type(name, reports, print_buffer)) if reports is not None else "",
         "\n".join(argument_structs(interface, name)),
         "/* The explicit part of the kernarg segment, as the code reads it. */\n"
         + "\n".join(kernarg_struct(interface, name)),
@@ -146,14 +204,16 @@ def header_text(
         "\n".join(pack_function(interface, name)),
         "/* What is wrong with a launch, NULL if nothing is. Nothing runs. */\n"
         + "\n".join(refusal_function(interface, name)),
-        _filled(_LAUNCHING, names),
+        _filled("\n".join(report_functions(name, reports)), names) if reports else "",
+        _filled(_launching(interface), names),
         f"#endif /* AMDJIT_{prefix}_H */",
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 def _filled(template: str, names: dict[str, str]) -> str:
-    return re.sub("KERNEL|PREFIX|SYMBOL", lambda found: names[found[0]], template)
+    words = "|".join(sorted(names, key=len, reverse=True))
+    return re.sub(words, lambda found: names[found[0]], template)
 
 
 def _description(name: str, interface: Interface) -> Iterator[str]:

@@ -72,13 +72,13 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _value(value: MachineValue) -> dict[str, Any]:
-    is_address = value.part == "data"
+    is_address = value.part in ("data", "record")
     return {
         "name": value.member,
         "offset": value.offset,
         "bytes": value.nbytes,
         "type": "address" if is_address else str(value.type),
-        "of": value.leaf.name,
+        "of": value.leaf.name or None,
         "part": value.part,
         "axis": value.axis if value.part in ("extent", "stride") else None,
     }

@@ -123,19 +123,6 @@ def default(int, register, x_data, x, this):
 
 
 @amdjit.kernel
-def printing(x):
-    """It prints."""
-    print("x is", x[0])
-
-
-@amdjit.kernel
-def asserting(x):
-    """It may fail."""
-    assert x[0] > 0, "positive"
-    x[1] = x[0]
-
-
-@amdjit.kernel
 def computing(n, x):
     """A number that Python computes at each launch."""
     x[0] = n * 2 + 1
