@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from amdjit.cycles.chip import Chip, chip_of
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
 from amdjit.cycles.memory import NativeMemory, memory_of
-from amdjit.cycles.memory_parameters import VALUES
-from amdjit.cycles.parameters import PASSES
+from amdjit.cycles.parameter_file import values_of
+from amdjit.cycles.parameters import PASSES, passes_name
 from amdjit.cycles.placement import Placement, place
 from amdjit.cycles.program import TIMINGS, Kind, ProgramTable, Step, program_table
 from amdjit.cycles.results import SimulatedWave, by_instruction, by_line, stalls_of, timeline
@@ -58,22 +59,32 @@ def estimate(
     kernel: str,
     launch: Launch,
     recording: Recording,
-    values: Mapping[str, float] = VALUES,
+    values: Mapping[str, float] | None = None,
 ) -> Cycles:
     """Return the estimated cycles of a launch on the chip of its code object's processor.
 
-    values: of the model's parameters, by name. NoEstimate for processors that the model does not
+    values: of the model's parameters and the chip's (`chip.CHIP_VALUES`), by name; None: those of
+    AMDJIT_CYCLE_PARAMETERS, or of the table. NoEstimate for processors that the model does not
     know, for kernels of which no workgroup fits, and for recordings that end before their waves do.
     KeyError if there is no such kernel.
     """
     target = find_target(code_object.target_name)
     assert target is not None
-    chip = chip_of(target)
+    file = None
+    if values is None:
+        values, file = values_of(target)
+    chip = chip_of(target).with_values(values)
     entry = code_object.kernels[kernel]
     placement = place(entry, target, launch.workgroup_size, launch.dynamic_lds)
     table = _table(code_object, recording, entry.metadata.wave_size)
     _check_complete(table, recording)
-    return _Estimate(code_object, entry, launch, recording, values, chip, placement, table).cycles()
+    return _Estimate(
+        code_object, entry, launch, recording, values, chip, placement, table, file
+    ).cycles()
+
+
+def _of_file(file: Path | None) -> tuple[str, ...]:
+    return () if file is None else (f"Parameters are those of {file}.",)
 
 
 def _table(code_object: CodeObject, recording: Recording, wave_size: int) -> ProgramTable:
@@ -107,6 +118,7 @@ class _Estimate:
     chip: Chip
     placement: Placement
     table: ProgramTable
+    file: Path | None
 
     def cycles(self) -> Cycles:
         """Return the result."""
@@ -129,8 +141,9 @@ class _Estimate:
             by_instruction=instructions,
             by_line=by_line(instructions, self.code_object.line_of),
             timeline=timeline(waves),
-            assumptions=sentences(
-                self.chip, self.table, waves, footprint, wave_size, wanted - simulated
+            assumptions=(
+                *_of_file(self.file),
+                *sentences(self.chip, self.table, waves, footprint, wave_size, wanted - simulated),
             ),
         )
 
@@ -160,7 +173,8 @@ class _Estimate:
         executed = np.concatenate([wave.path for wave in waves])
         counts = np.bincount(executed, minlength=len(self.table))
         timings = [TIMINGS[number] for number in self.table.steps[:, Step.TIMING]]
-        busy = np.array([PASSES.get(timing, 0) for timing in timings]) * counts
+        passes = [self.values.get(passes_name(each), PASSES.get(each, 0)) for each in timings]
+        busy = np.array(passes) * counts
         is_matrix = np.array([timing in _MATRIX for timing in timings])
         is_vector = self.table.steps[:, Step.KIND] == Kind.VALU
         everywhere = self.launch.workgroups / simulated
