@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 
 import amdjit
-from amdjit.command_line import bench, demo, devices, explore, inspect, layout
+from amdjit.command_line import bench, demo, devices, explore, inspect, layout, probe
 from amdjit.command_line.signatures import parse_signature
 from amdjit.diagnostics import AmdjitError
 
 __all__ = ["main", "parse_signature"]
 
-_COMMANDS = (demo, devices, inspect, explore, layout, bench)
+_COMMANDS = (demo, devices, inspect, explore, layout, bench, probe)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

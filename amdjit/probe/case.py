@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from amdjit.target import Target
 
-__all__ = ["Batch", "Case", "Difference", "Group", "Measurement", "Results"]
+__all__ = ["Batch", "Case", "Difference", "Group", "Measurement", "Results", "bits_of"]
 
 # Arrays of a case's results, whose bits count.
 Results = tuple[NDArray[Any], ...]
@@ -37,7 +37,8 @@ class Case:
 
     name: unique within the batch and the same in every run, such as "v_add_f32 neg". subject: what
     a difference is reported under: a mnemonic, a matrix row, an example, a program. run: launches
-    on the current device and returns the results; it takes its inputs from fixed seeds. inputs:
+    on the current device and returns the results; it takes its inputs from fixed seeds. Their
+    dtypes say how a difference is put into words: floats in units of the last place. inputs:
     says what made an element, by the number of the result and the element's flat index. rule: what
     the emulator follows here, "measured", "rule", "model" or "documented" (see
     `matrix.certainty`). keeps: whether the file has the results themselves, not only where they
@@ -72,8 +73,8 @@ class Batch:
     """What runs in one process on a device.
 
     name: unique, such as "instructions/VOP2 1". cases, measurements: made in that process only; a
-    batch has one or the other. seconds: after which it counts as hung. is_quick: whether `--quick`
-    runs it.
+    batch has one or the other. expected: seconds that it takes on a GPU. seconds: after which it
+    counts as hung. is_quick: whether `--quick` runs it.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Batch:
     is_quick: bool = False
     cases: Callable[[Target], Iterable[Case]] | None = None
     measurements: Callable[[Target], Iterable[Measurement]] | None = None
+    expected: float = 3.0
 
 
 @dataclass(frozen=True, slots=True)

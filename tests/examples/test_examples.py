@@ -24,7 +24,7 @@ NAMES = sorted(
 
 
 def test_there_are_examples() -> None:
-    assert len(NAMES) == 21
+    assert len(NAMES) == 22
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,7 +41,7 @@ def test_it_agrees_with_numpy(name: str) -> None:
 ON_GFX11 = [
     "article_fragments", "dlrm", "flash_attention", "hgemv", "i8_gemm", "jacobi", "perf_hgemm",
     "reduction", "saxpy", "simple_hgemm", "transpose_shuffle", "user_intrinsic", "vector_add",
-    "w4a16_gemm",
+    "tuned_gemm", "w4a16_gemm",
 ]  # fmt: skip
 OFTEN = ("article_fragments", "flash_attention", "perf_hgemm", "simple_hgemm")
 
@@ -63,7 +63,7 @@ def test_the_same_source_runs_on_gfx11(name: str) -> None:
 
 ON_CDNA = (
     "simple_hgemm", "simple_sgemm", "perf_hgemm", "hgemv", "dlrm", "i8_gemm", "flash_attention",
-    "w4a16_gemm", "reduction", "user_intrinsic", "saxpy", "vector_add",
+    "w4a16_gemm", "reduction", "user_intrinsic", "saxpy", "vector_add", "tuned_gemm",
 )  # fmt: skip
 
 

@@ -2,3 +2,51 @@
 
 The corpus is generated: the same version gives the same cases, names and inputs on every machine.
 """
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from pathlib import Path
+
+import xxhash
+
+from amdjit.probe.case import Batch, Group
+from amdjit.target import Target
+
+__all__ = ["VERSION", "batches", "corpus_version"]
+
+VERSION = 1
+_MODULES = (
+    "corpus.basics",
+    "corpus.examples",
+    "corpus.instructions",
+    "corpus.matrix",
+    "corpus.approximate",
+    "corpus.memory",
+    "corpus.language",
+    "timing.batches",
+)
+_ROOM = Path(__file__).parents[1]
+
+
+def batches(target: Target) -> tuple[Batch, ...]:
+    """Return the batches for a processor, in the order in which they run."""
+    found = [
+        batch
+        for name in _MODULES
+        if importlib.util.find_spec(f"amdjit.probe.{name}") is not None
+        for batch in importlib.import_module(f"amdjit.probe.{name}").batches(target)
+    ]
+    order = list(Group)
+    return tuple(sorted(found, key=lambda batch: order.index(batch.group)))
+
+
+def corpus_version() -> str:
+    """Return the corpus' version: a number for people, and a digest of its sources."""
+    digest = xxhash.xxh3_64()
+    for folder in ("corpus", "machine_code", "timing"):
+        for file in sorted((_ROOM / folder).rglob("*.py")):
+            digest.update(f"{file.relative_to(_ROOM).as_posix()}\n".encode())
+            digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
+    return f"{VERSION}-{digest.hexdigest()[:8]}"

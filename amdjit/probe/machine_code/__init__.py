@@ -1,2 +1,56 @@
 """Kernels written instruction by instruction: encoded with the decoder's own tables, and made a
-code object, without an assembler."""
+code object, without an assembler.
+
+`Program` is what others use. `choosing` finds the encoding of a mnemonic and its operands,
+`encoding` writes it, `operands` names registers and constants, `settling` has the waits that no
+compiler inserts here, `kernel_object` makes the code object.
+"""
+
+from __future__ import annotations
+
+from amdjit.emulator.decoder.instruction import Dpp, Sdwa
+from amdjit.probe.machine_code.errors import EncodingError
+from amdjit.probe.machine_code.kernel_object import Mode
+from amdjit.probe.machine_code.operands import (
+    EXEC,
+    EXEC_HI,
+    EXEC_LO,
+    M0,
+    NOTHING,
+    OFF,
+    SCC,
+    VCC,
+    VCC_HI,
+    VCC_LO,
+    a,
+    s,
+    ttmp,
+    v,
+)
+from amdjit.probe.machine_code.program import GROUP, INPUT, OUTPUT, PLACE, Program
+
+__all__ = [
+    "EXEC",
+    "EXEC_HI",
+    "EXEC_LO",
+    "GROUP",
+    "INPUT",
+    "M0",
+    "NOTHING",
+    "OFF",
+    "OUTPUT",
+    "PLACE",
+    "SCC",
+    "VCC",
+    "VCC_HI",
+    "VCC_LO",
+    "Dpp",
+    "EncodingError",
+    "Mode",
+    "Program",
+    "Sdwa",
+    "a",
+    "s",
+    "ttmp",
+    "v",
+]

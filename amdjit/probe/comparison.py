@@ -1,0 +1,209 @@
+"""A file of the probe, read on any machine: what it settles, and what the emulator and the cycle
+model would have to change."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from amdjit.probe.case import Measurement, Results
+from amdjit.probe.corpus import batches, corpus_version
+from amdjit.probe.differences import differences_of, kinds_of
+from amdjit.probe.outcome import BatchOutcome, CaseOutcome, CaseStatus, Record, plain
+from amdjit.probe.processes import Processes
+from amdjit.probe.report import shown_subject
+from amdjit.probe.settled import Row, Verdict, settled_rows
+from amdjit.probe.streams import read_values, results_of
+from amdjit.probe.subjects import subjects_of
+from amdjit.target import Target, read_target
+
+__all__ = ["Comparison", "compare", "text"]
+
+_SECONDS = 900.0
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A record against the emulator of this amdjit. record: with outcomes as they are now; rows: of
+    the certainty tables; notes: what could be computed again, and what could not."""
+
+    record: Record
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+def compare(
+    record: Record, jobs: int, processes: Processes, say: Callable[[str], None]
+) -> Comparison:
+    """Compute the batches with differences again, if the corpus is the same, and judge the rows."""
+    target = read_target(record.facts.target)
+    wanted = [
+        batch for batch in record.batches if any(case.status in _UNSETTLED for case in batch.cases)
+    ]
+    notes: list[str] = []
+    if record.corpus != corpus_version():
+        notes.append(
+            f"The corpus is {corpus_version()}, and the file's {record.corpus}: the emulator's "
+            "results are those of the file."
+        )
+    elif not target.is_emulated:
+        notes.append(f"{target.name} is not emulated: the results are those of the file.")
+    elif wanted:
+        record, note = _recomputed(record, wanted, jobs, processes, say)
+        notes.append(note)
+    return Comparison(record, settled_rows(record.cases(), target), tuple(notes))
+
+
+_UNSETTLED = (CaseStatus.DIFFERS, CaseStatus.EMULATOR_FAILED, CaseStatus.EMULATOR_LOST)
+
+
+def _recomputed(
+    record: Record,
+    wanted: list[BatchOutcome],
+    jobs: int,
+    processes: Processes,
+    say: Callable[[str], None],
+) -> tuple[Record, str]:
+    """Return the record with the outcomes of some batches as this emulator gives them."""
+    target = read_target(record.facts.target)
+    known = {batch.name for batch in batches(target)}
+    with tempfile.TemporaryDirectory(prefix="amdjit-probe-", ignore_cleanup_errors=True) as folder:
+
+        def emulate(place: int) -> BatchOutcome:
+            batch = wanted[place]
+            file = Path(folder, str(place))
+            device = f"emulator:{target.name}"
+            ended = processes.on_emulator(_SECONDS, "run", str(file), device, batch.name, "0")
+            say(f"{batch.name}: emulated again in {ended.seconds:.0f} s")
+            return replace(batch, cases=_with_emulated(batch.cases, file))
+
+        places = [place for place, batch in enumerate(wanted) if batch.name in known]
+        with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+            try:
+                changed = {batch.name: batch for batch in pool.map(emulate, places)}
+            except BaseException:
+                processes.close()
+                raise
+    after = replace(
+        record, batches=tuple(changed.get(batch.name, batch) for batch in record.batches)
+    )
+    return after, _what_changed(record, after)
+
+
+def _what_changed(before: Record, after: Record) -> str:
+    """Say how many cases this emulator computes as the chip did, and the file's did not."""
+    counts: Counter[tuple[CaseStatus, CaseStatus]] = Counter(
+        (old.status, new.status) for old, new in zip(before.cases(), after.cases(), strict=True)
+    )
+    differed = sum(count for (old, _), count in counts.items() if old in _UNSETTLED)
+    agree = sum(
+        count
+        for (old, new), count in counts.items()
+        if old in _UNSETTLED and new is CaseStatus.AGREES
+    )
+    return (
+        f"{differed} cases that differ in the file, or that its emulator could not compute, were "
+        f"emulated again: {agree} of them agree with the chip now."
+    )
+
+
+def _with_emulated(cases: tuple[CaseOutcome, ...], file: Path) -> tuple[CaseOutcome, ...]:
+    digests: dict[str, tuple[str, object]] = {}
+    name = ""
+    for value in read_values(file):
+        if value["kind"] == "begin":
+            name = value["name"]
+        elif value["kind"] == "ended":
+            digests[name] = value["digest"], value["arrays"]
+    return tuple(_against(case, digests) for case in cases)
+
+
+def _against(case: CaseOutcome, emulated: Mapping[str, tuple[str, object]]) -> CaseOutcome:
+    """Return a case's outcome against what the emulator computes now."""
+    if case.status not in (*_UNSETTLED, CaseStatus.AGREES) or case.name not in emulated:
+        return case
+    digest, rows = emulated[case.name]
+    if digest == case.emulator:
+        return case
+    if digest == case.chip:
+        agreeing = replace(case, status=CaseStatus.AGREES, emulator=digest)
+        return replace(agreeing, differing=0, kinds={}, differences=(), note="")
+    changed = replace(case, status=CaseStatus.DIFFERS, emulator=digest)
+    if not case.results:
+        note = "this emulator computes something else, and the file has not all of the results"
+        return replace(changed, note=note)
+    return _different_again(changed, results_of(plain(case.results)), results_of(rows))
+
+
+def _different_again(case: CaseOutcome, chip: Results, emulator: Results) -> CaseOutcome:
+    if [each.shape for each in chip] != [each.shape for each in emulator]:
+        return replace(case, note="other shapes")
+    count, found = differences_of(chip, emulator, lambda result, element: f"element {element}")
+    return replace(
+        case, differing=count, kinds=kinds_of(chip, emulator), differences=found, note=""
+    )
+
+
+def text(comparison: Comparison) -> str:
+    """Return everything that a comparison found, in words."""
+    record = comparison.record
+    facts = record.facts
+    target = read_target(facts.target)
+    lines = [
+        f"{facts.description} ({facts.target}), {facts.driver or 'driver unknown'}, "
+        f"{facts.system}; amdjit {record.amdjit}, corpus {record.corpus}, {record.selection}"
+        + ("" if record.is_complete else f"; not complete: {record.stopped}"),
+        *comparison.notes,
+        *_rows_text(comparison.rows, target),
+        *_emulator_text(record),
+        *_model_text(record.measurements()),
+    ]
+    return "\n".join(lines)
+
+
+def _rows_text(rows: tuple[Row, ...], target: Target) -> list[str]:
+    counts = Counter(row.verdict for row in rows)
+    words = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict)
+    lines = ["", f"Rows of the certainty tables for {target.name}: {words}"]
+    for verdict in (Verdict.REFUTED, Verdict.CONFIRMED):
+        lines += [f"  {row}" for row in rows if row.verdict is verdict]
+    still = [row.subject for row in rows if row.verdict is Verdict.OPEN]
+    return lines + ([f"  open, no case of them ran: {', '.join(still)}"] if still else [])
+
+
+def _emulator_text(record: Record) -> list[str]:
+    subjects = [each for each in subjects_of(record.cases()) if each.different or each.failed]
+    if not subjects:
+        return ["", "The emulator would have to change nothing."]
+    lines = ["", f"What the emulator would have to change ({len(subjects)} subjects):"]
+    for subject in subjects:
+        if subject.different:
+            lines += shown_subject(subject, _EXAMPLES)
+        lines += [
+            f"  {subject.name}, {case.name}: {case.status.value}: {case.note}"
+            for case in subject.failed[:1]
+        ]
+    return lines
+
+
+def _model_text(measurements: tuple[Measurement, ...]) -> list[str]:
+    known = [each for each in measurements if each.expected and each.value > 0]
+    if not known:
+        return []
+    far = [each for each in known if abs(each.value / (each.expected or 1) - 1) > 0.1]
+    head = f"What the cycle model would have to change ({len(far)} of {len(known)} figures):"
+    lines = ["", head]
+    for each in sorted(far, key=lambda each: each.parameter):
+        expected = each.expected or 1.0
+        about = f" [{each.parameter}]" if each.parameter else ""
+        lines.append(
+            f"  {each.name}{about}: the model says {expected:.4g} {each.unit}, the chip took "
+            f"{each.value:.4g} ({each.value / expected:.2f} times)"
+        )
+    return lines

@@ -1,0 +1,82 @@
+"""The first batch: kernels so plain that a device which fails them needs no further questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+import amdjit
+from amdjit import atomic, shared
+from amdjit.intrinsics import sync
+from amdjit.probe.case import Batch, Case, Group, Results
+from amdjit.target import Target
+
+__all__ = ["batches", "tiny"]
+
+_BLOCK = 256
+
+
+@amdjit.kernel
+def _saxpy(a, x, y, out):  # type: ignore[no-untyped-def]
+    i = amdjit.grid(1)
+    if i < out.shape[0]:
+        out[i] = a * x[i] + y[i]
+
+
+@amdjit.kernel
+def _reversed_blocks(x, out):  # type: ignore[no-untyped-def]
+    i = amdjit.grid(1)
+    values = shared.array(256, amdjit.f32)
+    values[amdjit.threadIdx.x] = x[i]
+    sync.lds_barrier()
+    out[i] = values[amdjit.blockDim.x - 1 - amdjit.threadIdx.x]
+
+
+@amdjit.kernel
+def _histogram(values, counts):  # type: ignore[no-untyped-def]
+    i = amdjit.grid(1)
+    if i < values.shape[0]:
+        atomic.add(counts, values[i], 1)
+
+
+def tiny() -> bool:
+    """Return whether the current device still computes: one wave adds two arrays."""
+    x, out = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
+    _saxpy[1, 32](np.float32(2), x, x, out)
+    return bool((out == 3 * x).all())
+
+
+def batches(target: Target) -> tuple[Batch, ...]:
+    """Return the one batch of this module."""
+    return (Batch("examples/basics", Group.EXAMPLES, 60, True, _cases, expected=2.0),)
+
+
+def _cases(target: Target) -> Iterator[Case]:
+    for name, run in (("saxpy", _run_saxpy), ("LDS", _run_lds), ("atomic add", _run_histogram)):
+        yield Case(name, name, run, _named(name))
+
+
+def _named(name: str) -> Callable[[int, int], str]:
+    return lambda result, element: f"{name}, element {element}"
+
+
+def _run_saxpy() -> Results:
+    x, y = np.random.default_rng(1).standard_normal((2, 1000)).astype(np.float32)
+    out = np.zeros_like(x)
+    _saxpy[4, _BLOCK](np.float32(2.5), x, y, out)
+    return (out,)
+
+
+def _run_lds() -> Results:
+    x = np.random.default_rng(2).standard_normal(1024).astype(np.float32)
+    out = np.zeros_like(x)
+    _reversed_blocks[4, _BLOCK](x, out)
+    return (out,)
+
+
+def _run_histogram() -> Results:
+    values = np.random.default_rng(3).integers(0, 64, 4096).astype(np.int32)
+    counts = np.zeros(64, np.int32)
+    _histogram[16, _BLOCK](values, counts)
+    return (counts,)

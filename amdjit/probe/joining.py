@@ -1,0 +1,131 @@
+"""The outcome of a batch, from what both sides wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from amdjit.probe.case import Measurement
+from amdjit.probe.outcome import (
+    CaseOutcome,
+    CaseStatus,
+    KeptArray,
+    read_case,
+    read_measurement,
+)
+from amdjit.probe.processes import scrubbed
+from amdjit.probe.streams import read_values
+
+__all__ = ["differing", "joined", "measurements_in", "outcomes_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A case on one side. how: "ended", "failed", "died"; None if nothing is known."""
+
+    begin: Mapping[str, Any]
+    end: Mapping[str, Any]
+
+    @property
+    def how(self) -> str:
+        return str(self.end.get("kind", ""))
+
+    @property
+    def note(self) -> str:
+        return scrubbed(str(self.end.get("note", "")))
+
+    @property
+    def digest(self) -> str:
+        return str(self.end.get("digest", ""))
+
+
+_MISSING = _Side({}, {})
+
+
+def differing(chip: Path, emulator: Path) -> bool:
+    """Return whether results of a case differ."""
+    here = _sides(emulator)
+    return any(
+        side.how == "ended" == here.get(name, _MISSING).how and side.digest != here[name].digest
+        for name, side in _sides(chip).items()
+    )
+
+
+def joined(
+    chip: Path, emulator: Path, compared: Mapping[str, CaseOutcome]
+) -> tuple[CaseOutcome, ...]:
+    """Return the outcomes of the cases that the chip began, in their order. compared: those of
+    cases whose results differ."""
+    here = _sides(emulator)
+    found = []
+    for name, side in _sides(chip).items():
+        other = here.get(name, _MISSING)
+        outcome = compared.get(name) or _plain_outcome(name, side, other)
+        kept = side.end.get("arrays", ()) if side.begin.get("keeps") else ()
+        arrays = tuple(KeptArray(d, tuple(shape), data) for d, shape, data in kept)
+        found.append(replace(outcome, results=arrays))
+    return tuple(found)
+
+
+def _plain_outcome(name: str, chip: _Side, emulator: _Side) -> CaseOutcome:
+    """Return the outcome of a case that ended on one side at most, or alike."""
+    status, note = _status(chip, emulator)
+    elements = 0
+    for _, shape, _data in chip.end.get("arrays", ()):
+        size = 1
+        for extent in shape:
+            size *= extent
+        elements += size
+    return CaseOutcome(
+        name,
+        str(chip.begin["subject"]),
+        str(chip.begin["rule"]),
+        status,
+        elements=elements,
+        chip=chip.digest,
+        emulator=emulator.digest,
+        note=note,
+    )
+
+
+def _status(chip: _Side, emulator: _Side) -> tuple[CaseStatus, str]:
+    if chip.how == "died":
+        return (CaseStatus.HUNG if chip.end["is_hung"] else CaseStatus.CRASHED), chip.note
+    if chip.how == "failed" and emulator.how == "failed":
+        return CaseStatus.BOTH_FAILED, f"chip: {chip.note}; emulator: {emulator.note}"
+    if chip.how != "ended":
+        return CaseStatus.CHIP_FAILED, chip.note
+    if emulator.how == "failed":
+        return CaseStatus.EMULATOR_FAILED, emulator.note
+    if emulator.how != "ended":
+        return CaseStatus.EMULATOR_LOST, emulator.note
+    if chip.digest != emulator.digest:
+        return CaseStatus.DIFFERS, "the comparison of both results was not finished"
+    return CaseStatus.AGREES, ""
+
+
+def outcomes_in(file: Path) -> dict[str, CaseOutcome]:
+    """Return what a comparison wrote, by the names of the cases."""
+    found = (read_case(v["outcome"]) for v in read_values(file) if v["kind"] == "outcome")
+    return {outcome.name: outcome for outcome in found}
+
+
+def measurements_in(file: Path) -> Iterator[Measurement]:
+    """Yield what a batch measured."""
+    for value in read_values(file):
+        if value["kind"] == "measurement":
+            yield read_measurement(value["measurement"])
+
+
+def _sides(file: Path) -> dict[str, _Side]:
+    found: dict[str, _Side] = {}
+    name = ""
+    for value in read_values(file):
+        if value["kind"] == "begin":
+            name = value["name"]
+            found[name] = _Side(value, {})
+        elif value["kind"] in ("ended", "failed", "died"):
+            found[name] = _Side(found[name].begin, value)
+    return found

@@ -1,0 +1,229 @@
+"""What a run of the probe brings back, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from amdjit.probe.case import Difference, Measurement
+
+__all__ = [
+    "BatchOutcome",
+    "BatchStatus",
+    "CaseOutcome",
+    "CaseStatus",
+    "Facts",
+    "KeptArray",
+    "Record",
+    "plain",
+    "read_batch",
+    "read_case",
+    "read_facts",
+    "read_measurement",
+    "read_record",
+]
+
+
+class CaseStatus(Enum):
+    """How a case ended."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    CHIP_FAILED = "failed on the chip"
+    EMULATOR_FAILED = "failed on the emulator"
+    BOTH_FAILED = "failed on both"
+    CRASHED = "ended the process on the chip"
+    HUNG = "hung on the chip"
+    EMULATOR_LOST = "ended the emulator's process"
+
+
+class BatchStatus(Enum):
+    """How a batch ended on the chip."""
+
+    DONE = "done"
+    CRASHED = "crashed"
+    HUNG = "hung"
+    LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptArray:
+    """A result as the chip computed it. dtype: NumPy's or ml_dtypes' name of the element type;
+    data: its bytes in C order."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CaseOutcome:
+    """What became of a case on the chip and on the emulator.
+
+    elements: of all results; differing: those whose bits differ. chip, emulator: digests of the
+    results' bits, empty where there are none. kinds: how many elements differ in which way, in
+    words such as "1 ulp toward zero". differences: the first of them. note: what failed, in words.
+    results: those of the chip, if the case keeps them.
+    """
+
+    name: str
+    subject: str
+    rule: str
+    status: CaseStatus
+    elements: int = 0
+    differing: int = 0
+    chip: str = ""
+    emulator: str = ""
+    note: str = ""
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    differences: tuple[Difference, ...] = ()
+    results: tuple[KeptArray, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutcome:
+    """What became of a batch. detail: how it ended if it is not done, with the last lines of its
+    standard error. seconds: on the chip."""
+
+    name: str
+    group: str
+    status: BatchStatus
+    seconds: float = 0.0
+    detail: str = ""
+    cases: tuple[CaseOutcome, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known about a device. target: its target id; memory and HIP's version are in
+    `description`; driver: of the kernel, empty if unknown; system: the name of the operating
+    system. Nothing says whose device it is."""
+
+    device: str
+    target: str
+    description: str
+    multiprocessors: int
+    driver: str = ""
+    system: str = ""
+    python: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A run of the probe. amdjit: its version; corpus: that of the corpus. batches: in the order in
+    which they ran. selection: what was asked for; is_complete: whether all of it ran. stopped: why
+    it did not, in words."""
+
+    amdjit: str
+    corpus: str
+    facts: Facts
+    selection: str
+    batches: tuple[BatchOutcome, ...]
+    is_complete: bool = True
+    stopped: str = ""
+
+    def cases(self) -> tuple[CaseOutcome, ...]:
+        """Return the cases of all batches."""
+        return tuple(case for batch in self.batches for case in batch.cases)
+
+    def measurements(self) -> tuple[Measurement, ...]:
+        """Return the measurements of all batches."""
+        return tuple(each for batch in self.batches for each in batch.measurements)
+
+
+def plain(value: Any) -> Any:
+    """Return a value of these classes as lists, numbers and texts, as msgpack writes them."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (tuple, list)):
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    if hasattr(value, "__dataclass_fields__"):
+        return [plain(getattr(value, name)) for name in value.__dataclass_fields__]
+    return value
+
+
+def read_batch(row: Any) -> BatchOutcome:
+    """Return a batch from its plain form. TypeError, ValueError or KeyError if it is none."""
+    name, group, status, seconds, detail, cases, measurements = row
+    return BatchOutcome(
+        _text(name),
+        _text(group),
+        BatchStatus(status),
+        float(seconds),
+        _text(detail),
+        tuple(read_case(each) for each in cases),
+        tuple(read_measurement(each) for each in measurements),
+    )
+
+
+def read_facts(row: Any) -> Facts:
+    """Return facts from their plain form. TypeError or ValueError if they are none."""
+    device, target, description, multiprocessors, *others = row
+    return Facts(
+        _text(device),
+        _text(target),
+        _text(description),
+        int(multiprocessors),
+        *(_text(other) for other in others),
+    )
+
+
+def read_record(row: Any) -> Record:
+    """Return a record from its plain form. TypeError, ValueError or KeyError if it is none."""
+    amdjit, corpus, facts, selection, batches, is_complete, stopped = row
+    return Record(
+        _text(amdjit),
+        _text(corpus),
+        read_facts(facts),
+        _text(selection),
+        tuple(read_batch(each) for each in batches),
+        bool(is_complete),
+        _text(stopped),
+    )
+
+
+def read_case(row: Any) -> CaseOutcome:
+    """Return a case's outcome from its plain form. TypeError, ValueError or KeyError if it is
+    none."""
+    name, subject, rule, status, elements, differing, chip, emulator, note, *rest = row
+    kinds, differences, results = rest
+    return CaseOutcome(
+        _text(name),
+        _text(subject),
+        _text(rule),
+        CaseStatus(status),
+        int(elements),
+        int(differing),
+        _text(chip),
+        _text(emulator),
+        _text(note),
+        {_text(kind): int(count) for kind, count in kinds.items()},
+        tuple(
+            Difference(int(r), int(e), _text(i), int(c), int(m)) for r, e, i, c, m in differences
+        ),
+        tuple(KeptArray(_text(d), tuple(map(int, s)), bytes(b)) for d, s, b in results),
+    )
+
+
+def read_measurement(row: Any) -> Measurement:
+    """Return a measurement from its plain form. TypeError or ValueError if it is none."""
+    name, value, unit, samples, parameter, expected = row
+    return Measurement(
+        _text(name),
+        float(value),
+        _text(unit),
+        tuple(float(sample) for sample in samples),
+        _text(parameter),
+        None if expected is None else float(expected),
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is a {type(value).__name__}")
+    return value

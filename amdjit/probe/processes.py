@@ -1,0 +1,152 @@
+"""Processes of the probe: started, timed, killed with all that they started, and their last words
+kept."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["Ended", "Processes", "scrubbed"]
+
+_MOST_WORDS = 1500
+_SECONDS_TO_DIE = 10.0
+_CHILD = (sys.executable, "-m", "amdjit.probe.child")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended. code: its exit code, negative for a signal; None if it was killed for
+    the time it took. words: the end of its standard error, without anything private. is_stuck:
+    whether it could not even be killed, as a process in a driver's hands cannot."""
+
+    code: int | None
+    seconds: float
+    words: str = ""
+    is_stuck: bool = False
+
+    @property
+    def reason(self) -> str:
+        """How it ended, in words."""
+        if self.code is None:
+            return f"killed after {self.seconds:.0f} s"
+        if self.code < 0:
+            with suppress(ValueError):
+                return f"ended by {signal.Signals(-self.code).name}"
+        return f"ended with exit code {self.code}"
+
+
+@dataclass
+class Processes:
+    """Starts children and knows which of them live. chip, emulator: the commands that run
+    `child.py` for the device, and for everything else; environment: variables on top of the
+    process's own, for both."""
+
+    chip: tuple[str, ...] = _CHILD
+    emulator: tuple[str, ...] = _CHILD
+    environment: Mapping[str, str] = field(default_factory=dict)
+    _live: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _is_closed: bool = False
+
+    def on_chip(self, seconds: float, *arguments: str) -> Ended:
+        """Run a task on the device under test and wait for its end."""
+        return self._run([*self.chip, *arguments], seconds, dict(self.environment))
+
+    def on_emulator(self, seconds: float, *arguments: str) -> Ended:
+        """Run a task that needs no GPU and wait for its end. Several may run: each uses a thread of
+        the CPU."""
+        variables = {"AMDJIT_EMULATOR_THREADS": "1", **self.environment}
+        return self._run([*self.emulator, *arguments], seconds, variables)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called: what ended since may have been killed by it."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Kill what lives, and start nothing any more."""
+        with self._lock:
+            self._is_closed = True
+            live = list(self._live)
+        for process in live:
+            _kill(process)
+
+    def _run(self, command: list[str], seconds: float, variables: dict[str, str]) -> Ended:
+        with tempfile.TemporaryFile() as errors:
+            started = time.monotonic()
+            with self._lock:
+                if self._is_closed:
+                    return Ended(None, 0.0)
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=errors,
+                    stderr=errors,
+                    env={**os.environ, **variables},
+                    # A Ctrl-C in the terminal is for the parent, which decides what ends.
+                    start_new_session=sys.platform != "win32",
+                )
+                self._live.add(process)
+            try:
+                code, is_stuck = _wait(process, seconds)
+            finally:
+                _kill(process)
+                self._live.discard(process)
+            errors.seek(0)
+            words = errors.read()[-8 * _MOST_WORDS :].decode(errors="replace")
+        return Ended(code, time.monotonic() - started, scrubbed(words), is_stuck)
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> tuple[int | None, bool]:
+    """Return the exit code, None if there was none in time, and whether the process lives on."""
+    try:
+        return process.wait(seconds), False
+    except subprocess.TimeoutExpired:
+        _kill(process)
+    try:
+        process.wait(_SECONDS_TO_DIE)
+    except subprocess.TimeoutExpired:
+        return None, True
+    return None, False
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and those that it started, as the one in which LLVM runs."""
+    if process.poll() is not None:
+        return  # its number may be another's by now
+    if sys.platform != "win32":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/\"':,;()\[\]]+)+[\\/]([^\s\\/\"':,;()\[\]]+)")
+
+
+def scrubbed(text: str) -> str:
+    """Return the end of a text without paths, user name, home and host name."""
+    text = _PATH.sub(r"\1", text)
+    for private, word in _private():
+        text = re.sub(rf"(?<!\w){re.escape(private)}(?!\w)", word, text)
+    return text[-_MOST_WORDS:].strip()
+
+
+def _private() -> list[tuple[str, str]]:
+    """Return names that identify the user or the machine, and what stands for them."""
+    found = [(str(Path.home()), "HOME"), (platform.node(), "HOST")]
+    with suppress(KeyError, OSError, ImportError):
+        found.append((getpass.getuser(), "USER"))
+    return [(name, word) for name, word in found if len(name) > 1]

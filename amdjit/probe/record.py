@@ -1,0 +1,91 @@
+"""The file of a run: a header with a checksum, and a compressed record.
+
+header: magic (12 bytes), version of the format (u32), length and xxh3 digest of the rest (u64
+each), little-endian. The rest is msgpack in an xz stream.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import struct
+from pathlib import Path
+
+import msgpack
+import xxhash
+
+from amdjit.diagnostics import AmdjitError
+from amdjit.probe.outcome import Record, plain, read_record
+
+__all__ = ["FORMAT", "RecordError", "read", "write"]
+
+FORMAT = 1
+_MAGIC = b"amdjit probe"
+_HEADER = struct.Struct("<12sIQQ")
+# A whole run has a few MiB; what decompresses to more than this is none.
+_MOST_BYTES = 1 << 30
+
+
+class RecordError(AmdjitError):
+    """A file that is no record of the probe, or one that this version cannot read."""
+
+
+def write(record: Record, path: Path) -> int:
+    """Write a record, whole or not at all, and return the bytes of the file."""
+    content = lzma.compress(msgpack.packb(plain(record)), preset=6)
+    header = _HEADER.pack(_MAGIC, FORMAT, len(content), xxhash.xxh3_64_intdigest(content))
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_bytes(header + content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return len(header) + len(content)
+
+
+def read(path: Path) -> Record:
+    """Return the record of a file; RecordError says what is wrong with it."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
+    return _record_of(_checked(data, str(path)), str(path))
+
+
+def _checked(data: bytes, name: str) -> bytes:
+    """Return the compressed record of a file after its header was checked."""
+    if not data.startswith(_MAGIC):
+        raise RecordError(
+            f"{name} is no file of `amdjit probe`: give what `amdjit probe -o FILE` has written"
+        )
+    if len(data) < _HEADER.size:
+        raise RecordError(f"{name} is cut off within its header: copy or send it again")
+    _, version, length, digest = _HEADER.unpack_from(data)
+    if version != FORMAT:
+        raise RecordError(
+            f"{name} has format {version}, and this amdjit reads format {FORMAT}: "
+            + ("use a newer amdjit" if version > FORMAT else "run the probe again")
+        )
+    content = data[_HEADER.size :]
+    if len(content) != length:
+        what = "cut off" if len(content) < length else "followed by something else"
+        raise RecordError(
+            f"{name} is {what}: it has {len(content)} bytes of {length}; copy or send it again"
+        )
+    if xxhash.xxh3_64_intdigest(content) != digest:
+        raise RecordError(f"{name} is damaged: its checksum is wrong; copy or send it again")
+    return content
+
+
+def _record_of(content: bytes, name: str) -> Record:
+    try:
+        decompressor = lzma.LZMADecompressor()
+        packed = decompressor.decompress(content, _MOST_BYTES)
+        if not decompressor.eof:
+            raise ValueError("it has no end")
+        return read_record(msgpack.unpackb(packed, strict_map_key=False))
+    except (lzma.LZMAError, ValueError, TypeError, KeyError, msgpack.UnpackException) as error:
+        raise RecordError(
+            f"{name} has a right checksum and no record of a probe in it ({error}): it was not "
+            "written by `amdjit probe`"
+        ) from None

@@ -1,0 +1,165 @@
+"""What the owner of a GPU reads after a run: a screenful."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib import metadata
+from pathlib import Path
+
+from amdjit.probe.case import Difference
+from amdjit.probe.outcome import BatchOutcome, BatchStatus, CaseOutcome, CaseStatus, Record
+from amdjit.probe.subjects import Subject, subjects_of
+
+__all__ = ["how_to_send", "issues_url", "report", "shown_difference", "shown_subject"]
+
+_MOST_SUBJECTS = 10
+_MOST_LINES = 6
+_EXAMPLES = 2
+_WIDTH = 110
+
+
+def report(record: Record) -> str:
+    """Return what was found, in a screenful: counts, what differs by subject and value, what failed
+    and what was measured."""
+    cases = record.cases()
+    subjects = subjects_of(cases)
+    return "\n".join(
+        line
+        for part in (
+            _head(record),
+            _differences([subject for subject in subjects if subject.different]),
+            _failures(record, subjects),
+            _not_emulated(cases),
+            _measured(record),
+        )
+        for line in part
+    )
+
+
+def _head(record: Record) -> list[str]:
+    facts, cases = record.facts, record.cases()
+    counts = Counter(case.status for case in cases)
+    compared = counts[CaseStatus.AGREES] + counts[CaseStatus.DIFFERS]
+    lines = [
+        f"{facts.device}: {facts.description}",
+        f"{len(record.batches)} batches, {len(cases)} cases: {counts[CaseStatus.AGREES]} of "
+        f"{compared} that both computed agree bit for bit, {counts[CaseStatus.DIFFERS]} differ",
+    ]
+    if not record.is_complete:
+        lines.append(f"The run is not complete: {record.stopped}.")
+    return lines
+
+
+def _differences(subjects: list[Subject]) -> list[str]:
+    if not subjects:
+        return []
+    lines = ["", "The chip and the emulator disagree:"]
+    for subject in subjects[:_MOST_SUBJECTS]:
+        lines += shown_subject(subject, _EXAMPLES if len(subjects) <= 5 else 1)
+    return lines + _more(len(subjects), _MOST_SUBJECTS, "subjects")
+
+
+def shown_subject(subject: Subject, examples: int) -> list[str]:
+    """Return a subject's lines: how its results differ, and the first examples."""
+    cases = f"{len(subject.different)} of {len(subject.compared)} cases"
+    lines = [f"  {subject.name} ({cases}): {subject.summary()}"]
+    for case, difference in subject.examples[:examples]:
+        lines.append(f"    {shown_difference(case, difference)}"[:_WIDTH])
+    notes = [case.note for case in subject.different if case.note]
+    return lines + [f"    {note}"[:_WIDTH] for note in notes[:1]]
+
+
+def shown_difference(case: CaseOutcome, difference: Difference) -> str:
+    """Return an element that differs, in one line."""
+    name = "" if case.name == case.subject else f"{case.name.removeprefix(case.subject).strip()}: "
+    there, here = _shown(difference.chip), _shown(difference.emulator)
+    return f"{name}{difference.inputs}: chip {there}, emulator {here}"
+
+
+def _shown(bits: int) -> str:
+    return f"{bits:#x}"
+
+
+def _failures(record: Record, subjects: tuple[Subject, ...]) -> list[str]:
+    lines = [
+        f"  {case.subject}, {case.name}: {case.status.value}: {_first_line(case.note)}"[:_WIDTH]
+        for subject in subjects
+        for case in subject.failed
+    ]
+    lines += [
+        f"  {batch.name} {batch.status.value}: {_first_line(batch.detail)}"[:_WIDTH]
+        for batch in record.batches
+        if batch.status is not BatchStatus.DONE and not _has_lost_case(batch)
+    ]
+    if not lines:
+        return []
+    head = ["", "Failed on the chip:"]
+    return head + lines[:_MOST_LINES] + _more(len(lines), _MOST_LINES, "failures")
+
+
+def _has_lost_case(batch: BatchOutcome) -> bool:
+    return any(case.status in (CaseStatus.CRASHED, CaseStatus.HUNG) for case in batch.cases)
+
+
+def _not_emulated(cases: tuple[CaseOutcome, ...]) -> list[str]:
+    lost = (CaseStatus.EMULATOR_FAILED, CaseStatus.EMULATOR_LOST, CaseStatus.BOTH_FAILED)
+    found = [case for case in cases if case.status in lost]
+    if not found:
+        return []
+    first = found[0]
+    return [
+        "",
+        f"Not compared, because the emulator failed: {len(found)} cases, such as {first.name}: "
+        f"{_first_line(first.note)}"[:_WIDTH],
+    ]
+
+
+def _measured(record: Record) -> list[str]:
+    """Return the measurements that are furthest from the cycle model's."""
+    found = record.measurements()
+    if not found:
+        return []
+    known = [each for each in found if each.expected]
+    far = sorted(known, key=lambda each: -_distance(each.value, each.expected or 1.0))
+    lines = ["", f"Measured: {len(found)} figures, of which the cycle model has {len(known)}"]
+    for each in far[:_MOST_LINES]:
+        if _distance(each.value, each.expected or 1.0) > 1.1:
+            lines.append(
+                f"  {each.name}: {each.value:.4g} {each.unit}, the model says {each.expected:.4g}"
+            )
+    return lines
+
+
+def _distance(value: float, expected: float) -> float:
+    """Return by which factor two figures differ, at least 1."""
+    if value <= 0 or expected <= 0:
+        return float("inf")
+    return max(value / expected, expected / value)
+
+
+def how_to_send(path: Path, size: int) -> str:
+    """Return what to do with the file."""
+    url = issues_url()
+    where = f"attach it to an issue at {url}" if url else "attach it to an issue of the project"
+    return (
+        f"{path} ({size / 1024:.0f} KiB) has all of it, and nothing about you or the machine but "
+        f"the GPU, the driver's version and the system's name. To send it in, {where} "
+        "(as a .zip, which GitHub takes)."
+    )
+
+
+def issues_url() -> str:
+    """Return the address of the project's issues, from the metadata of the package."""
+    for entry in metadata.metadata("amdjit").get_all("Project-URL") or ():
+        label, _, url = str(entry).partition(",")
+        if label.strip() == "Issues":
+            return url.strip()
+    return ""
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0] if text else "no words"
+
+
+def _more(count: int, most: int, what: str) -> list[str]:
+    return [f"  and {count - most} more {what}"] if count > most else []

@@ -1,0 +1,282 @@
+"""A run of the probe: each batch in processes of its own on the device, and on the emulator of the
+same processor, which the other cores of the CPU compute meanwhile."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import amdjit
+from amdjit.diagnostics import AmdjitError
+from amdjit.disk_cache import source_version
+from amdjit.probe.attempts import Attempt, run_batch
+from amdjit.probe.case import Batch, Group
+from amdjit.probe.corpus import batches, corpus_version
+from amdjit.probe.joining import differing, joined, measurements_in, outcomes_in
+from amdjit.probe.outcome import (
+    BatchOutcome,
+    CaseOutcome,
+    Facts,
+    Record,
+    read_facts,
+)
+from amdjit.probe.partial import Partial
+from amdjit.probe.processes import Ended, Processes
+from amdjit.probe.progress import Progress
+from amdjit.probe.streams import read_values
+from amdjit.target import Target, read_target
+
+__all__ = ["ProbeError", "Request", "chosen", "facts_of", "run"]
+
+_SECONDS_OF_ANSWER = 30.0
+_SECONDS_OF_FACTS = 120.0
+# What a CPU may need for that which a GPU does in a batch's seconds.
+_EMULATOR_SECONDS = 900.0
+
+
+class ProbeError(AmdjitError):
+    """A run of the probe that cannot begin."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run. device: its name, empty for the first GPU. only: parts of the names of batches,
+    none for all. minutes: after which no batch is begun; None for no limit. patience: factor of all
+    limits of time. jobs: processes that emulate at a time, 0 for all cores but one."""
+
+    device: str = ""
+    is_quick: bool = False
+    only: tuple[str, ...] = ()
+    minutes: float | None = None
+    patience: float = 1.0
+    jobs: int = 0
+
+    @property
+    def selection(self) -> str:
+        """What was asked for, in words."""
+        kind = "quick" if self.is_quick else "whole"
+        return f"{kind}, only {', '.join(self.only)}" if self.only else kind
+
+
+def facts_of(request: Request, processes: Processes) -> Facts:
+    """Ask a child what the device is; ProbeError if there is none or it does not answer."""
+    with tempfile.TemporaryDirectory(prefix="amdjit-probe-") as folder:
+        file = Path(folder, "facts")
+        ended = processes.on_chip(
+            _SECONDS_OF_FACTS * request.patience, "facts", str(file), request.device
+        )
+        for value in read_values(file):
+            if value["kind"] == "facts":
+                return read_facts(value["facts"])
+            raise ProbeError(
+                f"{value['why']}\n`amdjit doctor` says what is missing. Without a GPU, try the "
+                "probe on an emulator: amdjit probe --device emulator:gfx1201 --quick"
+            )
+    raise ProbeError(
+        f"the device cannot be asked what it is: the process that asks {ended.reason}. "
+        f"`amdjit doctor` says more.\n{ended.words}"
+    )
+
+
+def chosen(request: Request, target: Target) -> tuple[Batch, ...]:
+    """Return the batches that a request asks for; ProbeError if there are none."""
+    everything = batches(target)
+    found = tuple(
+        batch
+        for batch in everything
+        if (batch.is_quick or not request.is_quick)
+        and (not request.only or any(part in batch.name for part in request.only))
+    )
+    if not found:
+        names = ", ".join(batch.name for batch in everything)
+        raise ProbeError(f"no batch is selected by {request.selection}; there are {names}")
+    return found
+
+
+def run(
+    request: Request,
+    facts: Facts,
+    partial_path: Path,
+    processes: Processes,
+    say: Callable[[str], None],
+) -> tuple[Record, Partial]:
+    """Run what is asked for, or what is left of it, and return the record, and the partial file: to
+    be removed once the record is written, if that is complete. say: takes lines of progress."""
+    target = read_target(facts.target)
+    selected = chosen(request, target)
+    partial = Partial(partial_path, _identity(request, facts), facts)
+    if partial.why_anew:
+        say(partial.why_anew)
+    there = {batch.name for batch in partial.batches}
+    left = [batch for batch in selected if batch.name not in there]
+    if there:
+        say(f"going on with {partial.path}: {len(there)} of {len(selected)} batches are there")
+    with tempfile.TemporaryDirectory(prefix="amdjit-probe-", ignore_cleanup_errors=True) as folder:
+        session = _Session(
+            request,
+            facts,
+            target,
+            processes,
+            partial,
+            Path(folder),
+            Progress(left, len(there), say),
+        )
+        stopped = session.run(left)
+    record = Record(
+        amdjit.__version__,
+        corpus_version(),
+        facts,
+        request.selection,
+        tuple(partial.batches),
+        is_complete=not stopped,
+        stopped=stopped,
+    )
+    return record, partial
+
+
+def _identity(request: Request, facts: Facts) -> dict[str, str]:
+    return {
+        "amdjit": amdjit.__version__,
+        "the source": source_version(Path(amdjit.__file__).parent)[:12],
+        "the corpus": corpus_version(),
+        "the device": f"{facts.device}, {facts.target}, {facts.description}",
+        "the selection": request.selection,
+    }
+
+
+@dataclass
+class _Session:
+    """The rest of a run. Chip: in the calling thread; emulators: in a pool; what both gave is
+    joined in one further thread, in order."""
+
+    request: Request
+    facts: Facts
+    target: Target
+    processes: Processes
+    partial: Partial
+    folder: Path
+    progress: Progress
+    _joins: list[Future[None]] = field(default_factory=list)
+
+    def run(self, left: Sequence[Batch]) -> str:
+        """Run batches and return why not all of them were run; empty if they were."""
+        jobs = self.request.jobs or max(1, (os.cpu_count() or 2) - 1)
+        with ThreadPoolExecutor(jobs) as pool, ThreadPoolExecutor(1) as joiner:
+            try:
+                return self._all(left, pool, joiner)
+            except BaseException as error:
+                self.processes.close()
+                for executor in (pool, joiner):
+                    executor.shutdown(wait=False, cancel_futures=True)
+                if isinstance(error, KeyboardInterrupt):
+                    return "interrupted"
+                raise
+
+    def _all(
+        self, left: Sequence[Batch], pool: ThreadPoolExecutor, joiner: ThreadPoolExecutor
+    ) -> str:
+        emulated = {
+            batch.name: pool.submit(self._on_emulator, batch)
+            for batch in left
+            if batch.cases is not None
+        }
+        stopped = ""
+        for batch in left:
+            if batch.group is Group.TIMING:
+                self._wait()  # the CPU has nothing else to do while launches are timed
+            if not stopped and self._is_late(batch):
+                stopped = "out of time"
+            if stopped:
+                future = emulated.get(batch.name)
+                if future is not None:
+                    future.cancel()
+                continue
+            attempt = self._on_chip(batch)
+            self._joins.append(joiner.submit(self._join, batch, attempt, emulated.get(batch.name)))
+            if not attempt.is_answering:
+                stopped = self._hung(batch, attempt)
+        self._wait()
+        if stopped:
+            self.processes.close()
+        return stopped
+
+    def _wait(self) -> None:
+        for join in self._joins:
+            join.result()
+
+    def _is_late(self, batch: Batch) -> bool:
+        minutes = self.request.minutes
+        if minutes is None:
+            return False
+        limit = 60 * minutes * self.request.patience
+        return self.progress.elapsed + batch.expected > limit
+
+    def _hung(self, batch: Batch, attempt: Attempt) -> str:
+        return (
+            f"{self.facts.device} seems hung: it does not answer after {batch.name} "
+            f"({attempt.detail.splitlines()[0]})"
+        )
+
+    def _file(self, batch: Batch, side: str) -> Path:
+        return self.folder / f"{batch.name.replace('/', '-').replace(' ', '-')}.{side}"
+
+    def _on_chip(self, batch: Batch) -> Attempt:
+        file = self._file(batch, "chip")
+        seconds = batch.seconds * self.request.patience
+        return run_batch(
+            lambda first: self.processes.on_chip(
+                seconds, "run", str(file), self.facts.device, batch.name, str(first)
+            ),
+            file,
+            self._answers,
+        )
+
+    def _answers(self, ended: Ended) -> bool:
+        if ended.is_stuck:
+            return False
+        file = self.folder / "answer"
+        seconds = _SECONDS_OF_ANSWER * self.request.patience
+        return self.processes.on_chip(seconds, "answer", str(file), self.facts.device).code == 0
+
+    def _on_emulator(self, batch: Batch) -> Attempt:
+        file = self._file(batch, "emulator")
+        seconds = _EMULATOR_SECONDS * self.request.patience
+        device = f"emulator:{self.target.name}"
+        return run_batch(
+            lambda first: self.processes.on_emulator(
+                seconds, "run", str(file), device, batch.name, str(first)
+            ),
+            file,
+            lambda ended: True,
+        )
+
+    def _join(self, batch: Batch, chip: Attempt, future: Future[Attempt] | None) -> None:
+        outcome = BatchOutcome(
+            batch.name, batch.group.value, chip.status, chip.seconds, chip.detail
+        )
+        if future is None:
+            outcome = replace(outcome, measurements=tuple(measurements_in(chip.file)))
+        else:
+            emulator = future.result()
+            compared = self._compared(batch, chip.file, emulator.file)
+            outcome = replace(outcome, cases=joined(chip.file, emulator.file, compared))
+            emulator.file.unlink(missing_ok=True)
+        chip.file.unlink(missing_ok=True)
+        if self.processes.is_closed:
+            return  # the emulator or the comparison may have been killed
+        self.partial.add(outcome)
+        self.progress.ended(batch, outcome)
+
+    def _compared(self, batch: Batch, chip: Path, emulator: Path) -> dict[str, CaseOutcome]:
+        if not differing(chip, emulator):
+            return {}
+        file = self._file(batch, "compared")
+        seconds = _EMULATOR_SECONDS * self.request.patience
+        self.processes.on_emulator(
+            seconds, "compare", str(file), self.target.id, batch.name, str(chip), str(emulator)
+        )
+        return outcomes_in(file)
