@@ -10,8 +10,8 @@ from that the whole chip.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from amdjit.cycles.chip import Chip, chip_of
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
 from amdjit.cycles.memory import NativeMemory, memory_of
+from amdjit.cycles.memory_parameters import VALUES
 from amdjit.cycles.parameter_file import values_of
 from amdjit.cycles.parameters import PASSES, passes_name
 from amdjit.cycles.placement import Placement, place
@@ -34,9 +35,9 @@ from amdjit.emulator.analysis.kernel_code import segment_of
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder import decode
 from amdjit.emulator.decoder.traits import Timing
-from amdjit.target import find_target
+from amdjit.target import Target, find_target
 
-__all__ = ["Launch", "estimate"]
+__all__ = ["Launch", "cycles_by_values", "estimate"]
 
 # Wave instructions that an estimate simulates at most, as far as two rounds of resident workgroups
 # allow: half a second.
@@ -68,19 +69,48 @@ def estimate(
     know, for kernels of which no workgroup fits, and for recordings that end before their waves do.
     KeyError if there is no such kernel.
     """
-    target = find_target(code_object.target_name)
-    assert target is not None
+    target = _target(code_object)
     file = None
     if values is None:
         values, file = values_of(target)
+    return _estimate(code_object, kernel, launch, recording, values, file).cycles()
+
+
+def cycles_by_values(
+    code_object: CodeObject, kernel: str, launch: Launch, recording: Recording
+) -> Callable[[Mapping[str, float]], int]:
+    """Return what gives `Cycles.kernel` of a launch for values of the parameters, without the rest
+    of an estimate, for searches. Arguments and errors as those of `estimate`."""
+    whole = _estimate(code_object, kernel, launch, recording, VALUES, None)
+    chip = whole.chip
+
+    def cycles(values: Mapping[str, float]) -> int:
+        return replace(whole, values=values, chip=chip.with_values(values)).kernel_cycles()
+
+    return cycles
+
+
+def _target(code_object: CodeObject) -> Target:
+    target = find_target(code_object.target_name)
+    assert target is not None
+    return target
+
+
+def _estimate(
+    code_object: CodeObject,
+    kernel: str,
+    launch: Launch,
+    recording: Recording,
+    values: Mapping[str, float],
+    file: Path | None,
+) -> _Estimate:
+    target = _target(code_object)
     chip = chip_of(target).with_values(values)
     entry = code_object.kernels[kernel]
     placement = place(entry, target, launch.workgroup_size, launch.dynamic_lds)
     table = _table(code_object, recording, entry.metadata.wave_size)
     _check_complete(table, recording)
-    return _Estimate(
-        code_object, entry, launch, recording, values, chip, placement, table, file
-    ).cycles()
+    return _Estimate(code_object, entry, launch, recording, values, chip, placement, table, file)
 
 
 def _of_file(file: Path | None) -> tuple[str, ...]:
@@ -122,8 +152,7 @@ class _Estimate:
 
     def cycles(self) -> Cycles:
         """Return the result."""
-        wanted = -(-self.launch.workgroups // self.chip.workgroup_processors)
-        simulated = workgroups_to_simulate(self.placement, wanted, self.recording)
+        wanted, simulated = self._workgroups()
         footprint = footprint_of(self.recording, self.launch.workgroups, self.launch.lines)
         waves = self._simulated(footprint, simulated)
         kernel = whole(waves, simulated, wanted, self.placement.resident)
@@ -146,6 +175,18 @@ class _Estimate:
                 *sentences(self.chip, self.table, waves, footprint, wave_size, wanted - simulated),
             ),
         )
+
+    def kernel_cycles(self) -> int:
+        """Return the cycles of the whole launch alone."""
+        wanted, simulated = self._workgroups()
+        footprint = footprint_of(self.recording, self.launch.workgroups, self.launch.lines)
+        waves = self._simulated(footprint, simulated)
+        return whole(waves, simulated, wanted, self.placement.resident)
+
+    def _workgroups(self) -> tuple[int, int]:
+        """Return how many workgroups a workgroup processor runs, and how many are simulated."""
+        wanted = -(-self.launch.workgroups // self.chip.workgroup_processors)
+        return wanted, workgroups_to_simulate(self.placement, wanted, self.recording)
 
     def _simulated(self, footprint: Footprint, count: int) -> list[SimulatedWave]:
         active = min(self.chip.workgroup_processors, self.launch.workgroups)

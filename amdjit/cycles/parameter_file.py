@@ -17,7 +17,7 @@ from amdjit.cycles.parameters import PARAMETERS
 from amdjit.options import OptionError, read_environment
 from amdjit.target import Target, find_target
 
-__all__ = ["SCHEMA", "ParameterFile", "read_parameters", "values_of"]
+__all__ = ["SCHEMA", "ParameterFile", "least_and_most", "read_parameters", "values_of"]
 
 SCHEMA = "amdjit.cycle-parameters/1"
 
@@ -67,14 +67,14 @@ def _check(path: Path, name: str, value: object) -> None:
         )
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise OptionError(f"{path}: parameter {name!r} is {value!r}: give a number")
-    least, most = _limits(name)
+    least, most = least_and_most(name)
     if not least <= value <= most:
         raise OptionError(
             f"{path}: parameter {name!r} is {value!r}: give a number from {least:g} to {most:g}"
         )
 
 
-def _limits(name: str) -> tuple[float, float]:
+def least_and_most(name: str) -> tuple[float, float]:
     """Return the least and the greatest value that the simulation can work with."""
     if name in CHIP_VALUES:
         return 1, 1e15

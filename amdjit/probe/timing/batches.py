@@ -24,10 +24,7 @@ from amdjit.probe.timing.prediction import predict
 from amdjit.probe.timing.scalar_paths import branches, turnarounds
 from amdjit.target import Target
 
-__all__ = ["CLOCK", "batches", "experiments", "measurements"]
-
-CLOCK = "shader clock"
-"""The measurement of the clock, in Hz, whose parameter is the cycle model's clock."""
+__all__ = ["batches", "experiments", "measurements"]
 
 _Kind = Callable[[Target, "Chip | None"], Iterable[Experiment]]
 _KINDS: dict[str, _Kind] = {
@@ -78,7 +75,7 @@ def _chip(target: Target) -> Chip | None:
 
 
 def _of_kind(kind: str, target: Target) -> Iterator[Measurement]:
-    return measurements(_KINDS[kind](target, _chip(target)), target)
+    return measurements(kind, _KINDS[kind](target, _chip(target)), target)
 
 
 def _of_launches(target: Target) -> Iterator[Measurement]:
@@ -86,12 +83,16 @@ def _of_launches(target: Target) -> Iterator[Measurement]:
 
 
 def measurements(
+    name: str,
     chosen: Iterable[Experiment],
     target: Target,
-    effort: Effort = Effort(),  # noqa: B008
+    effort: Effort = Effort(),  # noqa: B008 - it is frozen
 ) -> Iterator[Measurement]:
-    """Make experiments on the current device, and ask the cycle model what it expects; the last
-    measurement is of the clock that was seen."""
+    """Make experiments on the current device, and ask the cycle model what it expects.
+
+    The last measurement is of the shader clock, in Hz, while they ran; name: of these experiments
+    in that one's name.
+    """
     laboratory = Laboratory(amdjit.current_device(), effort, reference())
     values, _ = values_of(target)
     for experiment in chosen:
@@ -101,4 +102,4 @@ def measurements(
         yield median_of(experiment.name, experiment.unit, samples, experiment.parameter, expected)
     chip = _chip(target)
     clock = None if chip is None else chip.with_values(values).clock
-    yield median_of(CLOCK, "Hz", laboratory.clocks, "clock", clock)
+    yield median_of(f"shader clock, {name}", "Hz", laboratory.clocks, "clock", clock)

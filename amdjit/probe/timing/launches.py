@@ -21,7 +21,7 @@ _COPIES = (4 << 10, 1 << 20, 64 << 20)
 
 
 @amdjit.kernel
-def nothing(x):
+def nothing(x):  # type: ignore[no-untyped-def]
     pass
 
 

@@ -24,7 +24,7 @@ _FP8_DEPTH = 64
 
 
 @amdjit.kernel(block=(32 * WAVES, 1, 1))
-def fp8_gemm(a, b, c, d, alpha, beta):
+def fp8_gemm(a, b, c, d, alpha, beta):  # type: ignore[no-untyped-def]
     compute_tile(a, b, c, d, (fp8, f32), _FP8_DEPTH, scaled_sum, (alpha, beta))
 
 

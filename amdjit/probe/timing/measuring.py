@@ -18,9 +18,11 @@ from amdjit.probe.timing.experiment import Effort, Experiment, Launch
 from amdjit.runtime.device import Device
 from amdjit.runtime.streams import Event
 
-__all__ = ["Laboratory", "median_of", "seconds_of"]
+__all__ = ["Laboratory", "median_of", "seconds_of", "spread_of"]
 
 _WARM_SECONDS = 20e-3
+# Samples of which quartiles say something, and how far those of a normal distribution are apart.
+_FEWEST, _NORMAL_QUARTILES = 4, 1.349
 
 
 def seconds_of(launch: Launch, device: Device) -> float:
@@ -94,6 +96,17 @@ class Laboratory:
 
     def _seconds(self, launches: Sequence[Launch]) -> tuple[float, ...]:
         return tuple(seconds_of(launch, self.device) for launch in launches)
+
+
+def spread_of(measurement: Measurement) -> float:
+    """Return the spread of a measurement: the standard deviation that its quartiles suggest, and at
+    least a thousandth of it, below which clocks and events tell nothing."""
+    samples = measurement.samples
+    least = 1e-3 * abs(measurement.value)
+    if len(samples) < _FEWEST:
+        return max(least, max(samples) - min(samples)) if samples else least
+    low, _, high = statistics.quantiles(samples, n=4)
+    return max(least, (high - low) / _NORMAL_QUARTILES)
 
 
 def median_of(

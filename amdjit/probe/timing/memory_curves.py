@@ -37,7 +37,7 @@ class _Level:
 
 
 @amdjit.kernel
-def walk(links, offsets, start, steps, end):
+def walk(links, offsets, start, steps, end):  # type: ignore[no-untyped-def]
     # The offset, which is 0, keeps the address in vector registers.
     place = start + offsets[amdjit.threadIdx.x]
     for _ in range(steps):
@@ -46,7 +46,7 @@ def walk(links, offsets, start, steps, end):
 
 
 @amdjit.kernel
-def read(x, y, passes):
+def read(x, y, passes):  # type: ignore[no-untyped-def]
     total = f32x4()
     for _ in range(passes):
         for i in range(amdjit.grid(1), x.shape[0] // 4, amdjit.gridsize(1)):
@@ -56,14 +56,14 @@ def read(x, y, passes):
 
 
 @amdjit.kernel
-def write(x, y, passes):
+def write(x, y, passes):  # type: ignore[no-untyped-def]
     for turn in range(passes):
         for i in range(amdjit.grid(1), y.shape[0] // 4, amdjit.gridsize(1)):
             y.store(4 * i, f32x4(turn))
 
 
 @amdjit.kernel
-def copy(x, y, passes):
+def copy(x, y, passes):  # type: ignore[no-untyped-def]
     for _ in range(passes):
         for i in range(amdjit.grid(1), x.shape[0] // 4, amdjit.gridsize(1)):
             y.store(4 * i, x.load(4 * i, 4))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject
@@ -10,7 +10,6 @@ from amdjit.cycles import model
 from amdjit.cycles.chip import chip_of
 from amdjit.cycles.errors import NoEstimate
 from amdjit.devices import use
-from amdjit.emulator.counting.recording import Recording
 from amdjit.probe.timing.experiment import Experiment
 from amdjit.profiling.profile import profile
 from amdjit.target import Target
@@ -18,20 +17,7 @@ from amdjit.target import Target
 __all__ = ["Prediction", "predict"]
 
 
-@dataclass(frozen=True, eq=False)
-class RecordedLaunch:
-    """A launch that the emulator has recorded."""
-
-    code_object: CodeObject
-    kernel: str
-    size: model.Launch
-    recording: Recording
-
-    def cycles(self, values: Mapping[str, float]) -> int:
-        """Return how long the launch takes."""
-        return model.estimate(
-            self.code_object, self.kernel, self.size, self.recording, values
-        ).kernel
+_Cycles = Callable[[Mapping[str, float]], int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +26,12 @@ class Prediction:
 
     experiment: Experiment
     target: Target
-    launches: tuple[RecordedLaunch, ...]
+    launches: tuple[_Cycles, ...]
 
     def value(self, values: Mapping[str, float]) -> float:
         """Return the figure. values: of all parameters, by name."""
         clock = chip_of(self.target).with_values(values).clock
-        seconds = [launch.cycles(values) / clock for launch in self.launches]
+        seconds = [cycles(values) / clock for cycles in self.launches]
         return self.experiment.figure(self.experiment.repetitions, seconds, 1 / clock)
 
 
@@ -70,5 +56,5 @@ def predict(experiment: Experiment, target: Target) -> Prediction | None:
         workgroups = experiment.workgroups or each.workgroups
         size = model.Launch(workgroups, x * y * z, each.dynamic_lds, lines)
         whole = CodeObject.read(each.code_object)
-        found.append(RecordedLaunch(whole, each.kernel, size, each.recording))
+        found.append(model.cycles_by_values(whole, each.kernel, size, each.recording))
     return Prediction(experiment, target, tuple(found))
