@@ -107,6 +107,10 @@ if TYPE_CHECKING:
     from amdjit.profiling.profile import LaunchProfile, profile
     from amdjit.runtime.graphs import ExecutableGraph, Graph, GraphNode
     from amdjit.runtime.ranges import named_range
+    from amdjit.tuning.autotuned import TunedKernel, autotune
+    from amdjit.tuning.bench import bench
+    from amdjit.tuning.errors import TuningError
+    from amdjit.tuning.timing import Timing
 
 __version__ = "0.1.0"
 
@@ -167,6 +171,9 @@ __all__ = [
     "SanitizerWarning",
     "Stream",
     "TargetError",
+    "Timing",
+    "TunedKernel",
+    "TuningError",
     "TypeCheckError",
     "UnsupportedSyntaxError",
     "Vectorized",
@@ -175,6 +182,8 @@ __all__ = [
     "argsort",
     "asarray",
     "atomic",
+    "autotune",
+    "bench",
     "bf8",
     "bf8_fnuz",
     "bf8x2",
@@ -336,47 +345,33 @@ __all__ = [
     "zeros_like",
 ]
 
-# What only some programs use is loaded at its first use: names, with the modules that have them.
-_LATE = {
-    "DeviceArray": "amdjit.arrays.device_array",
-    "ExecutableGraph": "amdjit.runtime.graphs",
-    "Graph": "amdjit.runtime.graphs",
-    "GraphNode": "amdjit.runtime.graphs",
-    "Inspection": "amdjit.inspection.inspection",
-    "LaunchProfile": "amdjit.profiling.profile",
-    "MemoryPool": "amdjit.arrays.creation",
-    "SanitizerError": "amdjit.diagnostics.sanitizer",
-    "SanitizerReport": "amdjit.diagnostics.sanitizer",
-    "SanitizerWarning": "amdjit.diagnostics.sanitizer",
-    "Vectorized": "amdjit.algorithms.vectorize",
-    "arange": "amdjit.arrays.creation",
-    "argsort": "amdjit.algorithms.sorting",
-    "asarray": "amdjit.arrays.creation",
-    "compact": "amdjit.algorithms.selection",
-    "empty": "amdjit.arrays.creation",
-    "empty_like": "amdjit.arrays.creation",
-    "exclusive_scan": "amdjit.algorithms.scan",
-    "from_dlpack": "amdjit.arrays.creation",
-    "full": "amdjit.arrays.creation",
-    "full_like": "amdjit.arrays.creation",
-    "histogram": "amdjit.algorithms.histogram",
-    "inclusive_scan": "amdjit.algorithms.scan",
-    "inspect_object": "amdjit.inspection.reading",
-    "load": "amdjit.launching.loaded_modules",
-    "managed_empty": "amdjit.arrays.creation",
-    "named_range": "amdjit.runtime.ranges",
-    "ones": "amdjit.arrays.creation",
-    "ones_like": "amdjit.arrays.creation",
-    "pinned_empty": "amdjit.arrays.creation",
-    "profile": "amdjit.profiling.profile",
-    "reduce": "amdjit.algorithms.reduction",
-    "sort": "amdjit.algorithms.sorting",
-    "to_device": "amdjit.arrays.creation",
-    "unique": "amdjit.algorithms.selection",
-    "vectorize": "amdjit.algorithms.vectorize",
-    "zeros": "amdjit.arrays.creation",
-    "zeros_like": "amdjit.arrays.creation",
-}
+# What only some programs use is loaded at its first use: modules, with the names that they have.
+_LATE_NAMES = {
+    "amdjit.algorithms.histogram": ("histogram",),
+    "amdjit.algorithms.reduction": ("reduce",),
+    "amdjit.algorithms.scan": ("exclusive_scan", "inclusive_scan"),
+    "amdjit.algorithms.selection": ("compact", "unique"),
+    "amdjit.algorithms.sorting": ("argsort", "sort"),
+    "amdjit.algorithms.vectorize": ("Vectorized", "vectorize"),
+    "amdjit.arrays.creation": (
+        "MemoryPool", "arange", "asarray", "empty", "empty_like", "from_dlpack", "full",
+        "full_like", "managed_empty", "ones", "ones_like", "pinned_empty", "to_device", "zeros",
+        "zeros_like",
+    ),
+    "amdjit.arrays.device_array": ("DeviceArray",),
+    "amdjit.diagnostics.sanitizer": ("SanitizerError", "SanitizerReport", "SanitizerWarning"),
+    "amdjit.inspection.inspection": ("Inspection",),
+    "amdjit.inspection.reading": ("inspect_object",),
+    "amdjit.launching.loaded_modules": ("load",),
+    "amdjit.profiling.profile": ("LaunchProfile", "profile"),
+    "amdjit.runtime.graphs": ("ExecutableGraph", "Graph", "GraphNode"),
+    "amdjit.runtime.ranges": ("named_range",),
+    "amdjit.tuning.autotuned": ("TunedKernel", "autotune"),
+    "amdjit.tuning.bench": ("bench",),
+    "amdjit.tuning.errors": ("TuningError",),
+    "amdjit.tuning.timing": ("Timing",),
+}  # fmt: skip
+_LATE = {name: module for module, names in _LATE_NAMES.items() for name in names}
 
 
 _LATE_MODULES = {

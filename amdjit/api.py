@@ -24,13 +24,13 @@ from amdjit.launching.kept_launchers import Launchers
 from amdjit.launching.kernel_options import KernelOptions, checked_options
 from amdjit.launching.launchers import ForAll, Launcher
 from amdjit.launching.numba_names import NumbaNames
-from amdjit.launching.prepared import LaunchableKernel
+from amdjit.launching.prepared import LaunchableKernel, PreparedLaunch, prepare
 from amdjit.launching.quick_calls import QuickCalls
 from amdjit.launching.recompilation import Change
 from amdjit.launching.record_arguments import is_const
 from amdjit.launching.signature import Signature
 from amdjit.launching.specialisations import Specialisations
-from amdjit.options import OptionError, read_environment
+from amdjit.options import CompileOptions, OptionError, read_environment
 from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.streams import Stream
 from amdjit.target import Target, runs_on
@@ -191,6 +191,12 @@ class Kernel(NumbaNames, PickledByName):
             )
         return found[0]
 
+    def prepare(self, *arguments: Any, **keywords: Any) -> PreparedLaunch:
+        """Return what a launch with these arguments on the current device is made of: the code, and
+        the values to pass. The kernel is compiled where that was not done before; nothing runs.
+        """
+        return prepare(self._launchable, arguments, keywords, None)
+
     @overload
     def compile(
         self, *arguments: Any, target: str | None = None, **options: Any
@@ -286,6 +292,20 @@ class Kernel(NumbaNames, PickledByName):
     ) -> int:
         """Return what `max_cooperative_grid` does, which is not Numba's name."""
         return self.max_cooperative_grid(block, dynamic_lds, signature=signature)
+
+    @property
+    def options_given(self) -> dict[str, Any]:
+        """The options that the kernel was decorated with."""
+        return dict(self._options.given)
+
+    def complete_options(self, target: Target, **options: Any) -> CompileOptions:
+        """Return the options of a compilation for a processor. options: in place of the
+        decorator's."""
+        return self._options.complete(target, **options)
+
+    def with_options(self, **options: Any) -> Kernel:
+        """Return a kernel of the same function with further options, compiled on its own."""
+        return type(self)(self.function, {**self._options.given, **options}, self._signatures)
 
     def pickled_parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Return what makes this kernel in a process that does not find it by its name."""

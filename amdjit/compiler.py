@@ -26,7 +26,7 @@ from amdjit.options import CompileOptions, Environment
 from amdjit.tree.verifier import verify
 from amdjit.types import Array
 
-__all__ = ["compile_kernel"]
+__all__ = ["compile_kernel", "keep_built"]
 
 
 def compile_kernel(
@@ -95,11 +95,8 @@ def _build(
     """Return the optimised IR and the linked code object, from the disk cache where the same IR was
     built before."""
     linker = backend.find_linker(environment)
-    # The other options are written in the IR.
-    tools = f"{backend.LLVM_VERSION} {linker}"
     bitcode = tuple(backend.read_library(file) for file in libraries)
-    level = f"{options.wave_size} {options.opt_level}"
-    key = cache.key("code object", llvm, options.target.id, level, tools, *bitcode)
+    key = _key_of_built(llvm, options, environment, bitcode, cache)
     built = cache.get(key)
     if built is None:
         optimized = backend.optimise(llvm, options.target, options, bitcode, environment)
@@ -114,3 +111,26 @@ def _build(
         cache.put(key, built)
     text, code_object = msgpack.unpackb(built)
     return text, code_object
+
+
+def _key_of_built(
+    llvm: str,
+    options: CompileOptions,
+    environment: Environment,
+    bitcode: tuple[bytes, ...],
+    cache: DiskCache,
+) -> str:
+    # The other options are written in the IR.
+    tools = f"{backend.LLVM_VERSION} {backend.find_linker(environment)}"
+    level = f"{options.wave_size} {options.opt_level}"
+    return cache.key("code object", llvm, options.target.id, level, tools, *bitcode)
+
+
+def keep_built(
+    llvm: str, optimized: str, code_object: bytes, options: CompileOptions, environment: Environment
+) -> None:
+    """Put what another process built from the IR of a kernel into the disk cache, where
+    `compile_kernel` finds it. Kernels that link libraries are built here all the same."""
+    cache = code_cache(environment)
+    key = _key_of_built(llvm, options, environment, (), cache)
+    cache.put(key, msgpack.packb((optimized, code_object)))

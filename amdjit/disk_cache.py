@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     tempfile = late("tempfile")
 
-__all__ = ["DiskCache", "source_version"]
+__all__ = ["Contents", "DiskCache", "source_version"]
 
 _LOGGER = logging.getLogger("amdjit")
 
@@ -51,6 +51,23 @@ def source_version(*folders: Path) -> str:
                 f"{file.relative_to(folder)} {facts.st_size} {facts.st_mtime_ns}\n".encode()
             )
     return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a cache holds: entries, their bytes, and the files of those that are damaged or cannot
+    be read."""
+
+    entries: int
+    nbytes: int
+    damaged: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        if not self.entries:
+            return "empty"
+        noun = "entry" if self.entries == 1 else "entries"
+        damaged = f", {len(self.damaged)} of them damaged" if self.damaged else ""
+        return f"{self.entries} {noun}{damaged}, {self.nbytes / 2**20:.1f} MiB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +103,7 @@ class DiskCache:
         except OSError:
             return None
         data = content[_HEADER_SIZE:]
-        if content[:_HEADER_SIZE] != _MAGIC + _checksum(key, data):
+        if content[:_HEADER_SIZE] != _header(key, data):
             _LOGGER.debug("cache entry %s is damaged; removing it", path)
             _remove(path)
             return None
@@ -102,13 +119,31 @@ class DiskCache:
         if path is None or len(data) > self.max_bytes:
             return
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write_whole(path, _MAGIC + _checksum(key, data) + data)
+            # Of several folders that are made at once, only the last has this mode.
+            path.parents[1].mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            _write_whole(path, _header(key, data) + data)
         except OSError as error:
             _LOGGER.debug("cache entry %s cannot be written: %s", path, error)
             return
         if key.endswith(tuple(_PRUNING_DIGITS)):
             self.prune()
+
+    def contents(self) -> Contents:
+        """Return what the directory holds. Every entry is read; damaged ones are left where they
+        are."""
+        entries = list(self._entries())
+        damaged = tuple(path for path, _, _ in entries if not _is_whole(path))
+        return Contents(len(entries), sum(size for _, _, size in entries), damaged)
+
+    def clear(self) -> Contents:
+        """Remove all entries, those of other versions included, and return what is left: what may
+        not be removed. Files that are no entries are left alone."""
+        for path, _, _ in list(self._entries()):
+            _remove(path)
+            with suppress(OSError):
+                path.parent.rmdir()
+        return self.contents()
 
     def prune(self) -> None:
         """Remove the entries that were least recently used until the directory is small enough."""
@@ -123,7 +158,7 @@ class DiskCache:
             total -= size
 
     def _path(self, key: str) -> Path | None:
-        if len(key) != 64 or not set(key) <= set("0123456789abcdef"):
+        if not _is_key(key):
             raise ValueError(f"not a key of DiskCache.key: {key!r}")
         return (
             None if self.directory is None else self.directory / key[:2] / f"{key}{_ENTRY_SUFFIX}"
@@ -142,15 +177,29 @@ class DiskCache:
                 status = path.lstat()
             except OSError:
                 continue
-            if path.suffix == _ENTRY_SUFFIX:
+            if path.suffix == _ENTRY_SUFFIX and _is_key(path.stem):
                 yield path, status.st_mtime, status.st_size
             elif path.suffix == _TEMPORARY_SUFFIX and now - status.st_mtime > _ABANDONED_SECONDS:
                 _remove(path)
 
 
-def _checksum(key: str, data: bytes) -> bytes:
+def _is_key(text: str) -> bool:
+    return len(text) == 64 and set(text) <= set("0123456789abcdef")
+
+
+def _header(key: str, data: bytes) -> bytes:
     # With the key, so that an entry copied to the place of another is noticed.
-    return hashlib.sha256(key.encode() + data).digest()
+    return _MAGIC + hashlib.sha256(key.encode() + data).digest()
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:  # another process has pruned it
+        return True
+    except OSError:
+        return False
+    return content[:_HEADER_SIZE] == _header(path.stem, content[_HEADER_SIZE:])
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -31,10 +31,20 @@ __all__ = [
     "default_target",
     "named_target",
     "read_environment",
+    "rocm_settings",
 ]
 
 # How the emulator computes matrix and dot products of floats: docs/emulator.md.
 MATRIX_ARITHMETICS = ("silicon", "fma")
+
+_OF_ROCM = (
+    "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
+    "CUDA_VISIBLE_DEVICES",
+    "GPU_DEVICE_ORDINAL",
+    "HSA_OVERRIDE_GFX_VERSION",
+    "LD_LIBRARY_PATH",
+)
 
 # KiB, MiB, GiB, TiB as powers of two.
 _BINARY = {"K": 10, "M": 20, "G": 30, "T": 40}
@@ -223,6 +233,12 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         force_color=variables.get("FORCE_COLOR", "0") not in ("", "0"),
         terminal=variables.get("TERM", ""),
     )
+
+
+def rocm_settings(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables of ROCm and of the loader that are set and decide which
+    library and which GPUs a process sees. amdjit does nothing with them but show them."""
+    return {name: variables[name] for name in _OF_ROCM if variables.get(name)}
 
 
 def default_target(environment: Environment) -> Target:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ class Report:
     """The outcome of one check.
 
     largest_error: over all elements, absolute unless `checked` says otherwise; tolerance: the
-    largest allowed.
+    largest allowed; result: what was compared.
     """
 
     example: str
@@ -28,6 +28,7 @@ class Report:
     checked: str
     largest_error: float
     tolerance: float
+    result: Any = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         limit = "exact" if self.tolerance == 0 else f"at most {self.tolerance:.1e}"
@@ -44,7 +45,7 @@ def compare(
     the tolerance."""
     wide = np.int64 if np.asarray(expected).dtype.kind in "iu" else np.float64
     difference = np.abs(np.asarray(result).astype(wide) - np.asarray(expected).astype(wide))
-    return _checked(example, checked, float(np.max(difference)), tolerance)
+    return _checked(example, checked, float(np.max(difference)), tolerance, result)
 
 
 def compare_relative(
@@ -58,7 +59,8 @@ def compare_relative(
     a, b = np.asarray(result).astype(np.float64), np.asarray(expected).astype(np.float64)
     largest = float(np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + 1)))
     epsilon = float(np.finfo(np.asarray(result).dtype).eps)
-    return _checked(example, f"{checked}, relative to |a| + |b| + 1", largest, epsilons * epsilon)
+    relative = f"{checked}, relative to |a| + |b| + 1"
+    return _checked(example, relative, largest, epsilons * epsilon, result)
 
 
 def small_integers(*shape: int, dtype: Any = np.float16) -> Any:
@@ -71,8 +73,9 @@ def small_integers(*shape: int, dtype: Any = np.float16) -> Any:
     return np.where(t % 3 != 0, -(t % 5), t % 5).astype(dtype).reshape(shape)
 
 
-def _checked(example: str, checked: str, largest: float, tolerance: float) -> Report:
-    report = Report(example, amdjit.current_device().name, checked, largest, tolerance)
+def _checked(example: str, checked: str, largest: float, tolerance: float, result: Any) -> Report:
+    name = amdjit.current_device().name
+    report = Report(example, name, checked, largest, tolerance, np.asarray(result))
     if not largest <= tolerance:  # so that NaN fails too
         raise CheckError(str(report))
     return report

@@ -17,9 +17,10 @@ import llvmlite
 
 from amdjit.backend.link import link
 from amdjit.backend.ocml import find_ocml, read_library
-from amdjit.backend.tools import Linker, OwnLinker, find_linker
+from amdjit.backend.tools import Linker, OwnLinker, find_linker, find_lld
 
 if TYPE_CHECKING:
+    from amdjit.backend.assembler import find_assembler
     from amdjit.backend.assembly import annotate_assembly, list_assembly
     from amdjit.backend.emit import emit_object
     from amdjit.backend.guarded import emit_assembly, optimise
@@ -32,11 +33,14 @@ __all__ = [
     "annotate_assembly",
     "emit_assembly",
     "emit_object",
+    "find_assembler",
     "find_linker",
+    "find_lld",
     "find_ocml",
     "link",
     "link_with_variables",
     "list_assembly",
+    "llvm_version",
     "optimise",
     "read_library",
     "without_records",
@@ -48,12 +52,19 @@ LLVM_VERSION = f"llvmlite {llvmlite.__version__}"
 _MODULES = {
     "annotate_assembly": "amdjit.backend.assembly",
     "list_assembly": "amdjit.backend.assembly",
+    "find_assembler": "amdjit.backend.assembler",
     "emit_assembly": "amdjit.backend.guarded",
     "emit_object": "amdjit.backend.emit",
     "link_with_variables": "amdjit.backend.variables",
     "optimise": "amdjit.backend.guarded",
     "without_records": "amdjit.backend.variables",
 }
+
+
+def llvm_version() -> str:
+    """Return the version of the LLVM in llvmlite, such as 22.1.0, which this loads."""
+    binding = importlib.import_module("llvmlite.binding")
+    return ".".join(map(str, binding.llvm_version_info))
 
 
 def __getattr__(name: str) -> Any:

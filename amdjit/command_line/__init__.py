@@ -8,13 +8,37 @@ import sys
 from collections.abc import Sequence
 
 import amdjit
-from amdjit.command_line import bench, demo, devices, explore, inspect, layout, probe
+from amdjit.command_line import (
+    bench,
+    build,
+    cache,
+    demo,
+    devices,
+    doctor,
+    explore,
+    inspect,
+    layout,
+    probe,
+    tune,
+)
 from amdjit.command_line.signatures import parse_signature
 from amdjit.diagnostics import AmdjitError
 
 __all__ = ["main", "parse_signature"]
 
-_COMMANDS = (demo, devices, inspect, explore, layout, bench, probe)
+_COMMANDS = (
+    doctor,
+    demo,
+    devices,
+    inspect,
+    explore,
+    build,
+    layout,
+    bench,
+    probe,
+    tune,
+    cache,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

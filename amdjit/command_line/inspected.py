@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import getsource
 from pathlib import Path
@@ -32,7 +33,15 @@ else:
     kernel_facts = late("amdjit.inspection.kernel_facts")
     reading = late("amdjit.inspection.reading")
 
-__all__ = ["Inspected", "add_target", "compile_bundle", "compile_kernel", "find", "is_object"]
+__all__ = [
+    "Inspected",
+    "add_target",
+    "compile_bundle",
+    "compile_kernel",
+    "find",
+    "is_object",
+    "with_example",
+]
 
 _OBJECTS = (".hsaco", ".co", ".o", ".hipfb")
 
@@ -119,15 +128,22 @@ def _compile(
 ) -> CompiledKernel | CompiledBundle:
     file, name = split_name(target)
     kernel = load_kernel(file, name)
-    types = parse_signature(signature)
+    types = parse_signature(signature, kernel.function.__globals__)
     options = {"debug_variables": True} if variables else {}
-    try:
+    with with_example(kernel, target, types):
         compiled: CompiledKernel | CompiledBundle = kernel.compile(
             *types, target=processors, **options
         )
         return compiled
+
+
+@contextmanager
+def with_example(kernel: Kernel, target: str, types: Sequence[object]) -> Iterator[None]:
+    """Let an error that types were not given show how `--signature` gives them."""
+    try:
+        yield
     except LaunchError as error:
-        if types:
+        if types or not kernel.parameter_names or "takes" not in str(error):
             raise
         example = ",".join(_likely_type(kernel, parameter) for parameter in kernel.parameter_names)
         raise LaunchError(

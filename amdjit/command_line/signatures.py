@@ -1,34 +1,60 @@
-"""Signatures on the command line: types of arguments, and constants, as text."""
+"""Signatures on the command line: types of arguments, and constants, as text.
+
+argument = constant | "int" | "float" | tuple | element [ axes {fact} ]
+tuple    = "(" argument {"," argument} [","] ")"
+element  = a scalar or vector type, or a name of the kernel's file: a type, a class, a NumPy type
+axes     = "[" axis {"," axis} "]", an axis is ":" or "::1"; "[()]" for an array without axes
+fact     = "strided" | "in rows" | "over 2 GiB" | "overlapping"
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
 from amdjit.diagnostics import LaunchError
+from amdjit.frontend import element_of_dtype
 from amdjit.language import vector_types
+from amdjit.language.complex_types import complex64, complex128
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
-from amdjit.types import SCALARS, Scalar, Type, Vector
+from amdjit.types import SCALARS, Array, Record, Scalar, Type, Vector
 
 __all__ = ["parse_signature"]
 
+_NO_NAMES: Mapping[str, object] = {}
+_FACTS: Mapping[str, dict[str, bool]] = {
+    "strided": {"contiguous": False},
+    "in rows": {"rows": True},
+    "over 2 GiB": {"over_2gib": True},
+    "overlapping": {"distinct": False},
+}
 
-def parse_signature(text: str) -> list[Type | int | float | bool | None]:
-    """Parse types such as `f32,f32[:],f16[:, ::1],f32x4,int`, and constants for `Const`
-    parameters."""
-    return [_parse_argument(part.strip()) for part in _split(text) if part.strip()]
+
+def parse_signature(text: str, names: Mapping[str, object] = _NO_NAMES) -> list[Any]:
+    """Parse types such as `f32,f32[:],f16[:, ::1] overlapping,f32x4,int,(i32, f32[:])`, and
+    constants for `Const` parameters.
+
+    names: those of the kernel's file, where classes of records and NumPy's types are looked up.
+    LaunchError for what is no type.
+    """
+    return [_parse_argument(part, names) for part in _split(text)]
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas outside brackets."""
+    """Split at commas outside brackets; a comma at the end adds nothing."""
     parts, depth = [""], 0
     for character in text:
-        depth += (character == "[") - (character == "]")
+        depth += (character in "[(") - (character in "])")
         if character == "," and depth == 0:
             parts.append("")
         else:
             parts[-1] += character
-    return parts
+    return [part.strip() for part in parts if part.strip()]
 
 
-def _parse_argument(text: str) -> Type | int | float | bool | None:
+def _parse_argument(text: str, names: Mapping[str, object]) -> Any:
     constants = {"None": None, "True": True, "False": False}
     if text in constants:
         return constants[text]
@@ -39,34 +65,60 @@ def _parse_argument(text: str) -> Type | int | float | bool | None:
             return number(text)
         except ValueError:
             continue
-    return _parse_type(text)
+    if text.startswith("(") and text.endswith(")"):
+        return tuple(_parse_argument(part, names) for part in _split(text[1:-1]))
+    return _parse_type(text, names)
 
 
-def _parse_type(text: str) -> Type:
-    vectors = (value for value in vars(vector_types).values() if isinstance(value, Vector))
-    types: dict[str, Type] = {str(type): type for type in (*SCALARS, *vectors)}
-    name, bracket, axes = text.partition("[")
-    element = types.get(name.strip())
-    if element is None:
-        scalars = ", ".join(map(str, SCALARS))
-        raise LaunchError(
-            f"{text!r} is not a type; there are {scalars}, vectors such as f16x8, arrays such as "
-            "f32[:, ::1]"
-        )
+def _parse_type(text: str, names: Mapping[str, object]) -> Any:
+    name, bracket, rest = (part.strip() for part in text.partition("["))
+    element = _element(name, names, text)
     if not bracket:
         return element
-    parts = [axis.strip() for axis in axes.rstrip("] ").split(",")]
-    if (
-        any(part not in (":", "::1") for part in parts)
-        or "::1" in parts[:-1]
-        or not text.endswith("]")
-    ):
+    axes, closed, facts = rest.partition("]")
+    parts = [axis.strip() for axis in axes.split(",")]
+    is_sound = all(part in (":", "::1") for part in parts) and "::1" not in parts[:-1]
+    if not closed or not (is_sound or parts == ["()"]):
         raise LaunchError(
             f"{text!r} is not an array type; write one `:` per axis, such as f32[:, ::1]"
         )
-    if not isinstance(element, Scalar):
+    if isinstance(element, np.dtype):
+        element = element_of_dtype(element)
+    if not isinstance(element, (Scalar, Record)):
         raise LaunchError(
             f"{text!r} is not an array type: arrays hold scalars; a kernel reads vectors with "
             "`a.load(i, n)`"
         )
-    return element[tuple(slice(None, None, 1 if part == "::1" else None) for part in parts)]
+    slices = [slice(None, None, 1 if part == "::1" else None) for part in parts]
+    array = element[() if parts == ["()"] else tuple(slices)]
+    return _with_facts(array, facts, text)
+
+
+def _element(name: str, names: Mapping[str, object], text: str) -> Any:
+    vectors = (value for value in vars(vector_types).values() if isinstance(value, Vector))
+    own = (*SCALARS, *vectors, complex64, complex128)
+    types: dict[str, Type] = {str(type): type for type in own}
+    if name in types:
+        return types[name]
+    found = names.get(name)
+    if isinstance(found, (Type, type, np.dtype)):
+        return found
+    scalars = ", ".join(map(str, SCALARS))
+    raise LaunchError(
+        f"{text!r} is not a type; there are {scalars}, vectors such as f16x8, arrays such as "
+        "f32[:, ::1], and what the kernel's file names"
+    )
+
+
+def _with_facts(array: Array, text: str, whole: str) -> Array:
+    """Return an array type with the facts that are written behind it."""
+    rest = text.strip()
+    while rest:
+        fact = next((each for each in _FACTS if rest.startswith(each)), None)
+        if fact is None:
+            raise LaunchError(
+                f"{whole!r} is not an array type: behind it may stand {', '.join(_FACTS)}"
+            )
+        array = array.with_facts(**_FACTS[fact])
+        rest = rest[len(fact) :].strip()
+    return array

@@ -45,7 +45,6 @@ class BatchStatus(Enum):
     DONE = "done"
     CRASHED = "crashed"
     HUNG = "hung"
-    LEFT_OUT = "left out"
 
 
 @dataclass(frozen=True, slots=True)

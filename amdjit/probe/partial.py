@@ -8,7 +8,7 @@ from typing import Any
 
 import msgpack
 
-from amdjit.probe.outcome import BatchOutcome, BatchStatus, Facts, plain, read_batch, read_facts
+from amdjit.probe.outcome import BatchOutcome, Facts, plain, read_batch, read_facts
 
 __all__ = ["Partial"]
 
@@ -52,7 +52,7 @@ class Partial:
         if changes:
             self.why_anew = f"{self.path} is not continued: {'; '.join(changes)}"
             return False
-        self.batches = [batch for batch in found if batch.status is not BatchStatus.LEFT_OUT]
+        self.batches = found
         # What was cut off at the end is written over.
         whole = b"".join(msgpack.packb(plain(batch)) for batch in self.batches)
         self.path.write_bytes(msgpack.packb([identity, facts]) + whole)

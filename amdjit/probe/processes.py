@@ -22,6 +22,14 @@ __all__ = ["Ended", "Processes", "scrubbed"]
 
 _MOST_WORDS = 1500
 _SECONDS_TO_DIE = 10.0
+# What the user's environment may ask for would make other results of the same case.
+_PLAIN = {
+    "AMDJIT_DEBUG": "",
+    "AMDJIT_EMULATOR_MATRIX": "",
+    "AMDJIT_SANITIZE": "",
+    "AMDJIT_SANITIZE_JSON": "",
+    "AMDJIT_WARNINGS": "0",
+}
 _CHILD = (sys.executable, "-m", "amdjit.probe.child")
 
 
@@ -44,7 +52,8 @@ class Ended:
         if self.code < 0:
             with suppress(ValueError):
                 return f"ended by {signal.Signals(-self.code).name}"
-        return f"ended with exit code {self.code}"
+        code = f"{self.code:#x}" if self.code > 0xFFFF else f"{self.code}"  # Windows' exceptions
+        return f"ended with exit code {code}"
 
 
 @dataclass
@@ -62,12 +71,12 @@ class Processes:
 
     def on_chip(self, seconds: float, *arguments: str) -> Ended:
         """Run a task on the device under test and wait for its end."""
-        return self._run([*self.chip, *arguments], seconds, dict(self.environment))
+        return self._run([*self.chip, *arguments], seconds, {**_PLAIN, **self.environment})
 
     def on_emulator(self, seconds: float, *arguments: str) -> Ended:
         """Run a task that needs no GPU and wait for its end. Several may run: each uses a thread of
         the CPU."""
-        variables = {"AMDJIT_EMULATOR_THREADS": "1", **self.environment}
+        variables = {**_PLAIN, "AMDJIT_EMULATOR_THREADS": "1", **self.environment}
         return self._run([*self.emulator, *arguments], seconds, variables)
 
     @property
@@ -97,6 +106,7 @@ class Processes:
                     env={**os.environ, **variables},
                     # A Ctrl-C in the terminal is for the parent, which decides what ends.
                     start_new_session=sys.platform != "win32",
+                    creationflags=_OWN_GROUP,
                 )
                 self._live.add(process)
             try:
@@ -133,6 +143,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
+# Windows' CREATE_NEW_PROCESS_GROUP, which `subprocess` has there only.
+_OWN_GROUP = 0x200 if sys.platform == "win32" else 0
 _PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/\"':,;()\[\]]+)+[\\/]([^\s\\/\"':,;()\[\]]+)")
 
 

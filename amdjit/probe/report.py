@@ -61,7 +61,9 @@ def _differences(subjects: list[Subject]) -> list[str]:
 
 def shown_subject(subject: Subject, examples: int) -> list[str]:
     """Return a subject's lines: how its results differ, and the first examples."""
-    cases = f"{len(subject.different)} of {len(subject.compared)} cases"
+    known = sorted(subject.rules - {"documented"})
+    certainty = f"; certainty: {' and '.join(known)}" if known else ""
+    cases = f"{len(subject.different)} of {len(subject.compared)} cases{certainty}"
     lines = [f"  {subject.name} ({cases}): {subject.summary()}"]
     for case, difference in subject.examples[:examples]:
         lines.append(f"    {shown_difference(case, difference)}"[:_WIDTH])

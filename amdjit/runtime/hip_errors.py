@@ -6,6 +6,21 @@ from __future__ import annotations
 from amdjit.diagnostics.capture_refusals import CAPTURE_REFUSALS
 from amdjit.diagnostics.errors import BackendError
 
+INSTALL_HIP = "Install ROCm's HIP runtime, or say with ROCM_PATH where it is."
+INSTALL_HIP_PYTHON = "Install it: pip install hip-python"
+JOIN_GROUPS = "sudo usermod -a -G render,video $USER, then log in again."
+LOAD_DRIVER = "sudo modprobe amdgpu; if there is no such module, install AMD's amdgpu-dkms."
+SHARE_DEVICE_FILES = "Start the container with --device /dev/kfd --device /dev/dri."
+UPDATE_ROCM = "Update ROCm, for RDNA 4 to 6.4.1 or newer."
+"""What can be done where HIP is not there, or not as it should be."""
+
+FIRST_WITH_VERSION_6 = 60_300_000
+"""The number of ROCm 6.3's HIP, the first that reads code objects of version 6, which LLVM writes
+since 19."""
+WITHOUT_VERSION_6 = (
+    "which does not read amdjit's code objects: they have version 6, which HIP reads from 6.3 on"
+)
+
 _RESTART = "The GPU's state is lost for this process: start it anew."
 _WRONG_TARGET = (
     "Compile for the GPU's own processor (`amdjit devices` shows it), as launches do by themselves."
@@ -52,7 +67,8 @@ class HipError(BackendError):
     """HIP refused or failed.
 
     name, code: HIP's, such as hipErrorOutOfMemory and 2. text: HIP's own words. doing: what amdjit
-    was about to do. remedy: what can be done, empty if amdjit knows nothing.
+    was about to do. what: all this as a sentence. remedy: what can be done, empty if amdjit knows
+    nothing.
     """
 
     def __init__(
@@ -70,12 +86,9 @@ class HipError(BackendError):
         self.text = text
         self.detail = detail
         self.remedy = _REMEDIES.get(code, "") if remedy is None else remedy
-        parts = [
-            f"HIP could not {doing}: {name} ({code}), {text or 'no further words'}.",
-            detail,
-            self.remedy,
-        ]
-        super().__init__(" ".join(part for part in parts if part))
+        failed = f"HIP could not {doing}: {name} ({code}), {text or 'no further words'}."
+        self.what = f"{failed} {detail}" if detail else failed
+        super().__init__(f"{self.what} {self.remedy}" if self.remedy else self.what)
 
     def with_detail(self, detail: str, remedy: str | None = None) -> HipError:
         """Return this error with one more sentence before the remedy, or before another remedy."""
@@ -84,4 +97,10 @@ class HipError(BackendError):
 
 
 class HipUnavailableError(BackendError):
-    """HIP is not installed on this machine or does not work; the message says what is missing."""
+    """HIP is not installed on this machine or does not work. what: what is missing; remedy: what
+    can be done."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        self.what = what
+        self.remedy = remedy
+        super().__init__(f"{what} {remedy}")

@@ -12,7 +12,6 @@ import pytest
 
 import amdjit
 from amdjit import command_line, demo
-from amdjit.command_line import demo as demo_command
 from amdjit.demo import run_demo
 from amdjit.devices import Inventory
 from amdjit.examples import transpose_wmma, wmma_matmul
@@ -73,7 +72,7 @@ def test_a_wrong_example_fails_the_demo(
 
 
 def test_a_failed_demo_is_a_failed_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_command, "run_demo", lambda device: 2)
+    monkeypatch.setattr(demo, "run_demo", lambda device: 2)
     assert command_line.main(["demo", "--device", "emulator:gfx1201"]) == 1
 
 

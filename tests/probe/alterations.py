@@ -167,6 +167,7 @@ ALTERATIONS: Mapping[str, Callable[[], None]] = MappingProxyType(
         "fma_f32 without denormals": lambda: _change(
             "v_fma_f32", _of_expression(_without_denormals)
         ),
+        "fma_f32 last bit": lambda: _change("v_fma_f32", _of_expression(_last_bit)),
         "rcp_f32 last bit": lambda: _change("v_rcp_f32", _of_expression(_last_bit)),
         "sqrt_f32 last bit": lambda: _change("v_sqrt_f32", _of_expression(_last_bit)),
         "bfe_u32 one more": lambda: _change("v_bfe_u32", _of_expression(_one_more)),

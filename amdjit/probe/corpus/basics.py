@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 import amdjit
 from amdjit import atomic, shared
@@ -15,17 +16,18 @@ from amdjit.target import Target
 __all__ = ["batches", "tiny"]
 
 _BLOCK = 256
+_FACTOR = 2.5
 
 
 @amdjit.kernel
-def _saxpy(a, x, y, out):  # type: ignore[no-untyped-def]
+def _saxpy(a, x, y, out):
     i = amdjit.grid(1)
     if i < out.shape[0]:
         out[i] = a * x[i] + y[i]
 
 
 @amdjit.kernel
-def _reversed_blocks(x, out):  # type: ignore[no-untyped-def]
+def _reversed_blocks(x, out):
     i = amdjit.grid(1)
     values = shared.array(256, amdjit.f32)
     values[amdjit.threadIdx.x] = x[i]
@@ -34,7 +36,7 @@ def _reversed_blocks(x, out):  # type: ignore[no-untyped-def]
 
 
 @amdjit.kernel
-def _histogram(values, counts):  # type: ignore[no-untyped-def]
+def _histogram(values, counts):
     i = amdjit.grid(1)
     if i < values.shape[0]:
         atomic.add(counts, values[i], 1)
@@ -53,18 +55,24 @@ def batches(target: Target) -> tuple[Batch, ...]:
 
 
 def _cases(target: Target) -> Iterator[Case]:
-    for name, run in (("saxpy", _run_saxpy), ("LDS", _run_lds), ("atomic add", _run_histogram)):
-        yield Case(name, name, run, _named(name))
+    yield Case("saxpy", "saxpy", _run_saxpy, _numbers)
+    yield Case("LDS", "LDS", _run_lds)
+    yield Case("atomic add", "atomic add", _run_histogram)
 
 
-def _named(name: str) -> Callable[[int, int], str]:
-    return lambda result, element: f"{name}, element {element}"
+def _saxpy_data() -> NDArray[np.float32]:
+    return np.random.default_rng(1).standard_normal((2, 1000)).astype(np.float32)
+
+
+def _numbers(result: int, element: int) -> str:
+    x, y = _saxpy_data()[:, element].tolist()
+    return f"{_FACTOR} * {x} + {y}"
 
 
 def _run_saxpy() -> Results:
-    x, y = np.random.default_rng(1).standard_normal((2, 1000)).astype(np.float32)
+    x, y = _saxpy_data()
     out = np.zeros_like(x)
-    _saxpy[4, _BLOCK](np.float32(2.5), x, y, out)
+    _saxpy[4, _BLOCK](np.float32(_FACTOR), x, y, out)
     return (out,)
 
 

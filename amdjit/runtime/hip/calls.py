@@ -12,7 +12,12 @@ from typing import Any
 from amdjit.options import read_environment
 from amdjit.runtime.hip import library
 from amdjit.runtime.hip.forked import is_forked, refusal
-from amdjit.runtime.hip_errors import HipError, HipUnavailableError
+from amdjit.runtime.hip_errors import (
+    INSTALL_HIP,
+    INSTALL_HIP_PYTHON,
+    HipError,
+    HipUnavailableError,
+)
 from amdjit.runtime.pending import Pending
 from amdjit.target import Target
 
@@ -31,7 +36,7 @@ def hip_library() -> Any:
         functions = importlib.import_module("hip").hip
     except (ImportError, AttributeError) as error:
         raise HipUnavailableError(
-            f"hip-python is not installed ({error}): pip install hip-python"
+            f"hip-python is not installed ({error}).", INSTALL_HIP_PYTHON
         ) from error
     found = library.choose(read_environment(os.environ).rocm_path)
     if found is not None:
@@ -53,8 +58,7 @@ def call(doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
             raise
         words = _BYTES.sub(r"\1", str(error))
         raise HipUnavailableError(
-            f"the HIP runtime cannot {doing}: {words}. Install ROCm's HIP runtime, or say with "
-            "ROCM_PATH where it is."
+            f"the HIP runtime cannot {doing}: {words}.", INSTALL_HIP
         ) from error
     except ValueError as error:  # a code that this hip-python does not know yet
         raise HipError(doing, _UNKNOWN_ERROR, "an unknown error", str(error)) from error

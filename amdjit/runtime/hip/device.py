@@ -28,7 +28,7 @@ class HipDevice(HipPools, HipHostMemory, HipStreams, HipCaptures, HipLaunches):
         self.name = f"hip:{index}"
         self.dlpack_device = (dlpack.ROCM, index)
         self.is_only_one = call("count the devices", self.hip.hipGetDeviceCount) == 1
-        properties = _properties(index)
+        properties = device_properties(index)
         architecture = text_of(properties.gcnArchName)
         self.target = _target_of(self.name, architecture)
         self.multiprocessor_count = properties.multiProcessorCount
@@ -48,7 +48,8 @@ class HipDevice(HipPools, HipHostMemory, HipStreams, HipCaptures, HipLaunches):
         return f"<HipDevice {self.name}: {self.description}>"
 
 
-def _properties(index: int) -> Any:
+def device_properties(index: int) -> Any:
+    """Return HIP's properties of a device; HipError if it has none."""
     library = hip_library()
     doing = f"read the properties of device {index}"
     try:

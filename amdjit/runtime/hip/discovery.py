@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from amdjit.diagnostics.errors import BackendError
+from amdjit.late_methods import dataclass
 from amdjit.options import read_environment
 from amdjit.runtime.hip import library
-from amdjit.runtime.hip.calls import call, hip_library
-from amdjit.runtime.hip.device import HipDevice
+from amdjit.runtime.hip.calls import call, hip_library, text_of
+from amdjit.runtime.hip.device import HipDevice, device_properties
+from amdjit.target import Target, device_target
 
 
 def discover() -> tuple[list[HipDevice], str]:
@@ -29,6 +32,60 @@ def discover() -> tuple[list[HipDevice], str]:
         except BackendError as error:
             reasons.append(str(error))
     return devices, "; ".join(reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDevice:
+    """A device as HIP reports it.
+
+    name: amdjit's, such as "hip:0". product: the maker's. architecture: the processor's target id.
+    memory, lds: bytes, of the device and at most of a workgroup. multiprocessors: as HIP counts
+    them. target: amdjit's, None if it has none. why_not: why kernels cannot run on it, empty if
+    they can.
+    """
+
+    name: str
+    product: str
+    architecture: str
+    memory: int
+    wave_size: int
+    multiprocessors: int
+    lds: int
+    target: Target | None
+    why_not: str
+
+
+def found_devices() -> Iterator[FoundDevice]:
+    """Yield all devices that HIP reports, usable or not. BackendError if HIP does not work, or a
+    device says nothing."""
+    for index in range(call("count the devices", hip_library().hipGetDeviceCount)):
+        properties = device_properties(index)
+        architecture = text_of(properties.gcnArchName)
+        yield FoundDevice(
+            name=f"hip:{index}",
+            product=text_of(properties.name),
+            architecture=architecture,
+            memory=properties.totalGlobalMem,
+            wave_size=properties.warpSize,
+            multiprocessors=properties.multiProcessorCount,
+            lds=properties.sharedMemPerBlock,
+            target=device_target(architecture),
+            why_not=_why_not(index),
+        )
+
+
+def runtime_version() -> int:
+    """Return the version of HIP as a number, which `version_text` writes out."""
+    number: int = call("read the runtime's version", hip_library().hipRuntimeGetVersion)
+    return number
+
+
+def _why_not(index: int) -> str:
+    try:
+        HipDevice(index)
+    except BackendError as error:
+        return str(error)
+    return ""
 
 
 def is_expected() -> bool:

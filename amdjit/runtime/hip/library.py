@@ -17,7 +17,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["choose", "is_there", "let_open", "loaded"]
+from amdjit.late_methods import dataclass
+
+__all__ = ["Place", "all_loaded", "choose", "is_there", "let_open", "loaded", "places", "unopened"]
 
 # Newest first: ROCm 7 and 6 are the versions whose HIP amdjit knows.
 _NAMES = {
@@ -27,27 +29,54 @@ _NAMES = {
 _FOLDERS = {"linux": "lib", "win32": "bin"}
 # Wheels that bring HIP: PyTorch's for ROCm, and AMD's ROCm wheels.
 _WHEELS = ("torch", "_rocm_sdk_core")
+_LOADER = "where the loader looks (LD_LIBRARY_PATH, ldconfig)"
 _MAPPED = re.compile(r" (/.*/libamdhip64[^/]*\.so[^/]*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place where HIP is looked for.
+
+    where: in words, such as "lib of ROCM_PATH". found: the library to open, a file or a name that
+    the loader finds; None if there is none. refused: what the loader says of files that it finds
+    and cannot load, empty if there are none.
+    """
+
+    where: str
+    found: str | None
+    refused: str = ""
 
 
 def choose(rocm_path: Path | None) -> str | None:
     """Return the HIP library to open: a file, or a name that the loader finds; None if there is
-    none.
+    none."""
+    return next((place.found for place in places(rocm_path) if place.found), None)
 
-    It is the one that the process has, else that of ROCM_PATH, of a wheel, of the loader's own
-    folders, of /opt/rocm. A wheel comes before the system because its package may be imported
-    later, and brings its HIP along.
+
+def places(rocm_path: Path | None) -> Iterator[Place]:
+    """Yield the places where HIP is looked for. The first that has a library is the one.
+
+    These are the process, ROCM_PATH, wheels, the loader's own folders, /opt/rocm. A wheel comes
+    before the system because its package may be imported later, and brings its HIP along. Each
+    place is looked at when it is asked for; the loader is asked by loading.
     """
-    there = loaded()
-    if there is not None:
-        return there
+    yield Place("this process", loaded())
+    if rocm_path is not None:
+        folder = rocm_path / _folder()
+        yield Place(f"ROCM_PATH ({folder})", _first_file([folder]))
+    yield Place(f"the packages {' and '.join(_WHEELS)}", _first_file(_wheel_folders()))
+    yield _of_loader()
+    if sys.platform != "win32":
+        yield Place("/opt/rocm*/lib", _first_file(_system_folders()))
+
+
+def unopened(rocm_path: Path | None, more: Iterable[Path] = ()) -> list[str]:
+    """Return the files of HIP in the folders that amdjit looks into, and in more folders, without
+    loading any."""
     folders = [] if rocm_path is None else [rocm_path / _folder()]
-    found = _first_file([*folders, *_wheel_folders()])
-    if found is None:
-        found = next((name for name in _names() if _loads(name)), None)
-    if found is None and sys.platform != "win32":
-        found = _first_file(sorted(Path("/opt").glob("rocm*/lib"), reverse=True))
-    return found
+    searched = dict.fromkeys((*folders, *_wheel_folders(), *more, *_system_folders()))
+    found = (_first_file([folder]) for folder in searched)
+    return list({str(Path(file).resolve()): file for file in found if file}.values())
 
 
 def loaded() -> str | None:
@@ -55,11 +84,17 @@ def loaded() -> str | None:
     system does not tell."""
     if sys.platform == "win32":
         return next((name for name in _names() if _is_loaded_on_windows(name)), None)
+    return next(iter(all_loaded()), None)
+
+
+def all_loaded() -> list[str]:
+    """Return the files of all HIP libraries in this process, of which only one should be there. On
+    Windows, and where the system does not tell, there are none."""
     try:
         mapped = _MAPPED.findall(Path("/proc/self/maps").read_text())
     except OSError:
-        return None
-    return next((file for file in mapped if Path(file).exists()), None)
+        return []
+    return [file for file in dict.fromkeys(mapped) if Path(file).exists()]
 
 
 def is_there(rocm_path: Path | None) -> bool:
@@ -110,12 +145,29 @@ def _wheel_folders() -> Iterator[Path]:
             yield Path(root) / _folder()
 
 
-def _loads(name: str) -> bool:
+def _system_folders() -> list[Path]:
+    return [] if sys.platform == "win32" else sorted(Path("/opt").glob("rocm*/lib"), reverse=True)
+
+
+def _of_loader() -> Place:
+    refused: list[str] = []
+    for name in _names():
+        refusal = _refusal(name)
+        if refusal is None:
+            return Place(_LOADER, name, "; ".join(refused))
+        # A library that is not there is named itself; one that is, its file or what it lacks.
+        if not refusal.startswith(f"{name}: cannot open") and sys.platform != "win32":
+            refused.append(refusal)
+    return Place(_LOADER, None, "; ".join(refused))
+
+
+def _refusal(name: str) -> str | None:
+    """Return what the loader says if it cannot load a library, None if it can."""
     try:
         ctypes.CDLL(name)
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        return str(error)
+    return None
 
 
 def _is_loaded_on_windows(name: str) -> bool:

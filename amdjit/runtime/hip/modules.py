@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 from amdjit.late import late
 from amdjit.runtime.hip.calls import call, hip_library, version_text
 from amdjit.runtime.hip.handles import Handle
-from amdjit.runtime.hip_errors import HipError
+from amdjit.runtime.hip_errors import (
+    FIRST_WITH_VERSION_6,
+    UPDATE_ROCM,
+    WITHOUT_VERSION_6,
+    HipError,
+)
 
 if TYPE_CHECKING:
     from amdjit import code_object
@@ -22,8 +27,6 @@ else:
 # What HIP says of code objects that it cannot load: hipErrorInvalidDeviceFunction, InvalidImage,
 # NoBinaryForGpu, SharedObjectInitFailed.
 _REFUSED_CODE = frozenset({98, 200, 209, 303})
-# ROCm 6.3: the first that reads code objects of version 6, which LLVM writes since 19.
-_FIRST_WITH_VERSION_6 = 60_300_000
 
 
 class HipFunction:
@@ -92,10 +95,6 @@ def _explained(error: HipError) -> HipError:
         return error
     number = call("read the runtime's version", hip_library().hipRuntimeGetVersion)
     found = f"This is HIP {version_text(number)}"
-    if number >= _FIRST_WITH_VERSION_6:
+    if number >= FIRST_WITH_VERSION_6:
         return error.with_detail(f"{found}.")
-    return error.with_detail(
-        f"{found}, which does not read amdjit's code objects: they have version 6, which HIP reads "
-        "from 6.3 on.",
-        "Update ROCm, for RDNA 4 to 6.4.1 or newer.",
-    )
+    return error.with_detail(f"{found}, {WITHOUT_VERSION_6}.", UPDATE_ROCM)

@@ -8,11 +8,14 @@
  *
  * Environment: STANDIN_HIP_DEVICES (1), STANDIN_HIP_ARCH (gfx1201), STANDIN_HIP_VERSION (70253211),
  * STANDIN_HIP_MEMORY (bytes, 16 GiB), STANDIN_HIP_MULTIPROCESSORS (32), STANDIN_HIP_POOLS (1: it has memory pools),
- * STANDIN_HIP_MANAGED (1: it has managed memory), STANDIN_HIP_FAIL ("hipMalloc=2,hipModuleLoadData=209").
+ * STANDIN_HIP_MANAGED (1: it has managed memory), STANDIN_HIP_FAIL ("hipMalloc=2,hipModuleLoadData=209"),
+ * STANDIN_HIP_CRASH and STANDIN_HIP_HANG ("hipMalloc,hipModuleLoadData": functions that end the process, or never
+ * return), STANDIN_HIP_WRONG (a kernel: the next copy from the device after each of its launches has a wrong bit).
  */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +27,7 @@
 typedef int hipError_t;
 enum {
   hipSuccess = 0, hipErrorInvalidValue = 1, hipErrorOutOfMemory = 2, hipErrorInvalidConfiguration = 9,
-  hipErrorInvalidDevicePointer = 17, hipErrorNoDevice = 100, hipErrorInvalidDevice = 101, hipErrorInvalidImage = 200,
+  hipErrorInvalidDevicePointer = 17, hipErrorNoDevice = 100, hipErrorInvalidDevice = 101, hipErrorInvalidImage = 200, hipErrorFileNotFound = 301,
   hipErrorNoBinaryForGpu = 209, hipErrorInvalidHandle = 400, hipErrorIllegalState = 401, hipErrorNotFound = 500,
   hipErrorNotReady = 600, hipErrorContextIsDestroyed = 709, hipErrorLaunchFailure = 719,
   hipErrorCooperativeLaunchTooLarge = 720,
@@ -166,6 +169,24 @@ static hipError_t failure(const char *function) {
   return code || !environment ? code : failure_in(environment, function);
 }
 
+/* What a driver does that tells nothing. Read once, because every function of HIP asks. */
+static const char *crashing, *hanging, *miscomputed;
+__attribute__((constructor)) static void read_misbehaviour(void) {
+  crashing = getenv("STANDIN_HIP_CRASH");
+  hanging = getenv("STANDIN_HIP_HANG");
+  miscomputed = getenv("STANDIN_HIP_WRONG");
+}
+static bool is_listed(const char *list, const char *function) {
+  size_t length = strlen(function);
+  for (const char *at = list; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+    if (!strncmp(at, function, length) && (!at[length] || at[length] == ',')) return true;
+  return false;
+}
+static void misbehave(const char *function) {
+  if (is_listed(crashing, function)) raise(SIGSEGV);
+  while (is_listed(hanging, function)) pause();
+}
+
 /* HIP forbids its functions in functions that a stream calls: a real runtime hangs there. */
 static hipError_t refuse_in_host_function(const char *function) {
   fprintf(stderr, "stand-in HIP: %s was called by a function of hipLaunchHostFunc\n", function);
@@ -176,6 +197,7 @@ static void unlock(int *unused) { (void)unused; pthread_mutex_unlock(&lock); }
 #define ENTER                                                              \
   __attribute__((cleanup(unlock))) int entered = pthread_mutex_lock(&lock); \
   (void)entered;                                                           \
+  if (crashing || hanging) misbehave(__func__);                            \
   if (in_host_function) return refuse_in_host_function(__func__);           \
   if (failure(__func__)) return failure(__func__)
 
@@ -252,7 +274,8 @@ hipError_t hipGetDevicePropertiesR0600(Properties *properties, int device) {
   snprintf(properties->name, sizeof properties->name, "Stand-in GPU");
   snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "%s", architecture());
   properties->totalGlobalMem = total_memory();
-  properties->warpSize = 32;
+  properties->sharedMemPerBlock = 64 << 10;
+  properties->warpSize = !strncmp(architecture(), "gfx9", 4) ? 64 : 32;
   properties->maxThreadsPerBlock = 1024;
   properties->multiProcessorCount = (int)number("STANDIN_HIP_MULTIPROCESSORS", 32);
   properties->cooperativeLaunch = 1;
@@ -267,6 +290,7 @@ static const Words WORDS[] = {
   {101, "hipErrorInvalidDevice", "invalid device ordinal"},
   {200, "hipErrorInvalidImage", "device kernel image is invalid"},
   {209, "hipErrorNoBinaryForGpu", "no kernel image is available for execution on the device"},
+  {301, "hipErrorFileNotFound", "file not found"},
   {400, "hipErrorInvalidHandle", "invalid resource handle"}, {500, "hipErrorNotFound", "named symbol not found"},
   {600, "hipErrorNotReady", "device not ready"}, {700, "hipErrorIllegalAddress", "an illegal memory access was encountered"},
   {401, "hipErrorIllegalState", "the operation cannot be performed in the present state"},

@@ -343,8 +343,8 @@ def test_discovery_tells_why_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) ->
     assert "/dev/kfd" in reason
     standin.set_failures()
     monkeypatch.setattr(discovery, "hip_library", _no_hip_python)
-    assert hip.discover() == ([], "hip-python is not installed")
+    assert hip.discover() == ([], "hip-python is not installed. Install it.")
 
 
 def _no_hip_python() -> Any:
-    raise HipUnavailableError("hip-python is not installed")
+    raise HipUnavailableError("hip-python is not installed.", "Install it.")

@@ -38,6 +38,18 @@ hipError_t hipModuleLoadData(Module **module, const void *image) {
   **module = (Module){image, nbytes, emulated, current};
   return hipSuccess;
 }
+hipError_t hipModuleLoad(Module **module, const char *path) {
+  *module = NULL;
+  FILE *file = fopen(path, "rb");
+  if (!file) return hipErrorFileNotFound;
+  fseek(file, 0, SEEK_END);
+  long nbytes = ftell(file);
+  rewind(file);
+  char *image = malloc(nbytes + 1); /* never freed, as the module holds it */
+  bool whole = fread(image, 1, nbytes, file) == (size_t)nbytes;
+  fclose(file);
+  return whole ? hipModuleLoadData(module, image) : hipErrorFileNotFound;
+}
 hipError_t hipModuleUnload(Module *module) {
   ENTER;
   REFUSE(refused_in_thread());

@@ -1,0 +1,73 @@
+"""The code of a build for one processor: its needs and limits, read from the code object."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from amdjit.compiled_kernel import CompiledKernel
+from amdjit.target import Target
+
+__all__ = ["BuiltTarget", "built_target"]
+
+
+@dataclass(frozen=True)
+class BuiltTarget:
+    """A code object and what it needs.
+
+    max_block: the most work-items of a workgroup. required_block: its exact shape, or None.
+    lds_bytes: static LDS of a workgroup; lds_limit: the most with dynamic LDS. vgprs, sgprs: of a
+    wave, with what is spilled of them. scratch_bytes: of a work-item.
+    """
+
+    target: Target
+    code_object: bytes
+    wave_size: int
+    max_block: int
+    required_block: tuple[int, int, int] | None
+    lds_bytes: int
+    lds_limit: int
+    vgprs: int
+    sgprs: int
+    vgpr_spills: int
+    sgpr_spills: int
+    scratch_bytes: int
+
+    @property
+    def id(self) -> str:
+        """The target id."""
+        return self.target.id
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the code object, in hexadecimal digits."""
+        return hashlib.sha256(self.code_object).hexdigest()
+
+    @property
+    def numbers(self) -> tuple[tuple[str, int], ...]:
+        """The numbers by name, as C and JSON have them."""
+        names = (
+            "wave_size", "max_block", "lds_bytes", "lds_limit", "vgprs", "sgprs", "vgpr_spills",
+            "sgpr_spills", "scratch_bytes",
+        )  # fmt: skip
+        return tuple((name, getattr(self, name)) for name in names)
+
+
+def built_target(compiled: CompiledKernel, code_object: bytes) -> BuiltTarget:
+    """Return what a compiled kernel needs; `code_object` is what is delivered of it."""
+    metadata = compiled.linked.kernels[compiled.name].metadata
+    target = compiled.target
+    return BuiltTarget(
+        target=target,
+        code_object=code_object,
+        wave_size=metadata.wave_size,
+        max_block=min(metadata.max_flat_workgroup_size, target.max_workgroup_size),
+        required_block=metadata.required_workgroup_size,
+        lds_bytes=metadata.group_segment_bytes,
+        lds_limit=target.lds_per_workgroup,
+        vgprs=metadata.vgpr_count,
+        sgprs=metadata.sgpr_count,
+        vgpr_spills=metadata.vgpr_spills,
+        sgpr_spills=metadata.sgpr_spills,
+        scratch_bytes=metadata.private_segment_bytes,
+    )

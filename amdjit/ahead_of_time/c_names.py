@@ -1,0 +1,48 @@
+"""Python's names as C and C++ can have them, each once."""
+
+from __future__ import annotations
+
+__all__ = ["CNames", "c_identifier"]
+
+# Keywords of C and C++, and what their headers and compilers may define as macros.
+_RESERVED_TEXT = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+    char32_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
+    constinit continue decltype default delete do double dynamic_cast else enum explicit export
+    extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
+    nullptr operator or or_eq private protected public register reinterpret_cast requires restrict
+    return short signed sizeof static static_assert static_cast struct switch template this
+    thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using
+    virtual void volatile wchar_t while xor xor_eq
+    _Alignas _Alignof _Atomic _BitInt _Bool _Complex _Decimal32 _Decimal64 _Decimal128 _Generic
+    _Imaginary _Noreturn _Static_assert _Thread_local
+    NULL EOF assert errno linux near far stderr stdin stdout unix offsetof min max
+"""
+_RESERVED = frozenset(_RESERVED_TEXT.split())
+
+
+def c_identifier(name: str) -> str:
+    """Return a name as an identifier of C: other letters than ASCII become `_u` and their code,
+    reserved words end in an underscore."""
+    letters = (
+        each if each.isascii() and (each.isalnum() or each == "_") else f"_u{ord(each):04x}"
+        for each in name
+    )
+    text = "".join(letters)
+    return f"{text}_" if text in _RESERVED else text
+
+
+class CNames:
+    """Gives out names of one scope, each once: what is taken gets a number."""
+
+    def __init__(self, *taken: str) -> None:
+        self._taken = set(taken)
+
+    def take(self, wanted: str) -> str:
+        """Return the name, or the first of `wanted_2`, `wanted_3` that is free."""
+        name, count = wanted, 1
+        while name in self._taken:
+            count += 1
+            name = f"{wanted}_{count}"
+        self._taken.add(name)
+        return name

@@ -1,0 +1,203 @@
+"""What a program passes to a compiled kernel, and where its machine values stand.
+
+A kernel's parameters are arrays, numbers, vectors, and tuples or records of these. `Interface` has
+them as a tree with their names in Python and in C, and every machine value of the kernarg segment
+with its offset. It is the same for all targets of a build.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from amdjit.ahead_of_time.c_names import CNames, c_identifier
+from amdjit.compiled_kernel import CompiledKernel
+from amdjit.diagnostics.errors import InternalError
+from amdjit.frontend import CompileTime
+from amdjit.language.launch_numbers import LaunchUse, PythonNumber
+from amdjit.runtime.arguments import ArgumentPacker
+from amdjit.types import Array, Known, Scalar, Structure, Tuple, Type, Vector
+
+__all__ = ["CompiledIn", "Group", "Interface", "Leaf", "MachineValue", "interface_of"]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A single value that the program passes.
+
+    name: in Python, such as `p.scale`. path: of the member in the arguments' struct. label: the
+    path as one name. written: whether the kernel may write the array. used: whether the kernel
+    uses the number at all.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    label: str
+    type: Type
+    written: bool = False
+    used: bool = True
+
+
+@dataclass(frozen=True)
+class Group:
+    """A tuple or record: its parts in order. label: the path as one name."""
+
+    name: str
+    path: tuple[str, ...]
+    label: str
+    type: Tuple
+    parts: tuple[Leaf | Group | CompiledIn, ...]
+
+
+@dataclass(frozen=True)
+class CompiledIn:
+    """A parameter, or a part of one, whose value is part of the code."""
+
+    name: str
+    value: object
+
+
+Parameter = Leaf | Group | CompiledIn
+
+
+@dataclass(frozen=True)
+class MachineValue:
+    """A value of the kernarg segment. member: its name in the kernarg struct.
+
+    part: "data", "extent" or "stride" of an array, else "value". axis: of an extent or a stride.
+    """
+
+    member: str
+    leaf: Leaf
+    part: str
+    axis: int
+    type: Type
+    offset: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a program passes to a kernel. values: in the order of the kernarg segment.
+
+    kernarg_bytes: the size of the explicit part.
+    """
+
+    parameters: tuple[Parameter, ...]
+    values: tuple[MachineValue, ...]
+    kernarg_bytes: int
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """All single values that the program passes."""
+        return tuple(each for each in _flat(self.parameters) if isinstance(each, Leaf))
+
+    @property
+    def arrays(self) -> tuple[Leaf, ...]:
+        """The arrays among them."""
+        return tuple(leaf for leaf in self.leaves if isinstance(leaf.type, Array))
+
+    @property
+    def constants(self) -> tuple[CompiledIn, ...]:
+        """What is part of the code."""
+        return tuple(each for each in _flat(self.parameters) if isinstance(each, CompiledIn))
+
+
+def _flat(parameters: Sequence[Parameter]) -> Iterator[Leaf | CompiledIn]:
+    for each in parameters:
+        if isinstance(each, Group):
+            yield from _flat(each.parts)
+        else:
+            yield each
+
+
+def interface_of(compiled: CompiledKernel, names: Sequence[str]) -> Interface:
+    """Return the interface of a kernel whose parameters have these names.
+
+    The kernel takes no record, no number that Python computes, and no array from outside:
+    `refusals.check` has been called.
+    """
+    reader = _Reader(compiled)
+    taken = CNames()
+    parameters = tuple(
+        reader.parameter(name, (), taken.take(c_identifier(name)), argument)
+        for name, argument in zip(names, compiled.arguments, strict=True)
+    )
+    values = _machine_values(compiled, parameters)
+    return Interface(parameters, values, _packer(compiled).nbytes)
+
+
+class _Reader:
+    """Makes the tree of the parameters."""
+
+    def __init__(self, compiled: CompiledKernel) -> None:
+        parameters = zip(compiled.parameters, compiled.written, strict=True)
+        self._written = {variable.name for variable, written in parameters if written}
+        self._used = {use.number.text for use in compiled.launch_uses if isinstance(use, LaunchUse)}
+        self._labels = CNames()
+
+    def parameter(
+        self, name: str, above: tuple[str, ...], member: str, argument: Type | CompileTime
+    ) -> Parameter:
+        """Return a parameter, or a part of one, and the parts below it."""
+        if isinstance(argument, (CompileTime, Known)):
+            return CompiledIn(name, argument.value)
+        path = (*above, member)
+        label = self._labels.take("_".join(path))
+        if isinstance(argument, Tuple):
+            return Group(name, path, label, argument, self._parts(name, path, argument))
+        used = not isinstance(argument, PythonNumber) or name in self._used
+        return Leaf(name, path, label, argument, name in self._written, used)
+
+    def _parts(self, name: str, path: tuple[str, ...], type: Tuple) -> tuple[Parameter, ...]:
+        taken, parts = CNames(), []
+        for field, element in zip(_fields(type), type.elements, strict=True):
+            member = taken.take(c_identifier(f"item{field}" if field.isdecimal() else field))
+            parts.append(self.parameter(f"{name}.{field}", path, member, element))
+        return tuple(parts)
+
+
+def _fields(type: Tuple) -> Sequence[str]:
+    structure: Structure | None = type.structure
+    return (
+        structure.fields if structure is not None else [str(i) for i in range(len(type.elements))]
+    )
+
+
+def _packer(compiled: CompiledKernel) -> ArgumentPacker:
+    parameters = compiled.parameters
+    return ArgumentPacker([each.name for each in parameters], [each.type for each in parameters])
+
+
+def _machine_values(
+    compiled: CompiledKernel, parameters: Sequence[Parameter]
+) -> tuple[MachineValue, ...]:
+    leaves = {each.name: each for each in _flat(parameters) if isinstance(each, Leaf)}
+    packer, taken, found = _packer(compiled), CNames(), []
+    uses = zip(compiled.parameters, packer.fields, compiled.launch_uses, strict=True)
+    for variable, fields, use in uses:
+        leaf = leaves.get(use.number.text if isinstance(use, LaunchUse) else variable.name)
+        if leaf is None:
+            raise InternalError(f"{compiled.name}: nothing is passed for {variable.name}")
+        pieces = _pieces(variable.type)
+        for field, (part, axis, type) in zip(fields, pieces, strict=True):
+            suffix = {"value": "", "data": "_data"}.get(part, f"_{part}{axis}")
+            if isinstance(use, LaunchUse):
+                suffix = f"_{use.type}"
+            member = taken.take(leaf.label + suffix)
+            nbytes = field.nbytes
+            found.append(MachineValue(member, leaf, part, axis, type, field.offset, nbytes))
+    return tuple(sorted(found, key=lambda value: value.offset))
+
+
+def _pieces(type: Type) -> Iterator[tuple[str, int, Type]]:
+    """Yield part, axis and type of the machine values of an argument."""
+    if not isinstance(type, Array):
+        assert isinstance(type, (Scalar, Vector))
+        yield "value", 0, type
+        return
+    yield "data", 0, type
+    parts = ("extent", "stride") if type.layout.has_strides else ("extent",)
+    for part, axis in itertools.product(parts, range(type.ndim)):
+        yield part, axis, type.index_type

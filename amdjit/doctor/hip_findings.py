@@ -1,0 +1,196 @@
+"""Questions about HIP: its library, its devices, PyTorch's own. A child process asks them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from amdjit.doctor.child import Ended
+from amdjit.doctor.driver import has_gpu
+from amdjit.doctor.finding import Finding, State
+from amdjit.doctor.machine import Machine
+from amdjit.runtime.hip import library
+from amdjit.runtime.hip_errors import (
+    FIRST_WITH_VERSION_6,
+    INSTALL_HIP,
+    UPDATE_ROCM,
+    WITHOUT_VERSION_6,
+)
+
+__all__ = ["default_device", "gpus", "hip_library", "pytorch", "usable"]
+
+_DRIVER_FAILED = (
+    "Look for what the driver says in `sudo dmesg`, and try `rocminfo`; restart the machine if "
+    "that fails, too."
+)
+_USE_ANOTHER = "Use the emulator, or a GPU with one of the processors in docs/reference/targets.md."
+_ONE_LIBRARY = (
+    "Unset ROCM_PATH, or import torch before amdjit's first use of the GPU: the memory and "
+    "streams of one HIP are unknown to the other."
+)
+_OF_TORCH = re.compile(r"^hip\b[^=\n]*= *'([^']+)'", re.MULTILINE)
+_NO_DEVICE = 100  # hipErrorNoDevice
+
+
+def hip_library(machine: Machine, survey: Ended) -> Iterator[Finding]:
+    """Which HIP library is used, where it was found, and why no other one."""
+    places = _first(survey, "places")
+    opened = _first(survey, "opened")
+    failed = _first(survey, "failed")
+    refused = [place["refused"] for place in places.get("places", ()) if place["refused"]]
+    if opened:
+        yield from _opened(machine, places, opened, refused)
+    elif failed.get("remedy") == INSTALL_HIP and not _found(places) and not refused:
+        state = State.PROBLEM if has_gpu(machine) else State.NOTE
+        where = ", ".join(place["where"] for place in places["places"])
+        found = machine.shown(f"there is none; looked in {where}")
+        yield Finding("HIP library", state, found, failed["remedy"])
+    elif failed:
+        unsaid = [words for words in refused if words not in failed["what"]]
+        words = "; ".join([failed["what"], *unsaid])
+        remedy = failed["remedy"] or _DRIVER_FAILED
+        yield Finding("HIP library", State.PROBLEM, machine.shown(words), remedy)
+    elif survey.how:
+        library_file = _found(places) or "HIP"
+        found = f"{library_file}: the process that asked it {survey.how}. {survey.said}".strip()
+        yield Finding("HIP library", State.PROBLEM, machine.shown(found), _DRIVER_FAILED)
+
+
+def gpus(machine: Machine, survey: Ended) -> Iterator[Finding]:
+    """The devices that HIP reports, and why some cannot be used."""
+    failed = _first(survey, "failed")
+    for device in _all(survey, "device"):
+        yield _device(device)
+    if not _first(survey, "opened"):
+        return
+    if failed:
+        is_missed = failed["code"] != _NO_DEVICE or has_gpu(machine)
+        state = State.PROBLEM if is_missed else State.NOTE
+        remedy = failed["remedy"] or _DRIVER_FAILED
+        yield Finding("GPUs", state, machine.shown(failed["what"]), remedy)
+    elif survey.how:
+        found = f"the process that asked HIP for its devices {survey.how}. {survey.said}"
+        yield Finding("GPUs", State.PROBLEM, machine.shown(found.strip()), _DRIVER_FAILED)
+
+
+def default_device(machine: Machine, survey: Ended) -> Iterator[Finding]:
+    """Which device kernels run on where the program chooses none."""
+    default = _first(survey, "default")
+    if default and not default["name"]:
+        remedy = "Correct AMDJIT_DEVICE, or unset it: then kernels run on the emulator at least."
+        found = machine.shown(default["what"].partition(" (")[0])
+        yield Finding("default", State.PROBLEM, found, remedy)
+    elif default:
+        found = f"kernels run on {default['name']} where the program chooses no device"
+        yield Finding("default", State.OK, found, facts={"device": default["name"]})
+
+
+def pytorch(machine: Machine, survey: Ended) -> Iterator[Finding]:
+    """Whether PyTorch is there, with a HIP of its own, without importing it."""
+    loaded = library.all_loaded()
+    if len(loaded) > 1:
+        found = f"this process has {len(loaded)} HIP libraries: {', '.join(loaded)}"
+        yield Finding("PyTorch", State.PROBLEM, machine.shown(found), _ONE_LIBRARY)
+    try:
+        version = metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return
+    own = _hip_of_torch()
+    facts = dict(version=version, hip=own[0], library=own[1] and machine.shown(own[1]))
+    taken = _found(_first(survey, "places"))
+    if not own[0] and not own[1]:
+        found = f"torch {version}, built without ROCm: its tensors are in the host's memory"
+        yield Finding("PyTorch", State.OK, found, facts=facts)
+    elif own[1] and taken and Path(taken).resolve() != Path(own[1]).resolve():
+        found = f"torch {version} brings {own[1]}, but amdjit takes {taken}"
+        yield Finding("PyTorch", State.NOTE, machine.shown(found), _ONE_LIBRARY, facts)
+    else:
+        brings = "with a HIP library of its own" if own[1] else "which uses the system's HIP"
+        found = f"torch {version} for HIP {own[0] or '(unknown version)'}, {brings}"
+        yield Finding("PyTorch", State.OK, found, facts=facts)
+
+
+def usable(survey: Ended) -> list[str]:
+    """Return the names of the GPUs that kernels can run on."""
+    return [device["name"] for device in _all(survey, "device") if not device["why_not"]]
+
+
+def _opened(
+    machine: Machine, places: dict[str, Any], opened: dict[str, Any], refused: list[str]
+) -> Iterator[Finding]:
+    files = opened["loaded"] or [_found(places)]
+    where = places["places"][-1]["where"]
+    others = [file for file in places["files"] if Path(file).resolve() != Path(files[0]).resolve()]
+    parts = [f"{files[0]}, HIP {opened['text']}, from {where}"]
+    parts += [f"not taken, as this comes first: {', '.join(others)}"] if others else []
+    parts += [f"cannot be loaded: {'; '.join(refused)}"] if refused else []
+    found = machine.shown("; ".join(parts))
+    facts = dict(
+        file=machine.shown(files[0]),
+        version=opened["text"],
+        others=[machine.shown(other) for other in others],
+    )
+    if len(opened["loaded"]) > 1:
+        found = f"{found}; the process has {len(opened['loaded'])} of them"
+        yield Finding("HIP library", State.PROBLEM, found, _ONE_LIBRARY, facts)
+    elif opened["version"] < FIRST_WITH_VERSION_6:
+        found = f"{found}; {WITHOUT_VERSION_6}"
+        yield Finding("HIP library", State.PROBLEM, found, UPDATE_ROCM, facts)
+    elif refused:
+        yield Finding(
+            "HIP library", State.NOTE, found, f"Remove what is broken. {INSTALL_HIP}", facts
+        )
+    else:
+        yield Finding("HIP library", State.OK, found, facts=facts)
+
+
+def _device(device: dict[str, Any]) -> Finding:
+    counted = "CUs" if device["architecture"].startswith("gfx9") else "WGPs"
+    found = (
+        f"{device['product']}, {device['architecture']}, {device['memory'] / 2**30:.1f} GiB, "
+        f"waves of {device['wave_size']}, {device['multiprocessors']} {counted}, "
+        f"{device['lds'] / 2**10:g} KiB of LDS"
+    )
+    facts = {key: device[key] for key in _FACTS}
+    if not device["why_not"]:
+        return Finding(device["name"], State.OK, found, facts=facts)
+    if device["target"] is None:
+        found = f"{found}; {device['why_not']}"
+        return Finding(device["name"], State.NOTE, found, _USE_ANOTHER, facts)
+    return Finding(
+        device["name"], State.PROBLEM, f"{found}; {device['why_not']}", _DRIVER_FAILED, facts
+    )
+
+
+_FACTS = ("product", "architecture", "memory", "wave_size", "multiprocessors", "lds", "target")
+
+
+def _hip_of_torch() -> tuple[str | None, str | None]:
+    """Return the version of HIP that PyTorch was built for, and the file of the HIP that it brings;
+    None for what there is not."""
+    spec = find_spec("torch")
+    for root in (spec.submodule_search_locations if spec else None) or ():
+        try:
+            match = _OF_TORCH.search(Path(root, "version.py").read_text())
+        except OSError:
+            match = None
+        files = sorted(Path(root, "lib").glob("libamdhip64*"))
+        return match and match[1], str(files[0]) if files else None
+    return None, None
+
+
+def _found(places: dict[str, Any]) -> str | None:
+    found: list[str] = [each["found"] for each in places.get("places", ()) if each["found"]]
+    return found[0] if found else None
+
+
+def _all(survey: Ended, stage: str) -> list[dict[str, Any]]:
+    return [line for line in survey.lines if line.get("stage") == stage]
+
+
+def _first(survey: Ended, stage: str) -> dict[str, Any]:
+    return next(iter(_all(survey, stage)), {})

@@ -1,0 +1,152 @@
+"""Questions about Python, its packages, LLVM and its tools, and amdjit's settings."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+import amdjit
+from amdjit import backend
+from amdjit.diagnostics.errors import BackendError
+from amdjit.doctor.finding import Finding, State
+from amdjit.doctor.machine import Machine
+from amdjit.options import Environment, OptionError, read_environment, rocm_settings
+
+__all__ = ["llvm", "packages", "python", "settings"]
+
+_SYSTEMS = {"linux": "Linux", "win32": "Windows", "darwin": "macOS"}
+_NO_GPU_HERE = (
+    "amdjit compiles and emulates here; it drives AMD GPUs on Linux, x86-64, alone: hip-python "
+    "has no package for other machines"
+)
+_ON_LINUX = "To use an AMD GPU, run amdjit on Linux (docs/installing.md)."
+# Needed, and shown if they are there: what brings HIP's functions, and lld with an assembler.
+_NEEDED = ("llvmlite", "numpy", "ml_dtypes", "msgpack", "xxhash")
+_OF_HIP = "hip-python"
+_PACKAGE_OF_LLD = "ziglang"
+_OPTIONAL = ("rocm-bindings-core", "rocm-bindings-hip", _PACKAGE_OF_LLD)
+_REQUIREMENT = re.compile(r"([\w.-]+)\s*([^;]*)(;.*)?")
+_BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
+_REINSTALL = "pip install --upgrade amdjit"
+
+
+def python(machine: Machine) -> Iterator[Finding]:
+    """Which Python on which system, and what works there."""
+    system = _SYSTEMS.get(machine.system, machine.system)
+    found = (
+        f"amdjit {amdjit.__version__}, Python {platform.python_version()}, {system} "
+        f"{machine.processor}"
+    )
+    facts = dict(amdjit=amdjit.__version__, python=platform.python_version(), system=system)
+    if machine.has_hip_python:
+        yield Finding("Python", State.OK, found, facts=facts)
+    else:
+        yield Finding("Python", State.NOTE, f"{found}; {_NO_GPU_HERE}", _ON_LINUX, facts)
+
+
+def packages(machine: Machine) -> Iterator[Finding]:
+    """Which packages there are, in which versions, and whether amdjit can work with them."""
+    needed = (*_NEEDED, _OF_HIP) if machine.has_hip_python else _NEEDED
+    versions = {name: _version(name) for name in (*needed, *_OPTIONAL)}
+    there = {name: version for name, version in versions.items() if version}
+    found = ", ".join(f"{name} {version}" for name, version in there.items())
+    missing = [name for name in needed if name not in there]
+    unfit = [f"{name} {there[name]} ({bound})" for name, bound in _unfit(there)]
+    wrong = [f"{', '.join(missing)} missing"] if missing else []
+    wrong += [f"not of a version that amdjit works with: {', '.join(unfit)}"] if unfit else []
+    if wrong:
+        yield Finding(
+            "packages", State.PROBLEM, f"{'; '.join(wrong)}. There are {found}", _REINSTALL, there
+        )
+    else:
+        yield Finding("packages", State.OK, found, facts=there)
+
+
+def llvm(machine: Machine) -> Iterator[Finding]:
+    """Which LLVM compiles, what links, and what assembles inline assembly."""
+    environment = machine.environment()
+    version = backend.llvm_version()
+    lld = _tool(backend.find_lld, environment)
+    assembler = _tool(backend.find_assembler, environment)
+    linker = _tool(backend.find_linker, environment)
+    found = f"{version} in llvmlite; linker {linker}, lld {lld}, assembler {assembler}"
+    shown = machine.shown(found.replace("None", "none"))
+    tools = dict(linker=linker, lld=lld, assembler=assembler)
+    facts = {
+        "LLVM": version,
+        **{key: value and machine.shown(value) for key, value in tools.items()},
+    }
+    try:
+        backend.find_linker(environment)
+    except BackendError as error:
+        remedy = "Correct AMDJIT_LINKER, or unset it: amdjit links by itself."
+        yield Finding("LLVM", State.PROBLEM, machine.shown(f"{error}; {shown}"), remedy, facts)
+        return
+    if lld and assembler:
+        yield Finding("LLVM", State.OK, shown, facts=facts)
+    else:
+        remedy = 'Only for inline assembly and rare objects: pip install "amdjit[lld]"'
+        yield Finding("LLVM", State.NOTE, shown, remedy, facts)
+
+
+def settings(machine: Machine) -> Iterator[Finding]:
+    """Which environment variables are set, and whether amdjit can read its own."""
+    of_amdjit = {n: v for n, v in sorted(machine.variables.items()) if n.startswith("AMDJIT_")}
+    given = {**of_amdjit, **rocm_settings(machine.variables)}
+    if "ROCM_PATH" in machine.variables:
+        given["ROCM_PATH"] = machine.variables["ROCM_PATH"]
+    facts = {name: machine.shown(value) for name, value in given.items()}
+    found = ", ".join(f"{name}={value}" for name, value in facts.items())
+    try:
+        read_environment(machine.variables)
+    except OptionError as error:
+        remedy = "Correct the variable, or unset it (docs/reference/environment.md)."
+        yield Finding("settings", State.PROBLEM, machine.shown(str(error)), remedy, facts)
+        return
+    if "HSA_OVERRIDE_GFX_VERSION" in given:
+        remedy = "Unset HSA_OVERRIDE_GFX_VERSION: amdjit compiles for the GPU's own processor."
+        found += "; the GPU passes for another processor, whose code may fail on it"
+        yield Finding("settings", State.NOTE, found, remedy, facts)
+    elif found:
+        yield Finding("settings", State.OK, found, facts=facts)
+
+
+def _tool(find: Callable[[Environment], object], environment: Environment) -> str | None:
+    try:
+        found = str(find(environment))
+    except BackendError:
+        return None
+    program = found.split()[0]
+    return _PACKAGE_OF_LLD if _PACKAGE_OF_LLD in Path(program).parts else program
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _unfit(versions: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield packages with a version that amdjit's own package does not allow, and the bound."""
+    try:
+        requirements = metadata.requires("amdjit") or []
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        return
+    for requirement in requirements:
+        match = _REQUIREMENT.match(requirement)
+        if match is None or "extra" in (match[3] or "") or match[1] not in versions:
+            continue
+        for sign, bound in _BOUND.findall(match[2]):
+            version, limit = _numbers(versions[match[1]]), _numbers(bound)
+            if (version < limit) if sign == ">=" else (version >= limit):
+                yield match[1], f"needed: {sign}{bound}"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    start = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, start[0].split("."))) if start else (sys.maxsize,)

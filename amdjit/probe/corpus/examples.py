@@ -1,0 +1,63 @@
+"""The examples: each checks itself against NumPy, and what it compared is compared bit by bit with
+the emulator's, too."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from amdjit.probe.case import Batch, Case, Group, Results
+from amdjit.target import Feature, Target
+
+__all__ = ["EXAMPLES", "batches"]
+
+# Examples by their modules, with what they need of a processor.
+EXAMPLES: dict[str, Feature | None] = {
+    "vector_add": None, "saxpy": None, "reduction": None, "user_intrinsic": None,
+    "jacobi": None, "transpose_shuffle": None, "hgemv": None, "w4a16_gemm": None, "dlrm": None,
+    "simple_sgemm": Feature.MFMA, "simple_hgemm": None, "perf_hgemm": None, "tuned_gemm": None,
+    "i8_gemm": None, "flash_attention": None, "article_fragments": Feature.WAVE32,
+    **dict.fromkeys(
+        ("mlp", "transpose_wmma", "wide_k_int8", "wmma_gemm", "wmma_matmul",
+         "wmma_matmul_f32_input"),
+        Feature.WMMA_GFX12,
+    ),
+}  # fmt: skip
+_SLOW = ("tuned_gemm", "i8_gemm", "flash_attention", "article_fragments", "dlrm")
+_QUICK = ("vector_add", "saxpy", "reduction", "transpose_shuffle", "simple_hgemm")
+
+
+def batches(target: Target) -> tuple[Batch, ...]:
+    """Return the batches of examples: those that take long have one each."""
+    here = [name for name, need in EXAMPLES.items() if need is None or need in target.features]
+    others = [name for name in here if name not in _SLOW and name not in _QUICK]
+    quick = [name for name in here if name in _QUICK]
+    parts = {"quick": quick, "others": others} | {name: [name] for name in here if name in _SLOW}
+    return tuple(
+        Batch(
+            f"examples/{part}", Group.EXAMPLES, seconds=120.0, is_quick=part == "quick",
+            cases=partial(_cases, names), expected=4.0 if part == "quick" else 8.0,
+        )
+        for part, names in parts.items()
+    )  # fmt: skip
+
+
+def _cases(names: list[str], target: Target) -> Iterator[Case]:
+    for name in names:
+        yield Case(name, name, partial(_run, name), partial(_inputs, name))
+
+
+def _run(name: str) -> Results:
+    """Run an example; its CheckError says in which way it differs from NumPy."""
+    main: Any = importlib.import_module(f"amdjit.examples.{name}").main
+    outcome = main()
+    reports = outcome if isinstance(outcome, list) else [outcome]
+    return tuple(np.atleast_1d(report.result) for report in reports)
+
+
+def _inputs(name: str, result: int, element: int) -> str:
+    return f"element {element} of the comparison {result} of {name}"

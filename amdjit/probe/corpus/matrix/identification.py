@@ -1,0 +1,160 @@
+"""Which rule a chip follows: a row's results compared with those of the candidates, and with what
+lies near the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.probe.case import bits_of
+from amdjit.probe.corpus.matrix.base_rules import Rule, base_rule
+from amdjit.probe.corpus.matrix.candidates import (
+    AS_EMULATED,
+    candidates_for,
+    changes_of,
+    described,
+)
+from amdjit.probe.corpus.matrix.formats import Bits
+from amdjit.probe.corpus.matrix.operands import experiments_of, operands_of, sums_of
+from amdjit.probe.corpus.matrix.rows import Row, row_of, rows_of
+from amdjit.probe.corpus.matrix.sums import Sums
+
+__all__ = ["Evidence", "Finding", "findings", "identify", "identify_sums"]
+
+# Sums of an experiment that take part, chosen by chance: in the first round, and at the end.
+_FEW, _MOST = 256, 3072
+_ROUNDS = 3  # of changes near the best candidate
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a row's results say. name: the candidate that fits best; is_exact: whether all sums do;
+    wrong, sums: how many do not, of how many; others: candidates that fit as well, which this row's
+    results do not tell from it; by_experiment: how many sums of each do not fit."""
+
+    name: str
+    is_exact: bool
+    wrong: int
+    sums: int
+    others: tuple[str, ...] = ()
+    by_experiment: Mapping[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if self.is_exact:
+            return self.name
+        where = ", ".join(f"{count} in {name}" for name, count in self.by_experiment.items())
+        return f"nearest: {self.name}, but {self.wrong} of {self.sums} sums differ ({where})"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Sums of a row by experiment, and what a chip gave."""
+
+    sums: Mapping[str, Sums]
+    given: Mapping[str, Bits]
+
+    def wrong(self, rule: Rule) -> Mapping[str, int]:
+        """Return how many sums of each experiment a rule does not give; without those that fit."""
+        counts = {
+            name: int((rule(sums) != self.given[name]).sum()) for name, sums in self.sums.items()
+        }
+        return {name: count for name, count in counts.items() if count}
+
+    @property
+    def size(self) -> int:
+        """How many sums there are."""
+        return sum(len(each) for each in self.given.values())
+
+    def part(self, most: int) -> Evidence:
+        """Return at most so many sums of each experiment."""
+        places = {name: _chosen(len(each), most) for name, each in self.given.items()}
+        return Evidence(
+            {name: each.some(places[name]) for name, each in self.sums.items()},
+            {name: each[places[name]] for name, each in self.given.items()},
+        )
+
+
+def identify(target: str, row: str, results: Mapping[str, NDArray]) -> Finding:  # type: ignore[type-arg]
+    """Return the rule among candidates that gives a chip's results for a row of floats.
+
+    target: the chip's processor, such as "gfx1201"; row: a name of `rows_of`; results: by
+    experiment, D as the cases of that name return it. Raises ValueError for an unknown row, for one
+    of integers, and for results of other shapes.
+    """
+    found = row_of(row, target)
+    if found.instruction.is_integer:
+        raise ValueError(f"{row} adds integers: their sums are exact, there is no rule to find")
+    sums: dict[str, Sums] = {}
+    given: dict[str, Bits] = {}
+    for name in experiments_of(found):
+        if name in results:
+            whole = experiment_sums(found, name)
+            raw = bits_of(results[name]).astype(np.uint64)
+            if len(raw) != len(whole.c):
+                raise ValueError(f"{row}, {name}: {len(raw)} results, not {len(whole.c)}")
+            sums[name], given[name] = whole, raw
+    return identify_sums(base_rule(found), Evidence(sums, given))
+
+
+def findings(target: str, results: Mapping[str, NDArray]) -> Mapping[str, Finding]:  # type: ignore[type-arg]
+    """Return what each row of floats follows, by the names of rows. results: the first result of
+    cases, by the names of the cases; others than those of matrix rows without modifiers are left
+    out."""
+    rows = {row.name for row in rows_of(target) if not row.instruction.is_integer}
+    by_row: dict[str, dict[str, NDArray]] = {}  # type: ignore[type-arg]
+    for name, result in results.items():
+        row, _, experiment = name.partition(": ")
+        if row in rows:
+            by_row.setdefault(row, {})[experiment] = result
+    return {row: identify(target, row, each) for row, each in by_row.items()}
+
+
+@cache
+def experiment_sums(row: Row, experiment: str) -> Sums:
+    """Return an experiment's sums."""
+    return sums_of(row, operands_of(row, experiment))
+
+
+def _chosen(count: int, most: int) -> NDArray[np.int64]:
+    if count <= most:
+        return np.arange(count)
+    return np.random.default_rng(count).choice(count, most, replace=False)
+
+
+def identify_sums(base: Rule, evidence: Evidence) -> Finding:
+    """Return the rule that fits sums, looked for near `base`."""
+    few, many = evidence.part(_FEW), evidence.part(_MOST)
+    result = next(iter(evidence.sums.values())).kinds[2]
+    candidates = candidates_for(base, result)
+    scores = {name: few.wrong(rule) for name, rule in candidates.items()}
+    exact = [name for name in scores if not scores[name] and not many.wrong(candidates[name])]
+    if exact:
+        return Finding(exact[0], True, 0, many.size, tuple(exact[1:]))
+    best = min(scores, key=lambda name: sum(scores[name].values()))
+    texts, rule = _refined(candidates[best], scores[best], few, result)
+    wrong = many.wrong(rule)
+    named = [] if best == AS_EMULATED else [best]
+    shown = "; ".join([*named, *texts]) or AS_EMULATED
+    return Finding(shown, not wrong, sum(wrong.values()), many.size, (), wrong)
+
+
+def _refined(
+    rule: Rule, wrong: Mapping[str, int], few: Evidence, result: str
+) -> tuple[list[str], Rule]:
+    """Change one field after the other as long as more sums fit; return the changes in words."""
+    texts: list[str] = []
+    for _ in range(_ROUNDS):
+        before = sum(wrong.values())
+        for change in (each for options in changes_of(rule, result).values() for each in options):
+            other = replace(rule, **change)
+            found = few.wrong(other) if other != rule else wrong
+            if sum(found.values()) < sum(wrong.values()):
+                rule, wrong = other, found
+                texts.append(described(change))
+        if not wrong or sum(wrong.values()) == before:
+            break
+    return texts, rule

@@ -1,0 +1,141 @@
+"""Whole operands of a row: what `data` draws, with the index of a sparse A and the scales of a
+scaled product, as registers and as sums."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.intrinsics.models.mfma_layouts import SCALED_TOGETHER
+from amdjit.probe.corpus.matrix import data, integer_data
+from amdjit.probe.corpus.matrix.formats import Bits
+from amdjit.probe.corpus.matrix.registers import packed
+from amdjit.probe.corpus.matrix.rows import Row
+from amdjit.probe.corpus.matrix.sums import Sums
+
+__all__ = ["Operands", "experiments_of", "operands_of", "registers_of", "sums_of"]
+
+_PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+_BIAS, _NO_SCALE = 127, 255
+
+
+@dataclass(frozen=True)
+class Operands:
+    """Bits of waves' operands: a [waves, blocks, m, held k], b [waves, blocks, k, n], c and results
+    [waves, blocks, m, n]; index [waves, m, held k], 0 to 3, of a sparse A; scales [waves, m, k /
+    32] and [waves, k / 32, n] of a scaled product."""
+
+    a: Bits
+    b: Bits
+    c: Bits
+    index: Bits | None = None
+    scales: tuple[Bits, Bits] | None = None
+
+
+def experiments_of(row: Row) -> list[str]:
+    """Return the names of a row's experiments, in the order in which they run."""
+    if row.instruction.is_integer:
+        names = list(integer_data.EXPERIMENTS)
+    else:
+        names = data.experiments_of(row)
+    more = ["any index"] if row.instruction.is_sparse else ["scales"] if row.is_scaled else []
+    return [*names, *more]
+
+
+def operands_of(row: Row, experiment: str) -> Operands:
+    """Return an experiment's operands."""
+    base = {"any index": "normal", "scales": "normal"}.get(experiment, experiment)
+    if row.instruction.is_integer:
+        drawn = integer_data.drawn(row, "any bits" if experiment == "any index" else base)
+    else:
+        drawn = data.drawn(row, base)
+    random = np.random.default_rng(zlib.crc32(f"{row.name} {experiment}".encode()))
+    if row.instruction.is_sparse:
+        return _sparse(random, drawn, experiment == "any index")
+    if row.is_scaled:
+        scales = _scales(random, drawn, experiment)
+        return Operands(drawn.a, drawn.b, drawn.c, None, scales)
+    return Operands(drawn.a, drawn.b, drawn.c)
+
+
+def _sparse(random: np.random.Generator, drawn: data.Drawn, any_index: bool) -> Operands:
+    """Return a sparse product's operands: B has more rows, of which the index picks those that
+    were drawn. any_index: also places that are equal, or not in order, of a B that differs."""
+    waves, _, m, held = drawn.a.shape
+    if any_index:
+        index = random.integers(0, 4, (waves, m, held)).astype(np.uint64)
+        other = random.permuted(drawn.b, axis=2)
+        rows = np.stack([drawn.b, other], axis=3).reshape(*drawn.b.shape[:2], -1, drawn.b.shape[3])
+        return Operands(drawn.a, rows, drawn.c, index)
+    # The first of two kept ones picks row 0 or 1 of four, the second one row 2 or 3.
+    index = random.integers(0, 2, (waves, m, held)).astype(np.uint64)
+    index += np.uint64(2) * (np.arange(held, dtype=np.uint64) & np.uint64(1))
+    return Operands(drawn.a, np.repeat(drawn.b, 2, axis=2), drawn.c, index)
+
+
+def _scales(random: np.random.Generator, drawn: data.Drawn, experiment: str) -> tuple[Bits, Bits]:
+    waves, _, m, k = drawn.a.shape
+    along, n = k // SCALED_TOGETHER, drawn.b.shape[3]
+    spread = {"scales": 0, "wide": 12, "near": 1, "normal": 2, "C above": 1}.get(experiment, 0)
+    found = []
+    for shape in ((waves, m, along), (waves, along, n)):
+        if experiment == "scales":
+            chosen = np.array([127, 127, 126, 129, 0, 1, 60, 190, 254, 255])
+            raw = chosen[random.integers(0, len(chosen), shape)]
+        else:
+            raw = random.integers(_BIAS - spread, _BIAS + spread + 1, shape)
+        found.append(raw.astype(np.uint64))
+    return found[0], found[1]
+
+
+def sums_of(row: Row, operands: Operands) -> Sums:
+    """Return the sums that the operands ask for, in the order of the results' elements."""
+    waves, blocks, m, k = operands.a.shape
+    n = operands.c.shape[3]
+    shape = (waves, blocks, m, n, k)
+    a = np.broadcast_to(operands.a[:, :, :, None, :], shape)
+    if operands.index is not None:
+        rows = 4 * (np.arange(k) // 2) + operands.index.astype(np.int64)
+        wave = np.arange(waves)[:, None, None]
+        picked = operands.b[:, 0].transpose(0, 1, 2)[wave, rows]  # [waves, m, k, n]
+        b = picked.transpose(0, 1, 3, 2)[:, None]
+    else:
+        b = np.broadcast_to(operands.b.transpose(0, 1, 3, 2)[:, :, None], shape)
+    flat_a, flat_b = (np.ascontiguousarray(each).reshape(-1, k) for each in (a, b))
+    scale, is_nan = _scale_of(operands, shape)
+    return Sums(flat_a, flat_b, operands.c.reshape(-1), row.kinds, scale, is_nan)
+
+
+def _scale_of(
+    operands: Operands, shape: tuple[int, ...]
+) -> tuple[NDArray[np.int64] | None, NDArray[np.bool_] | None]:
+    if operands.scales is None:
+        return None, None
+    left, right = (each.astype(np.int64) for each in operands.scales)
+    left = np.repeat(left, SCALED_TOGETHER, axis=2)[:, None, :, None, :]
+    right = np.repeat(right, SCALED_TOGETHER, axis=1).transpose(0, 2, 1)[:, None, None]
+    scale = np.broadcast_to(left + right - 2 * _BIAS, shape).reshape(-1, shape[-1])
+    nan = np.broadcast_to((left == _NO_SCALE) | (right == _NO_SCALE), shape)
+    return scale, nan.reshape(-1, shape[-1])
+
+
+def registers_of(
+    row: Row, operands: Operands, selected: int = 0, key: int = 0,
+    scale_bytes: tuple[int, int] = (0, 0),
+) -> tuple[NDArray[np.int32], ...]:  # fmt: skip
+    """Return the registers of A, B, C and of what else the instruction takes, i32 [waves, lanes,
+    registers]. selected: the half of a 16-bit C of gfx11; key: the part of the index."""
+    a, b = packed(row.layout("a"), operands.a), packed(row.layout("b"), operands.b)
+    c = packed(row.layout("c"), operands.c, selected)
+    if operands.index is not None:
+        return a, b, c, packed(row.layout("index"), operands.index[:, None], key)
+    if operands.scales is not None:
+        both = [
+            packed(row.layout(f"scale_{side}"), scale[:, None], byte)
+            for side, scale, byte in zip("ab", operands.scales, scale_bytes, strict=True)
+        ]
+        return a, b, c, np.concatenate(both, axis=2)
+    return a, b, c, np.zeros((len(a), row.lanes, 1), np.int32)

@@ -1,0 +1,165 @@
+"""A call to tune: its arguments by name, and what each configuration makes of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from amdjit.api import Kernel
+from amdjit.diagnostics import LaunchError
+from amdjit.launching.kernel_options import UnknownOptionError, checked_options
+from amdjit.options import OptionError
+from amdjit.tuning.configurations import Configuration, Namespace
+from amdjit.tuning.space import Space
+
+__all__ = ["Call", "Names", "Shape", "bound", "sorted_names"]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the names of a space are: parameters of the kernel, compile options, or free names that
+    only where, grid, block and dynamic_lds read."""
+
+    parameters: tuple[str, ...]
+    options: tuple[str, ...]
+    free: tuple[str, ...]
+
+
+def sorted_names(kernel: Kernel, space: Space) -> Names:
+    """Return what the names of a space are. A parameter of the name of an option is the
+    parameter."""
+    own = [name for name in space.names if name in kernel.parameter_names]
+    rest = [name for name in space.names if name not in own]
+    options = [name for name in rest if _is_option(name)]
+    free = tuple(name for name in rest if name not in options)
+    return Names(tuple(own), tuple(options), free)
+
+
+def _is_option(name: str) -> bool:
+    try:
+        checked_options({name: None})
+    except UnknownOptionError:
+        return False
+    except OptionError:  # of a value that the option does not have
+        return True
+    return True
+
+
+def bound(
+    kernel: Kernel, names: Names, arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a call's arguments by name, without those that a configuration gives. LaunchError
+    where they do not fit."""
+    whole = inspect.signature(kernel.function, follow_wrapped=False)
+    given = [each for name, each in whole.parameters.items() if name not in names.parameters]
+    signature = whole.replace(parameters=given)
+    chosen = sorted(set(keywords) & set(names.parameters))
+    if chosen:
+        raise LaunchError(
+            f"{kernel.__name__}: {chosen[0]}= comes from the configuration; to choose one, write "
+            f"{kernel.__name__}.configured({chosen[0]}=...)[grid, block](...)"
+        )
+    try:
+        found = signature.bind(*arguments, **keywords)
+    except TypeError as problem:
+        raise LaunchError(
+            f"{kernel.__name__} takes ({', '.join(each.name for each in given)}), and "
+            f"{', '.join(names.parameters) or 'nothing'} from the configuration: {problem}"
+        ) from None
+    found.apply_defaults()
+    return dict(found.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The size of a launch. grid: workgroups; block: work-items; dynamic_lds: bytes."""
+
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    dynamic_lds: int
+
+    @property
+    def workgroups(self) -> int:
+        """Workgroups of the grid."""
+        return math.prod(self.grid)
+
+    @property
+    def items(self) -> int:
+        """Work-items of a workgroup."""
+        return math.prod(self.block)
+
+
+@dataclass(frozen=True)
+class Call:
+    """Arguments, and a launch that may depend on the configuration.
+
+    arguments: by name, without those that a configuration gives. grid, block, dynamic_lds: values,
+    or functions of a namespace with the arguments and the configuration; block None: what the
+    kernel is compiled for.
+    """
+
+    kernel: Kernel
+    names: Names
+    arguments: Mapping[str, Any]
+    grid: Any
+    block: Any = None
+    dynamic_lds: Any = 0
+    read: set[str] = dataclasses.field(default_factory=set, compare=False)
+
+    def with_arguments(self, arguments: Mapping[str, Any]) -> Call:
+        """Return the call with other arguments; LaunchError for names that it does not have."""
+        unknown = sorted(set(arguments) - set(self.arguments))
+        if unknown:
+            raise LaunchError(f"{self.kernel.__name__}: small= gives {unknown[0]!r}, no argument")
+        return dataclasses.replace(self, arguments={**self.arguments, **arguments})
+
+    def view(self, configuration: Configuration) -> Namespace:
+        """Return the arguments and the configuration by name."""
+        return Namespace({**self.arguments, **configuration}, self.read)
+
+    def values(self, configuration: Configuration) -> tuple[Any, ...]:
+        """Return the arguments of the kernel, in the order of its parameters."""
+        own = {name: configuration[name] for name in self.names.parameters}
+        return tuple({**self.arguments, **own}[name] for name in self.kernel.parameter_names)
+
+    def options(self, configuration: Configuration) -> dict[str, Any]:
+        """Return the compile options that a configuration gives."""
+        return {name: configuration[name] for name in self.names.options}
+
+    def shape(self, configuration: Configuration) -> Shape:
+        """Return the size of the launch; LaunchError if it is none."""
+        view = self.view(configuration)
+        grid = _extents(self._asked(self.grid, view), "grid")
+        block = self._asked(self.block, view)
+        if block is None:
+            block = self._compiled_block(configuration)
+        dynamic_lds = self._asked(self.dynamic_lds, view)
+        return Shape(grid, _extents(block, "block"), int(dynamic_lds))
+
+    def _asked(self, given: Any, view: Namespace) -> Any:
+        return given(view) if callable(given) else given
+
+    def _compiled_block(self, configuration: Configuration) -> Any:
+        given = checked_options({**self.kernel.options_given, **self.options(configuration)})
+        block = given.get("block")
+        if block is None:
+            raise LaunchError(
+                f"{self.kernel.__name__}: there is no block: give tune(grid, block), or block= as "
+                "an option of the kernel or a name of the space"
+            )
+        return block
+
+
+def _extents(given: Any, what: str) -> tuple[int, ...]:
+    listed = given if isinstance(given, (tuple, list)) else (given,)
+    try:
+        extents = tuple(int(each) for each in listed)
+    except (TypeError, ValueError):
+        extents = ()
+    if not 1 <= len(extents) <= 3 or any(extent < 1 for extent in extents):
+        raise LaunchError(f"{what}: {given!r} is not one to three numbers from 1")
+    return extents

@@ -1,0 +1,123 @@
+"""What is known of one candidate: how it was compiled, why it was left out, how quick it is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from amdjit.tuning.configurations import Configuration
+
+__all__ = ["Candidate", "Facts", "State"]
+
+
+class State(Enum):
+    """How far a candidate came."""
+
+    FINE = "fine"
+    """It is a candidate for the best one."""
+    BUILT = "built"
+    """It is compiled and within the limits; nothing has run."""
+    PRUNED = "pruned"
+    """It needs more than the limits allow."""
+    REFUSED = "refused"
+    """It cannot be compiled or launched."""
+    FAULTED = "faulted"
+    """Its launch faulted, or a sanitizer found something."""
+    WRONG = "wrong"
+    """Its results differ."""
+    LOST = "lost"
+    """Its worker died, took too long, or ran out of memory."""
+    DROPPED = "dropped"
+    """It is not among the first ones of the ranking, so it was not run."""
+    SLOWER = "slower"
+    """Its measurement was stopped early: it is clearly slower than another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a candidate needs. vgprs, sgprs: registers of a wave; vgpr_spills, sgpr_spills: spilled;
+    lds_bytes: of a workgroup, with dynamic LDS; scratch_bytes: of a work-item; waves_per_simd: that
+    a SIMD holds with the launch's workgroups; limiter: why not more; code_bytes, instructions: of
+    the machine code; block: work-items of a workgroup; workgroups: of the grid."""
+
+    vgprs: int
+    sgprs: int
+    vgpr_spills: int
+    sgpr_spills: int
+    lds_bytes: int
+    scratch_bytes: int
+    waves_per_simd: int
+    limiter: str
+    code_bytes: int
+    instructions: int
+    block: int
+    workgroups: int
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One configuration with what the search found.
+
+    reason: why it is not fine. score: of the ranking, less is better. cycles: the model's, of the
+    whole launch. seconds: of a launch: the median of the measurement, or the model's estimate.
+    samples: measured seconds. by: "events", "model", "static" or the name of the ranking.
+    compile_seconds: what compiling took. worker: where.
+    """
+
+    configuration: Configuration
+    state: State
+    reason: str = ""
+    facts: Facts | None = None
+    score: float | None = None
+    cycles: int | None = None
+    seconds: float | None = None
+    samples: tuple[float, ...] = ()
+    by: str = ""
+    compile_seconds: float | None = None
+    worker: str = ""
+
+    @property
+    def order(self) -> tuple[bool, float, float]:
+        """What candidates are sorted by: measured before estimated, quick before slow."""
+        quick = float("inf") if self.seconds is None else self.seconds
+        return self.state is not State.FINE, quick, _or_last(self.score)
+
+    def record(self) -> dict[str, Any]:
+        """Return the candidate as JSON values."""
+        values = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        values["configuration"] = _json_configuration(self.configuration)
+        values["text"] = str(self.configuration)
+        values["state"] = self.state.value
+        values["facts"] = None if self.facts is None else dataclasses.asdict(self.facts)
+        return {name: value for name, value in values.items() if value not in (None, "", ())}
+
+    @staticmethod
+    def read(record: Mapping[str, Any], configuration: Configuration | None = None) -> Candidate:
+        """Return the candidate of JSON values. configuration: the one with this text, as the space
+        has it, whose values may be more than JSON's. ValueError for anything else."""
+        known = {each.name for each in dataclasses.fields(Candidate)}
+        values = {name: value for name, value in record.items() if name in known}
+        try:
+            values["configuration"] = configuration or Configuration(record["configuration"])
+            values["state"] = State(record["state"])
+            values["samples"] = tuple(map(float, record.get("samples", ())))
+            facts = record.get("facts")
+            values["facts"] = None if facts is None else Facts(**facts)
+            return Candidate(**values)
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"no candidate: {error}") from None
+
+
+def _or_last(value: float | None) -> float:
+    return float("inf") if value is None else value
+
+
+def _json_configuration(configuration: Configuration) -> dict[str, Any]:
+    plain = (bool, int, float, str, type(None))
+    return {
+        name: value if isinstance(value, plain) else str(Configuration({name: value}))
+        for name, value in configuration.items()
+    }

@@ -1,0 +1,112 @@
+"""Measuring launches on a GPU: warm-up, several in turn, cold caches, the median.
+
+A sample is the time between two events around a launch, or around several if one is short. All
+candidates take turns, each round in another order, so that a clock that drifts costs all the same.
+One that is clearly slower than the best, by the confidence intervals of both, is measured no more.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from amdjit.arrays.creation import empty
+from amdjit.devices import Event
+from amdjit.runtime.arrays import DeviceArray
+from amdjit.runtime.device import Device
+from amdjit.tuning.timing import median_interval
+
+__all__ = ["Contestant", "measure"]
+
+# A sample is at least this long, if launches may be repeated.
+_SHORTEST = 100e-6
+_MOST_REPEATED = 100
+# Twice the largest cache of AMD's GPUs, the Infinity Cache of 256 MiB.
+_FLUSHED_BYTES = 512 << 20
+_ROUNDS_BEFORE_DROPPING = 6
+
+
+@dataclass
+class Contestant:
+    """A launch to measure. prepare: restores arrays before each sample, not timed; None if launches
+    can follow each other. samples: seconds of one launch. is_out: whether it is clearly slower."""
+
+    name: str
+    launch: Callable[[], object]
+    prepare: Callable[[], object] | None = None
+    samples: tuple[float, ...] = ()
+    is_out: bool = False
+
+
+def measure(
+    contestants: Sequence[Contestant],
+    device: Device,
+    warm_up: int = 3,
+    samples: int = 30,
+    cold: bool = False,
+    stops: Callable[[], bool] = lambda: False,
+    seed: int = 0,
+) -> None:
+    """Measure launches on a GPU; their samples are in the contestants afterwards.
+
+    stops: asked after each round, of which there is at least one.
+    """
+    flushed = empty(_flush_bytes(device), np.uint8, device=device) if cold else None
+    clock = _Clock(device, flushed)
+    repeats = [clock.warm_up(each, warm_up) for each in contestants]
+    turns = random.Random(seed)
+    for number in range(samples):
+        order = [index for index, each in enumerate(contestants) if not each.is_out]
+        turns.shuffle(order)
+        for index in order:
+            each = contestants[index]
+            each.samples += (clock.sample(each, repeats[index]),)
+        if number + 1 >= _ROUNDS_BEFORE_DROPPING:
+            _drop_slow(contestants)
+        if stops():
+            break
+
+
+def _flush_bytes(device: Device) -> int:
+    pool = getattr(device, "memory_bytes", None)
+    return _FLUSHED_BYTES if pool is None else min(_FLUSHED_BYTES, pool // 8)
+
+
+def _drop_slow(contestants: Sequence[Contestant]) -> None:
+    running = [each for each in contestants if not each.is_out]
+    ends = [median_interval(each.samples) for each in running]
+    best_high = min(high for _, _, high in ends)
+    for each, (_, low, _) in zip(running, ends, strict=True):
+        each.is_out = low > best_high
+
+
+@dataclass(frozen=True)
+class _Clock:
+    device: Device
+    flushed: DeviceArray | None
+
+    def warm_up(self, each: Contestant, count: int) -> int:
+        """Launch untimed; return how many launches a sample takes."""
+        seconds = 0.0
+        for _ in range(max(1, count)):
+            seconds = self.sample(each, 1)
+        if each.prepare is not None or self.flushed is not None:
+            return 1
+        return max(1, min(_MOST_REPEATED, round(_SHORTEST / max(seconds, 1e-9))))
+
+    def sample(self, each: Contestant, repeat: int) -> float:
+        """Return the seconds of one launch."""
+        if each.prepare is not None:
+            each.prepare()
+        if self.flushed is not None:
+            self.device.fill(self.flushed.address, b"\1", self.flushed.nbytes)
+        start, end = Event(device=self.device), Event(device=self.device)
+        start.record()
+        for _ in range(repeat):
+            each.launch()
+        end.record()
+        end.synchronize()
+        return start.elapsed_milliseconds(end) / 1e3 / repeat

@@ -1,0 +1,146 @@
+"""What the user of `amdjit.autotune` chooses, checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from amdjit.options import SANITIZER_CHECKS, OptionError, checked_sanitize
+
+__all__ = ["Limits", "Settings", "made_settings", "with_overrides"]
+
+RANKINGS = ("model", "static")
+UNTUNED = ("tune", "first", "refuse")
+Key = str | Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a compiled candidate may need, else it is pruned. spills: registers spilled; scratch:
+    bytes of private memory of a work-item; min_waves: waves that a SIMD must hold. None: any."""
+
+    spills: int | None = 0
+    scratch: int | None = None
+    min_waves: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a kernel is tuned. docs/tuning.md says what each means."""
+
+    key: tuple[Key, ...] = ()
+    where: Callable[[Any], object] | None = None
+    prune: Callable[[Any, Any], Iterable[Mapping[str, Any]]] | None = None
+    limits: Limits = Limits()
+    max_configs: int | None = None
+    seed: int = 0
+    ranking: str | Callable[[Any, Any], float] | None = None
+    top: int | None = None
+    small: Callable[[Any], Mapping[str, Any]] | None = None
+    check: bool = True
+    reference: Any = None
+    rtol: float | None = None
+    atol: float | None = None
+    sanitize: tuple[str, ...] = ()
+    restore: tuple[str, ...] = ()
+    reset_to_zero: tuple[str, ...] = ()
+    pre_hook: Callable[[Any], object] | None = None
+    post_hook: Callable[[Any], object] | None = None
+    executor: Any = field(default=None, compare=False)
+    workers: int | None = None
+    time_limit: float = 300.0
+    memory_limit: int | None = None
+    budget: float | None = None
+    progress: bool | None = None
+    cache: Path | None = None
+    untuned: str | None = None
+    warm_up: int = 3
+    samples: int = 30
+    cold: bool = False
+
+    def __post_init__(self) -> None:
+        self._check_numbers()
+        if isinstance(self.ranking, str) and self.ranking not in RANKINGS:
+            raise OptionError(f'ranking={self.ranking!r}: give "model", "static" or a function')
+        if self.untuned is not None and self.untuned not in UNTUNED:
+            raise OptionError(f'untuned={self.untuned!r}: give "tune", "first" or "refuse"')
+        for name in ("where", "prune", "small", "pre_hook", "post_hook"):
+            value = getattr(self, name)
+            if value is not None and not callable(value):
+                raise OptionError(f"{name}={value!r}: give a function")
+        wrong = [each for each in self.key if not (isinstance(each, str) or callable(each))]
+        if wrong:
+            raise OptionError(f"key=: {wrong[0]!r} is neither a name nor a function")
+
+    def _check_numbers(self) -> None:
+        for name, least in _WHOLE.items():
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < least):
+                raise OptionError(f"{name}={value!r}: give a whole number from {least}")
+        for name in ("time_limit", "budget", "rtol", "atol"):
+            value = getattr(self, name)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if value is not None and (not is_number or not value >= 0):
+                raise OptionError(f"{name}={value!r}: give a number that is not negative")
+
+
+_WHOLE = {
+    "max_configs": 1, "top": 1, "seed": 0, "workers": 1, "memory_limit": 1 << 20, "warm_up": 0,
+    "samples": 1,
+}  # fmt: skip
+
+
+def made_settings(given: dict[str, Any]) -> Settings:
+    """Return the settings of keywords; OptionError for a wrong one."""
+    known = [each.name for each in dataclasses.fields(Settings)]
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise OptionError(f"autotune has no {name}=; it has {', '.join(known)}.{hint}")
+    return Settings(**{name: _read(name, value) for name, value in given.items()})
+
+
+def with_overrides(settings: Settings, given: dict[str, Any]) -> Settings:
+    """Return the settings with those of one search in place."""
+    return dataclasses.replace(settings, **_as_given(made_settings(given), given))
+
+
+def _as_given(settings: Settings, given: dict[str, Any]) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in given}
+
+
+def _read(name: str, value: Any) -> Any:
+    if name in ("key", "restore", "reset_to_zero"):
+        return _names(name, value)
+    if name == "sanitize":
+        checks = SANITIZER_CHECKS if value is True else value or ()
+        return checked_sanitize(checks, "sanitize=")
+    if name == "cache" and value is not None:
+        if not isinstance(value, (str, PathLike)):
+            raise OptionError(f"cache={value!r}: give the path of a file")
+        return Path(value)
+    if name == "limits":
+        return _limits(value)
+    return value
+
+
+def _names(name: str, value: Any) -> tuple[Any, ...]:
+    listed = (value,) if isinstance(value, str) or callable(value) else tuple(value or ())
+    if name != "key" and not all(isinstance(each, str) for each in listed):
+        raise OptionError(f"{name}={value!r}: give names of parameters")
+    return listed
+
+
+def _limits(value: Any) -> Limits:
+    if isinstance(value, Limits):
+        return value
+    names = [each.name for each in dataclasses.fields(Limits)]
+    if not isinstance(value, Mapping) or not set(value) <= set(names):
+        raise OptionError(f"limits={value!r}: give a dictionary with some of {', '.join(names)}")
+    return Limits(**value)
