@@ -77,7 +77,7 @@ def _check(path: Path, name: str, value: object) -> None:
 def least_and_most(name: str) -> tuple[float, float]:
     """Return the least and the greatest value that the simulation can work with."""
     if name in CHIP_VALUES:
-        return 1, 1e15
+        return 1 << 10, 1e15
     row = {**PARAMETERS, **MEMORY_PARAMETERS}.get(name)
     if row is None:
         return 1, 1 << 16

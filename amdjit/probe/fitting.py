@@ -19,13 +19,22 @@ from amdjit.cycles.memory_parameters import VALUES
 from amdjit.cycles.parameter_file import ParameterFile
 from amdjit.probe.case import Measurement
 from amdjit.probe.least_squares import Sight, Solution, solved
+from amdjit.probe.outcome import Record
 from amdjit.probe.timing.batches import experiments
 from amdjit.probe.timing.experiment import Experiment
 from amdjit.probe.timing.measuring import spread_of
 from amdjit.probe.timing.prediction import predict
-from amdjit.target import Target
+from amdjit.target import Target, read_target
 
-__all__ = ["Deviation", "Fit", "FittedParameter", "deviating", "fit"]
+__all__ = [
+    "Deviation",
+    "Fit",
+    "FittedParameter",
+    "deviates",
+    "deviating",
+    "fit",
+    "fit_measurements",
+]
 
 _CLOCK = "clock"
 # What counts as a deviation: beyond the spread, and beyond what differs between a loop of 64
@@ -91,7 +100,8 @@ class Fit:
         """Write the file of parameters; OSError if it cannot be written."""
         path.write_text(self.file.json_text(), encoding="utf-8")
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """Return the parameters, a line each, and what they do not explain."""
         width = max((len(each.name) for each in self.parameters), default=0)
         lines = [_line(each, width) for each in self.parameters]
         if self.unexplained:
@@ -127,7 +137,13 @@ def deviating(measurements: Iterable[Measurement]) -> tuple[Deviation, ...]:
     )
 
 
-def fit(
+def fit(record: Record) -> Fit:
+    """Return what the measurements of a run of the probe say of the cycle model's parameters.
+    Errors as those of `fit_measurements`."""
+    return fit_measurements(record.measurements(), read_target(record.facts.target))
+
+
+def fit_measurements(
     measurements: Iterable[Measurement],
     target: Target,
     values: Mapping[str, float] = VALUES,

@@ -22,6 +22,7 @@ _MOST_STEPS = 12
 # A difference for a derivative: whole cycles, or a share of a value that need not be whole.
 _CYCLES, _SHARE = 1.0, 0.02
 _HALVINGS = 4
+_AT_ONCE = 4.0
 
 Floats = NDArray[np.float64]
 Values = Mapping[str, float]
@@ -143,7 +144,7 @@ class _Search:
         tried += list(np.sign(change)[:, None] * np.diag([1.0] * len(change)))
         for each in tried:
             found = {
-                name: _allowed(name, values[name] + float(part))
+                name: _allowed(name, values[name], float(part))
                 for name, part in zip(self.names, each, strict=True)
             }
             after = {**values, **found}
@@ -172,7 +173,11 @@ def _difference(name: str, value: float) -> float:
     return _CYCLES if _is_whole(name) else max(1.0, _SHARE * abs(value))
 
 
-def _allowed(name: str, value: float) -> float:
+def _allowed(name: str, value: float, change: float) -> float:
+    """Return a changed value as the model can use it, at most a few times as large or as small as
+    before: where a figure hardly depends on a parameter, a slope leads anywhere."""
     least, most = least_and_most(name)
-    bounded = min(most, max(least, value))
+    least = max(least, value / _AT_ONCE) if value > 0 else least
+    most = min(most, max(value * _AT_ONCE, value + _AT_ONCE))
+    bounded = min(most, max(least, value + change))
     return float(round(bounded)) if _is_whole(name) else bounded

@@ -56,8 +56,9 @@ def _ways() -> Iterator[_Way]:
     yield _Way("called", _repeated(lambda: nothing[1, 32](x)), _BACK_TO_BACK)
     yield _Way("bound", _repeated(bound), _BACK_TO_BACK)
     stream = amdjit.Stream()
-    with stream.capture() as graph, stream:
-        _repeated(bound)()
+    captured = nothing[1, 32, stream]
+    with stream.capture() as graph:
+        _repeated(lambda: captured(x))()
     executable = graph.instantiate()
     yield _Way("in a graph", executable.launch, _BACK_TO_BACK)
     yield _Way("alone", bound, 1)

@@ -145,7 +145,8 @@ def _links(lines: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 def _bandwidth(what: str, kernel: Any, level: _Level, parameter: str, factor: int) -> Experiment:
     def launches(passes: int) -> tuple[Launch, ...]:
         x, y = (amdjit.zeros(level.nbytes // 4, np.float32) for _ in range(2))
-        groups = _GROUPS_A_PROCESSOR * amdjit.current_device().multiprocessor_count
+        # As many on the emulator as on a smaller product of the same processor.
+        groups = _GROUPS_A_PROCESSOR * amdjit.current_device().target.multiprocessors
         launcher = kernel[groups, _BLOCK]
         return tuple(_bound(launcher, x, y, count) for count in (passes, 2 * passes))
 
