@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from amdjit.abi.reports import HEAD_BYTES, LINE_HEAD_WORDS, Field, ReportTable, Text, Word
+from amdjit.ahead_of_time.c_names import c_string
 from amdjit.ahead_of_time.report_functions import COMMON, RECORD, TELL_FAULT, TELL_LINES
 from amdjit.diagnostics import LaunchError
 from amdjit.types import Scalar, boolean
@@ -97,7 +98,7 @@ def _tables(kernel: str, table: ReportTable) -> Iterator[str]:
         yield "};"
         yield f"static const amdjit_call {kernel}_calls[] = {{"
         for call in table.calls:
-            words = _quoted(call.caller), _place(call.file, call.line), _quoted(call.text)
+            words = c_string(call.caller), _place(call.file, call.line), c_string(call.text)
             yield f"  {{{', '.join(words)}, {int(call.is_library)}}},"
         yield "  {NULL, NULL, NULL, 0}"
         yield "};"
@@ -106,14 +107,14 @@ def _tables(kernel: str, table: ReportTable) -> Iterator[str]:
 
 def _place(file: str, line: int) -> str:
     """Return a place as a string of C; of the file its name only, which is the same everywhere."""
-    return _quoted(f"{PurePath(file).name}:{line}")
+    return c_string(f"{PurePath(file).name}:{line}")
 
 
 def _parts(name: str, text: Text) -> Iterator[str]:
     yield f"static const amdjit_part {name}[] = {{"
     for part in text.parts or ("",):
         if isinstance(part, str):
-            yield f"  {{AMDJIT_TEXT, 0, {_quoted(part)}}},"
+            yield f"  {{AMDJIT_TEXT, 0, {c_string(part)}}},"
         else:
             yield f"  {{{_kind(part.type)}, {part.type.bits}, {_format(part)}}},"
     yield "};"
@@ -147,12 +148,3 @@ def _format(field: Field) -> str:
         f"it writes an {type} as `{{...{shown}}}`, which C cannot: use a width and `d`, or `.3f` "
         "and the like for floats, or no format"
     )
-
-
-def _quoted(text: str) -> str:
-    """Return text as a string of C, whose bytes are UTF-8."""
-    parts = []
-    for byte in text.encode():
-        plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
-        parts.append(chr(byte) if plain else f"\\{byte:03o}")
-    return f'"{"".join(parts)}"'

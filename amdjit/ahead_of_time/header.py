@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from amdjit.ahead_of_time.built_targets import BuiltTarget
 from amdjit.ahead_of_time.c_checks import refusal_function, relied_on
 from amdjit.ahead_of_time.c_common import common_text
+from amdjit.ahead_of_time.c_names import c_string
 from amdjit.ahead_of_time.c_reports import (
     common_reports,
     record_type,
@@ -69,7 +70,7 @@ static inline hipError_t KERNEL_find_target(const KERNEL_target **found) {
 /* Finish what KERNEL_load_file and KERNEL_load_data begin. */
 static inline hipError_t KERNEL_find_function(KERNEL_kernel *kernel, hipError_t error) {
   if (error == hipSuccess)
-    error = hipModuleGetFunction(&kernel->function, kernel->module, "SYMBOL");
+    error = hipModuleGetFunction(&kernel->function, kernel->module, SYMBOL);
   if (error != hipSuccess) kernel->target = NULL;
   return error;
 }
@@ -184,7 +185,12 @@ def header_text(
     print_buffer: bytes for what a launch prints.
     """
     prefix = name.upper()
-    names = {"KERNEL": name, "PREFIX": prefix, "SYMBOL": interface.kernel, **record_words()}
+    names = {
+        "KERNEL": name,
+        "PREFIX": prefix,
+        "SYMBOL": c_string(interface.kernel),
+        **record_words(),
+    }
     reports = interface.reports
     if interface.record is not None:
         names["MEMBER_OF_RECORD"] = interface.record.path[0]
