@@ -8,13 +8,20 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import amdjit
-from amdjit import backend
 from amdjit.diagnostics.errors import BackendError
-from amdjit.doctor.finding import Finding, State
+from amdjit.doctor.finding import REINSTALL, Finding, State
 from amdjit.doctor.machine import Machine
+from amdjit.late import late
 from amdjit.options import Environment, OptionError, read_environment, rocm_settings
+
+if TYPE_CHECKING:
+    from amdjit import backend
+else:
+    # It needs llvmlite, which may be missing.
+    backend = late("amdjit.backend")
 
 __all__ = ["llvm", "packages", "python", "settings"]
 
@@ -31,7 +38,6 @@ _PACKAGE_OF_LLD = "ziglang"
 _OPTIONAL = ("rocm-bindings-core", "rocm-bindings-hip", _PACKAGE_OF_LLD)
 _REQUIREMENT = re.compile(r"([\w.-]+)\s*([^;]*)(;.*)?")
 _BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
-_REINSTALL = "pip install --upgrade amdjit"
 
 
 def python(machine: Machine) -> Iterator[Finding]:
@@ -60,7 +66,7 @@ def packages(machine: Machine) -> Iterator[Finding]:
     wrong += [f"not of a version that amdjit works with: {', '.join(unfit)}"] if unfit else []
     if wrong:
         yield Finding(
-            "packages", State.PROBLEM, f"{'; '.join(wrong)}. There are {found}", _REINSTALL, there
+            "packages", State.PROBLEM, f"{'; '.join(wrong)}. There are {found}", REINSTALL, there
         )
     else:
         yield Finding("packages", State.OK, found, facts=there)
@@ -69,7 +75,12 @@ def packages(machine: Machine) -> Iterator[Finding]:
 def llvm(machine: Machine) -> Iterator[Finding]:
     """Which LLVM compiles, what links, and what assembles inline assembly."""
     environment = machine.environment()
-    version = backend.llvm_version()
+    try:
+        version = backend.llvm_version()
+    except (ImportError, OSError) as error:
+        found = machine.shown(f"it cannot be loaded: {error}")
+        yield Finding("LLVM", State.PROBLEM, found, REINSTALL)
+        return
     lld = _tool(backend.find_lld, environment)
     assembler = _tool(backend.find_assembler, environment)
     linker = _tool(backend.find_linker, environment)

@@ -3,6 +3,7 @@ of executor."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 import tuned_kernels
 
 import amdjit
+import amdjit.backend
 from amdjit.options import OptionError
 from amdjit.tuning.candidates import State
 from amdjit.tuning.pool import WorkerPool
@@ -163,6 +165,38 @@ def test_a_dask_worker_that_dies_costs_its_candidate(tmp_path: Path) -> None:
     assert found[1, "none"][0] is found[2, "none"][0] is State.FINE
     assert found[2, "exit"][0] is State.LOST
     assert "KilledWorker" in found[2, "exit"][1]
+
+
+def _use_cache(folder: str) -> None:
+    os.environ["AMDJIT_CACHE_DIR"] = folder
+
+
+@pytest.mark.parametrize("shares_cache", [True, False])
+def test_what_workers_compiled_is_not_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares_cache: bool
+) -> None:
+    mine = tmp_path / "mine"
+    monkeypatch.setenv("AMDJIT_CACHE_DIR", str(mine))
+    theirs = mine if shares_cache else tmp_path / "of another machine"
+    spawn = multiprocessing.get_context("spawn")
+    kernel = amdjit.autotune(space={"per": [1, 2]}, cache=tmp_path / "results.jsonl")(
+        amdjit.kernel(tuned_kernels.double.function, block=(64, 1, 1))
+    )
+    x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("LLVM is called again")
+
+    with (
+        amdjit.use("emulator:gfx1201"),
+        ProcessPoolExecutor(1, spawn, _use_cache, (str(theirs),)) as executor,
+    ):
+        kernel.tune(tuned_kernels.grid, executor=executor)(x, out, N)
+        monkeypatch.setattr(amdjit.backend, "optimise", refuse)
+        kernel[tuned_kernels.grid](x, out, N)
+        assert (out == 2 * x).all()
+        with pytest.raises(AssertionError, match="LLVM is called again"):
+            kernel[tuned_kernels.grid](x, out.astype(np.float64), N)
 
 
 def test_a_pool_returns_results_and_errors_and_ends_its_processes() -> None:
