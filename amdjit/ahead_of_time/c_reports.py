@@ -17,7 +17,7 @@ from amdjit.ahead_of_time.report_functions import COMMON, RECORD, TELL_FAULT, TE
 from amdjit.diagnostics import LaunchError
 from amdjit.types import Scalar, boolean
 
-__all__ = ["common_reports", "record_type", "record_words", "report_functions"]
+__all__ = ["common_reports", "record_type", "record_words", "report_functions", "report_tables"]
 
 _HEADLINES = {"assert": "AssertionError", "index": "IndexError"}
 # Formats of Python's that mean the same to printf.
@@ -53,9 +53,8 @@ def record_words() -> dict[str, str]:
     }
 
 
-def report_functions(kernel: str, table: ReportTable) -> list[str]:
-    """Return a kernel's tables, and templates of the functions that make and read a record."""
-    lines = list(_tables(kernel, table))
+def report_functions(table: ReportTable) -> str:
+    """Return the template of the functions that make and read a kernel's record."""
     parts = [RECORD]
     parts += [TELL_LINES] if table.prints else []
     parts += [TELL_FAULT] if table.faults else []
@@ -74,10 +73,11 @@ def report_functions(kernel: str, table: ReportTable) -> list[str]:
     if table.faults:
         tell.append("  *has_failed = KERNEL_tell_fault(head, faults);")
     tell += [f"  (void){name};" for name in ("kernel", "lines", "faults")]
-    return [*lines, *"\n".join(parts).split("\n"), *tell, "  return error;", "}"]
+    return "\n".join([*parts, *tell, "  return error;", "}"])
 
 
-def _tables(kernel: str, table: ReportTable) -> Iterator[str]:
+def report_tables(kernel: str, table: ReportTable) -> Iterator[str]:
+    """Yield the lines of the tables that turn a kernel's numbers into text."""
     for number, text in enumerate(table.prints):
         yield from _parts(f"{kernel}_print{number}", text)
     for number, site in enumerate(table.faults):

@@ -14,6 +14,7 @@ from amdjit.ahead_of_time.c_reports import (
     record_type,
     record_words,
     report_functions,
+    report_tables,
 )
 from amdjit.ahead_of_time.c_structs import (
     argument_structs,
@@ -145,8 +146,8 @@ _TOGETHER = """\
 """
 
 
-def _launching(interface: Interface) -> str:
-    """Return the template of the function that launches."""
+def _launching(interface: Interface, names: dict[str, str]) -> str:
+    """Return the function that launches."""
     reports = interface.reports
     is_together = reports is not None and reports.meets
     text = _LAUNCHING
@@ -164,12 +165,12 @@ def _launching(interface: Interface) -> str:
         text += _RECORD_BEGIN
     text += "  KERNEL_pack(&kernarg, arguments);\n"
     if not is_together:
-        return text + _BY_BUFFER
+        return _filled(text + _BY_BUFFER, names)
     places = (
         f"  values[{number}] = &kernarg.{value.member};\n"
         for number, value in enumerate(interface.values)
     )
-    return text + "".join(places) + _TOGETHER
+    return _filled(text, names) + "".join(places) + _filled(_TOGETHER, names)
 
 
 def header_text(
@@ -210,14 +211,16 @@ def header_text(
         "\n".join(pack_function(interface, name)),
         "/* What is wrong with a launch, NULL if nothing is. Nothing runs. */\n"
         + "\n".join(refusal_function(interface, name)),
-        _filled("\n".join(report_functions(name, reports)), names) if reports else "",
-        _filled(_launching(interface), names),
+        "\n".join(report_tables(name, reports)) if reports is not None else "",
+        _filled(report_functions(reports), names) if reports is not None else "",
+        _launching(interface, names),
         f"#endif /* AMDJIT_{prefix}_H */",
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 def _filled(template: str, names: dict[str, str]) -> str:
+    """Return a template with names in the place of the words that stand for them."""
     words = "|".join(sorted(names, key=len, reverse=True))
     return re.sub(words, lambda found: names[found[0]], template)
 
