@@ -11,8 +11,10 @@ perf_hgemm. The way of the operands is one of
 - "registers": each wave loads its own operands, a step ahead, and no wave waits for another. What
   waves share comes from the cache of their compute unit.
 
-What else is special is the same as in perf_hgemm (docs/fast_gemm.md). The last step is loaded twice
-instead of asking whether there is another one: a loop without branches keeps loads in flight.
+What else is special is the same as in perf_hgemm (docs/fast_gemm.md). The loops have no branches:
+the last step is loaded twice instead of asking whether there is another one, and where steps take
+turns there is an even number of them. LLVM moves loads that only one side of a branch needs to that
+side, and they are then late.
 """
 
 from __future__ import annotations
@@ -153,47 +155,49 @@ def parts_of(use, layout, dtype, ndim, shape):
 
 
 @amdjit.device_function
-def load_parts(parts, array, row, k, waves):
-    """Load a wave's share of a tile from memory."""
+def load_parts(parts, array, row, k, share):
+    """Load a wave's share of a tile from memory. share: its number, and the count of waves."""
     for i in static_range(len(parts)):
         panel, place = place_of(array, row, k + i * parts[0].kind.k)
-        matrix.load_matrix_coop_sync(parts[i], panel, place, wave.wave_id(), waves)
+        matrix.load_matrix_coop_sync(parts[i], panel, place, share[0], share[1])
 
 
 @amdjit.device_function
-def store_parts(tile, parts, waves):
+def store_parts(tile, parts, share):
     """Store a wave's share of a tile into LDS."""
     for i in static_range(len(parts)):
         place = 0, i * parts[0].kind.k
-        matrix.store_matrix_coop_sync(tile, parts[i], place, wave.wave_id(), waves)
+        matrix.store_matrix_coop_sync(tile, parts[i], place, share[0], share[1])
 
 
 @amdjit.device_function
-def through_lds(a, b, first, place, shape, buffers, pad, waves, extent, total):
-    """Multiply by tiles in LDS, of which `buffers` take turns. first: the workgroup's row and
-    column in D. place: the wave's in the workgroup's tile. extent: of the product, along k."""
+def through_lds(a, b, first, place, shape, buffers, pad, share, extent, total):
+    """Multiply by tiles in LDS, of which `buffers` take turns.
+
+    first: the workgroup's row and column in D. place: the wave's in the workgroup's tile. share:
+    its number, and the count of waves. extent: of the product, along k.
+    """
     rows, columns, depth = shape
     pitch = depth + pad // a.dtype.nbytes
     a_tiles = shared.array((buffers, rows, pitch), a.dtype)
     b_tiles = shared.array((buffers, columns, pitch), a.dtype)
     a_parts = parts_of(matrix.matrix_a, matrix.row_major, a.dtype, a.ndim, shape)
     b_parts = parts_of(matrix.matrix_b, matrix.col_major, b.dtype, b.ndim, shape)
-    load_parts(a_parts, a, first[0], 0, waves)
-    load_parts(b_parts, b, first[1], 0, waves)
+    load_parts(a_parts, a, first[0], 0, share)
+    load_parts(b_parts, b, first[1], 0, share)
     for k in range(0, extent, buffers * depth):
         for turn in static_range(buffers):
-            if turn == 0 or k + depth < extent:
-                following = min(k + (turn + 1) * depth, extent - depth)
-                store_parts(a_tiles[turn], a_parts, waves)
-                store_parts(b_tiles[turn], b_parts, waves)
+            following = min(k + (turn + 1) * depth, extent - depth)
+            store_parts(a_tiles[turn], a_parts, share)
+            store_parts(b_tiles[turn], b_parts, share)
+            lds_barrier()
+            load_parts(a_parts, a, first[0], following, share)
+            load_parts(b_parts, b, first[1], following, share)
+            sched_barrier()
+            multiply_tile(a_tiles[turn], b_tiles[turn], place[0], place[1], depth, total)
+            sched_barrier()
+            if buffers == 1:
                 lds_barrier()
-                load_parts(a_parts, a, first[0], following, waves)
-                load_parts(b_parts, b, first[1], following, waves)
-                sched_barrier()
-                multiply_tile(a_tiles[turn], b_tiles[turn], place[0], place[1], depth, total)
-                sched_barrier()
-                if buffers == 1:
-                    lds_barrier()
 
 
 @amdjit.device_function
@@ -207,14 +211,13 @@ def through_registers(a, b, row, column, depth, extent, total):
         load(sets[0][i], a, b, row, column, step * i)
     for k in range(0, extent, 2 * depth):
         for turn in static_range(2):
-            if turn == 0 or k + depth < extent:
-                following = min(k + (turn + 1) * depth, extent - depth)
-                for i in static_range(depth // step):
-                    load(sets[1 - turn][i], a, b, row, column, following + step * i)
-                sched_barrier()
-                for i in static_range(depth // step):
-                    multiply(sets[turn][i], total)
-                sched_barrier()
+            following = min(k + (turn + 1) * depth, extent - depth)
+            for i in static_range(depth // step):
+                load(sets[1 - turn][i], a, b, row, column, following + step * i)
+            sched_barrier()
+            for i in static_range(depth // step):
+                multiply(sets[turn][i], total)
+            sched_barrier()
 
 
 @amdjit.kernel
@@ -231,7 +234,8 @@ def tuned_gemm(
     pad: Const = 16,
 ):
     """a: m by k; b: n by k, the transpose of B; d: m by n, of f32 or a float, of i8 i32; m, n and k
-    multiples of BM, BN and BK. A workgroup has rows * columns waves, the grid (n / BN, m / BM)."""
+    multiples of BM, BN and BK, k of 2 BK except with one buffer. A workgroup has rows * columns
+    waves, the grid (n / BN, m / BM)."""
     number = wave.wave_id()
     height, width = BN // columns, BM // rows
     row, column = width * (number // columns), height * (number % columns)
@@ -249,8 +253,8 @@ def tuned_gemm(
         through_registers(a, b, first[0] + row, first[1] + column, BK, extent, total)
     else:
         buffers = 1 if form == "one buffer" else 2
-        place, shape = (row, column), (BM, BN, BK)
-        through_lds(a, b, first, place, shape, buffers, pad, rows * columns, extent, total)
+        place, shape, share = (row, column), (BM, BN, BK), (number, rows * columns)
+        through_lds(a, b, first, place, shape, buffers, pad, share, extent, total)
     for i in static_range(len(total)):
         place = first[0] + row + 16 * i, first[1] + column
         matrix.store_matrix_sync(d, matrix.convert(total[i], d.dtype), place)
@@ -276,7 +280,8 @@ def product(a: Any, b: Any, d: Any, c: Configuration) -> None:
     ValueError for a configuration that does not fit, and for shapes that are no multiples of
     it."""
     (m, n), k = d.shape, a.shape[-1] * (a.shape[0] if a.ndim == 3 else 1)
-    if not fits(c, a.dtype.itemsize) or m % c.BM or n % c.BN or k % c.BK:
+    turns = 1 if c.form == "one buffer" else 2
+    if not fits(c, a.dtype.itemsize) or m % c.BM or n % c.BN or k % (turns * c.BK):
         raise ValueError(f"{c} does not fit a product of {m}x{n}x{k} {a.dtype}")
     work_items = lanes() * c.waves
     of_block(work_items)[(n // c.BN, m // c.BM), work_items](
@@ -305,16 +310,11 @@ def run(kind: str, c: Configuration, m: int, n: int, k: int, in_panels: bool = F
 def main() -> list[Report]:
     """Run each form; fp8 where the device has it."""
     has_fp8 = Feature.OCP_FLOATS in amdjit.current_device().target.features
+    kind, two = "fp8" if has_fp8 else "i8", Configuration(64, 128, 64, 1, 2, "two buffers")
     return [
         run("f16", Configuration(BN=64), 128, 128, 160),
-        run(
-            "fp8" if has_fp8 else "i8",
-            Configuration(64, 128, 64, 1, 2, "two buffers"),
-            64,
-            128,
-            192,
-        ),
-        run("i8", Configuration(64, 64, form="registers", pad=0), 128, 64, 160, in_panels=True),
+        run(kind, two, 64, 128, 256),
+        run("i8", Configuration(64, 64, form="registers", pad=0), 128, 64, 192, in_panels=True),
     ]
 
 
