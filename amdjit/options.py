@@ -238,7 +238,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
 def rocm_settings(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables of ROCm and of the loader that are set and decide which
     library and which GPUs a process sees. amdjit does nothing with them but show them."""
-    return {name: variables[name] for name in _OF_ROCM if variables.get(name)}
+    return {name: variables[name] for name in _OF_ROCM if name in variables}
 
 
 def default_target(environment: Environment) -> Target:

@@ -31,6 +31,7 @@ from unittest import mock
 
 os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
 
+import numpy as np
 from measurement import HERE, ROOT, save, table
 from product_forms import PUBLISHED, Estimate, estimated, rank_forms
 
@@ -268,6 +269,17 @@ def by_model(root: Path, count: int, kind: str, order: str) -> dict[str, Any]:
     return found
 
 
+def agreement(static: dict[str, Any], by_model: dict[str, Any]) -> float:
+    """Return the rank correlation (Spearman) of static scores and the model's seconds, over the
+    candidates that have both."""
+    scores, seconds = (each["candidates"] for each in (static, by_model))
+    both = [text for text in scores.keys() & seconds.keys()
+            if scores[text]["score"] and seconds[text]["seconds"]]  # fmt: skip
+    pairs = np.array([(scores[text]["score"], seconds[text]["seconds"]) for text in both])
+    ranks = pairs.argsort(axis=0).argsort(axis=0)
+    return float(np.corrcoef(ranks.T)[0, 1])
+
+
 def main() -> None:
     """Print and save."""
     parser = argparse.ArgumentParser()
@@ -292,6 +304,10 @@ def main() -> None:
             results["model"] = {
                 order: by_model(root, options.count, "fp8", order) for order in ("rows", "panels")
             }
+        if "search" in results and "model" in results:
+            same = agreement(results["search"]["two"], results["model"]["rows"])
+            results["agreement"] = same
+            print(f"rank correlation of the static score with the model: {same:.2f}")
     save("tuning", results)
 
 

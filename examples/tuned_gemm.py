@@ -155,41 +155,44 @@ def parts_of(use, layout, dtype, ndim, shape):
 
 
 @amdjit.device_function
-def load_parts(parts, array, row, k, waves):
-    """Load a wave's share of a tile from memory."""
+def load_parts(parts, array, row, k, share):
+    """Load a wave's share of a tile from memory. share: its number, and the count of waves."""
     for i in static_range(len(parts)):
         panel, place = place_of(array, row, k + i * parts[0].kind.k)
-        matrix.load_matrix_coop_sync(parts[i], panel, place, wave.wave_id(), waves)
+        matrix.load_matrix_coop_sync(parts[i], panel, place, share[0], share[1])
 
 
 @amdjit.device_function
-def store_parts(tile, parts, waves):
+def store_parts(tile, parts, share):
     """Store a wave's share of a tile into LDS."""
     for i in static_range(len(parts)):
         place = 0, i * parts[0].kind.k
-        matrix.store_matrix_coop_sync(tile, parts[i], place, wave.wave_id(), waves)
+        matrix.store_matrix_coop_sync(tile, parts[i], place, share[0], share[1])
 
 
 @amdjit.device_function
-def through_lds(a, b, first, place, shape, buffers, pad, waves, extent, total):
-    """Multiply by tiles in LDS, of which `buffers` take turns. first: the workgroup's row and
-    column in D. place: the wave's in the workgroup's tile. extent: of the product, along k."""
+def through_lds(a, b, first, place, shape, buffers, pad, share, extent, total):
+    """Multiply by tiles in LDS, of which `buffers` take turns.
+
+    first: the workgroup's row and column in D. place: the wave's in the workgroup's tile. share:
+    its number, and the count of waves. extent: of the product, along k.
+    """
     rows, columns, depth = shape
     pitch = depth + pad // a.dtype.nbytes
     a_tiles = shared.array((buffers, rows, pitch), a.dtype)
     b_tiles = shared.array((buffers, columns, pitch), a.dtype)
     a_parts = parts_of(matrix.matrix_a, matrix.row_major, a.dtype, a.ndim, shape)
     b_parts = parts_of(matrix.matrix_b, matrix.col_major, b.dtype, b.ndim, shape)
-    load_parts(a_parts, a, first[0], 0, waves)
-    load_parts(b_parts, b, first[1], 0, waves)
+    load_parts(a_parts, a, first[0], 0, share)
+    load_parts(b_parts, b, first[1], 0, share)
     for k in range(0, extent, buffers * depth):
         for turn in static_range(buffers):
             following = min(k + (turn + 1) * depth, extent - depth)
-            store_parts(a_tiles[turn], a_parts, waves)
-            store_parts(b_tiles[turn], b_parts, waves)
+            store_parts(a_tiles[turn], a_parts, share)
+            store_parts(b_tiles[turn], b_parts, share)
             lds_barrier()
-            load_parts(a_parts, a, first[0], following, waves)
-            load_parts(b_parts, b, first[1], following, waves)
+            load_parts(a_parts, a, first[0], following, share)
+            load_parts(b_parts, b, first[1], following, share)
             sched_barrier()
             multiply_tile(a_tiles[turn], b_tiles[turn], place[0], place[1], depth, total)
             sched_barrier()
@@ -250,8 +253,8 @@ def tuned_gemm(
         through_registers(a, b, first[0] + row, first[1] + column, BK, extent, total)
     else:
         buffers = 1 if form == "one buffer" else 2
-        place, shape = (row, column), (BM, BN, BK)
-        through_lds(a, b, first, place, shape, buffers, pad, rows * columns, extent, total)
+        place, shape, share = (row, column), (BM, BN, BK), (number, rows * columns)
+        through_lds(a, b, first, place, shape, buffers, pad, share, extent, total)
     for i in static_range(len(total)):
         place = first[0] + row + 16 * i, first[1] + column
         matrix.store_matrix_sync(d, matrix.convert(total[i], d.dtype), place)

@@ -174,10 +174,11 @@ def test_a_contract_on_one_place_names_every_other_package(name: str) -> None:
 
 
 # These hold names of modules as texts: the compiler's process makes empty packages of these names,
-# allocations by amdjit's own modules are told from those of users, and clang's builtins are pickled
-# as names of a module that has been loaded.
+# the doctor's processes run the module that is named, allocations by amdjit's own modules are told
+# from those of users, and clang's builtins are pickled as names of a module that has been loaded.
 NAMES_AS_TEXT = {
     "amdjit.backend.process",
+    "amdjit.doctor.examination",
     "amdjit.emulator.checks.memory.quarantine",
     "amdjit.language.pickling",
 }

@@ -86,13 +86,15 @@ def build(
     options, and the errors of a compilation.
     """
     refusals.check_options(options)
-    members = _compiled(kernel, arguments, target, {**options, "debug_info": debug_info})
+    # What the kernel's decorator says of debug information holds for launches from Python.
+    chosen = {**options, "debug_info": debug_info, "debug_variables": False}
+    members = _compiled(kernel, arguments, target, chosen)
     for member in members:
         refusals.check(member)
     interface = _common_interface(members, kernel.parameter_names)
     prefix = c_identifier(kernel.__name__) if name is None else _checked_name(name)
     targets = tuple(built_target(member, _code(member, kernel)) for member in members)
-    return _build(prefix, members[0], interface, targets, embed, options)
+    return _build(prefix, interface, targets, embed, options, members[0].options.print_buffer)
 
 
 def _compiled(
@@ -149,26 +151,24 @@ def _check_offsets(interface: Interface, compiled: CompiledKernel) -> None:
 
 def _build(
     name: str,
-    compiled: CompiledKernel,
     interface: Interface,
     targets: tuple[BuiltTarget, ...],
     embed: bool,
     options: dict[str, Any],
+    print_buffer: int,
 ) -> Build:
     is_bundle = len(targets) > 1
     binary = f"{name}.hipfb" if is_bundle else f"{name}.hsaco"
     data = targets[0].code_object
     if is_bundle:
         data = write_bundle([(each.target, each.code_object) for each in targets])
-    header = header_text(name, compiled.name, compiled.signature, interface, targets, embed)
+    header = header_text(name, interface, targets, embed, print_buffer)
     texts = {
         f"{name}.h": header,
         **({f"{name}_code_object.c": embedded_source(name, data)} if embed else {}),
         _EXAMPLE: example_text(name, binary, interface, targets, embed),
     }
     files = [binary, *texts, f"{name}.json"]
-    texts[f"{name}.json"] = metadata_text(
-        name, compiled.name, compiled.signature, interface, targets, checked_options(options), files
-    )
+    texts[f"{name}.json"] = metadata_text(name, interface, targets, checked_options(options), files)
     encoded = {file: text.encode() for file, text in texts.items()}
     return Build(name, interface, targets, {binary: data, **encoded})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from amdjit.ahead_of_time.c_names import c_string
 from amdjit.ahead_of_time.interface import Interface, Leaf, MachineValue
 from amdjit.language.launch_numbers import PythonNumber, least_overflow
 from amdjit.runtime.launch import GRID_LIMITS, WORK_ITEM_LIMIT
@@ -41,6 +42,10 @@ def _body(interface: Interface, kernel: str) -> Iterator[str]:
         yield f"amdjit_span spans[{len(arrays)}];"
         yield "enum amdjit_array_fault fault;"
     yield from _shape_checks(kernel)
+    if interface.record is not None:
+        member = interface.record.path[0]
+        yield f"if (!arguments->{member})"
+        yield _refused(f"the kernel reports: let {member} point to what {kernel}_record_make made")
     for value in interface.values:
         yield from _number_checks(value)
     for position, leaf in enumerate(arrays):
@@ -57,8 +62,7 @@ def _body(interface: Interface, kernel: str) -> Iterator[str]:
 
 
 def _refused(text: str) -> str:
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'  return "{quoted}";'
+    return f"  return {c_string(text)};"
 
 
 def _shape_checks(kernel: str) -> Iterator[str]:
@@ -131,7 +135,7 @@ def _array_checks(leaf: Leaf, position: int) -> Iterator[str]:
     yield f"  static const amdjit_array_facts facts = {{{numbers}}};"
     yield "  static const char *const words[] = {"
     yield "    NULL,"
-    yield from (f'    "{text}",' for text in _array_faults(leaf, type))
+    yield from (f"    {c_string(text)}," for text in _array_faults(leaf, type))
     yield "  };"
     yield f"  fault = amdjit_check_array(&spans[{position}], {source}.data, {type.ndim}, {shape},"
     yield f"                             {strides}, &facts);"

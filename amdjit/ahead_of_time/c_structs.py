@@ -22,7 +22,7 @@ from amdjit.ahead_of_time.interface import (
 from amdjit.language.launch_numbers import PythonNumber
 from amdjit.types import Array, Record, Scalar, Vector, boolean
 
-__all__ = ["argument_structs", "kernarg_struct", "pack_function"]
+__all__ = ["argument_structs", "comment", "kernarg_struct", "pack_function"]
 
 
 def argument_structs(interface: Interface, kernel: str) -> list[str]:
@@ -31,6 +31,9 @@ def argument_structs(interface: Interface, kernel: str) -> list[str]:
     for parameter in interface.parameters:
         lines += _type_of(parameter, kernel)
     members = [line for each in interface.parameters for line in _member(each, kernel)]
+    if interface.record is not None:
+        note = "/* where the kernel reports; see below */"
+        members.append(f"{kernel}_record *{interface.record.path[0]}; {note}")
     members = members or ["int nothing; /* the kernel takes no arguments */"]
     body = [f"  {line}" for line in members]
     return [*lines, f"typedef struct {kernel}_arguments {{", *body, f"}} {kernel}_arguments;"]
@@ -74,7 +77,7 @@ def _array_members(leaf: Leaf, type: Array, record: str) -> list[str]:
 def _member(parameter: Parameter, kernel: str) -> Iterator[str]:
     """Yield the member of a parameter in the struct above it."""
     if isinstance(parameter, CompiledIn):
-        yield f"/* {parameter.name} = {_comment(repr(parameter.value))} is compiled in */"
+        yield f"/* {parameter.name} = {comment(parameter.text)} is compiled in */"
         return
     member = parameter.path[-1]
     if isinstance(parameter, Group) or isinstance(parameter.type, Array):
@@ -88,9 +91,9 @@ def _member(parameter: Parameter, kernel: str) -> Iterator[str]:
         yield f"{declared(parameter.type, member)}; {note}"
 
 
-def _comment(text: str) -> str:
-    """Return text that can stand in a comment, and does not name addresses of this process."""
-    shown = text if len(text) <= 60 else text[:57] + "..."
+def comment(text: str, most: int = 60) -> str:
+    """Return text as it can stand in a comment, `most` characters of it."""
+    shown = text if len(text) <= most else text[: most - 3] + "..."
     return shown.replace("*/", "* /").replace("\\", "\\\\")
 
 
@@ -110,7 +113,9 @@ def kernarg_struct(interface: Interface, kernel: str) -> list[str]:
     # Whole words of 8 bytes, so that compilers add none.
     rounded = max(8, -(-end // 8) * 8)
     lines += gap(names, rounded - end)
-    checks.append(f"AMDJIT_ASSERT({kernel}_kernarg_bytes, sizeof({kernel}_kernarg) == {rounded});")
+    checks.append(
+        f"AMDJIT_ASSERT({kernel}_kernarg_is_whole, sizeof({kernel}_kernarg) == {rounded});"
+    )
     body = [f"  {line}" for line in lines]
     return [f"typedef struct {kernel}_kernarg {{", *body, f"}} {kernel}_kernarg;", *checks]
 
@@ -138,6 +143,8 @@ def _packed(value: MachineValue) -> str:
     target = f"kernarg->{value.member}"
     if value.part == "data":
         return f"{target} = (uint64_t)(uintptr_t){source}.data;"
+    if value.part == "record":
+        return f"{target} = (uint64_t)(uintptr_t){source}->device;"
     if value.part in ("extent", "stride"):
         array = "shape" if value.part == "extent" else "strides"
         assert isinstance(value.type, Scalar)

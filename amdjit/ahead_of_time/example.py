@@ -6,6 +6,7 @@ small numbers that repeat; what the kernel may write is copied back and printed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from amdjit.ahead_of_time.built_targets import BuiltTarget
@@ -70,9 +71,9 @@ def example_text(
 ) -> str:
     """Return main.c. file: that of the code object, which is loaded unless it is embedded."""
     names = _Names(interface)
-    linked = f" {name}_code_object.c" if embed else ""
+    words = {"KERNEL": name, "LINKED": f" {name}_code_object.c" if embed else ""}
     parts = [
-        _BEFORE.replace("KERNEL", name).replace("LINKED", linked),
+        re.sub("KERNEL|LINKED", lambda found: words[found[0]], _BEFORE),
         "\n".join(_macros(names, file, interface, targets[0], embed)),
         _FAILED,
         *("\n".join(_filling(leaf, name)) for leaf in interface.arrays),
@@ -190,6 +191,9 @@ def _run(names: _Names, kernel: str, interface: Interface) -> Iterator[str]:
     yield "  const unsigned block[3] = {BLOCK_X, BLOCK_Y, BLOCK_Z};"
     yield f"  {kernel}_arguments arguments;"
     yield "  const char *refusal;"
+    if interface.record is not None:
+        yield f"  {kernel}_record record;"
+        yield "  int has_failed;"
     for leaf in interface.arrays:
         yield f"  void *device_{leaf.label};"
         yield f"  size_t count_{leaf.label} = {names.count(leaf)};"
@@ -199,6 +203,9 @@ def _run(names: _Names, kernel: str, interface: Interface) -> Iterator[str]:
     yield "  memset(&arguments, 0, sizeof arguments);"
     for leaf in interface.leaves:
         yield from (f"  {line}" for line in _argument(names, leaf, kernel))
+    if interface.record is not None:
+        yield f'  if (failed({kernel}_record_make(&record), "hipMalloc")) return 1;'
+        yield f"  arguments.{interface.record.path[0]} = &record;"
     launch = f"{kernel}_launch(kernel, grid, block, DYNAMIC_LDS, NULL, &arguments)"
     yield f"  refusal = {kernel}_refusal(kernel, grid, block, DYNAMIC_LDS, &arguments);"
     yield "  if (refusal) {"
@@ -207,6 +214,10 @@ def _run(names: _Names, kernel: str, interface: Interface) -> Iterator[str]:
     yield "  }"
     yield f'  if (failed({launch}, "{kernel}")) return 1;'
     yield '  if (failed(hipDeviceSynchronize(), "hipDeviceSynchronize")) return 1;'
+    if interface.record is not None:
+        told = f"{kernel}_record_tell(&record, kernel, stdout, stderr, &has_failed)"
+        yield f'  if (failed({told}, "{kernel}_record_tell")) return 1;'
+        yield f'  if (failed({kernel}_record_free(&record), "hipFree") || has_failed) return 1;'
     for leaf in interface.arrays:
         yield from (f"  {line}" for line in _afterwards(names, leaf))
     yield "  return 0;"

@@ -8,10 +8,29 @@ from collections.abc import Iterator, Sequence
 from amdjit.ahead_of_time.built_targets import BuiltTarget
 from amdjit.ahead_of_time.c_checks import refusal_function, relied_on
 from amdjit.ahead_of_time.c_common import common_text
-from amdjit.ahead_of_time.c_structs import argument_structs, kernarg_struct, pack_function
+from amdjit.ahead_of_time.c_names import c_string
+from amdjit.ahead_of_time.c_reports import (
+    common_reports,
+    record_type,
+    record_words,
+    report_functions,
+    report_tables,
+)
+from amdjit.ahead_of_time.c_structs import (
+    argument_structs,
+    comment,
+    kernarg_struct,
+    pack_function,
+)
 from amdjit.ahead_of_time.interface import Interface
 
 __all__ = ["embedded_source", "header_text"]
+
+_FOR_REPORTS = """\
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+"""
 
 _BEFORE = """\
 #include <math.h>
@@ -52,7 +71,7 @@ static inline hipError_t KERNEL_find_target(const KERNEL_target **found) {
 /* Finish what KERNEL_load_file and KERNEL_load_data begin. */
 static inline hipError_t KERNEL_find_function(KERNEL_kernel *kernel, hipError_t error) {
   if (error == hipSuccess)
-    error = hipModuleGetFunction(&kernel->function, kernel->module, "SYMBOL");
+    error = hipModuleGetFunction(&kernel->function, kernel->module, SYMBOL);
   if (error != hipSuccess) kernel->target = NULL;
   return error;
 }
@@ -101,10 +120,14 @@ static inline hipError_t KERNEL_launch(const KERNEL_kernel *kernel, const unsign
     const unsigned block[3], unsigned dynamic_lds, hipStream_t stream,
     const KERNEL_arguments *arguments) {
   KERNEL_kernarg kernarg;
-  size_t nbytes = PREFIX_KERNARG_BYTES;
-  void *extra[5];
-  if (KERNEL_refusal(kernel, grid, block, dynamic_lds, arguments)) return hipErrorInvalidValue;
-  KERNEL_pack(&kernarg, arguments);
+"""
+
+_RECORD_BEGIN = """\
+  error = KERNEL_record_begin(arguments->MEMBER_OF_RECORD, block, stream);
+  if (error != hipSuccess) return error;
+"""
+
+_BY_BUFFER = """\
   extra[0] = HIP_LAUNCH_PARAM_BUFFER_POINTER;
   extra[1] = &kernarg;
   extra[2] = HIP_LAUNCH_PARAM_BUFFER_SIZE;
@@ -115,27 +138,71 @@ static inline hipError_t KERNEL_launch(const KERNEL_kernel *kernel, const unsign
 }
 """
 
+# A cooperative launch takes a pointer to each value of the kernarg segment.
+_TOGETHER = """\
+  return hipModuleLaunchCooperativeKernel(kernel->function, grid[0], grid[1], grid[2], block[0],
+                                          block[1], block[2], dynamic_lds, stream, values);
+}
+"""
+
+
+def _launching(interface: Interface, names: dict[str, str]) -> str:
+    """Return the function that launches."""
+    reports = interface.reports
+    is_together = reports is not None and reports.meets
+    text = _LAUNCHING
+    if is_together:
+        text += f"  void *values[{len(interface.values)}];\n"
+    else:
+        text += "  size_t nbytes = PREFIX_KERNARG_BYTES;\n  void *extra[5];\n"
+    if reports is not None:
+        text += "  hipError_t error;\n"
+    text += (
+        "  if (KERNEL_refusal(kernel, grid, block, dynamic_lds, arguments))\n"
+        "    return hipErrorInvalidValue;\n"
+    )
+    if reports is not None:
+        text += _RECORD_BEGIN
+    text += "  KERNEL_pack(&kernarg, arguments);\n"
+    if not is_together:
+        return _filled(text + _BY_BUFFER, names)
+    places = (
+        f"  values[{number}] = &kernarg.{value.member};\n"
+        for number, value in enumerate(interface.values)
+    )
+    return _filled(text, names) + "".join(places) + _filled(_TOGETHER, names)
+
 
 def header_text(
     name: str,
-    symbol: str,
-    signature: str,
     interface: Interface,
     targets: Sequence[BuiltTarget],
     embed: bool,
+    print_buffer: int,
 ) -> str:
     """Return the header.
 
-    name: the beginning of all names in it. symbol: the kernel's name in the code. embed: whether
-    the code object is in the program.
+    name: the beginning of all names in it. embed: whether the code object is in the program.
+    print_buffer: bytes for what a launch prints.
     """
     prefix = name.upper()
-    names = {"KERNEL": name, "PREFIX": prefix, "SYMBOL": symbol}
+    names = {
+        "KERNEL": name,
+        "PREFIX": prefix,
+        "SYMBOL": c_string(interface.kernel),
+        **record_words(),
+    }
+    reports = interface.reports
+    if interface.record is not None:
+        names["MEMBER_OF_RECORD"] = interface.record.path[0]
     parts = [
-        "\n".join(_description(name, signature, interface)),
-        f"#ifndef AMDJIT_{prefix}_H\n#define AMDJIT_{prefix}_H\n\n{_BEFORE}",
+        "\n".join(_description(name, interface)),
+        f"#ifndef AMDJIT_{prefix}_H\n#define AMDJIT_{prefix}_H\n\n{_BEFORE}"
+        + (_FOR_REPORTS if reports is not None else ""),
         common_text(),
+        common_reports() if reports is not None else "",
         "\n".join(_constants(name, interface, targets)),
+        "\n".join(record_type(name, reports, print_buffer)) if reports is not None else "",
         "\n".join(argument_structs(interface, name)),
         "/* The explicit part of the kernarg segment, as the code reads it. */\n"
         + "\n".join(kernarg_struct(interface, name)),
@@ -144,23 +211,27 @@ def header_text(
         "\n".join(pack_function(interface, name)),
         "/* What is wrong with a launch, NULL if nothing is. Nothing runs. */\n"
         + "\n".join(refusal_function(interface, name)),
-        _filled(_LAUNCHING, names),
+        "\n".join(report_tables(name, reports)) if reports is not None else "",
+        _filled(report_functions(reports), names) if reports is not None else "",
+        _launching(interface, names),
         f"#endif /* AMDJIT_{prefix}_H */",
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 def _filled(template: str, names: dict[str, str]) -> str:
-    return re.sub("KERNEL|PREFIX|SYMBOL", lambda found: names[found[0]], template)
+    """Return a template with names in the place of the words that stand for them."""
+    words = "|".join(sorted(names, key=len, reverse=True))
+    return re.sub(words, lambda found: names[found[0]], template)
 
 
-def _description(name: str, signature: str, interface: Interface) -> Iterator[str]:
-    yield f"/* {signature}"
+def _description(name: str, interface: Interface) -> Iterator[str]:
+    yield f"/* {comment(interface.signature, 400)}"
     yield " *"
     yield f" * amdjit made this file. {name}_load_file and {name}_launch do all there is to do;"
     yield f" * {name}_refusal says why a launch is refused. Compiled in, and checked:"
     for constant in interface.constants:
-        yield f" *   {constant.name} is compiled in: {repr(constant.value)[:60]}"
+        yield f" *   {constant.name} is compiled in: {comment(constant.text)}"
     for leaf in interface.arrays:
         yield f" *   {leaf.name}: {'; '.join(relied_on(leaf))}"
     yield " */"

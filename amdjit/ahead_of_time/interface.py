@@ -8,16 +8,20 @@ with its offset. It is the same for all targets of a build.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 
+from amdjit.abi.reports import ReportTable
 from amdjit.ahead_of_time.c_names import CNames, c_identifier
 from amdjit.compiled_kernel import CompiledKernel
+from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics.errors import InternalError
 from amdjit.frontend import CompileTime
 from amdjit.language.launch_numbers import LaunchUse, PythonNumber
 from amdjit.runtime.arguments import ArgumentPacker
-from amdjit.types import Array, Known, Scalar, Structure, Tuple, Type, Vector
+from amdjit.types import Array, Known, Scalar, Structure, Tuple, Type, Vector, u64
 
 __all__ = ["CompiledIn", "Group", "Interface", "Leaf", "MachineValue", "interface_of"]
 
@@ -57,6 +61,26 @@ class CompiledIn:
     name: str
     value: object
 
+    @property
+    def text(self) -> str:
+        """The value as Python writes it, the same in every process."""
+        return value_text(self.value)
+
+
+def value_text(value: object) -> str:
+    """Return a value as Python writes it, without addresses, and with sets in order."""
+    if isinstance(value, (set, frozenset)):
+        return f"{{{', '.join(sorted(map(value_text, value)))}}}"
+    if isinstance(value, DeviceFunction):
+        return value.function.__name__
+    if isinstance(value, (type, FunctionType)):
+        return value.__name__
+    if type(value) in (tuple, list):
+        return f"({', '.join(map(value_text, value))})"  # type: ignore[call-overload]
+    return _ADDRESS.sub("", repr(value))
+
+
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 Parameter = Leaf | Group | CompiledIn
 
@@ -65,7 +89,8 @@ Parameter = Leaf | Group | CompiledIn
 class MachineValue:
     """A value of the kernarg segment. member: its name in the kernarg struct.
 
-    part: "data", "extent" or "stride" of an array, else "value". axis: of an extent or a stride.
+    part: "data", "extent" or "stride" of an array, "record" of where the kernel reports, else
+    "value". axis: of an extent or a stride.
     """
 
     member: str
@@ -79,14 +104,25 @@ class MachineValue:
 
 @dataclass(frozen=True)
 class Interface:
-    """What a program passes to a kernel. values: in the order of the kernarg segment.
+    """What a program passes to a kernel.
 
-    kernarg_bytes: the size of the explicit part.
+    kernel: its name in the code. values: in the order of the kernarg segment. kernarg_bytes: the
+    size of the explicit part. record: the address of the record that the kernel reports to, if it
+    does; reports: what it reports.
     """
 
+    kernel: str
     parameters: tuple[Parameter, ...]
     values: tuple[MachineValue, ...]
     kernarg_bytes: int
+    record: Leaf | None = None
+    reports: ReportTable | None = None
+
+    @property
+    def signature(self) -> str:
+        """The kernel with the types of its arguments, the same in every process."""
+        kinds = [e.text if isinstance(e, CompiledIn) else str(e.type) for e in self.parameters]
+        return _ADDRESS.sub("", f"{self.kernel}({', '.join(kinds)})")
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -115,8 +151,8 @@ def _flat(parameters: Sequence[Parameter]) -> Iterator[Leaf | CompiledIn]:
 def interface_of(compiled: CompiledKernel, names: Sequence[str]) -> Interface:
     """Return the interface of a kernel whose parameters have these names.
 
-    The kernel takes no record, no number that Python computes, and no array from outside:
-    `refusals.check` has been called.
+    The kernel takes no number that Python computes, and no array from outside: `refusals.check` has
+    been called.
     """
     reader = _Reader(compiled)
     taken = CNames()
@@ -124,8 +160,15 @@ def interface_of(compiled: CompiledKernel, names: Sequence[str]) -> Interface:
         reader.parameter(name, (), taken.take(c_identifier(name)), argument)
         for name, argument in zip(names, compiled.arguments, strict=True)
     )
-    values = _machine_values(compiled, parameters)
-    return Interface(parameters, values, _packer(compiled).nbytes)
+    values, nbytes = _machine_values(compiled, parameters), _packer(compiled).nbytes
+    if compiled.reports is None:
+        return Interface(compiled.name, parameters, values, nbytes)
+    # The record follows the arguments at the next multiple of 8 bytes.
+    place = -(-nbytes // 8) * 8
+    record = Leaf("", (taken.take("record"),), "amdjit_record", u64)
+    value = MachineValue(record.label, record, "record", 0, u64, place, 8)
+    reports = compiled.reports
+    return Interface(compiled.name, parameters, (*values, value), place + 8, record, reports)
 
 
 class _Reader:

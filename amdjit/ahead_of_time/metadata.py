@@ -19,8 +19,6 @@ FORMAT = 1
 
 def metadata_text(
     name: str,
-    symbol: str,
-    signature: str,
     interface: Interface,
     targets: Sequence[BuiltTarget],
     options: Mapping[str, Any],
@@ -30,8 +28,8 @@ def metadata_text(
     content = {
         "format": FORMAT,
         "name": name,
-        "symbol": symbol,
-        "signature": signature,
+        "symbol": interface.kernel,
+        "signature": interface.signature,
         "options": {key: _plain(options[key]) for key in sorted(options)},
         "files": list(files),
         "parameters": [_parameter(each) for each in interface.parameters],
@@ -53,7 +51,7 @@ def _plain(value: Any) -> Any:
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, CompiledIn):
-        return {"name": parameter.name, "kind": "compiled in", "value": repr(parameter.value)}
+        return {"name": parameter.name, "kind": "compiled in", "value": parameter.text}
     common = {
         "name": parameter.name,
         "type": str(parameter.type),
@@ -74,13 +72,13 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _value(value: MachineValue) -> dict[str, Any]:
-    is_address = value.part == "data"
+    is_address = value.part in ("data", "record")
     return {
         "name": value.member,
         "offset": value.offset,
         "bytes": value.nbytes,
         "type": "address" if is_address else str(value.type),
-        "of": value.leaf.name,
+        "of": value.leaf.name or None,
         "part": value.part,
         "axis": value.axis if value.part in ("extent", "stride") else None,
     }

@@ -92,6 +92,6 @@ def _build(options: argparse.Namespace) -> int:
         if path in written:
             print(f"{path}: {path.stat().st_size} bytes")
         else:
-            print(f"{path}: kept, as it has been changed; remove it for the new example")
+            print(f"{path}: kept, as it has other contents; remove it to get the new example")
     print(f"{built.name} for {', '.join(target.id for target in built.targets)}")
     return 0

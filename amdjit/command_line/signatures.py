@@ -2,7 +2,8 @@
 
 argument = constant | "int" | "float" | tuple | element [ axes {fact} ]
 tuple    = "(" argument {"," argument} [","] ")"
-element  = a scalar or vector type, or a name of the kernel's file: a type, a class, a NumPy type
+element  = a scalar or vector type, or a name of the kernel's file: a type, a class, a NumPy type,
+           and for a `Const` parameter any value, such as a function
 axes     = "[" axis {"," axis} "]", an axis is ":" or "::1"; "[()]" for an array without axes
 fact     = "strided" | "in rows" | "over 2 GiB" | "overlapping"
 """
@@ -17,13 +18,15 @@ import numpy as np
 from amdjit.diagnostics import LaunchError
 from amdjit.frontend import element_of_dtype
 from amdjit.language import vector_types
-from amdjit.language.complex_types import complex64, complex128
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.types import SCALARS, Array, Record, Scalar, Type, Vector
 
 __all__ = ["parse_signature"]
 
 _NO_NAMES: Mapping[str, object] = {}
+# What one complex number is, beside the element of an array.
+_VALUES: Mapping[Record, Type] = {complex64: COMPLEX64, complex128: COMPLEX128}
 _FACTS: Mapping[str, dict[str, bool]] = {
     "strided": {"contiguous": False},
     "in rows": {"rows": True},
@@ -74,7 +77,7 @@ def _parse_type(text: str, names: Mapping[str, object]) -> Any:
     name, bracket, rest = (part.strip() for part in text.partition("["))
     element = _element(name, names, text)
     if not bracket:
-        return element
+        return _VALUES.get(element, element) if isinstance(element, Record) else element
     axes, closed, facts = rest.partition("]")
     parts = [axis.strip() for axis in axes.split(",")]
     is_sound = all(part in (":", "::1") for part in parts) and "::1" not in parts[:-1]
@@ -100,9 +103,8 @@ def _element(name: str, names: Mapping[str, object], text: str) -> Any:
     types: dict[str, Type] = {str(type): type for type in own}
     if name in types:
         return types[name]
-    found = names.get(name)
-    if isinstance(found, (Type, type, np.dtype)):
-        return found
+    if name in names:
+        return names[name]
     scalars = ", ".join(map(str, SCALARS))
     raise LaunchError(
         f"{text!r} is not a type; there are {scalars}, vectors such as f16x8, arrays such as "

@@ -40,13 +40,14 @@ class Ended:
 
     lines: what it has reported. how: "" if it ended as it should, else what happened to it, such
     as "crashed (SIGSEGV)". said: the end of what it wrote to its standard error. is_hung: whether
-    it took too long.
+    it took too long. is_started: whether there was a process at all.
     """
 
     lines: tuple[dict[str, Any], ...]
     how: str
     said: str
     is_hung: bool = False
+    is_started: bool = True
 
 
 class Child:
@@ -55,11 +56,12 @@ class Child:
 
     def __init__(self, module: str, *arguments: str, variables: Mapping[str, str]) -> None:
         self._begin = time.monotonic()
-        self._output, self._errors = _file(), _file()
+        self._process: subprocess.Popen[bytes] | None = None
         self._why_none = ""
         command = [sys.executable, "-c", _START.format(paths=sys.path, module=module), *arguments]
         try:
-            self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
+            self._output, self._errors = _file(), _file()
+            self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
@@ -67,13 +69,13 @@ class Child:
                 env=dict(variables),
             )
         except OSError as error:
-            self._process = None
             self._why_none = str(error)
 
     def finish(self, seconds: float) -> Ended:
         """Wait until so many seconds after the start, then end it; return what came of it."""
         if self._process is None:
-            return Ended((), f"could not be started ({self._why_none})", "")
+            how = f"could not be started ({self._why_none})"
+            return Ended((), how, "", is_started=False)
         left = max(self._begin + seconds - time.monotonic(), 0.01)
         is_hung = False
         try:
@@ -83,6 +85,11 @@ class Child:
         lines = _content(self._output).splitlines()
         said = _content(self._errors).decode(errors="replace").strip()[-_MOST_SAID:]
         return Ended(tuple(_read(lines)), how, said, is_hung)
+
+    def abandon(self) -> None:
+        """End it without waiting, if it still runs."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
 
     def _kill(self) -> str:
         assert self._process is not None

@@ -12,7 +12,7 @@ from amdjit.doctor.machine import Machine
 from amdjit.runtime.hip_errors import JOIN_GROUPS, LOAD_DRIVER, SHARE_DEVICE_FILES
 from amdjit.target import find_target
 
-__all__ = ["device_files", "driver", "has_gpu"]
+__all__ = ["device_files", "driver", "has_gpu", "processors"]
 
 _AMD = "0x1002"
 # PCI's base classes of display controllers and processing accelerators.
@@ -31,15 +31,15 @@ def driver(machine: Machine) -> Iterator[Finding]:
     if not machine.is_linux:
         return
     cards = _cards(machine)
-    processors = _processors(machine)
-    facts = dict(pci=cards, module=_has_module(machine), processors=processors)
+    known = processors(machine)
+    facts = dict(pci=cards, module=_has_module(machine), processors=known)
     if _is_wsl(machine):
         yield _wsl(machine, facts)
     elif _has_module(machine):
         version = machine.text(f"{_MODULE}/version")
-        seen = f", which sees {', '.join(processors)}" if processors else ""
+        seen = f", which sees {', '.join(known)}" if known else ""
         found = f"the kernel module amdgpu {version}".strip() + f" is loaded{seen}"
-        state, remedy = _of_loaded(cards, processors)
+        state, remedy = _of_loaded(cards, known)
         found = found if cards else f"{found}; PCI has no AMD GPU"
         yield Finding("driver", state, found, remedy, facts)
     elif cards:
@@ -55,7 +55,7 @@ def device_files(machine: Machine) -> Iterator[Finding]:
         return
     kfd = machine.root / "dev/kfd"
     if not kfd.exists():
-        if _cards(machine) or _processors(machine):
+        if _cards(machine) or processors(machine):
             yield _no_kfd(machine)
         return
     nodes = _render_nodes(machine)
@@ -76,16 +76,16 @@ def has_gpu(machine: Machine) -> bool:
     HIP."""
     if not machine.is_linux:
         return False
-    processors = _processors(machine)
-    if processors:
-        return any(find_target(processor) is not None for processor in processors)
+    known = processors(machine)
+    if known:
+        return any(find_target(processor) is not None for processor in known)
     return bool(_cards(machine)) or (_is_wsl(machine) and (machine.root / "dev/dxg").exists())
 
 
-def _of_loaded(cards: int, processors: list[str]) -> tuple[State, str]:
-    if not cards and not processors:
+def _of_loaded(cards: int, known: list[str]) -> tuple[State, str]:
+    if not cards and not known:
         return State.NOTE, ""
-    if processors and all(find_target(processor) is None for processor in processors):
+    if known and all(find_target(processor) is None for processor in known):
         return State.NOTE, (
             "amdjit compiles for none of these (docs/reference/targets.md): use the emulator."
         )
@@ -164,7 +164,7 @@ def _cards(machine: Machine) -> int:
     )
 
 
-def _processors(machine: Machine) -> list[str]:
+def processors(machine: Machine) -> list[str]:
     """Return the processors that the driver reports, such as gfx1201, without HIP."""
     found = []
     for folder in sorted((machine.root / _NODES).glob("*")):

@@ -36,13 +36,17 @@ class Examination:
 
     def findings(self) -> Iterator[Finding]:
         """Yield each answer as soon as it is there."""
-        if self.can_start:
-            # They run while the questions about files are asked.
-            if self.machine.has_hip_python:
-                self._start("survey")
-            self._start(self.emulators()[0])
-        for question in QUESTIONS:
-            yield from question(self)
+        try:
+            if self.can_start:
+                # They run while the questions about files are asked.
+                if self.machine.has_hip_python:
+                    self._start("survey")
+                self._start(self.emulators()[0])
+            for question in QUESTIONS:
+                yield from question(self)
+        finally:
+            for child in self._children.values():
+                child.abandon()
 
     @cached_property
     def can_start(self) -> bool:

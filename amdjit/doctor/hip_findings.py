@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from amdjit.doctor.child import Ended
-from amdjit.doctor.driver import has_gpu
+from amdjit.doctor.driver import has_gpu, processors
 from amdjit.doctor.finding import Finding, State
 from amdjit.doctor.machine import Machine
+from amdjit.doctor.smoke_findings import NO_PROCESS, NO_SUCH_DEVICE
 from amdjit.runtime.hip import library
 from amdjit.runtime.hip_errors import (
     FIRST_WITH_VERSION_6,
@@ -28,6 +29,10 @@ _DRIVER_FAILED = (
     "that fails, too."
 )
 _USE_ANOTHER = "Use the emulator, or a GPU with one of the processors in docs/reference/targets.md."
+_HIDDEN = (
+    "If another one is wanted, look at HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES, and whether "
+    "you may open its render node."
+)
 _ONE_LIBRARY = (
     "Unset ROCM_PATH, or import torch before amdjit's first use of the GPU: the memory and "
     "streams of one HIP are unknown to the other."
@@ -57,16 +62,22 @@ def hip_library(machine: Machine, survey: Ended) -> Iterator[Finding]:
     elif survey.how:
         library_file = _found(places) or "HIP"
         found = f"{library_file}: the process that asked it {survey.how}. {survey.said}".strip()
-        yield Finding("HIP library", State.PROBLEM, machine.shown(found), _DRIVER_FAILED)
+        remedy = _DRIVER_FAILED if survey.is_started else NO_PROCESS
+        yield Finding("HIP library", State.PROBLEM, machine.shown(found), remedy)
 
 
 def gpus(machine: Machine, survey: Ended) -> Iterator[Finding]:
     """The devices that HIP reports, and why some cannot be used."""
     failed = _first(survey, "failed")
-    for device in _all(survey, "device"):
+    devices = _all(survey, "device")
+    for device in devices:
         yield _device(device)
     if not _first(survey, "opened"):
         return
+    known = processors(machine)
+    if not failed and not survey.how and len(devices) < len(known):
+        found = f"HIP reports {len(devices)} of the {len(known)} GPUs that the driver sees"
+        yield Finding("GPUs", State.NOTE, found, _HIDDEN)
     if failed:
         is_missed = failed["code"] != _NO_DEVICE or has_gpu(machine)
         state = State.PROBLEM if is_missed else State.NOTE
@@ -81,9 +92,8 @@ def default_device(machine: Machine, survey: Ended) -> Iterator[Finding]:
     """Which device kernels run on where the program chooses none."""
     default = _first(survey, "default")
     if default and not default["name"]:
-        remedy = "Correct AMDJIT_DEVICE, or unset it: then kernels run on the emulator at least."
         found = machine.shown(default["what"].partition(" (")[0])
-        yield Finding("default", State.PROBLEM, found, remedy)
+        yield Finding("default", State.PROBLEM, found, default["remedy"] or NO_SUCH_DEVICE)
     elif default:
         found = f"kernels run on {default['name']} where the program chooses no device"
         yield Finding("default", State.OK, found, facts={"device": default["name"]})
@@ -122,15 +132,15 @@ def usable(survey: Ended) -> list[str]:
 def _opened(
     machine: Machine, places: dict[str, Any], opened: dict[str, Any], refused: list[str]
 ) -> Iterator[Finding]:
-    files = opened["loaded"] or [_found(places)]
-    where = places["places"][-1]["where"]
-    others = [file for file in places["files"] if Path(file).resolve() != Path(files[0]).resolve()]
-    parts = [f"{files[0]}, HIP {opened['text']}, from {where}"]
+    taken = (opened["loaded"] or [_found(places) or "a library"])[0]
+    where = places["places"][-1]["where"] if _found(places) else "hip-python's own search"
+    others = [file for file in places["files"] if Path(file).resolve() != Path(taken).resolve()]
+    parts = [f"{taken}, HIP {opened['text']}, from {where}"]
     parts += [f"not taken, as this comes first: {', '.join(others)}"] if others else []
     parts += [f"cannot be loaded: {'; '.join(refused)}"] if refused else []
     found = machine.shown("; ".join(parts))
     facts = dict(
-        file=machine.shown(files[0]),
+        file=machine.shown(taken),
         version=opened["text"],
         others=[machine.shown(other) for other in others],
     )
@@ -172,7 +182,10 @@ _FACTS = ("product", "architecture", "memory", "wave_size", "multiprocessors", "
 def _hip_of_torch() -> tuple[str | None, str | None]:
     """Return the version of HIP that PyTorch was built for, and the file of the HIP that it brings;
     None for what there is not."""
-    spec = find_spec("torch")
+    try:
+        spec = find_spec("torch")
+    except ValueError:  # a module that was made, not found
+        spec = None
     for root in (spec.submodule_search_locations if spec else None) or ():
         try:
             match = _OF_TORCH.search(Path(root, "version.py").read_text())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -77,7 +78,9 @@ class Machine:
 
     def shown(self, text: str) -> str:
         """Return text without the user's name in paths: their folder is `~`."""
-        return text.replace(self.home, "~") if len(self.home) > 1 else text
+        if len(self.home) < 2:
+            return text
+        return re.sub(rf"{re.escape(self.home)}(?![\w.-])", "~", text)
 
     def may_open(self, path: Path) -> bool:
         """Return whether this process may read and write a file."""

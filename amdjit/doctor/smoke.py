@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from amdjit.devices import find_device, use
-from amdjit.diagnostics.errors import AmdjitError
 from amdjit.doctor.child import reporting
 from amdjit.doctor.survey import failure
 from amdjit.doctor.trials import TRIALS, Trial
@@ -28,7 +27,7 @@ def main(name: str) -> None:
     try:
         device = find_device(name)
         rival = _emulator_of(device)
-    except AmdjitError as error:
+    except Exception as error:  # whatever it is, the doctor says it
         report(stage="failed", trial="", **failure(error))
         return
     report(stage="made", description=device.description, rival=rival and rival.name)
@@ -39,7 +38,7 @@ def main(name: str) -> None:
         begin = time.perf_counter()
         try:
             wrong = _compare(trial, device, rival)
-        except AmdjitError as error:
+        except Exception as error:
             report(stage="failed", trial=trial.name, **failure(error))
             continue
         seconds = round(time.perf_counter() - begin, 3)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from amdjit.diagnostics.errors import LaunchError
 from amdjit.doctor.child import Ended
-from amdjit.doctor.finding import Finding, State
+from amdjit.doctor.finding import REPORT_IT, Finding, State
 from amdjit.doctor.machine import Machine
 
-__all__ = ["smoke_findings"]
+__all__ = ["NO_PROCESS", "NO_SUCH_DEVICE", "smoke_findings"]
+
+NO_SUCH_DEVICE = "Correct AMDJIT_DEVICE (`amdjit devices` lists the names), or unset it."
+NO_PROCESS = "Make room for a process, and in the folder of temporary files (TMPDIR)."
 
 _HUNG = (
     "Restart the machine if the GPU hangs (`sudo dmesg` says so), and update the driver. A slow "
@@ -26,7 +30,6 @@ _REMEDIES_HERE = {
     700: _CRASHED,
     719: _CRASHED,
 }
-_OF_AMDJIT = "Report it with these words: this is a mistake of amdjit's."
 
 
 def smoke_findings(machine: Machine, name: str, run: Ended) -> Iterator[Finding]:
@@ -51,17 +54,18 @@ def _failures(run: Ended) -> Iterator[tuple[str, str]]:
         if line["stage"] == "failed":
             kind = line["error"], line["code"], line["remedy"]
             failed.setdefault(kind, []).append(line)
-    for (_, code, remedy), lines in failed.items():
+    for (error, code, remedy), lines in failed.items():
         trials = ", ".join(filter(None, (line["trial"] for line in lines)))
         what = lines[0]["what"]
         found = f"{trials} fail{'s' * (len(lines) == 1)}: {what}" if trials else what
-        yield found, _REMEDIES_HERE.get(code) or remedy or _OF_AMDJIT
+        known = NO_SUCH_DEVICE if error == LaunchError.__name__ and not trials else remedy
+        yield found, _REMEDIES_HERE.get(code) or known or REPORT_IT
 
 
 def _wrong_results(name: str, run: Ended) -> Iterator[tuple[str, str]]:
     for line in run.lines:
         if line["stage"] == "ended" and line["wrong"]:
-            remedy = _OF_AMDJIT if name.startswith("emulator:") else _WRONG
+            remedy = REPORT_IT if name.startswith("emulator:") else _WRONG
             yield f"{line['trial']} is wrong: {line['wrong']}", remedy
 
 
@@ -69,9 +73,10 @@ def _bad_ends(run: Ended) -> Iterator[tuple[str, str]]:
     if run.how:
         said = f": {' '.join(run.said.split())}" if run.said else ""
         last = _last_begun(run)
+        crashed = _CRASHED if run.is_started else NO_PROCESS
         yield (
             f"{f'during {last} ' * bool(last)}the process {run.how}{said}",
-            _HUNG if run.is_hung else _CRASHED,
+            _HUNG if run.is_hung else crashed,
         )
 
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import amdjit
-from amdjit import backend
 from amdjit.diagnostics.errors import BackendError
-from amdjit.doctor.finding import Finding, State
+from amdjit.doctor.finding import REINSTALL, Finding, State
 from amdjit.doctor.machine import Machine
+from amdjit.late import late
 from amdjit.options import Environment, OptionError, read_environment, rocm_settings
+
+if TYPE_CHECKING:
+    from amdjit import backend
+else:
+    # It needs llvmlite, which may be missing.
+    backend = late("amdjit.backend")
 
 __all__ = ["llvm", "packages", "python", "settings"]
 
@@ -31,7 +38,6 @@ _PACKAGE_OF_LLD = "ziglang"
 _OPTIONAL = ("rocm-bindings-core", "rocm-bindings-hip", _PACKAGE_OF_LLD)
 _REQUIREMENT = re.compile(r"([\w.-]+)\s*([^;]*)(;.*)?")
 _BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
-_REINSTALL = "pip install --upgrade amdjit"
 
 
 def python(machine: Machine) -> Iterator[Finding]:
@@ -60,7 +66,7 @@ def packages(machine: Machine) -> Iterator[Finding]:
     wrong += [f"not of a version that amdjit works with: {', '.join(unfit)}"] if unfit else []
     if wrong:
         yield Finding(
-            "packages", State.PROBLEM, f"{'; '.join(wrong)}. There are {found}", _REINSTALL, there
+            "packages", State.PROBLEM, f"{'; '.join(wrong)}. There are {found}", REINSTALL, there
         )
     else:
         yield Finding("packages", State.OK, found, facts=there)
@@ -69,7 +75,12 @@ def packages(machine: Machine) -> Iterator[Finding]:
 def llvm(machine: Machine) -> Iterator[Finding]:
     """Which LLVM compiles, what links, and what assembles inline assembly."""
     environment = machine.environment()
-    version = backend.llvm_version()
+    try:
+        version = backend.llvm_version()
+    except (ImportError, OSError) as error:
+        found = machine.shown(f"it cannot be loaded: {error}")
+        yield Finding("LLVM", State.PROBLEM, found, REINSTALL)
+        return
     lld = _tool(backend.find_lld, environment)
     assembler = _tool(backend.find_assembler, environment)
     linker = _tool(backend.find_linker, environment)
@@ -101,18 +112,42 @@ def settings(machine: Machine) -> Iterator[Finding]:
         given["ROCM_PATH"] = machine.variables["ROCM_PATH"]
     facts = {name: machine.shown(value) for name, value in given.items()}
     found = ", ".join(f"{name}={value}" for name, value in facts.items())
+    asked = _Asked(machine.variables)
     try:
-        read_environment(machine.variables)
+        read_environment(asked)
     except OptionError as error:
         remedy = "Correct the variable, or unset it (docs/reference/environment.md)."
         yield Finding("settings", State.PROBLEM, machine.shown(str(error)), remedy, facts)
         return
-    if "HSA_OVERRIDE_GFX_VERSION" in given:
+    unknown = [name for name in of_amdjit if name not in asked.names]
+    if unknown:
+        found = f"{found}; amdjit has no {' and no '.join(unknown)}"
+        remedy = "Correct their spelling, or unset them (docs/reference/environment.md)."
+        yield Finding("settings", State.NOTE, found, remedy, facts)
+    elif "HSA_OVERRIDE_GFX_VERSION" in given:
         remedy = "Unset HSA_OVERRIDE_GFX_VERSION: amdjit compiles for the GPU's own processor."
         found += "; the GPU passes for another processor, whose code may fail on it"
         yield Finding("settings", State.NOTE, found, remedy, facts)
     elif found:
         yield Finding("settings", State.OK, found, facts=facts)
+
+
+class _Asked(Mapping[str, str]):
+    """Environment variables, and the names that a reader has asked for."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        return self._variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
 
 
 def _tool(find: Callable[[Environment], object], environment: Environment) -> str | None:

@@ -15,6 +15,7 @@ from typing import Any
 from amdjit.devices import current_device
 from amdjit.diagnostics.errors import AmdjitError
 from amdjit.doctor.child import Report, reporting
+from amdjit.doctor.finding import REINSTALL, REPORT_IT
 from amdjit.options import read_environment, rocm_settings
 from amdjit.runtime.hip import discovery, library
 from amdjit.runtime.hip.calls import hip_library, version_text
@@ -26,21 +27,25 @@ __all__ = ["failure", "main"]
 def main(*arguments: str) -> None:
     """Report all lines."""
     report = reporting()
-    _report_places(report)
     try:
+        _report_places(report)
         _report_hip(report)
-    except AmdjitError as error:
+    except Exception as error:  # whatever it is, the doctor says it
         report(stage="failed", **failure(error))
     _report_default(report)
 
 
 def failure(error: BaseException) -> dict[str, Any]:
-    """Return an error as a report has it: its class, what it says, its remedy if it has one, and
-    HIP's code."""
+    """Return an error as a report has it: its class, what it says, its remedy, empty if it has
+    none, and HIP's code."""
     if isinstance(error, (HipError, HipUnavailableError)):
         code = error.code if isinstance(error, HipError) else None
         return dict(error=type(error).__name__, what=error.what, remedy=error.remedy, code=code)
-    return dict(error=type(error).__name__, what=str(error), remedy="", code=None)
+    if isinstance(error, AmdjitError):
+        return dict(error=type(error).__name__, what=str(error), remedy="", code=None)
+    what = f"{type(error).__name__}: {error}"
+    remedy = REINSTALL if isinstance(error, ImportError) else REPORT_IT
+    return dict(error=type(error).__name__, what=what, remedy=remedy, code=None)
 
 
 def _report_places(report: Report) -> None:
@@ -74,5 +79,5 @@ def _report_hip(report: Report) -> None:
 def _report_default(report: Report) -> None:
     try:
         report(stage="default", name=current_device().name)
-    except AmdjitError as error:
+    except Exception as error:
         report(stage="default", name=None, **failure(error))

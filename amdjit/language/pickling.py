@@ -103,7 +103,13 @@ def _contents(value: PickledByName) -> bytes | None:
         return None
     make, parts = value.pickled_parts()
     taken = [
-        (function, known.text.lines, known.is_early, _annotating(function, known.text.lines))
+        (
+            function,
+            function.__code__.co_filename,
+            known.text.lines,
+            known.is_early,
+            _annotating(function, known.text.lines),
+        )
         for function in _functions(_function(value), [])
         for known in texts_of(function)[:1]
     ]
@@ -166,7 +172,9 @@ def _found_or_made(what: str, place: tuple[str, str] | None, contents: bytes | N
             "define it in a module, or import cloudpickle where it is pickled"
         )
     make, parts, taken = loads(contents)
-    for function, lines, is_early, annotating in taken:
+    for function, file, lines, is_early, annotating in taken:
+        # cloudpickle leaves the name of the file out, which messages and debug information have.
+        function.__code__ = function.__code__.replace(co_filename=file)
         adopt(function, lines, is_early)
         for name, value in annotating.items():
             function.__globals__.setdefault(name, value)

@@ -13,12 +13,14 @@ from pathlib import Path
 
 from amdjit.probe.case import Measurement, Results
 from amdjit.probe.corpus import batches, corpus_version
+from amdjit.probe.corpus.matrix import findings
 from amdjit.probe.differences import differences_of, kinds_of
+from amdjit.probe.joining import whole_results
 from amdjit.probe.outcome import BatchOutcome, CaseOutcome, CaseStatus, Record, plain
 from amdjit.probe.processes import Processes
 from amdjit.probe.report import shown_subject
 from amdjit.probe.settled import Row, Verdict, settled_rows
-from amdjit.probe.streams import read_values, results_of
+from amdjit.probe.streams import kept, read_values, results_of
 from amdjit.probe.subjects import subjects_of
 from amdjit.target import Target, read_target
 
@@ -31,11 +33,13 @@ _EXAMPLES = 3
 @dataclass(frozen=True)
 class Comparison:
     """A record against the emulator of this amdjit. record: with outcomes as they are now; rows: of
-    the certainty tables; notes: what could be computed again, and what could not."""
+    the certainty tables; notes: what could be computed again, and what could not; rules: those that
+    fit the chip's sums, for each matrix row that differs."""
 
     record: Record
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+    rules: tuple[str, ...] = ()
 
 
 def compare(
@@ -57,7 +61,8 @@ def compare(
     elif wanted:
         record, note = _recomputed(record, wanted, jobs, processes, say)
         notes.append(note)
-    return Comparison(record, settled_rows(record.cases(), target), tuple(notes))
+    rules = _rules(record, target, say)
+    return Comparison(record, settled_rows(record.cases(), target), tuple(notes), rules)
 
 
 _UNSETTLED = (CaseStatus.DIFFERS, CaseStatus.EMULATOR_FAILED, CaseStatus.EMULATOR_LOST)
@@ -129,13 +134,13 @@ def _against(case: CaseOutcome, emulated: Mapping[str, tuple[str, object]]) -> C
     if case.status not in (*_UNSETTLED, CaseStatus.AGREES) or case.name not in emulated:
         return case
     digest, rows = emulated[case.name]
-    if digest == case.emulator:
-        return case
     if digest == case.chip:
-        agreeing = replace(case, status=CaseStatus.AGREES, emulator=digest)
-        return replace(agreeing, differing=0, kinds={}, differences=(), note="")
+        agreeing = replace(case, status=CaseStatus.AGREES, emulator=digest, differing=0, note="")
+        return replace(agreeing, kinds={}, differences=(), results=kept(results_of(rows)))
+    if digest == case.emulator:
+        return replace(case, results=kept(whole_results(case, results_of(rows))))
     changed = replace(case, status=CaseStatus.DIFFERS, emulator=digest)
-    if not case.results:
+    if not case.results or any(array.is_relative for array in case.results):
         note = "this emulator computes something else, and the file has not all of the results"
         return replace(changed, note=note)
     return _different_again(changed, results_of(plain(case.results)), results_of(rows))
@@ -162,6 +167,7 @@ def text(comparison: Comparison) -> str:
         *comparison.notes,
         *_rows_text(comparison.rows, target),
         *_emulator_text(record),
+        *_rules_text(comparison.rules),
         *_model_text(record.measurements()),
     ]
     return "\n".join(lines)
@@ -190,6 +196,26 @@ def _emulator_text(record: Record) -> list[str]:
             for case in subject.failed[:1]
         ]
     return lines
+
+
+def _rules_text(rules: tuple[str, ...]) -> list[str]:
+    return (
+        ["", "Rules that fit the chip's sums:", *(f"  {rule}" for rule in rules)] if rules else []
+    )
+
+
+def _rules(record: Record, target: Target, say: Callable[[str], None]) -> tuple[str, ...]:
+    """Say which rule fits what the chip gave for each matrix instruction that differs."""
+    names = {subject.name for subject in subjects_of(record.cases()) if subject.different}
+    results = {
+        case.name: results_of(plain(case.results))[0]
+        for case in record.cases()
+        if case.subject in names and case.results and not case.results[0].is_relative
+    }
+    if record.corpus != corpus_version() or not results:
+        return ()  # other versions have other operands
+    say("looking for the rules that fit the chip's sums")
+    return tuple(f"{row}: {finding}" for row, finding in findings(target.name, results).items())
 
 
 def _model_text(measurements: tuple[Measurement, ...]) -> list[str]:

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from amdjit.probe.case import Measurement
+from amdjit.probe.case import Measurement, Results, bits_of
 from amdjit.probe.outcome import (
     CaseOutcome,
     CaseStatus,
     KeptArray,
+    plain,
     read_case,
     read_measurement,
 )
 from amdjit.probe.processes import scrubbed
-from amdjit.probe.streams import read_values
+from amdjit.probe.streams import kept, read_values, results_of
 
-__all__ = ["differing", "joined", "measurements_in", "outcomes_in"]
+__all__ = [
+    "differing",
+    "joined",
+    "kept_results",
+    "measurements_in",
+    "outcomes_in",
+    "whole_results",
+]
+
+_SMALL_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +74,46 @@ def joined(
     for name, side in _sides(chip).items():
         other = here.get(name, _MISSING)
         outcome = compared.get(name) or _plain_outcome(name, side, other)
-        kept = side.end.get("arrays", ()) if side.begin.get("keeps") else ()
-        arrays = tuple(KeptArray(d, tuple(shape), data) for d, shape, data in kept)
-        found.append(replace(outcome, results=arrays))
+        if side.begin.get("keeps"):
+            outcome = replace(outcome, results=kept_results(side.end, other.end))
+        found.append(outcome)
     return tuple(found)
+
+
+def kept_results(chip: Mapping[str, Any], emulator: Mapping[str, Any]) -> tuple[KeptArray, ...]:
+    """Return the chip's results as the file has them: small ones as they are, large ones relative
+    to the emulator's, if there are such."""
+    arrays = results_of(chip.get("arrays", ()))
+    others = results_of(emulator.get("arrays", ()))
+    known = [(array.dtype, array.shape) for array in arrays]
+    if sum(array.nbytes for array in arrays) <= _SMALL_BYTES or known != [
+        (array.dtype, array.shape) for array in others
+    ]:
+        return kept(arrays)
+    if chip["digest"] == emulator["digest"]:
+        return ()
+    changes = (bits_of(there) - bits_of(here) for there, here in zip(arrays, others, strict=True))
+    return tuple(
+        KeptArray(array.dtype.name, array.shape, change.tobytes(), is_relative=True)
+        for array, change in zip(arrays, changes, strict=True)
+    )
+
+
+def whole_results(case: CaseOutcome, emulator: Results) -> Results:
+    """Return the chip's results of a case. emulator: those whose digest the case has."""
+    found = results_of(plain(case.results))
+    if not any(array.is_relative for array in case.results):
+        return found
+    return tuple(
+        (bits_of(change) + bits_of(here)).view(here.dtype).reshape(here.shape)
+        for change, here in zip(found, emulator, strict=True)
+    )
 
 
 def _plain_outcome(name: str, chip: _Side, emulator: _Side) -> CaseOutcome:
     """Return the outcome of a case that ended on one side at most, or alike."""
     status, note = _status(chip, emulator)
-    elements = 0
-    for _, shape, _data in chip.end.get("arrays", ()):
-        size = 1
-        for extent in shape:
-            size *= extent
-        elements += size
+    elements = sum(math.prod(shape) for _, shape, *_ in chip.end.get("arrays", ()))
     return CaseOutcome(
         name,
         str(chip.begin["subject"]),

@@ -50,11 +50,14 @@ class BatchStatus(Enum):
 @dataclass(frozen=True, slots=True)
 class KeptArray:
     """A result as the chip computed it. dtype: NumPy's or ml_dtypes' name of the element type;
-    data: its bytes in C order."""
+    data: its bytes in C order. is_relative: whether the data are the chip's bits minus the
+    emulator's, which compress well where there are many: the result is known together with that of
+    the emulator whose digest the case has."""
 
     dtype: str
     shape: tuple[int, ...]
     data: bytes
+    is_relative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class CaseOutcome:
     elements: of all results; differing: those whose bits differ. chip, emulator: digests of the
     results' bits, empty where there are none. kinds: how many elements differ in which way, in
     words such as "1 ulp toward zero". differences: the first of them. note: what failed, in words.
-    results: those of the chip, if the case keeps them.
+    results: those of the chip, if the case keeps them; none for large ones that are the emulator's.
     """
 
     name: str
@@ -205,7 +208,7 @@ def read_case(row: Any) -> CaseOutcome:
         tuple(
             Difference(int(r), int(e), _text(i), int(c), int(m)) for r, e, i, c, m in differences
         ),
-        tuple(KeptArray(_text(d), tuple(map(int, s)), bytes(b)) for d, s, b in results),
+        tuple(KeptArray(_text(d), tuple(map(int, s)), bytes(b), bool(r)) for d, s, b, r in results),
     )
 
 

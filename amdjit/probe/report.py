@@ -66,20 +66,18 @@ def shown_subject(subject: Subject, examples: int) -> list[str]:
     cases = f"{len(subject.different)} of {len(subject.compared)} cases{certainty}"
     lines = [f"  {subject.name} ({cases}): {subject.summary()}"]
     for case, difference in subject.examples[:examples]:
-        lines.append(f"    {shown_difference(case, difference)}"[:_WIDTH])
+        lines.append(f"    {shown_difference(case, difference)}")
     notes = [case.note for case in subject.different if case.note]
     return lines + [f"    {note}"[:_WIDTH] for note in notes[:1]]
 
 
 def shown_difference(case: CaseOutcome, difference: Difference) -> str:
     """Return an element that differs, in one line."""
-    name = "" if case.name == case.subject else f"{case.name.removeprefix(case.subject).strip()}: "
-    there, here = _shown(difference.chip), _shown(difference.emulator)
-    return f"{name}{difference.inputs}: chip {there}, emulator {here}"
-
-
-def _shown(bits: int) -> str:
-    return f"{bits:#x}"
+    results = f"chip {difference.chip:#x}, emulator {difference.emulator:#x}"
+    short = case.name.removeprefix(case.subject).rpartition(": ")[2].strip(" ,")
+    what = f"{short}: {difference.inputs}" if short else difference.inputs
+    room = _WIDTH - 6 - len(results)
+    return f"{what if len(what) <= room else f'{what[: room - 4]} ...'}: {results}"
 
 
 def _failures(record: Record, subjects: tuple[Subject, ...]) -> list[str]:

@@ -64,7 +64,9 @@ def kept(results: Results) -> tuple[KeptArray, ...]:
 
 def results_of(rows: Any) -> Results:
     """Return the arrays of plain values."""
-    return tuple(np.frombuffer(data, np.dtype(dtype)).reshape(shape) for dtype, shape, data in rows)
+    return tuple(
+        np.frombuffer(data, np.dtype(dtype)).reshape(shape) for dtype, shape, data, *_ in rows
+    )
 
 
 def digest_of(arrays: tuple[KeptArray, ...]) -> str:

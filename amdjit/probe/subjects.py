@@ -76,13 +76,13 @@ class Subject:
         if others:
             parts.append(f"else in {others}")
         text = ", ".join(parts) or "other shapes"
+        if kinds["in other places"] == self.differing > 1:
+            text = f"the emulator's values in other places, in {self.differing}"
         return f"{text} of {self.elements}{self._pattern(kinds)}"
 
     def _pattern(self, kinds: Counter[str]) -> str:
         """Say what all differences have in common."""
         count = self.differing
-        if kinds["in other places"] == count > 1:
-            return ": the emulator's values, in other places"
         if kinds["from an even result"] == count > 3:
             return ": rounds so instead of to even"
         if kinds["at the same bits"] == count > 1:

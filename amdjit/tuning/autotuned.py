@@ -17,10 +17,10 @@ from amdjit.language.pickling import PickledByName
 from amdjit.options import OptionError, read_environment
 from amdjit.runtime.device import Device
 from amdjit.tuning.bench import is_measured
-from amdjit.tuning.calls import Call, Names, bound, sorted_names
+from amdjit.tuning.calls import Call, Names, bound, own_signature, sorted_names
 from amdjit.tuning.configurations import Configuration, value_text
 from amdjit.tuning.errors import TuningError
-from amdjit.tuning.keys import TuningKey, key_values, source_digest, type_texts
+from amdjit.tuning.keys import TuningKey, key_values, quick_key, source_digest, type_texts
 from amdjit.tuning.records import Records
 from amdjit.tuning.results import Tuning
 from amdjit.tuning.search import Search
@@ -75,7 +75,9 @@ class TunedKernel(PickledByName):
         self.names: Names = sorted_names(kernel, space)
         self.best_config: Configuration | None = None
         self._chosen: dict[TuningKey, Configuration] = {}
+        self._quick: dict[tuple[Any, ...], Configuration] = {}
         self._variants: dict[str, Kernel] = {}
+        self._signature = own_signature(kernel, self.names)
         self._digest: str | None = None
 
     def tune(
@@ -113,6 +115,7 @@ class TunedKernel(PickledByName):
         ).run()
         assert found.best is not None
         self._chosen[key] = self.best_config = found.best.configuration
+        self._quick.clear()
         return found
 
     def call(
@@ -124,13 +127,15 @@ class TunedKernel(PickledByName):
         keywords: Mapping[str, Any],
     ) -> Call:
         """Return a call's arguments by name."""
-        own = bound(self.kernel, self.names, arguments, keywords)
+        own = bound(self.kernel, self.names, self._signature, arguments, keywords)
         return Call(self.kernel, self.names, own, grid, block, dynamic_lds)
 
     def key_of(self, call: Call, device: Device, measured: bool | None = None) -> TuningKey:
         """Return what the call's best configuration is stored under."""
         is_own = is_measured(device) if measured is None else measured
-        name = f"{device.target} {device.description}" if is_own else str(device.target)
+        # The description goes on with memory and driver, by which results do not differ.
+        product = device.description.partition(" (")[0]
+        name = f"{device.target} {product}" if is_own else str(device.target)
         if self._digest is None:
             self._digest = source_digest(self.kernel)
         options = self.kernel.options_given
@@ -154,11 +159,14 @@ class TunedKernel(PickledByName):
         """Return the configuration to launch a call with: the stored one, else as `untuned=`
         says."""
         device = current_device()
-        key = self.key_of(call, device)
-        known = self._chosen.get(key)
+        quick = device, *quick_key(self.settings.key, call.arguments)
+        known = self._quick.get(quick)
         if known is None:
-            known = self._stored(call, device, key) or self._untuned(call, device)
-            self._chosen[key] = known
+            key = self.key_of(call, device)
+            known = self._chosen.get(key)
+            if known is None:
+                known = self._stored(call, device, key) or self._untuned(call, device)
+            self._chosen[key] = self._quick[quick] = known
         return known
 
     def _stored(self, call: Call, device: Device, key: TuningKey) -> Configuration | None:
@@ -308,5 +316,7 @@ class TunedLauncher:
         tuned.best_config = chosen
         shape = call.shape(chosen)
         kernel = tuned.variant(chosen)
-        launcher = kernel.launch(shape.grid, shape.block, self._stream, shape.dynamic_lds)
-        return launcher, call.values(chosen)
+        parts: tuple[Any, ...] = shape.grid, shape.block
+        if self._stream is not None or shape.dynamic_lds:
+            parts += self._stream, shape.dynamic_lds
+        return kernel[parts], call.values(chosen)

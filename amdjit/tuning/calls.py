@@ -16,7 +16,7 @@ from amdjit.options import OptionError
 from amdjit.tuning.configurations import Configuration, Namespace
 from amdjit.tuning.space import Space
 
-__all__ = ["Call", "Names", "Shape", "bound", "sorted_names"]
+__all__ = ["Call", "Names", "Shape", "bound", "own_signature", "sorted_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,24 @@ def _is_option(name: str) -> bool:
     return True
 
 
-def bound(
-    kernel: Kernel, names: Names, arguments: Sequence[Any], keywords: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return a call's arguments by name, without those that a configuration gives. LaunchError
-    where they do not fit."""
+def own_signature(kernel: Kernel, names: Names) -> inspect.Signature:
+    """Return the parameters of a kernel that no configuration gives."""
     whole = inspect.signature(kernel.function, follow_wrapped=False)
     given = [each for name, each in whole.parameters.items() if name not in names.parameters]
-    signature = whole.replace(parameters=given)
+    return whole.replace(parameters=given)
+
+
+def bound(
+    kernel: Kernel,
+    names: Names,
+    signature: inspect.Signature,
+    arguments: Sequence[Any],
+    keywords: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return a call's arguments by name, without those that a configuration gives. signature: of
+    `own_signature`. LaunchError where they do not fit."""
+    if not keywords and len(arguments) == len(signature.parameters):
+        return dict(zip(signature.parameters, arguments, strict=True))
     chosen = sorted(set(keywords) & set(names.parameters))
     if chosen:
         raise LaunchError(
@@ -67,7 +77,7 @@ def bound(
         found = signature.bind(*arguments, **keywords)
     except TypeError as problem:
         raise LaunchError(
-            f"{kernel.__name__} takes ({', '.join(each.name for each in given)}), and "
+            f"{kernel.__name__} takes ({', '.join(signature.parameters)}), and "
             f"{', '.join(names.parameters) or 'nothing'} from the configuration: {problem}"
         ) from None
     found.apply_defaults()
@@ -123,8 +133,8 @@ class Call:
 
     def values(self, configuration: Configuration) -> tuple[Any, ...]:
         """Return the arguments of the kernel, in the order of its parameters."""
-        own = {name: configuration[name] for name in self.names.parameters}
-        return tuple({**self.arguments, **own}[name] for name in self.kernel.parameter_names)
+        whole = {**self.arguments, **{n: configuration[n] for n in self.names.parameters}}
+        return tuple([whole[name] for name in self.kernel.parameter_names])
 
     def options(self, configuration: Configuration) -> dict[str, Any]:
         """Return the compile options that a configuration gives."""

@@ -95,16 +95,17 @@ def reference_results(reference: Any, arguments: Mapping[str, Any]) -> Results |
     its shape and type. OptionError for anything else."""
     if reference is None:
         return None
-    found = reference(Namespace(on_host(arguments))) if callable(reference) else reference
+    host = on_host(arguments)
+    found = reference(Namespace(host)) if callable(reference) else reference
     if isinstance(found, Mapping):
-        unknown = sorted(set(found) - set(arguments))
+        unknown = sorted(set(found) - set(host))
         if unknown:
             raise OptionError(f"reference=: {unknown[0]!r} is no argument of the call")
         return {name: np.asarray(value) for name, value in found.items()}
     array = np.asarray(found)
     fitting = [
         name
-        for name, value in arguments.items()
+        for name, value in host.items()
         if getattr(value, "shape", None) == array.shape
         and getattr(value, "dtype", None) == array.dtype
     ]

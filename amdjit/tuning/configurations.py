@@ -89,7 +89,8 @@ def value_text(value: Any) -> str:
     """Return a text of a value that is the same in every process."""
     if isinstance(value, (tuple, list)):
         inner = ", ".join(map(value_text, value))
-        return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
+        last = "," * (len(value) == 1)
+        return f"({inner}{last})" if isinstance(value, tuple) else f"[{inner}]"
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
     function = getattr(value, "function", value)

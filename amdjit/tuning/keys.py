@@ -17,9 +17,10 @@ import numpy as np
 from amdjit.api import Kernel
 from amdjit.diagnostics.source_files import texts_of
 from amdjit.options import OptionError
+from amdjit.runtime.arrays import DeviceArray
 from amdjit.tuning.configurations import Namespace, value_text
 
-__all__ = ["TuningKey", "key_values", "source_digest", "type_texts"]
+__all__ = ["TuningKey", "key_values", "quick_key", "source_digest", "type_texts"]
 
 _PATH = re.compile(r"(?P<name>[^\W\d]\w*)(?P<path>(\.[^\W\d]\w*|\[-?\d+\])*)")
 _STEP = re.compile(r"\.([^\W\d]\w*)|\[(-?\d+)\]")
@@ -83,6 +84,33 @@ def _looked_up(key: str, arguments: Mapping[str, Any]) -> Any:
     return value
 
 
+def quick_key(keys: tuple[Any, ...], arguments: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what differs wherever the texts of types or key values differ, found quickly: launches
+    ask for it each time."""
+    kinds = tuple(map(_kind, arguments.values()))
+    values = tuple(
+        _plain(arguments[key])
+        if isinstance(key, str) and key in arguments
+        else _key_text(key, arguments)
+        for key in keys
+    )
+    return kinds, values
+
+
+def _kind(value: Any) -> Any:
+    if isinstance(value, (DeviceArray, np.ndarray)):
+        return type(value), value.dtype, len(value.shape), _is_contiguous(value)
+    if isinstance(value, (int, float, np.generic)):
+        return type(value)
+    return _type_text(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (DeviceArray, np.ndarray)):
+        return value.shape
+    return value if isinstance(value, (int, str, np.generic)) else value_text(value)
+
+
 def type_texts(arguments: Mapping[str, Any]) -> str:
     """Return the types of arguments as text: of arrays the element, the axes and whether they are
     contiguous."""
@@ -103,6 +131,8 @@ def _type_text(value: Any) -> str:
 def _is_contiguous(array: Any) -> bool:
     if isinstance(array, np.ndarray):
         return True  # a copy of it is
+    if isinstance(array, DeviceArray):
+        return array.is_contiguous
     found = getattr(array, "is_contiguous", True)
     return bool(found() if callable(found) else found)
 
@@ -184,7 +214,7 @@ def _value_sources(name: str, value: Any, names: list[str], seen: set[int]) -> I
 
 def _is_ours(module: str | None) -> bool:
     """Whether a module is amdjit's own, whose version is part of the digest, or Python's."""
-    first = (module or "").partition(".")[0]
+    first, *rest = (module or "").split(".")
     if first == "amdjit":
-        return not (module or "").startswith("amdjit.examples")
+        return rest[:1] != ["examples"]
     return first in ("numpy", "math", "builtins") or first in sys.stdlib_module_names

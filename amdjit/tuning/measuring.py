@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from amdjit.arrays.creation import empty
+from amdjit.cycles.chip import chip_of
+from amdjit.cycles.errors import NoEstimate
 from amdjit.devices import Event
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
@@ -24,8 +26,8 @@ __all__ = ["Contestant", "measure"]
 # A sample is at least this long, if launches may be repeated.
 _SHORTEST = 100e-6
 _MOST_REPEATED = 100
-# Twice the largest cache of AMD's GPUs, the Infinity Cache of 256 MiB.
-_FLUSHED_BYTES = 512 << 20
+# Of the GPUs whose caches are not known: MI300X has the largest Infinity Cache.
+_LARGEST_CACHE = 256 << 20
 _ROUNDS_BEFORE_DROPPING = 6
 
 
@@ -71,8 +73,11 @@ def measure(
 
 
 def _flush_bytes(device: Device) -> int:
-    pool = getattr(device, "memory_bytes", None)
-    return _FLUSHED_BYTES if pool is None else min(_FLUSHED_BYTES, pool // 8)
+    """Return twice the bytes of the largest cache."""
+    try:
+        return 2 * chip_of(device.target).infinity_bytes
+    except NoEstimate:
+        return 2 * _LARGEST_CACHE
 
 
 def _drop_slow(contestants: Sequence[Contestant]) -> None:

@@ -140,7 +140,9 @@ class Pass:
         whole = Payload(
             by_name(self.tuned), self.arguments, s.reset_to_zero, s.pre_hook, s.post_hook
         )
-        contents = dumps(whole, f"{self.call.kernel.__name__} with its arguments")
+        kernel = self.call.kernel
+        of_main = self.workers.is_own and kernel.function.__module__ == "__main__"
+        contents = dumps(whole, f"`{kernel.__name__}` with its arguments", of_main)
         return self.keep(contents, "arguments", self.workers.is_own)
 
     @cached_property

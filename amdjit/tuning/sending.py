@@ -139,13 +139,18 @@ def by_name(tuned: Any) -> Any:
     return tuned
 
 
-def dumps(value: Any, what: str) -> bytes:
+def dumps(value: Any, what: str, of_main: bool = False) -> bytes:
     """Return a pickle, by cloudpickle where that is installed. TuningError with the remedy where it
-    cannot be pickled."""
+    cannot be pickled. of_main: whether it is of `__main__`, and the process has another one."""
     try:
         cloudpickle: Any = importlib.import_module("cloudpickle")
     except ImportError:
         cloudpickle = pickle
+    if of_main and cloudpickle is pickle:
+        raise TuningError(
+            f"{what} is of a script or a notebook, which worker processes do not have: install "
+            "cloudpickle, or define the kernel in a module and import that"
+        )
     try:
         return bytes(cloudpickle.dumps(value))
     except (pickle.PicklingError, TypeError, AttributeError, LaunchError) as problem:

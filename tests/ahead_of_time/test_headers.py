@@ -39,12 +39,16 @@ def test_all_files_compile_without_a_warning(language: str, headers: Path, tmp_p
     types = parse_signature(EVERYTHING, vars(kernels))
     found = build(kernels.records, *types, target=["gfx1201", "gfx942:xnack-"], embed=True)
     found.write(tmp_path)
-    # Two kernels in one program.
+    types = parse_signature("ODD[:],f32[:],f32,f32[:],f32,int", vars(kernels))
+    build(kernels.odd_names, *types, name="odd").write(tmp_path / "odd")
+    # Several kernels in one program.
     other = build(kernels.small_floats, f16[:], bf16[:], f16[:], f16, bf16, f32[:], name="other")
     other.write(tmp_path / "other")
     both = tmp_path / "both.c"
-    both.write_text('#include "records.h"\n#include "other/other.h"\n#include "records.h"\n')
-    sources = [*sorted(tmp_path.glob("*.c"))]
+    headers_of_all = ["records.h", "other/other.h", "odd/odd.h", "records.h"]
+    both.write_text("".join(f'#include "{each}"\n' for each in headers_of_all))
+    compile_c(tmp_path / "odd.so", [tmp_path / "odd/main.c"], compiler=compiler, headers=headers)
+    sources = sorted(tmp_path.glob("*.c"))
     compile_c(tmp_path / "all.so", sources, compiler=compiler, headers=headers)
 
 
@@ -152,7 +156,7 @@ int check(int64_t at, const int64_t *shape, const int64_t *strides) {
   const char *refusal;
   memset(&arguments, 0, sizeof arguments);
   kernel.target = &target;
-  arguments.x.data = (const float *)(uintptr_t)(1 << 20);
+  arguments.x.data = (const float *)(uintptr_t)(UINT64_C(1) << 40);
   memcpy(arguments.x.shape, shape, 2 * sizeof *shape);
   memcpy(arguments.x.strides, strides, 2 * sizeof *strides);
   arguments.out.data = (float *)(uintptr_t)at;
@@ -178,11 +182,16 @@ def test_the_span_of_a_strided_array_is_what_numpy_says(tmp_path: Path) -> None:
         for offset, inside in (
             (low - start - 4, 0), (low - start, 1), (high - start - 4, 1), (high - start, 0)
         ):  # fmt: skip
-            assert check(ctypes.c_int64((1 << 20) + offset), *pair) == inside
+            assert check(ctypes.c_int64((1 << 40) + offset), *pair) == inside
+    # 2 GiB less than an element, and a whole element more, to both sides of the address.
+    two = (ctypes.c_int64 * 2)(2, 2)
+    for step, expected in ((2**28 - 2, 0), (2**28 - 1, 2)):
+        strides = (ctypes.c_int64 * 2)(-(2**28), step)
+        assert check(ctypes.c_int64(1 << 41), two, strides) == expected
     huge = (ctypes.c_int64 * 2)(2**31 - 1, 2**31 - 1)
     assert check(ctypes.c_int64(0), huge, huge) == 2
     least = (ctypes.c_int64 * 2)(-(2**63), 1)
-    assert check(ctypes.c_int64(0), (ctypes.c_int64 * 2)(2, 2), least) == 2
+    assert check(ctypes.c_int64(0), two, least) == 2
 
 
 _FLOATS = {

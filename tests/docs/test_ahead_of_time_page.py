@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "ahead_of_time.md").read_text()
 HEADERS = ROOT / "tests" / "ahead_of_time" / "hip_headers"
 
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="a C compiler is needed")
+
 
 def block(language: str, number: int = 0) -> str:
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[number]
@@ -48,11 +50,36 @@ def test_the_function_makes_the_same_files(built: Path) -> None:
     assert {file.name: file.read_bytes() for file in built.iterdir()} == before
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="a C compiler is needed")
-def test_the_launch_compiles(built: Path) -> None:
-    file = built / "launch.c"
-    file.write_text(block("c"))
+def compiles(file: Path) -> None:
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
     command = ["gcc", *flags, "-isystem", str(HEADERS), str(file)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@needs_gcc
+def test_the_launch_compiles(built: Path) -> None:
+    file = built / "launch.c"
+    file.write_text(block("c"))
+    compiles(file)
+
+
+_CHECKED = """\
+import amdjit
+
+
+@amdjit.kernel
+def checked(x):
+    assert x[amdjit.grid(1)] >= 0, "negative"
+"""
+
+
+@needs_gcc
+def test_the_launch_with_a_record_compiles(tmp_path: Path) -> None:
+    (tmp_path / "checks.py").write_text(_CHECKED)
+    arguments = ["build", f"{tmp_path}/checks.py:checked", "--signature", "f32[:]"]
+    assert main([*arguments, "-o", str(tmp_path)]) == 0
+    used = "int main(void) { checked_kernel k; checked_arguments a; return add_up(&k, a, 2); }\n"
+    used = used.replace("return", "memset(&k, 0, sizeof k); memset(&a, 0, sizeof a); return")
+    (tmp_path / "launch.c").write_text(f'#include "checked.h"\n{block("c", 1)}{used}')
+    compiles(tmp_path / "launch.c")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examined_machine import machine, standin, variables, with_gpu, without_hip
+from examined_machine import ROOT, machine, standin, variables, with_gpu, without_hip
 
 from amdjit import command_line
 from amdjit.doctor.child import Child
@@ -40,8 +40,23 @@ def test_the_command_finds_a_gpu_that_works() -> None:
     assert form["devices"] == ["hip:0", "emulator:gfx1201"]
     fields = {field.name for field in dataclasses.fields(Finding)}
     assert all(set(finding) == fields for finding in form["findings"])
-    topics = {finding["topic"] for finding in form["findings"]}
-    assert {"Python", "packages", "LLVM", "cache", "HIP library", "hip:0", "kernels"} <= topics
+    facts = {finding["topic"]: set(finding["facts"]) for finding in form["findings"]}
+    assert {"Python", "packages", "LLVM", "cache", "HIP library", "hip:0", "kernels"} <= set(facts)
+    documented = documented_facts()
+    assert {topic for topic in facts if facts[topic]} <= set(documented)
+    for topic in set(facts) - {"packages", "settings"}:
+        assert facts[topic] == documented[topic], topic
+
+
+def documented_facts() -> dict[str, set[str]]:
+    """Return the fields of facts that the page names, by topic."""
+    table = (ROOT / "docs/first_contact.md").read_text().split("fields of `facts`")[1]
+    rows = re.findall(r"^\| `([\w: ]+)`(?:, \.\.\.)? \| (.*) \|$", table, re.MULTILINE)
+    assert len(rows) > 8
+    return {topic: set(re.findall(r"`(\w+)`", _NO_FIELD.sub("", text))) for topic, text in rows}
+
+
+_NO_FIELD = re.compile("`amdgpu`")  # a kernel module
 
 
 def test_the_command_is_content_with_the_emulator() -> None:
@@ -118,6 +133,31 @@ def test_other_systems_are_not_asked_for_hip(tmp_path: Path) -> None:
     assert Examination(seen).survey.lines == ()
 
 
+@pytest.mark.parametrize(
+    ("platform", "system"),
+    [("win32", "Windows"), pytest.param("darwin", "macOS", marks=pytest.mark.exhaustive)],
+)
+def test_other_systems_are_examined_without_what_only_linux_has(platform: str, system: str) -> None:
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'tests/packaging')!r})\n"
+        f"import other_platform; other_platform.become({platform!r})\n"
+        "sys.modules['ziglang'] = None\n"  # not installed
+        "from amdjit.command_line import main; sys.exit(main(['doctor']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=without_hip(AMDJIT_DEVICE="emulator:gfx1201"),
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{system} " in done.stdout
+    assert "it drives AMD GPUs on Linux, x86-64, alone" in " ".join(done.stdout.split())
+    assert "HIP library" not in done.stdout
+    assert "emulator:gfx1201: saxpy, LDS, atomics" in done.stdout
+
+
 def test_what_a_child_prints_is_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "shouting.py").write_text(
         "import os, sys\n"
@@ -141,3 +181,13 @@ def test_a_python_that_is_not_there_is_a_finding(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     ended = Child("amdjit.doctor.survey", variables=without_hip()).finish(1)
     assert ended.how.startswith("could not be started (")
+
+
+def test_nobody_who_stops_leaves_a_process_behind(tmp_path: Path) -> None:
+    asked = Examination(machine(tmp_path, without_hip()))
+    findings = asked.findings()
+    next(findings)
+    children = [child._process for child in asked._children.values()]
+    assert len(children) == 2
+    findings.close()
+    assert all(child is not None and child.wait(30) != 0 for child in children)

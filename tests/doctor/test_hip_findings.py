@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from examined_machine import machine, standin, surveyed, variables, with_gpu, without_hip
+from examined_machine import machine, standin, surveyed, variables, with_gpu, without_hip, write
 
 from amdjit.doctor import hip_findings
 from amdjit.doctor.child import Ended
@@ -120,6 +120,15 @@ def test_hip_without_a_device_is_a_problem_only_where_there_is_a_gpu(
     assert "hipErrorNoDevice (100)" in found.found
     assert "group render" in found.remedy
     assert findings(machine(tmp_path), survey)["GPUs"].state is State.NOTE
+
+
+def test_gpus_that_hip_does_not_report_are_told(tmp_path: Path) -> None:
+    root = with_gpu(tmp_path)
+    write(root, "sys/class/kfd/kfd/topology/nodes/2/properties", "gfx_target_version 110000\n")
+    found = findings(machine(root), surveyed(variables()))
+    assert found["GPUs"].state is State.NOTE
+    assert found["GPUs"].found == "HIP reports 1 of the 2 GPUs that the driver sees"
+    assert "HIP_VISIBLE_DEVICES" in found["GPUs"].remedy
 
 
 def test_an_old_hip_cannot_read_code_objects(gpu_machine: Machine) -> None:

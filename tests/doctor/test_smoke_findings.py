@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from examined_machine import machine, standin, tried, variables, without_hip
 
+from amdjit.doctor import smoke
 from amdjit.doctor.child import Ended
-from amdjit.doctor.finding import Finding, State
-from amdjit.doctor.smoke_findings import smoke_findings
-from amdjit.doctor.trials import TRIALS
-from amdjit.target import Feature, find_target
+from amdjit.doctor.finding import REPORT_IT, Finding, State
+from amdjit.doctor.smoke_findings import NO_SUCH_DEVICE, smoke_findings
+from amdjit.doctor.trials import TRIALS, Trial
+from amdjit.target import Feature, Target, find_target
 
 needs_standin = pytest.mark.skipif(bool(standin.why_not()), reason=standin.why_not() or "-")
 ALL = [trial.name for trial in TRIALS]
@@ -62,12 +64,11 @@ def test_no_memory_is_one_finding_for_all_kernels(tmp_path: Path) -> None:
 
 
 @needs_standin
-@pytest.mark.parametrize(("code", "words"), [(719, "Update ROCm"), (701, "smaller block")])
-def test_launches_that_fail_are_one_finding(tmp_path: Path, code: int, words: str) -> None:
-    finding = found(tmp_path, tried(variables(behind=True, fail=f"hipModuleLaunchKernel={code}")))
+def test_launches_that_fail_are_one_finding(tmp_path: Path) -> None:
+    finding = found(tmp_path, tried(variables(behind=True, fail="hipModuleLaunchKernel=719")))
     assert finding.state is State.PROBLEM
     assert "fail: HIP could not launch saxpy" in finding.found
-    assert words in finding.remedy
+    assert "Update ROCm" in finding.remedy
 
 
 @needs_standin
@@ -100,11 +101,29 @@ def test_a_device_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
     finding = found(tmp_path, tried(without_hip(), "emulator:gfx1"), "emulator:gfx1")
     assert finding.state is State.PROBLEM
     assert "there is no device" in finding.found
+    assert finding.remedy == NO_SUCH_DEVICE
 
 
 def test_a_process_that_cannot_start_is_a_finding(tmp_path: Path) -> None:
-    run = Ended((), "could not be started (no room)", "")
-    assert "could not be started (no room)" in found(tmp_path, run).found
+    run = Ended((), "could not be started (no room)", "", is_started=False)
+    finding = found(tmp_path, run)
+    assert finding.found == "hip:0: the process could not be started (no room)"
+    assert "TMPDIR" in finding.remedy
+
+
+def test_an_error_that_amdjit_does_not_know_is_one_to_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(target: Target) -> Any:
+        raise ZeroDivisionError("division by zero")
+
+    lines: list[dict[str, Any]] = []
+    monkeypatch.setattr(smoke, "TRIALS", (Trial("broken", fails, TRIALS[0].expected),))
+    monkeypatch.setattr(smoke, "reporting", lambda: lambda **facts: lines.append(facts))
+    smoke.main("emulator:gfx1201")
+    finding = found(tmp_path, Ended(tuple(lines), "", ""), "emulator:gfx1201")
+    assert "broken fails: ZeroDivisionError: division by zero" in finding.found
+    assert finding.remedy == REPORT_IT
 
 
 def test_products_are_tried_where_there_are_matrix_instructions() -> None:

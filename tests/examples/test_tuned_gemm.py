@@ -81,14 +81,17 @@ def test_forms_have_neither_races_nor_stray_accesses(form: str) -> None:
 @pytest.mark.parametrize(
     ("form", "barriers", "tiles"), [("one buffer", 2, 1), ("two buffers", 1, 2)]
 )
-@pytest.mark.parametrize(("kind", "depth"), [("f16", 32), ("fp8", 64), ("i8", 64)])
+@pytest.mark.parametrize(
+    ("kind", "depth", "in_panels"), [("f16", 32, False), ("fp8", 64, True), ("i8", 64, False)]
+)
 def test_loops_through_lds_are_products_and_wide_accesses_alone(
-    kind: str, depth: int, form: str, barriers: int, tiles: int
+    kind: str, depth: int, form: str, barriers: int, tiles: int, in_panels: bool
 ) -> None:
-    found = compiled(kind, Configuration(BK=depth, form=form))
+    found = compiled(kind, Configuration(BK=depth, form=form), in_panels)
     loop = isa(found).no_spills().max_vgprs(240).loop()
     products = 32 if kind == "f16" else 64
-    loop.count("v_wmma_*", tiles * products).count("s_barrier_wait", tiles * barriers)
+    loop.count("v_wmma_*", tiles * products).count("v_*", tiles * products)
+    loop.count("s_barrier_wait", tiles * barriers)
     loop.count("ds_load_b128", tiles * 16).count("ds_store_b128", tiles * 8)
     # Loads that a branch could avoid would be moved behind it, after the products.
     loop.count("global_load_b128", tiles * 8).count("s_cbranch_*", 1)
@@ -100,7 +103,7 @@ def test_the_loop_through_registers_waits_for_no_other_wave(kind: str, products:
     depth = 16 if kind == "f16" else 32
     c = Configuration(BK=depth, form="registers", pad=0)
     loop = isa(compiled(kind, c, in_panels=True)).no_spills().loop()
-    loop.count("v_wmma_*", 2 * products).count("global_load_b128", 2 * 8)
+    loop.count("v_wmma_*", 2 * products).count("v_*", 2 * products).count("global_load_b128", 2 * 8)
     loop.count("ds_*", 0).count("s_barrier_*", 0).count("s_cbranch_*", 1)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from probe_on_standin import needs_standin, probe
 
+from amdjit.command_line import main
 from amdjit.probe.outcome import CaseStatus, Record
 from amdjit.probe.subjects import subjects_of
 
@@ -30,6 +31,15 @@ class Expected:
 
 EXPECTED: Mapping[str, Expected] = {
     "add_f32 toward zero": Expected(("examples/basics",), "saxpy", "1 ulp toward zero"),
+    "mul_f32 without denormals": Expected(
+        ("instructions/VOP2 1",), "v_mul_f32", "a denormal in the emulator, zero on the chip"
+    ),
+    "bfe_u32 one more": Expected(("instructions/VOP3 10",), "v_bfe_u32", "1 more"),
+    "rcp_f32 last bit": Expected(("approximate/f32 rcp",), "v_rcp_f32", "1 ulp away from zero"),
+    "sqrt_f32 last bit": Expected(("approximate/f32 sqrt",), "v_sqrt_f32", "1 ulp"),
+    "wmma_f32_16x16x16_f16 lanes": Expected(
+        ("matrix/1",), "v_wmma_f32_16x16x16_f16", "the emulator's values in other places"
+    ),
 }
 
 
@@ -59,3 +69,29 @@ def test_an_alteration_is_found_and_named(tmp_path: Path, alteration: str) -> No
     judge(run.record, expected)
     assert expected.subject in run.report
     assert expected.words in run.report
+
+
+@pytest.mark.exhaustive
+def test_an_altered_sum_is_found_in_the_instruction(tmp_path: Path) -> None:
+    run = probe(tmp_path, "--only", "instructions/VOP2 1", alter="add_f32 toward zero")
+    judge(run.record, Expected((), "v_add_f32", "1 ulp toward zero"))
+
+
+@pytest.mark.exhaustive
+def test_swapped_lanes_are_found_under_their_control(tmp_path: Path) -> None:
+    run = probe(tmp_path, "--only", "instructions/VOPC 3", alter="row_shr lanes")
+    different = [case.name for case in run.record.cases() if case.status is CaseStatus.DIFFERS]
+    assert different
+    assert all("dpp 0x111" in name for name in different)
+    assert "dpp 0x111" in run.report
+
+
+@pytest.mark.exhaustive
+def test_the_rule_of_other_matrix_sums_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = probe(tmp_path, "--only", "matrix/1", alter="matrix sums one by one")
+    assert main(["probe", "--compare", str(run.path)]) == 0
+    words = capsys.readouterr().out
+    assert "measured: wmma_f32_16x16x16_f16: refuted by" in words
+    assert "wmma_f32_16x16x16_f16_w32_gfx12: nearest: a chain of fused products" in words

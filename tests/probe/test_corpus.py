@@ -28,7 +28,7 @@ def test_batches_have_names_of_their_own_and_one_kind_of_results(target: Target)
     counts = Counter(batch.name for batch in found)
     assert set(counts.values()) == {1}
     for batch in found:
-        assert re.fullmatch(rf"{batch.group.value}/[\w .+-]+", batch.name), batch.name
+        assert re.fullmatch(rf"{batch.group.value}/[\w .,+-]+", batch.name), batch.name
         assert (batch.cases is None) is not (batch.measurements is None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import msgpack
@@ -13,6 +14,7 @@ import xxhash
 
 from amdjit.probe import record as records
 from amdjit.probe.case import Difference, Measurement
+from amdjit.probe.joining import kept_results, whole_results
 from amdjit.probe.outcome import (
     BatchOutcome,
     BatchStatus,
@@ -21,8 +23,9 @@ from amdjit.probe.outcome import (
     Facts,
     KeptArray,
     Record,
+    plain,
 )
-from amdjit.probe.streams import kept, results_of
+from amdjit.probe.streams import digest_of, kept, results_of
 
 DIFFERENT = CaseOutcome(
     "v_add_f32 neg",
@@ -125,3 +128,22 @@ def test_other_files_are_refused_with_words(tmp_path: Path, content: bytes, word
 def test_a_missing_file_is_refused_with_words(tmp_path: Path) -> None:
     with pytest.raises(records.RecordError, match="cannot be read: No such file"):
         records.read(tmp_path / "nothing.probe")
+
+
+def test_large_results_are_kept_relative_to_the_emulators() -> None:
+    emulator = np.linspace(-1, 1, 40_000, dtype=np.float32), np.arange(3, dtype=np.uint8)
+    chip = np.nextafter(emulator[0], np.float32(9)), emulator[1].copy()
+    sides = [
+        {"arrays": plain(kept(arrays)), "digest": digest_of(kept(arrays))}
+        for arrays in (chip, emulator)
+    ]
+    found = kept_results(sides[0], sides[1])
+    assert all(array.is_relative for array in found)
+    assert len(lzma.compress(found[0].data)) < 1000
+    case = replace(DIFFERENT, results=found)
+    for array, back in zip(chip, whole_results(case, emulator), strict=True):
+        assert back.dtype == array.dtype
+        assert (back == array).all()
+    assert kept_results(sides[1], sides[1]) == ()
+    small = {"arrays": plain(kept(chip[1:])), "digest": "x"}
+    assert kept_results(small, small) == kept(chip[1:])

@@ -25,7 +25,7 @@ from amdjit.probe.machine_code.encoding import (
 from amdjit.probe.machine_code.errors import EncodingError
 from amdjit.probe.machine_code.operands import EXEC, EXEC_LO, VCC, VCC_LO, Value, constant, literal
 
-__all__ = ["Choice", "assemble", "rows_named"]
+__all__ = ["Choice", "assemble", "assemble_row", "rows_named", "without_suffix"]
 
 _MODIFIERS = frozenset(each.name for each in fields(Modifiers))
 # The suffixes of mnemonics, and the formats that each may be.
@@ -54,15 +54,20 @@ class Choice:
         return self.instruction.traits.immediate is Immediate.BRANCH
 
 
+def without_suffix(mnemonic: str) -> tuple[str, str]:
+    """Return a mnemonic and the suffix that names its encoding, or an empty one."""
+    for suffix in _SUFFIXES:
+        if mnemonic.endswith(suffix):
+            return mnemonic.removesuffix(suffix), suffix
+    return mnemonic, ""
+
+
 @cache
 def rows_named(mnemonic: str, sets: InstructionSet, wave_size: int) -> tuple[Row, ...]:
     """Return the rows of a mnemonic, which may have a suffix (_e32, _e64, _dpp, _sdwa, _e64_dpp),
     the shortest encoding first; EncodingError if there are none."""
-    name, allowed = mnemonic, None
-    for suffix, formats in _SUFFIXES.items():
-        if mnemonic.endswith(suffix):
-            name, allowed = mnemonic.removesuffix(suffix), formats
-            break
+    name, suffix = without_suffix(mnemonic)
+    allowed = _SUFFIXES.get(suffix)
     found = []
     for format_name, entries in sets.rows.items():
         if format_name.startswith("VOPD") or (allowed and format_name not in allowed):
@@ -94,11 +99,18 @@ def assemble(
     reasons = []
     for row in rows_named(mnemonic, sets, wave_size):
         try:
-            instruction = _instruction(row, values, given, wave_size)
-            return Choice(instruction, encode(instruction, wave_size))
+            return assemble_row(row, values, given, wave_size)
         except EncodingError as error:
             reasons.append(f"{row.format.name}: {error}")
     raise EncodingError(f"{mnemonic} cannot be written so: {'; '.join(reasons)}")
+
+
+def assemble_row(
+    row: Row, values: Sequence[Value], given: Mapping[str, Any], wave_size: int
+) -> Choice:
+    """Return the instruction of one encoding; EncodingError if it does not take that."""
+    instruction = _instruction(row, values, given, wave_size)
+    return Choice(instruction, encode(instruction, wave_size))
 
 
 def _instruction(

@@ -7,7 +7,7 @@ from typing import Any
 
 from amdjit.emulator.decoder.instruction import Register, RegisterFile
 from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet, instruction_set_of
-from amdjit.probe.machine_code.choosing import assemble, rows_named
+from amdjit.probe.machine_code.choosing import assemble, rows_named, without_suffix
 from amdjit.probe.machine_code.dual import Half, assemble_dual
 from amdjit.probe.machine_code.errors import EncodingError
 from amdjit.probe.machine_code.kernel_object import (
@@ -92,7 +92,8 @@ class Program:
         try:
             rows_named(mnemonic, self.sets, self.wave_size)
         except EncodingError:
-            return self._names.get(mnemonic, mnemonic)
+            name, suffix = without_suffix(mnemonic)
+            return self._names.get(name, name) + suffix
         return mnemonic
 
     def add(self, mnemonic: str, *operands: Value | str, **modifiers: Any) -> None:
@@ -119,6 +120,10 @@ class Program:
         """Add a dual-issue instruction of two halves, each a mnemonic (v_dual_...) and its
         operands."""
         self._code += assemble_dual(first, second, self.sets)
+
+    def add_encoded(self, code: bytes) -> None:
+        """Add an instruction that is encoded already."""
+        self._code += code
 
     def safe(self, mnemonic: str, *operands: Value | str, **modifiers: Any) -> None:
         """Add an instruction and all waits that another may need after it."""

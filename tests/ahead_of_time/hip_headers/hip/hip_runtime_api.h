@@ -15,6 +15,7 @@ extern "C" {
 typedef enum hipError_t {
   hipSuccess = 0,
   hipErrorInvalidValue = 1,
+  hipErrorOutOfMemory = 2,
   hipErrorNoBinaryForGpu = 209,
   hipErrorNotFound = 500
 } hipError_t;
@@ -24,6 +25,7 @@ typedef enum hipMemcpyKind {
   hipMemcpyDeviceToHost,
   hipMemcpyDeviceToDevice
 } hipMemcpyKind;
+typedef void *hipDeviceptr_t;
 typedef struct ihipModule_t *hipModule_t;
 typedef struct ihipModuleSymbol_t *hipFunction_t;
 typedef struct ihipStream_t *hipStream_t;
@@ -50,6 +52,10 @@ hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, con
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_lds,
                                  hipStream_t stream, void **parameters, void **extra);
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                            unsigned block_x, unsigned block_y, unsigned block_z,
+                                            unsigned dynamic_lds, hipStream_t stream, void **parameters);
+hipError_t hipMemsetD32Async(hipDeviceptr_t destination, int value, size_t count, hipStream_t stream);
 hipError_t hipMalloc(void **address, size_t nbytes);
 hipError_t hipFree(void *address);
 hipError_t hipMemcpy(void *destination, const void *source, size_t nbytes, hipMemcpyKind kind);

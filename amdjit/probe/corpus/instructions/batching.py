@@ -1,0 +1,178 @@
+"""The batches of instructions: some opcodes of one format, for a size of waves and a MODE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
+from amdjit.emulator.decoder.rows import Row, row_of
+from amdjit.emulator.instructions.tables import emitters_of
+from amdjit.probe.case import Batch, Case, Group
+from amdjit.probe.corpus.instructions.accumulation import accumulation_trial
+from amdjit.probe.corpus.instructions.coverage import why_left_out
+from amdjit.probe.corpus.instructions.dual import dual_trials
+from amdjit.probe.corpus.instructions.forms import Extent
+from amdjit.probe.corpus.instructions.memory import memory_trials
+from amdjit.probe.corpus.instructions.scalar import scalar_trials
+from amdjit.probe.corpus.instructions.scalar_memory import scalar_load_trials
+from amdjit.probe.corpus.instructions.trials import Bundle, Trial, bundled, cases_of
+from amdjit.probe.corpus.instructions.vector import vector_trials
+from amdjit.probe.machine_code import Mode
+from amdjit.target import Target
+
+__all__ = ["Run", "batches", "bundles", "rows_of", "runs", "trials_of"]
+
+_AT_ONCE = 32
+_SCALAR = ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP")
+_VECTOR = ("VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "MAI")
+_MEMORY = ("DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "VTBUFFER")
+_DUAL = ("VOPDX", "VOPDY")
+# Opcodes of a batch, by the number of forms that each has.
+_OPCODES = {"VOP3": 30, "VOP3P": 30, "VBUFFER": 30, "VTBUFFER": 20}
+_USUAL_OPCODES = 60
+_LDS, _SCRATCH = 16384, 256
+_QUICK = ("VOP2", "SOP2")
+_MODES = {
+    "up, no denormals": Mode(1, 1, 0, 0),
+    "down, no denormal results": Mode(2, 2, 1, 1),
+    "towards zero, no denormal sources": Mode(3, 3, 2, 2),
+    "FP16_OVFL": Mode(overflow=True),
+    "no IEEE, no DX10_CLAMP": Mode(ieee=False, dx10_clamp=False),
+}
+_FLOATS = ("f16", "f32", "f64", "bf16", "fp8", "bf8")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one batch runs: opcodes of a format, from the one of that number on, in the order of
+    the tables."""
+
+    format: str
+    first: int
+    count: int
+    wave_size: int
+    extent: Extent
+    mode: str = ""
+
+    @property
+    def name(self) -> str:
+        """The batch's name."""
+        parts = [self.format]
+        if self.extent is Extent.LANES:
+            parts.append(f"wave{self.wave_size}")
+        parts += [self.mode] if self.mode else []
+        return f"instructions/{' '.join(parts)} {self.first // self.count + 1}"
+
+
+def runs(target: Target) -> Iterator[Run]:
+    """Yield what the batches run: all forms in waves of the usual size; in other waves those about
+    lanes; in other modes those without modifiers."""
+    sets = instruction_set_of(target.name)
+    assert sets is not None
+    for run in _possible_runs(target, sets):
+        if next(rows_of(run, sets), None) is not None:
+            yield run
+
+
+def _possible_runs(target: Target, sets: InstructionSet) -> Iterator[Run]:
+    usual, *others = target.wave_sizes
+    for name in (*_SCALAR, "SMEM", *_VECTOR, *_DUAL, *_MEMORY):
+        opcodes = len(sets.rows.get(name, ()))
+        count = _OPCODES.get(name, _USUAL_OPCODES)
+        for first in range(0, opcodes, count):
+            yield Run(name, first, count, usual, Extent.ALL)
+        for wave_size in others if name not in _DUAL else ():
+            for first in range(0, opcodes, 4 * count):
+                yield Run(name, first, 4 * count, wave_size, Extent.LANES)
+        for mode in _modes_of(sets) if name in _VECTOR else ():
+            for first in range(0, opcodes, 8 * count):
+                yield Run(name, first, 8 * count, usual, Extent.PLAIN, mode)
+
+
+def rows_of(run: Run, sets: InstructionSet) -> Iterator[Row]:
+    """Yield the opcodes of a run that have trials."""
+    emitters = emitters_of(sets.name)
+    for code in list(sets.rows[run.format])[run.first : run.first + run.count]:
+        row = row_of(run.format, code, run.wave_size, sets)
+        assert row is not None
+        executed = row.opcode.traits.operation in emitters
+        if executed and _has_mode(row, run.mode) and why_left_out(row) is None:
+            yield row
+
+
+def _has_mode(row: Row, mode: str) -> bool:
+    """Return whether it is of interest in a mode; what FP16_OVFL does to a pole is not known."""
+    if not mode:
+        return True
+    has_floats = any(operand.spec.type.endswith(_FLOATS) for operand in row.operands)
+    return has_floats and not (_MODES[mode].overflow and row.opcode.traits.infinity is not None)
+
+
+def _modes_of(sets: InstructionSet) -> list[str]:
+    return [name for name, mode in _MODES.items() if sets.has_nan_modes or mode.ieee]
+
+
+def batches(target: Target) -> tuple[Batch, ...]:
+    """Return the batches of a processor; none if the emulator has no table of it."""
+    if instruction_set_of(target.name) is None:
+        return ()
+    return tuple(
+        Batch(
+            run.name,
+            Group.INSTRUCTIONS,
+            is_quick=run.format in _QUICK and run.extent is Extent.ALL,
+            cases=partial(_cases, run),
+            expected=2.0,
+        )
+        for run in runs(target)
+    )
+
+
+def _cases(run: Run, target: Target) -> Iterator[Case]:
+    for bundle in bundles(run, target):
+        yield from cases_of(bundle)
+
+
+def bundles(run: Run, target: Target) -> Iterator[Bundle]:
+    """Yield the launches of a run."""
+    mode = _MODES.get(run.mode, Mode())
+    for part in bundled(_trials(run, target), _AT_ONCE):
+        bundle = Bundle(target, run.wave_size, part, mode)
+        if run.format in _SCALAR:
+            bundle = replace(bundle, lanes=256, group=1)
+        elif run.format in _MEMORY:
+            bundle = replace(bundle, lds=_LDS, scratch=_SCRATCH, has_cells=True)
+        yield bundle
+
+
+def _trials(run: Run, target: Target) -> Iterator[Trial]:
+    """Yield each trial once: forms of an opcode may coincide."""
+    sets = instruction_set_of(target.name)
+    assert sets is not None
+    seen = set()
+    for row in rows_of(run, sets):
+        for trial in trials_of(row, run.wave_size, run.extent):
+            if trial.name not in seen:
+                seen.add(trial.name)
+                yield trial
+
+
+def trials_of(row: Row, wave_size: int, extent: Extent) -> Iterator[Trial]:
+    """Yield an opcode's trials: none if it is left out."""
+    if why_left_out(row) is not None:
+        return
+    name = row.opcode.encoding
+    if row.opcode.mnemonic.startswith("v_accvgpr_"):
+        yield accumulation_trial(row)
+    elif name in _DUAL:
+        yield from dual_trials(name, row.opcode.code, row.opcode.instruction_set)
+    elif row.format.name in _SCALAR:
+        yield from scalar_trials(row, wave_size, extent)
+    elif row.format.name == "SMEM":
+        yield from scalar_load_trials(row, wave_size, extent)
+    elif row.format.name in _VECTOR:
+        yield from vector_trials(row, wave_size, extent)
+    elif row.format.name in _MEMORY:
+        yield from memory_trials(row, wave_size, extent)

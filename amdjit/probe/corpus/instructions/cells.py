@@ -1,0 +1,82 @@
+"""The memory that memory instructions are tried on: a cell for each lane, filled before and read
+back after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from amdjit.emulator.decoder.instruction import Register
+from amdjit.probe.machine_code import OUTPUT, PLACE, Program, s, v
+
+__all__ = ["AREA_DWORDS", "CONTENT", "FLAT", "GLOBAL", "LDS_PLACE", "READ_BACK", "SCRATCH", "Cells",
+           "Memory"]  # fmt: skip
+
+AREA_DWORDS = 32
+"""Dwords of each work-item at the begin of the output, where global memory's cells are."""
+CONTENT = v(136)
+"""The first VGPR of what cells hold before."""
+READ_BACK = v(168)
+"""The first VGPR of what they hold after."""
+LDS_PLACE, GLOBAL, SCRATCH, FLAT = v(215), v(216), v(217), v(218, 2)
+"""Addresses of a lane's cell: in LDS, from the output's begin, in scratch, and the whole one."""
+_QUAD = 4
+
+
+class Memory(Enum):
+    """Where cells are."""
+
+    LDS = "LDS"
+    GLOBAL = "global"
+    SCRATCH = "scratch"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A cell of some dwords for each lane. shift: log2 of the bytes from one lane's address to the
+    next one's; less than a cell's where lanes share cells."""
+
+    memory: Memory
+    dwords: int = 8
+    shift: int = 5
+
+    def fill(self, program: Program) -> None:
+        """Fill all cells from VGPRs."""
+        self._places(program, (4 * self.dwords).bit_length() - 1)
+        for first in range(0, self.dwords, _QUAD):
+            self._move(program, "store", v(CONTENT.index + first, _QUAD), 4 * first)
+        program.settle()
+        self._places(program, self.shift)
+
+    def read(self, program: Program) -> None:
+        """Read all cells back into VGPRs."""
+        self._places(program, (4 * self.dwords).bit_length() - 1)
+        for first in range(0, self.dwords, _QUAD):
+            self._move(program, "load", v(READ_BACK.index + first, _QUAD), 4 * first)
+        program.settle()
+
+    def _move(self, program: Program, verb: str, data: Register, at: int) -> None:
+        stores = verb == "store"
+        if self.memory is Memory.LDS:
+            operands = (LDS_PLACE, data) if stores else (data, LDS_PLACE)
+            program.add(f"ds_{verb}_b128", *operands, offset=at)
+            return
+        address = GLOBAL if self.memory is Memory.GLOBAL else SCRATCH
+        base = OUTPUT if self.memory is Memory.GLOBAL else None
+        operands = (address, data) if stores else (data, address)
+        name = "global" if self.memory is Memory.GLOBAL else "scratch"
+        program.add(f"{name}_{verb}_b128", *operands, base, offset=at)
+
+    def _places(self, program: Program, shift: int) -> None:
+        """Compute each lane's addresses."""
+        program.settle()
+        program.add("v_lshlrev_b32_e32", LDS_PLACE, shift, v(0))
+        program.add("v_lshlrev_b32_e32", GLOBAL, shift - 2, PLACE)
+        program.add("v_mov_b32_e32", SCRATCH, 0)
+        low, high = v(FLAT.index), v(FLAT.index + 1)
+        program.add("v_mov_b32_e32", high, s(OUTPUT.index + 1))
+        program.settle()
+        program.add("v_add_co_u32", low, program.vcc, s(OUTPUT.index), GLOBAL)
+        program.settle()
+        program.add("v_add_co_ci_u32", high, program.vcc, 0, high, program.vcc)
+        program.settle()

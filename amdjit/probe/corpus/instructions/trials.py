@@ -1,0 +1,290 @@
+"""One instruction with its operands, and many of them in one kernel and one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import amdjit
+from amdjit.emulator.decoder.instruction import Register, RegisterFile
+from amdjit.probe.case import Case, Results
+from amdjit.probe.corpus.instructions.cells import AREA_DWORDS
+from amdjit.probe.corpus.instructions.values import Dwords, element_type, operand_rows, value_text
+from amdjit.probe.machine_code import Mode, Program, s, v
+from amdjit.target import Target
+
+__all__ = ["Bundle", "Result", "Source", "Trial", "bundled", "cases_of"]
+
+_FIRST_ADDRESS = 224
+_COPIES = 200
+_ADDRESSES = 20
+MASK = 0x3C5A96F1A5C3F01E
+"""What lane masks, and scalar operands, begin with."""
+OLD = 0xDEADBEEF
+"""What destinations hold before they are written."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """An operand whose value differs from lane to lane: VGPRs, the type of their content, and
+    which operand it is."""
+
+    register: Register
+    type: str
+    place: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """A register that is compared afterwards. type: of its content."""
+
+    register: Register
+    type: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One instruction in one form.
+
+    name: unique in its batch. opcode: format and number, for the count of what is covered.
+    add: adds the instruction, and what it needs, to a kernel whose sources are loaded. before:
+    VGPRs that are filled with OLD first.
+    """
+
+    name: str
+    subject: str
+    opcode: tuple[str, int]
+    sources: tuple[Source, ...]
+    before: tuple[Register, ...]
+    add: Callable[[Program], None]
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Trials that run in one launch.
+
+    lanes: work-items; group: of a workgroup. lds, scratch: bytes that a workgroup and a work-item
+    have. has_cells: whether the output begins with the memory that trials access.
+    """
+
+    target: Target
+    wave_size: int
+    trials: tuple[Trial, ...]
+    mode: Mode = field(default_factory=Mode)
+    lanes: int = 512
+    group: int | None = None
+    lds: int = 0
+    scratch: int = 0
+    has_cells: bool = False
+
+    @property
+    def group_size(self) -> int:
+        """Work-items of a workgroup: one wave unless said otherwise."""
+        return self.group or self.wave_size
+
+    @property
+    def _first_row(self) -> int:
+        return AREA_DWORDS if self.has_cells else 0
+
+    def build(self) -> tuple[bytes, Dwords]:
+        """Return the code object and the input: rows of dwords, one for each register."""
+        program = Program(self.target, self.wave_size, self.scratch)
+        program.begin(self.group_size)
+        _prepare_scalars(program)
+        writer = _Writer(program, self.lanes, self._first_row)
+        for trial in self.trials:
+            writer.add(trial)
+        agprs = 256 if program.has("v_accvgpr_read_b32") and self.target.isa >= (9, 0, 10) else 0
+        code = program.code_object(
+            agprs=agprs, lds=self.lds, mode=self.mode, max_group_size=self.group_size
+        )
+        return code, writer.inputs()
+
+    def launch(self) -> list[Results]:
+        """Run the kernel on the current device; return each trial's results."""
+        code, rows = self.build()
+        counts = [sum(_dwords(result) for result in trial.results) for trial in self.trials]
+        output = amdjit.to_device(np.zeros((self._first_row + sum(counts), self.lanes), np.uint32))
+        kernel = amdjit.load(code).kernels["kernel"]
+        kernel[self.lanes // self.group_size, self.group_size](amdjit.to_device(rows), output)
+        stored = output.copy_to_host()
+        found, first = [], self._first_row
+        for trial, count in zip(self.trials, counts, strict=True):
+            found.append(_typed(trial.results, stored[first : first + count]))
+            first += count
+        return found
+
+
+def _dwords(result: Result) -> int:
+    return result.register.dwords
+
+
+def _typed(results: Sequence[Result], rows: Dwords) -> Results:
+    found, first = [], 0
+    for result in results:
+        dtype = element_type(result.type).dtype
+        part = np.ascontiguousarray(rows[first : first + _dwords(result)].T)
+        found.append(part.view(dtype))
+        first += _dwords(result)
+    return tuple(found)
+
+
+def _prepare_scalars(program: Program) -> None:
+    """Give the scalars that instructions may read their values: s[20:31]."""
+    for number in range(20, 32):
+        program.add("s_mov_b32", s(number), (MASK >> 32 * (number % 2)) & 0xFFFFFFFF)
+    program.settle()
+
+
+class _Writer:
+    """Adds trials to a kernel: loads what is not yet in registers, runs, stores."""
+
+    def __init__(self, program: Program, lanes: int, first_row: int) -> None:
+        self._program, self._lanes = program, lanes
+        self._held: dict[int, tuple[str, int, int, int]] = {}
+        self._places: dict[tuple[str, int, int, int], int] = {}
+        self._rows: list[Dwords] = []
+        self._stored = first_row
+
+    def inputs(self) -> Dwords:
+        """Return the rows that the kernel loads; one at least."""
+        return np.stack(self._rows) if self._rows else np.zeros((1, self._lanes), np.uint32)
+
+    def add(self, trial: Trial) -> None:
+        program = self._program
+        self._load(trial.sources)
+        for register in trial.before:
+            for number in range(register.dwords):
+                program.add("v_mov_b32_e32", v(register.index + number), OLD)
+        program.settle()
+        trial.add(program)
+        program.settle()
+        written = [*(result.register for result in trial.results), *trial.before]
+        self._store(trial.results)
+        for register in written:
+            self._forget(register)
+
+    def _forget(self, register: Register) -> None:
+        if register.file is RegisterFile.VGPR:
+            for number in range(register.dwords):
+                self._held.pop(register.index + number, None)
+
+    def _load(self, sources: Sequence[Source]) -> None:
+        wanted = [
+            (source.register.index + number, (source.type, source.register.dwords, source.place,
+                                              number))
+            for source in sources
+            for number in range(source.register.dwords)
+        ]  # fmt: skip
+        missing = [(index, key) for index, key in wanted if self._held.get(index) != key]
+        for first in range(0, len(missing), _ADDRESSES):
+            part = missing[first : first + _ADDRESSES]
+            for number, (_, key) in enumerate(part):
+                self._address(number, self._place(key))
+            self._program.settle()
+            for number, (index, key) in enumerate(part):
+                self._program.add("global_load_b32", v(index), v(_FIRST_ADDRESS + number), s(0, 2))
+                self._held[index] = key
+            self._program.settle()
+
+    def _place(self, key: tuple[str, int, int, int]) -> int:
+        if key not in self._places:
+            type, dwords, place, number = key
+            self._places[key] = len(self._rows)
+            types = tuple((type, dwords) for _ in range(place + 1))
+            self._rows.append(operand_rows(types, self._lanes)[place][number])
+        return self._places[key]
+
+    def _address(self, number: int, row: int) -> None:
+        place = 4 * self._lanes * row
+        self._program.add("v_add_nc_u32_e32", v(_FIRST_ADDRESS + number), place, v(250))
+
+    def _store(self, results: Iterable[Result]) -> None:
+        registers = [each for result in results for each in self._vectors(result.register)]
+        for first in range(0, len(registers), _ADDRESSES):
+            part = registers[first : first + _ADDRESSES]
+            for number in range(len(part)):
+                self._address(number, self._stored + number)
+            self._program.settle()
+            for number, index in enumerate(part):
+                address = v(_FIRST_ADDRESS + number)
+                self._program.add("global_store_b32", address, v(index), s(2, 2))
+            self._stored += len(part)
+            self._program.settle()
+
+    def _vectors(self, register: Register) -> list[int]:
+        """Return the VGPRs to store; scalars are copied into some first."""
+        if register.file is RegisterFile.VGPR:
+            return [register.index + number for number in range(register.dwords)]
+        first = _COPIES + (4 if register.file is RegisterFile.VCC else 0)
+        for number in range(register.dwords):
+            part = Register(register.file, register.index + number)
+            self._program.add("v_mov_b32_e32", v(first + number), part)
+        self._program.settle()
+        return [first + number for number in range(register.dwords)]
+
+
+class _Launch:
+    """A bundle's results on the devices that it ran on; launched when first asked for."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+        self._found: dict[Any, list[Results]] = {}
+
+    def result(self, number: int) -> Results:
+        device = amdjit.current_device()
+        if device not in self._found:
+            self._found[device] = self._bundle.launch()
+        return self._found[device][number]
+
+
+def cases_of(bundle: Bundle) -> Iterator[Case]:
+    """Yield a case for each trial; the first one that runs launches them all."""
+    launch = _Launch(bundle)
+    for number, trial in enumerate(bundle.trials):
+        yield Case(
+            trial.name,
+            trial.subject,
+            lambda number=number: launch.result(number),  # type: ignore[misc]
+            lambda result, element, trial=trial: _described(  # type: ignore[misc]
+                trial, result, element, bundle.lanes
+            ),
+        )
+
+
+def _described(trial: Trial, result: int, element: int, lanes: int) -> str:
+    """Say what a lane's sources were."""
+    kept = trial.results[result]
+    per_lane = 4 * kept.register.dwords // element_type(kept.type).dtype.itemsize
+    lane = element // per_lane
+    parts = []
+    for source in trial.sources:
+        types = ((source.type, source.register.dwords),) * (source.place + 1)
+        rows = operand_rows(types, lanes)[source.place]
+        parts.append(f"src{source.place} = {_lane_text(rows[:, lane], source.type)}")
+    where = f"lane {lane}"
+    return f"{', '.join(parts)} in {where}" if parts else where
+
+
+def _lane_text(dwords: Dwords, type: str) -> str:
+    element = element_type(type)
+    unsigned = np.dtype(f"u{element.bits // 8}")
+    values = np.ascontiguousarray(dwords).view(unsigned)
+    texts = [value_text(int(value), element) for value in values]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def bundled(trials: Iterable[Trial], size: int) -> Iterator[tuple[Trial, ...]]:
+    """Yield the trials in groups of at most `size`."""
+    part: list[Trial] = []
+    for trial in trials:
+        part.append(trial)
+        if len(part) == size:
+            yield tuple(part)
+            part = []
+    if part:
+        yield tuple(part)
