@@ -1,7 +1,7 @@
 """The time that the stand-in's events tell.
 
-STANDIN_HIP_CYCLES chooses it: without it, the host's clock; a JSON object of parameters of the cycle
-model, such as `{"passes: transcendental": 8}` or `{}`, lets every launch take as long as the model
+STANDIN_HIP_CYCLES chooses it: without it, the clock of the host; a JSON object of parameters of the
+cycle model, such as `{"passes: transcendental": 8}` or `{}`, lets every launch take as long as it
 says with these values in the place of its own, and copies as long as a bus of 16 GB/s.
 """
 
