@@ -8,10 +8,14 @@ from typing import Any
 
 from amdjit.late_methods import dataclass, field
 
-__all__ = ["REPORT_IT", "Finding", "State"]
+__all__ = ["REINSTALL", "REPORT_IT", "Finding", "State"]
+
+REINSTALL = "pip install --force-reinstall amdjit"
+"""What to do about packages that are missing, broken, or of another version."""
 
 REPORT_IT = (
-    "Report it with these words: this is a mistake of amdjit's, or of a package that it uses."
+    "Report it with these words, unless a setting of yours leads to it: it is a mistake of "
+    "amdjit's, or of a package that it uses."
 )
 """What to do about errors that amdjit does not know."""
 

@@ -93,7 +93,7 @@ def default_device(machine: Machine, survey: Ended) -> Iterator[Finding]:
     default = _first(survey, "default")
     if default and not default["name"]:
         found = machine.shown(default["what"].partition(" (")[0])
-        yield Finding("default", State.PROBLEM, found, NO_SUCH_DEVICE)
+        yield Finding("default", State.PROBLEM, found, default["remedy"] or NO_SUCH_DEVICE)
     elif default:
         found = f"kernels run on {default['name']} where the program chooses no device"
         yield Finding("default", State.OK, found, facts={"device": default["name"]})

@@ -15,7 +15,7 @@ from typing import Any
 from amdjit.devices import current_device
 from amdjit.diagnostics.errors import AmdjitError
 from amdjit.doctor.child import Report, reporting
-from amdjit.doctor.finding import REPORT_IT
+from amdjit.doctor.finding import REINSTALL, REPORT_IT
 from amdjit.options import read_environment, rocm_settings
 from amdjit.runtime.hip import discovery, library
 from amdjit.runtime.hip.calls import hip_library, version_text
@@ -44,7 +44,8 @@ def failure(error: BaseException) -> dict[str, Any]:
     if isinstance(error, AmdjitError):
         return dict(error=type(error).__name__, what=str(error), remedy="", code=None)
     what = f"{type(error).__name__}: {error}"
-    return dict(error=type(error).__name__, what=what, remedy=REPORT_IT, code=None)
+    remedy = REINSTALL if isinstance(error, ImportError) else REPORT_IT
+    return dict(error=type(error).__name__, what=what, remedy=remedy, code=None)
 
 
 def _report_places(report: Report) -> None:
@@ -78,5 +79,5 @@ def _report_hip(report: Report) -> None:
 def _report_default(report: Report) -> None:
     try:
         report(stage="default", name=current_device().name)
-    except AmdjitError as error:
+    except Exception as error:
         report(stage="default", name=None, **failure(error))

@@ -64,12 +64,11 @@ def test_no_memory_is_one_finding_for_all_kernels(tmp_path: Path) -> None:
 
 
 @needs_standin
-@pytest.mark.parametrize(("code", "words"), [(719, "Update ROCm"), (701, "smaller block")])
-def test_launches_that_fail_are_one_finding(tmp_path: Path, code: int, words: str) -> None:
-    finding = found(tmp_path, tried(variables(behind=True, fail=f"hipModuleLaunchKernel={code}")))
+def test_launches_that_fail_are_one_finding(tmp_path: Path) -> None:
+    finding = found(tmp_path, tried(variables(behind=True, fail="hipModuleLaunchKernel=719")))
     assert finding.state is State.PROBLEM
     assert "fail: HIP could not launch saxpy" in finding.found
-    assert words in finding.remedy
+    assert "Update ROCm" in finding.remedy
 
 
 @needs_standin

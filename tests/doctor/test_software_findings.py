@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
 import pytest
-from examined_machine import machine
+from examined_machine import ROOT, machine
 
+from amdjit import backend
+from amdjit.diagnostics import BackendError
 from amdjit.doctor import software
-from amdjit.doctor.finding import Finding, State
+from amdjit.doctor.finding import REINSTALL, Finding, State
 from amdjit.doctor.machine import Machine
 
 Question = Callable[[Machine], Iterator[Finding]]
@@ -64,7 +69,7 @@ def versions(monkeypatch: pytest.MonkeyPatch, **other: str | None) -> None:
 def test_a_missing_package_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     versions(monkeypatch, xxhash=None, msgpack=None)
     finding = found(software.packages)
-    assert (finding.state, finding.remedy) == (State.PROBLEM, "pip install --upgrade amdjit")
+    assert (finding.state, finding.remedy) == (State.PROBLEM, REINSTALL)
     assert finding.found.startswith("msgpack, xxhash missing. There are llvmlite ")
 
 
@@ -90,7 +95,7 @@ def test_llvm_has_its_tools(tmp_path: Path) -> None:
     zig.touch()
     zig.chmod(0o755)
     seen = machine(tmp_path, {"AMDJIT_LINKER": str(zig)})
-    assert found(software.llvm, seen).facts["linker"] == str(zig)
+    assert found(software.llvm, seen).facts["linker"] == f"{zig} ld.lld"
     assert found(software.llvm, machine(tmp_path)).facts["linker"] == "amdjit"
 
 
@@ -102,7 +107,7 @@ def test_a_linker_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_missing_tools_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(software.backend, "find_lld", _nothing)
+    monkeypatch.setattr(backend, "find_lld", _nothing)
     finding = found(software.llvm, machine(tmp_path))
     assert finding.state is State.NOTE
     assert "lld none" in finding.found
@@ -110,7 +115,18 @@ def test_missing_tools_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def _nothing(environment: object) -> object:
-    raise software.BackendError("no lld")
+    raise BackendError("no lld")
+
+
+def test_an_llvm_that_cannot_be_loaded_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "llvmlite.py").write_text("raise ImportError('libstdc++ is too old')")
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    command = [sys.executable, "-m", "amdjit", "doctor"]
+    environment = {**os.environ, "PYTHONPATH": path, "AMDJIT_DEVICE": "emulator:gfx1201"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "PROBLEM LLVM          it cannot be loaded: libstdc++ is too old" in done.stdout
+    assert "kernels       emulator:gfx1201: " in done.stdout
 
 
 def test_settings_are_shown_without_the_users_name(tmp_path: Path) -> None:
