@@ -86,7 +86,9 @@ def build(
     options, and the errors of a compilation.
     """
     refusals.check_options(options)
-    members = _compiled(kernel, arguments, target, {**options, "debug_info": debug_info})
+    # What the kernel's decorator says of debug information holds for launches from Python.
+    chosen = {**options, "debug_info": debug_info, "debug_variables": False}
+    members = _compiled(kernel, arguments, target, chosen)
     for member in members:
         refusals.check(member)
     interface = _common_interface(members, kernel.parameter_names)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from amdjit.ahead_of_time.c_names import c_string
 from amdjit.ahead_of_time.interface import Interface, Leaf, MachineValue
 from amdjit.language.launch_numbers import PythonNumber, least_overflow
 from amdjit.runtime.launch import GRID_LIMITS, WORK_ITEM_LIMIT
@@ -61,8 +62,7 @@ def _body(interface: Interface, kernel: str) -> Iterator[str]:
 
 
 def _refused(text: str) -> str:
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'  return "{quoted}";'
+    return f"  return {c_string(text)};"
 
 
 def _shape_checks(kernel: str) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _array_checks(leaf: Leaf, position: int) -> Iterator[str]:
     yield f"  static const amdjit_array_facts facts = {{{numbers}}};"
     yield "  static const char *const words[] = {"
     yield "    NULL,"
-    yield from (f'    "{text}",' for text in _array_faults(leaf, type))
+    yield from (f"    {c_string(text)}," for text in _array_faults(leaf, type))
     yield "  };"
     yield f"  fault = amdjit_check_array(&spans[{position}], {source}.data, {type.ndim}, {shape},"
     yield f"                             {strides}, &facts);"

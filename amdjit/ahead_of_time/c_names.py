@@ -1,8 +1,8 @@
-"""Python's names as C and C++ can have them, each once."""
+"""Python's names as C and C++ can have them, each once, and its strings."""
 
 from __future__ import annotations
 
-__all__ = ["CNames", "c_identifier"]
+__all__ = ["CNames", "c_identifier", "c_string"]
 
 # Keywords of C and C++, and what their headers and compilers may define as macros.
 _RESERVED_TEXT = """
@@ -22,14 +22,25 @@ _RESERVED = frozenset(_RESERVED_TEXT.split())
 
 
 def c_identifier(name: str) -> str:
-    """Return a name as an identifier of C: other letters than ASCII become `_u` and their code,
-    reserved words end in an underscore."""
+    """Return a name as an identifier of C: what is no letter, digit or underscore of ASCII becomes
+    `_u` and its code, digits begin with an underscore, and reserved words end in one."""
     letters = (
         each if each.isascii() and (each.isalnum() or each == "_") else f"_u{ord(each):04x}"
         for each in name
     )
     text = "".join(letters)
+    if not text or text[0].isdigit():
+        text = f"_{text}"
     return f"{text}_" if text in _RESERVED else text
+
+
+def c_string(text: str) -> str:
+    """Return text as a string of C, whose bytes are UTF-8; a question mark may begin a trigraph."""
+    parts = []
+    for byte in text.encode():
+        plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
+        parts.append(chr(byte) if plain else f"\\{byte:03o}")
+    return f'"{"".join(parts)}"'
 
 
 class CNames:

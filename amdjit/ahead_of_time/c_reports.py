@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from amdjit.abi.reports import HEAD_BYTES, LINE_HEAD_WORDS, Field, ReportTable, Text, Word
+from amdjit.ahead_of_time.c_names import c_string
 from amdjit.ahead_of_time.report_functions import COMMON, RECORD, TELL_FAULT, TELL_LINES
 from amdjit.diagnostics import LaunchError
 from amdjit.types import Scalar, boolean
 
-__all__ = ["common_reports", "record_type", "record_words", "report_functions"]
+__all__ = ["common_reports", "record_type", "record_words", "report_functions", "report_tables"]
 
 _HEADLINES = {"assert": "AssertionError", "index": "IndexError"}
 # Formats of Python's that mean the same to printf.
@@ -52,9 +53,8 @@ def record_words() -> dict[str, str]:
     }
 
 
-def report_functions(kernel: str, table: ReportTable) -> list[str]:
-    """Return a kernel's tables, and templates of the functions that make and read a record."""
-    lines = list(_tables(kernel, table))
+def report_functions(table: ReportTable) -> str:
+    """Return the template of the functions that make and read a kernel's record."""
     parts = [RECORD]
     parts += [TELL_LINES] if table.prints else []
     parts += [TELL_FAULT] if table.faults else []
@@ -73,10 +73,11 @@ def report_functions(kernel: str, table: ReportTable) -> list[str]:
     if table.faults:
         tell.append("  *has_failed = KERNEL_tell_fault(head, faults);")
     tell += [f"  (void){name};" for name in ("kernel", "lines", "faults")]
-    return [*lines, *"\n".join(parts).split("\n"), *tell, "  return error;", "}"]
+    return "\n".join([*parts, *tell, "  return error;", "}"])
 
 
-def _tables(kernel: str, table: ReportTable) -> Iterator[str]:
+def report_tables(kernel: str, table: ReportTable) -> Iterator[str]:
+    """Yield the lines of the tables that turn a kernel's numbers into text."""
     for number, text in enumerate(table.prints):
         yield from _parts(f"{kernel}_print{number}", text)
     for number, site in enumerate(table.faults):
@@ -97,7 +98,7 @@ def _tables(kernel: str, table: ReportTable) -> Iterator[str]:
         yield "};"
         yield f"static const amdjit_call {kernel}_calls[] = {{"
         for call in table.calls:
-            words = _quoted(call.caller), _place(call.file, call.line), _quoted(call.text)
+            words = c_string(call.caller), _place(call.file, call.line), c_string(call.text)
             yield f"  {{{', '.join(words)}, {int(call.is_library)}}},"
         yield "  {NULL, NULL, NULL, 0}"
         yield "};"
@@ -106,14 +107,14 @@ def _tables(kernel: str, table: ReportTable) -> Iterator[str]:
 
 def _place(file: str, line: int) -> str:
     """Return a place as a string of C; of the file its name only, which is the same everywhere."""
-    return _quoted(f"{PurePath(file).name}:{line}")
+    return c_string(f"{PurePath(file).name}:{line}")
 
 
 def _parts(name: str, text: Text) -> Iterator[str]:
     yield f"static const amdjit_part {name}[] = {{"
     for part in text.parts or ("",):
         if isinstance(part, str):
-            yield f"  {{AMDJIT_TEXT, 0, {_quoted(part)}}},"
+            yield f"  {{AMDJIT_TEXT, 0, {c_string(part)}}},"
         else:
             yield f"  {{{_kind(part.type)}, {part.type.bits}, {_format(part)}}},"
     yield "};"
@@ -147,12 +148,3 @@ def _format(field: Field) -> str:
         f"it writes an {type} as `{{...{shown}}}`, which C cannot: use a width and `d`, or `.3f` "
         "and the like for floats, or no format"
     )
-
-
-def _quoted(text: str) -> str:
-    """Return text as a string of C, whose bytes are UTF-8."""
-    parts = []
-    for byte in text.encode():
-        plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
-        parts.append(chr(byte) if plain else f"\\{byte:03o}")
-    return f'"{"".join(parts)}"'

@@ -113,7 +113,9 @@ def kernarg_struct(interface: Interface, kernel: str) -> list[str]:
     # Whole words of 8 bytes, so that compilers add none.
     rounded = max(8, -(-end // 8) * 8)
     lines += gap(names, rounded - end)
-    checks.append(f"AMDJIT_ASSERT({kernel}_kernarg_bytes, sizeof({kernel}_kernarg) == {rounded});")
+    checks.append(
+        f"AMDJIT_ASSERT({kernel}_kernarg_is_whole, sizeof({kernel}_kernarg) == {rounded});"
+    )
     body = [f"  {line}" for line in lines]
     return [f"typedef struct {kernel}_kernarg {{", *body, f"}} {kernel}_kernarg;", *checks]
 

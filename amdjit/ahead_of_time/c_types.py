@@ -59,12 +59,12 @@ def record_struct(record: Record, name: str) -> list[str]:
     lines = [f"typedef struct {name} {{", *_indented(_members(record)), f"}} {name};"]
     if _is_packed(record):
         lines = ["#pragma pack(push, 1)", *lines, "#pragma pack(pop)"]
-    checks = [f"AMDJIT_ASSERT({name}_size, sizeof({name}) == {record.nbytes});"]
+    checks = [f"AMDJIT_ASSERT({name}_is_whole, sizeof({name}) == {record.nbytes});"]
     names = CNames()
     for field in record.fields:
         member = names.take(c_identifier(field.name))
         checks.append(
-            f"AMDJIT_ASSERT({name}_{member}, offsetof({name}, {member}) == {field.offset});"
+            f"AMDJIT_ASSERT({name}_{member}_offset, offsetof({name}, {member}) == {field.offset});"
         )
     return [*lines, *checks]
 

@@ -6,6 +6,7 @@ small numbers that repeat; what the kernel may write is copied back and printed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from amdjit.ahead_of_time.built_targets import BuiltTarget
@@ -70,9 +71,9 @@ def example_text(
 ) -> str:
     """Return main.c. file: that of the code object, which is loaded unless it is embedded."""
     names = _Names(interface)
-    linked = f" {name}_code_object.c" if embed else ""
+    words = {"KERNEL": name, "LINKED": f" {name}_code_object.c" if embed else ""}
     parts = [
-        _BEFORE.replace("KERNEL", name).replace("LINKED", linked),
+        re.sub("KERNEL|LINKED", lambda found: words[found[0]], _BEFORE),
         "\n".join(_macros(names, file, interface, targets[0], embed)),
         _FAILED,
         *("\n".join(_filling(leaf, name)) for leaf in interface.arrays),

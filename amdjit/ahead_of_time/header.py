@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from amdjit.ahead_of_time.built_targets import BuiltTarget
 from amdjit.ahead_of_time.c_checks import refusal_function, relied_on
 from amdjit.ahead_of_time.c_common import common_text
+from amdjit.ahead_of_time.c_names import c_string
 from amdjit.ahead_of_time.c_reports import (
     common_reports,
     record_type,
     record_words,
     report_functions,
+    report_tables,
 )
 from amdjit.ahead_of_time.c_structs import (
     argument_structs,
@@ -69,7 +71,7 @@ static inline hipError_t KERNEL_find_target(const KERNEL_target **found) {
 /* Finish what KERNEL_load_file and KERNEL_load_data begin. */
 static inline hipError_t KERNEL_find_function(KERNEL_kernel *kernel, hipError_t error) {
   if (error == hipSuccess)
-    error = hipModuleGetFunction(&kernel->function, kernel->module, "SYMBOL");
+    error = hipModuleGetFunction(&kernel->function, kernel->module, SYMBOL);
   if (error != hipSuccess) kernel->target = NULL;
   return error;
 }
@@ -144,8 +146,8 @@ _TOGETHER = """\
 """
 
 
-def _launching(interface: Interface) -> str:
-    """Return the template of the function that launches."""
+def _launching(interface: Interface, names: dict[str, str]) -> str:
+    """Return the function that launches."""
     reports = interface.reports
     is_together = reports is not None and reports.meets
     text = _LAUNCHING
@@ -163,12 +165,12 @@ def _launching(interface: Interface) -> str:
         text += _RECORD_BEGIN
     text += "  KERNEL_pack(&kernarg, arguments);\n"
     if not is_together:
-        return text + _BY_BUFFER
+        return _filled(text + _BY_BUFFER, names)
     places = (
         f"  values[{number}] = &kernarg.{value.member};\n"
         for number, value in enumerate(interface.values)
     )
-    return text + "".join(places) + _TOGETHER
+    return _filled(text, names) + "".join(places) + _filled(_TOGETHER, names)
 
 
 def header_text(
@@ -184,7 +186,12 @@ def header_text(
     print_buffer: bytes for what a launch prints.
     """
     prefix = name.upper()
-    names = {"KERNEL": name, "PREFIX": prefix, "SYMBOL": interface.kernel, **record_words()}
+    names = {
+        "KERNEL": name,
+        "PREFIX": prefix,
+        "SYMBOL": c_string(interface.kernel),
+        **record_words(),
+    }
     reports = interface.reports
     if interface.record is not None:
         names["MEMBER_OF_RECORD"] = interface.record.path[0]
@@ -204,14 +211,16 @@ def header_text(
         "\n".join(pack_function(interface, name)),
         "/* What is wrong with a launch, NULL if nothing is. Nothing runs. */\n"
         + "\n".join(refusal_function(interface, name)),
-        _filled("\n".join(report_functions(name, reports)), names) if reports else "",
-        _filled(_launching(interface), names),
+        "\n".join(report_tables(name, reports)) if reports is not None else "",
+        _filled(report_functions(reports), names) if reports is not None else "",
+        _launching(interface, names),
         f"#endif /* AMDJIT_{prefix}_H */",
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 def _filled(template: str, names: dict[str, str]) -> str:
+    """Return a template with names in the place of the words that stand for them."""
     words = "|".join(sorted(names, key=len, reverse=True))
     return re.sub(words, lambda found: names[found[0]], template)
 

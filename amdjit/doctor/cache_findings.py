@@ -65,7 +65,7 @@ def _exposed(folder: Path) -> str:
         status = folder.stat()
     except OSError:
         return ""
-    if os.name == "nt":
+    if not hasattr(os, "geteuid"):
         return ""
     if status.st_uid not in (os.geteuid(), 0) and os.geteuid() != 0:
         return "it belongs to another user, who decides what your processes run"

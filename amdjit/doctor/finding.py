@@ -14,8 +14,8 @@ REINSTALL = "pip install --force-reinstall amdjit"
 """What to do about packages that are missing, broken, or of another version."""
 
 REPORT_IT = (
-    "Report it with these words, unless a setting of yours leads to it: it is a mistake of amdjit's, "
-    "or of a package that it uses."
+    "Report it with these words, unless a setting of yours leads to it: it is a mistake of "
+    "amdjit's, or of a package that it uses."
 )
 """What to do about errors that amdjit does not know."""
 

@@ -14,6 +14,12 @@ from amdjit.language.compile_time import compile_time
 VERTEX = np.dtype([("x", "f4"), ("id", "u1"), ("weight", "f8")])
 
 
+ODD = np.dtype(
+    [("2x", "f4"), ('a"?' + "?=", "i2"), ("size", "u1"), ("is_whole", "u1"), ("gap", "u1"),
+     ("gap_2", "f8"), ("rows", [("int", "f4", (2, 3)), ("text", "S5")], 2)]
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Line:
     """A record of the host's."""
@@ -120,6 +126,13 @@ def default(int, register, x_data, x, this):
     i = amdjit.grid(1)
     if i < x.shape[0]:
         x[i] = int + 10 * register + 100 * x_data + 1000 * this[i]
+
+
+@amdjit.kernel(debug_variables=True)
+def odd_names(r, kernarg, kernarg_data, spans, größe, linux):
+    """Names that the header has for itself, in fields and parameters."""
+    r[0].size = r[1].gap
+    spans[0] = kernarg[0] + kernarg_data + größe + linux
 
 
 @amdjit.kernel

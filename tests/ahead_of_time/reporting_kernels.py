@@ -17,6 +17,7 @@ def printing(x, n):
         print(f"{v:8.3f}|{i:05d}|{v!r}|{u64(i):x}|{v:g}", f16(v), f64(v) / 3, bf16(v), -v, "100%")
     if i % 32 == 6:
         print()
+        print("KERNEL of PREFIX, WORD_LOST")
         print('a "quoted" ??= \\ text of é', v * f32(1e-9), v * f32(0), f64(v) * 1e300 * 1e300)
 
 
@@ -50,12 +51,13 @@ def indexing(x, y):
 
 
 @amdjit.kernel
-def mirrored(record, x, out):
-    """Cooperative: all workgroups write before any of them reads. A parameter is called record."""
+def mirrored(record, x, KERNEL):
+    """Cooperative: all workgroups write before any of them reads. The parameters' names are words
+    of the header's own."""
     i = amdjit.grid(1)
     x[i] = x[i] + record
     sync.grid()
-    out[i] = x[x.shape[0] - 1 - i]
+    KERNEL[i] = x[x.shape[0] - 1 - i]
 
 
 @amdjit.kernel

@@ -87,12 +87,12 @@ def test_a_cooperative_kernel_meets_in_c(tmp_path: Path) -> None:
     build(kernels.mirrored, f32, f32[:], f32[:], embed=True, target=targets).write(tmp_path)
     with_ramp(tmp_path)
     flags = [f"-D{each}" for each in ("GRID_X=2", "BLOCK_X=64", "X_EXTENT0=128", "SHOWN=999")]
-    flags += ["-DRECORD_VALUE=5", "-DOUT_EXTENT0=128"]
+    flags += ["-DRECORD_VALUE=5", "-DKERNEL_EXTENT0=128"]
     program = compile_c(tmp_path / "mirrored.so", sorted(tmp_path.glob("*.c")), *flags)
     text = run_programs({"mirrored": program}, tmp_path, "gfx942")["mirrored"]
     found = {line.split(":")[0]: line.split()[1:] for line in text.splitlines()}
     assert text.endswith("exit 0\n")
-    np.testing.assert_array_equal(np.array(found["out"], np.float32), RAMP[::-1] + 5)
+    np.testing.assert_array_equal(np.array(found["KERNEL"], np.float32), RAMP[::-1] + 5)
 
 
 _TWICE = """\

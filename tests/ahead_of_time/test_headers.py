@@ -39,12 +39,16 @@ def test_all_files_compile_without_a_warning(language: str, headers: Path, tmp_p
     types = parse_signature(EVERYTHING, vars(kernels))
     found = build(kernels.records, *types, target=["gfx1201", "gfx942:xnack-"], embed=True)
     found.write(tmp_path)
-    # Two kernels in one program.
+    types = parse_signature("ODD[:],f32[:],f32,f32[:],f32,int", vars(kernels))
+    build(kernels.odd_names, *types, name="odd").write(tmp_path / "odd")
+    # Several kernels in one program.
     other = build(kernels.small_floats, f16[:], bf16[:], f16[:], f16, bf16, f32[:], name="other")
     other.write(tmp_path / "other")
     both = tmp_path / "both.c"
-    both.write_text('#include "records.h"\n#include "other/other.h"\n#include "records.h"\n')
-    sources = [*sorted(tmp_path.glob("*.c"))]
+    headers_of_all = ["records.h", "other/other.h", "odd/odd.h", "records.h"]
+    both.write_text("".join(f'#include "{each}"\n' for each in headers_of_all))
+    compile_c(tmp_path / "odd.so", [tmp_path / "odd/main.c"], compiler=compiler, headers=headers)
+    sources = sorted(tmp_path.glob("*.c"))
     compile_c(tmp_path / "all.so", sources, compiler=compiler, headers=headers)
 
 

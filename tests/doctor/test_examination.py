@@ -133,6 +133,31 @@ def test_other_systems_are_not_asked_for_hip(tmp_path: Path) -> None:
     assert Examination(seen).survey.lines == ()
 
 
+@pytest.mark.parametrize(
+    ("platform", "system"),
+    [("win32", "Windows"), pytest.param("darwin", "macOS", marks=pytest.mark.exhaustive)],
+)
+def test_other_systems_are_examined_without_what_only_linux_has(platform: str, system: str) -> None:
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'tests/packaging')!r})\n"
+        f"import other_platform; other_platform.become({platform!r})\n"
+        "sys.modules['ziglang'] = None\n"  # not installed
+        "from amdjit.command_line import main; sys.exit(main(['doctor']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=without_hip(AMDJIT_DEVICE="emulator:gfx1201"),
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{system} " in done.stdout
+    assert "it drives AMD GPUs on Linux, x86-64, alone" in " ".join(done.stdout.split())
+    assert "HIP library" not in done.stdout
+    assert "emulator:gfx1201: saxpy, LDS, atomics" in done.stdout
+
+
 def test_what_a_child_prints_is_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "shouting.py").write_text(
         "import os, sys\n"

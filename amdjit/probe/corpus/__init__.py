@@ -46,7 +46,8 @@ def corpus_version() -> str:
     """Return the corpus' version: a number for people, and a digest of its sources."""
     digest = xxhash.xxh3_64()
     for folder in ("corpus", "machine_code", "timing"):
-        for file in sorted((_ROOM / folder).rglob("*.py")):
+        for file in sorted((_ROOM / folder).rglob("*.[px][yz]")):
+            content = file.read_bytes()
             digest.update(f"{file.relative_to(_ROOM).as_posix()}\n".encode())
-            digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
+            digest.update(content.replace(b"\r\n", b"\n") if file.suffix == ".py" else content)
     return f"{VERSION}-{digest.hexdigest()[:8]}"

@@ -15,6 +15,7 @@ from amdjit.probe.corpus.matrix.rows import Row
 __all__ = ["AS_EMULATED", "candidates_of", "changes_of"]
 
 AS_EMULATED = "as emulated"
+_ALL = 1 << 10  # products of a group: those of the whole step
 
 _ORDERS = {
     "k descending": "descending", "k of both halves in turn": "halves by 1",
@@ -25,7 +26,7 @@ _ORDERS = {
 _GRID_CHANGES: Mapping[str, tuple[dict[str, Any], ...]] = {
     "step": ({"step": 1}, {"step": 2}, {"step": 4}, {"step": 8}, {"step": 16}, {"step": 32}),
     "group": (
-        {"group": 1}, {"group": 2}, {"group": 4}, {"group": 1 << 10},
+        {"group": 1}, {"group": 2}, {"group": 4}, {"group": _ALL},
         {"groups": "neighbours", "groups_meet": False},
         {"groups": "even and odd", "groups_meet": True},
         {"groups": "even and odd", "groups_meet": False},
@@ -147,7 +148,7 @@ def described(change: dict[str, Any]) -> str:
         elif isinstance(value, bool):
             texts.append(_WORDS[field].format("yes" if value else "no"))
         else:
-            texts.append(_WORDS[field].format("all" if value == 1 << 10 else value))
+            texts.append(_WORDS[field].format("all" if value == _ALL else value))
     return ", ".join(texts)
 
 
@@ -171,8 +172,9 @@ def _chains(base: Rule, result: str) -> Iterator[tuple[str, Rule]]:
 def _grids(base: GridRule) -> Iterator[tuple[str, Rule]]:
     """Return whole shapes of sums: steps with groups, in each order."""
     for step in (2, 4, 8, 16):
-        for group in ({"group": 1}, {"group": 2}, {"group": 4}, {"group": 1 << 10}):
+        # Groups as large as the step are all of it.
+        sizes = [each for each in (1, 2, 4) if each < step] + [_ALL]
+        for group in [{}] if base.relative else [{"group": each} for each in sizes]:
             for order in ("ascending", *_ORDERS.values()):
                 change: dict[str, Any] = {"step": step, **group, "order": order}
-                if group["group"] <= step or group["group"] == 1 << 10:
-                    yield described(change), replace(base, **change)
+                yield described(change), replace(base, **change)

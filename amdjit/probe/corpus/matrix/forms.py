@@ -38,4 +38,4 @@ def _mfma_forms(row: Row, instruction: MfmaInstruction) -> list[Form]:
     if instruction.highest_cbsz:
         top = instruction.highest_cbsz
         found += [Form(modifiers=(1, 1, 0)), Form(modifiers=(top, (1 << top) - 1, 0))]
-    return found
+    return list(dict.fromkeys(found))

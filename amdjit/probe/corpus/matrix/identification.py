@@ -21,7 +21,7 @@ from amdjit.probe.corpus.matrix.candidates import (
 from amdjit.probe.corpus.matrix.formats import Bits
 from amdjit.probe.corpus.matrix.operands import experiments_of, operands_of, sums_of
 from amdjit.probe.corpus.matrix.rows import Row, row_of, rows_of
-from amdjit.probe.corpus.matrix.sums import Sums
+from amdjit.probe.corpus.matrix.sums import Sums, joined
 
 __all__ = ["Evidence", "Finding", "findings", "identify", "identify_sums"]
 
@@ -52,29 +52,45 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Sums of a row by experiment, and what a chip gave."""
+    """Sums of a row, and what a chip gave. experiments: their names; starts: where the sums of each
+    begin."""
 
-    sums: Mapping[str, Sums]
-    given: Mapping[str, Bits]
+    sums: Sums
+    given: Bits
+    experiments: tuple[str, ...]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sums: Mapping[str, Sums], given: Mapping[str, Bits]) -> Evidence:
+        """Put the sums of experiments together, and what a chip gave for each."""
+        sizes = [len(given[name]) for name in sums]
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        whole = np.concatenate([given[name] for name in sums])
+        return cls(joined(list(sums.values())), whole, tuple(sums), starts)
 
     def wrong(self, rule: Rule) -> Mapping[str, int]:
         """Return how many sums of each experiment a rule does not give; without those that fit."""
-        counts = {
-            name: int((rule(sums) != self.given[name]).sum()) for name, sums in self.sums.items()
-        }
-        return {name: count for name, count in counts.items() if count}
+        differs = (rule(self.sums) != self.given).astype(np.int64)
+        counts = np.add.reduceat(differs, self.starts)
+        pairs = zip(self.experiments, counts, strict=True)
+        return {name: int(count) for name, count in pairs if count}
 
     @property
     def size(self) -> int:
         """How many sums there are."""
-        return sum(len(each) for each in self.given.values())
+        return len(self.given)
 
     def part(self, most: int) -> Evidence:
         """Return at most so many sums of each experiment."""
-        places = {name: _chosen(len(each), most) for name, each in self.given.items()}
+        ends = [*self.starts[1:], len(self.given)]
+        chosen = [
+            start + _chosen(int(end - start), most)
+            for start, end in zip(self.starts, ends, strict=True)
+        ]
+        places = np.concatenate(chosen)
+        starts = np.concatenate([[0], np.cumsum([len(each) for each in chosen])[:-1]])
         return Evidence(
-            {name: each.some(places[name]) for name, each in self.sums.items()},
-            {name: each[places[name]] for name, each in self.given.items()},
+            self.sums.some(places), self.given[places], self.experiments, starts.astype(np.int64)
         )
 
 
@@ -88,6 +104,8 @@ def identify(target: str, row: str, results: Mapping[str, NDArray]) -> Finding: 
     found = row_of(row, target)
     if found.instruction.is_integer:
         raise ValueError(f"{row} adds integers: their sums are exact, there is no rule to find")
+    if not set(results) & set(experiments_of(found)):
+        raise ValueError(f"{row}: give results of {', '.join(experiments_of(found))}")
     sums: dict[str, Sums] = {}
     given: dict[str, Bits] = {}
     for name in experiments_of(found):
@@ -97,7 +115,7 @@ def identify(target: str, row: str, results: Mapping[str, NDArray]) -> Finding: 
             if len(raw) != len(whole.c):
                 raise ValueError(f"{row}, {name}: {len(raw)} results, not {len(whole.c)}")
             sums[name], given[name] = whole, raw
-    return identify_sums(base_rule(found), Evidence(sums, given))
+    return identify_sums(base_rule(found), Evidence.of(sums, given))
 
 
 def findings(target: str, results: Mapping[str, NDArray]) -> Mapping[str, Finding]:  # type: ignore[type-arg]
@@ -128,7 +146,7 @@ def _chosen(count: int, most: int) -> NDArray[np.int64]:
 def identify_sums(base: Rule, evidence: Evidence) -> Finding:
     """Return the rule that fits sums, looked for near `base`."""
     few, many = evidence.part(_FEW), evidence.part(_MOST)
-    result = next(iter(evidence.sums.values())).kinds[2]
+    result = evidence.sums.kinds[2]
     candidates = candidates_for(base, result)
     scores = {name: few.wrong(rule) for name, rule in candidates.items()}
     exact = [name for name in scores if not scores[name] and not many.wrong(candidates[name])]

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from amdjit.probe.corpus.matrix.formats import FORMATS, Bits, Integers, Numbers, taken_apart
 
-__all__ = ["Sums", "rounded", "shifted"]
-
-_NO_SCALE = 255
+__all__ = ["Sums", "joined", "rounded", "shifted"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,17 @@ class Sums:
                 left.is_nan | self.nan_scale, left.is_infinite, left.fraction_bits,
             )  # fmt: skip
         return left, right
+
+
+def joined(parts: list[Sums]) -> Sums:
+    """Return the sums of all parts, which have the same types and depth."""
+    first = parts[0]
+    scale = nan_scale = None
+    if first.scale is not None:
+        scale = np.concatenate([each.scale for each in parts if each.scale is not None])
+        nan_scale = np.concatenate([each.nan_scale for each in parts if each.nan_scale is not None])
+    a, b, c = (np.concatenate([getattr(each, name) for each in parts]) for name in ("a", "b", "c"))
+    return Sums(a, b, c, first.kinds, scale, nan_scale)
 
 
 def shifted(units: Integers, amount: Integers, cut: str = "floor") -> Integers:
