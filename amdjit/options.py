@@ -163,7 +163,9 @@ class Environment:
     say. warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off. compile_guard:
     AMDJIT_COMPILE_GUARD, 0 to run LLVM in the program's own process, which its failures then end.
     compile_time_limit: AMDJIT_COMPILE_TIME_LIMIT, seconds that LLVM may take for a stage of a
-    kernel: 600 unless set. sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all
+    kernel: 600 unless set. cycle_parameters: AMDJIT_CYCLE_PARAMETERS, a file of parameters for the
+    cycle model, such as `amdjit probe --fit` writes: the table of docs/cycles.md unless set.
+    sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all
     launches, such as `memory,race`. sanitize_json: AMDJIT_SANITIZE_JSON, a file that each report of
     these checks is appended to, one object a line. roctx: AMDJIT_ROCTX, 1 to name the range of each
     launch for ROCm's profilers. rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker
@@ -193,6 +195,7 @@ class Environment:
     device_libraries: Path | None = None
     compile_guard: bool = True
     compile_time_limit: float | None = None
+    cycle_parameters: Path | None = None
     no_color: bool = False
     force_color: bool = False
     terminal: str = ""
@@ -212,6 +215,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         emulator_time_limit=_time_limit(variables, "AMDJIT_EMULATOR_TIME_LIMIT"),
         compile_guard=_switch(variables, "AMDJIT_COMPILE_GUARD", True),
         compile_time_limit=_time_limit(variables, "AMDJIT_COMPILE_TIME_LIMIT"),
+        cycle_parameters=_path(variables, "AMDJIT_CYCLE_PARAMETERS"),
         emulator_memory=_memory(variables),
         emulator_tier=_tier(variables),
         emulator_matrix=checked_matrix(

@@ -41,8 +41,12 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--patience", type=float, default=1.0, help="factor of all time-outs (default: 1)"
     )
-    parser.add_argument(
+    reading = parser.add_mutually_exclusive_group()
+    reading.add_argument(
         "--compare", type=Path, metavar="FILE", help="say what a file settles; needs no GPU"
+    )
+    reading.add_argument(
+        "--fit", type=Path, metavar="FILE", help="write parameters of the cycle model from a file"
     )
     parser.set_defaults(run=_probe)
 
@@ -50,6 +54,8 @@ def add(commands: Commands) -> None:
 def _probe(options: argparse.Namespace) -> int:
     if options.compare is not None:
         return int(session.compare(options.compare, options.output, options.jobs, _say))
+    if options.fit is not None:
+        return int(session.fit(options.fit, options.output))
     request = session.Request(
         device=options.device,
         is_quick=options.quick,

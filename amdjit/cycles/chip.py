@@ -3,12 +3,28 @@ caches and bandwidths."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from amdjit.cycles.errors import NoEstimate
 from amdjit.target import Target, find_target
 
-__all__ = ["CHIPS", "Chip", "chip_of"]
+__all__ = ["CHIPS", "CHIP_VALUES", "Chip", "chip_of"]
+
+
+# The names that values of parameters have for a chip's fields. Bandwidths are bytes a second, the
+# clock is Hz.
+CHIP_VALUES: Mapping[str, str] = MappingProxyType(
+    {
+        "clock": "clock",
+        "L2 bytes": "l2_bytes",
+        "infinity cache bytes": "infinity_bytes",
+        "L2 bandwidth": "l2_bandwidth",
+        "infinity cache bandwidth": "infinity_bandwidth",
+        "DRAM bandwidth": "dram_bandwidth",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +50,15 @@ class Chip:
         found = find_target(self.target)
         assert found is not None
         return found.multiprocessors
+
+    def with_values(self, values: Mapping[str, float]) -> Chip:
+        """Return the chip with what `values` says of it, by the names of `CHIP_VALUES`."""
+        changes = {
+            field: type(getattr(self, field))(values[name])
+            for name, field in CHIP_VALUES.items()
+            if name in values
+        }
+        return replace(self, **changes)
 
     def bytes_a_cycle(self, bandwidth: float, active: int) -> float:
         """Return the share of a bandwidth that each of the active workgroup processors has."""

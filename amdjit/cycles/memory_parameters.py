@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.cycles.parameters import PARAMETERS, Parameter, Source
+from amdjit.cycles.parameters import PARAMETERS, PASSES, Parameter, Source, passes_name
 
 __all__ = ["MEMORY_PARAMETERS", "VALUES"]
 
@@ -38,6 +38,8 @@ MEMORY_PARAMETERS: Mapping[str, Parameter] = {
 """Parameters of the memory system, by name; those of the chip are in `chip.CHIPS`."""
 
 VALUES: Mapping[str, float] = {
-    row.name: row.value for row in (*PARAMETERS.values(), *MEMORY_PARAMETERS.values())
+    **{row.name: row.value for row in (*PARAMETERS.values(), *MEMORY_PARAMETERS.values())},
+    **{passes_name(timing): cycles for timing, cycles in PASSES.items()},
 }
-"""The values of all parameters, by name."""
+"""The values of all parameters, by name. Values may also have the chip's, by the names of
+`chip.CHIP_VALUES`; without them the chip's own count."""

@@ -10,8 +10,9 @@ from that the whole chip.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
 from amdjit.cycles.memory import NativeMemory, memory_of
 from amdjit.cycles.memory_parameters import VALUES
-from amdjit.cycles.parameters import PASSES
+from amdjit.cycles.parameter_file import values_of
+from amdjit.cycles.parameters import PASSES, passes_name
 from amdjit.cycles.placement import Placement, place
 from amdjit.cycles.program import TIMINGS, Kind, ProgramTable, Step, program_table
 from amdjit.cycles.results import SimulatedWave, by_instruction, by_line, stalls_of, timeline
@@ -33,9 +35,9 @@ from amdjit.emulator.analysis.kernel_code import segment_of
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder import decode
 from amdjit.emulator.decoder.traits import Timing
-from amdjit.target import find_target
+from amdjit.target import Target, find_target
 
-__all__ = ["Launch", "estimate"]
+__all__ = ["Launch", "cycles_by_values", "estimate"]
 
 # Wave instructions that an estimate simulates at most, as far as two rounds of resident workgroups
 # allow: half a second.
@@ -58,22 +60,61 @@ def estimate(
     kernel: str,
     launch: Launch,
     recording: Recording,
-    values: Mapping[str, float] = VALUES,
+    values: Mapping[str, float] | None = None,
 ) -> Cycles:
     """Return the estimated cycles of a launch on the chip of its code object's processor.
 
-    values: of the model's parameters, by name. NoEstimate for processors that the model does not
+    values: of the model's parameters and the chip's (`chip.CHIP_VALUES`), by name; None: those of
+    AMDJIT_CYCLE_PARAMETERS, or of the table. NoEstimate for processors that the model does not
     know, for kernels of which no workgroup fits, and for recordings that end before their waves do.
     KeyError if there is no such kernel.
     """
+    target = _target(code_object)
+    file = None
+    if values is None:
+        values, file = values_of(target)
+    return _estimate(code_object, kernel, launch, recording, values, file).cycles()
+
+
+def cycles_by_values(
+    code_object: CodeObject, kernel: str, launch: Launch, recording: Recording
+) -> Callable[[Mapping[str, float]], int]:
+    """Return what gives `Cycles.kernel` of a launch for values of the parameters, without the rest
+    of an estimate, for searches. Arguments and errors as those of `estimate`."""
+    whole = _estimate(code_object, kernel, launch, recording, VALUES, None)
+    chip = whole.chip
+
+    def cycles(values: Mapping[str, float]) -> int:
+        return replace(whole, values=values, chip=chip.with_values(values)).kernel_cycles()
+
+    return cycles
+
+
+def _target(code_object: CodeObject) -> Target:
     target = find_target(code_object.target_name)
     assert target is not None
-    chip = chip_of(target)
+    return target
+
+
+def _estimate(
+    code_object: CodeObject,
+    kernel: str,
+    launch: Launch,
+    recording: Recording,
+    values: Mapping[str, float],
+    file: Path | None,
+) -> _Estimate:
+    target = _target(code_object)
+    chip = chip_of(target).with_values(values)
     entry = code_object.kernels[kernel]
     placement = place(entry, target, launch.workgroup_size, launch.dynamic_lds)
     table = _table(code_object, recording, entry.metadata.wave_size)
     _check_complete(table, recording)
-    return _Estimate(code_object, entry, launch, recording, values, chip, placement, table).cycles()
+    return _Estimate(code_object, entry, launch, recording, values, chip, placement, table, file)
+
+
+def _of_file(file: Path | None) -> tuple[str, ...]:
+    return () if file is None else (f"Parameters are those of {file}.",)
 
 
 def _table(code_object: CodeObject, recording: Recording, wave_size: int) -> ProgramTable:
@@ -107,11 +148,11 @@ class _Estimate:
     chip: Chip
     placement: Placement
     table: ProgramTable
+    file: Path | None
 
     def cycles(self) -> Cycles:
         """Return the result."""
-        wanted = -(-self.launch.workgroups // self.chip.workgroup_processors)
-        simulated = workgroups_to_simulate(self.placement, wanted, self.recording)
+        wanted, simulated = self._workgroups()
         footprint = footprint_of(self.recording, self.launch.workgroups, self.launch.lines)
         waves = self._simulated(footprint, simulated)
         kernel = whole(waves, simulated, wanted, self.placement.resident)
@@ -129,10 +170,23 @@ class _Estimate:
             by_instruction=instructions,
             by_line=by_line(instructions, self.code_object.line_of),
             timeline=timeline(waves),
-            assumptions=sentences(
-                self.chip, self.table, waves, footprint, wave_size, wanted - simulated
+            assumptions=(
+                *_of_file(self.file),
+                *sentences(self.chip, self.table, waves, footprint, wave_size, wanted - simulated),
             ),
         )
+
+    def kernel_cycles(self) -> int:
+        """Return the cycles of the whole launch alone."""
+        wanted, simulated = self._workgroups()
+        footprint = footprint_of(self.recording, self.launch.workgroups, self.launch.lines)
+        waves = self._simulated(footprint, simulated)
+        return whole(waves, simulated, wanted, self.placement.resident)
+
+    def _workgroups(self) -> tuple[int, int]:
+        """Return how many workgroups a workgroup processor runs, and how many are simulated."""
+        wanted = -(-self.launch.workgroups // self.chip.workgroup_processors)
+        return wanted, workgroups_to_simulate(self.placement, wanted, self.recording)
 
     def _simulated(self, footprint: Footprint, count: int) -> list[SimulatedWave]:
         active = min(self.chip.workgroup_processors, self.launch.workgroups)
@@ -160,7 +214,8 @@ class _Estimate:
         executed = np.concatenate([wave.path for wave in waves])
         counts = np.bincount(executed, minlength=len(self.table))
         timings = [TIMINGS[number] for number in self.table.steps[:, Step.TIMING]]
-        busy = np.array([PASSES.get(timing, 0) for timing in timings]) * counts
+        passes = [self.values.get(passes_name(each), PASSES.get(each, 0)) for each in timings]
+        busy = np.array(passes) * counts
         is_matrix = np.array([timing in _MATRIX for timing in timings])
         is_vector = self.table.steps[:, Step.KIND] == Kind.VALU
         everywhere = self.launch.workgroups / simulated

@@ -14,7 +14,7 @@ from amdjit.cycles.program import transfer_dwords
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Flow, Idle, Immediate, Timing, Unit
 
-__all__ = ["PARAMETERS", "PASSES", "Parameter", "Source", "issue_cycles"]
+__all__ = ["PARAMETERS", "PASSES", "Parameter", "Source", "issue_cycles", "passes_name"]
 
 
 class Source(Enum):
@@ -70,6 +70,12 @@ PASSES: Mapping[Timing, int] = {
     Timing.END: 1,
     Timing.SCALAR_MEMORY: 1,
 }
+
+
+def passes_name(timing: Timing) -> str:
+    """Return the name under which values of parameters have the passes of a class."""
+    return f"passes: {timing.value}"
+
 
 PARAMETERS = _rows(
     Parameter(

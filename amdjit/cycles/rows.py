@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.cycles.engine.layout import CAUSE_BITS, Access, Parameter, Row
-from amdjit.cycles.parameters import PASSES
+from amdjit.cycles.parameters import PASSES, passes_name
 from amdjit.cycles.program import FIRST_SGPR, SCC, TIMINGS, VCC, Kind, ProgramTable, Step
 from amdjit.emulator.decoder.traits import Timing
 
@@ -54,7 +54,8 @@ class Program:
 
 
 def program_of(table: ProgramTable, values: Mapping[str, float], wave_size: int = 32) -> Program:
-    """Return a program for the host code. values: of `parameters.PARAMETERS`, by name.
+    """Return a program for the host code. values: of `parameters.PARAMETERS`, by name, and of
+    passes, which are those of `parameters.PASSES` where they are missing.
 
     A wave64 passes each unit twice, but for matrix products, which have as many elements.
     """
@@ -124,7 +125,7 @@ def _describe_vector(
 ) -> None:
     is_scalar_result = bool(row[Row.WRITES_SGPR]) and timing is not Timing.PSEUDO_SCALAR
     row[Row.IS_SCALAR_RESULT] = is_scalar_result
-    passes = PASSES.get(timing, 1)
+    passes = _passes(timing, values)
     if timing not in (*_MATRIX, Timing.PSEUDO_SCALAR):
         passes *= halves
     row[Row.PASSES] = passes
@@ -133,7 +134,7 @@ def _describe_vector(
     row[Row.IS_TRANSCENDENTAL] = timing is Timing.TRANSCENDENTAL
     row[Row.LATENCY] = int(values[_latency(reads, bool(row[Row.READS_SGPR]))])
     # An f64 instruction counts as executed before its last pass.
-    early = PASSES[Timing.DOUBLE] - int(values["double shown"])
+    early = _passes(Timing.DOUBLE, values) - int(values["double shown"])
     last = {Timing.TRANSCENDENTAL: 0, Timing.DOUBLE: passes - early}
     row[Row.LAST_PASS] = last.get(timing, passes - 1)
     at_once = (*_MATRIX, Timing.TRANSCENDENTAL, Timing.PSEUDO_SCALAR)
@@ -141,6 +142,10 @@ def _describe_vector(
     row[Row.FREE_AFTER] = early if timing is Timing.DOUBLE else 1
     row[Row.MATRIX_AFTER] = _matrix_after(timing, values)
     row[Row.LEAD] = 1 if timing in _MATRIX else int(values["valu lead"])
+
+
+def _passes(timing: Timing, values: Mapping[str, float]) -> int:
+    return int(values.get(passes_name(timing), PASSES.get(timing, 1)))
 
 
 def _latency(reads: NDArray[np.int32], reads_sgpr: bool) -> str:

@@ -83,8 +83,10 @@ def _keys(recording: Recording, sharing: float) -> NDArray[np.int64]:
         # With one recorded workgroup nothing is known about which lines are shared.
         place = np.minimum(np.searchsorted(numbers, lines), len(numbers) - 1)
         is_private = (counts[place] == 1) & (numbers[place] == lines)
-    # A line that `sharing` workgroup processors want comes from beyond L2 for one of them.
-    hashed = (lines.astype(np.uint64) * _HASH) >> np.uint64(64 - _HASH_BITS)
+    # A line that `sharing` workgroup processors want comes from beyond L2 for one of them: chosen by
+    # its place among the lines, not by its address, which another run of the launch does not have.
+    _, places = np.unique(lines, return_inverse=True)
+    hashed = (places.astype(np.uint64) * _HASH) >> np.uint64(64 - _HASH_BITS)
     others = hashed >= np.uint64(int((1 << _HASH_BITS) / sharing))
     return (
         lines << KEY_SHIFT | np.where(others, SHARED_BIT, 0) | np.where(is_private, PRIVATE_BIT, 0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from amdjit.cycles.chip import chip_of
 from amdjit.cycles.errors import NoEstimate
-from amdjit.cycles.memory_parameters import VALUES
+from amdjit.cycles.parameter_file import values_of
 from amdjit.cycles.program import Kind, ProgramTable, Step, program_table
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
@@ -44,17 +44,20 @@ def loop_cycles(
     target: Target,
     waves: int = 1,
     wave_size: int = 32,
-    values: Mapping[str, float] = VALUES,
+    values: Mapping[str, float] | None = None,
     header: int | None = None,
 ) -> LoopCycles:
     """Return the cycles of an iteration of a loop in its steady state, on the longest way around.
 
     body: the instructions, by address. header: the address at which iterations begin, None for the
     first one. waves: of each SIMD of the workgroup processor; all belong to one workgroup.
-    values: of the model's parameters, by name. NoEstimate for processors that the model does not
+    values: of the model's parameters, by name; None: those of AMDJIT_CYCLE_PARAMETERS, or of the
+    table. NoEstimate for processors that the model does not
     know, an empty body, and one with a loop or a call inside.
     """
     chip_of(target)
+    if values is None:
+        values = values_of(target)[0]
     table = program_table(body)
     if not body:
         raise NoEstimate("the loop has no instructions")

@@ -74,30 +74,27 @@ def packages(machine: Machine) -> Iterator[Finding]:
 
 def llvm(machine: Machine) -> Iterator[Finding]:
     """Which LLVM compiles, what links, and what assembles inline assembly."""
-    environment = machine.environment()
     try:
         version = backend.llvm_version()
     except (ImportError, OSError) as error:
         found = machine.shown(f"it cannot be loaded: {error}")
         yield Finding("LLVM", State.PROBLEM, found, REINSTALL)
         return
-    lld = _tool(backend.find_lld, environment)
-    assembler = _tool(backend.find_assembler, environment)
-    linker = _tool(backend.find_linker, environment)
-    found = f"{version} in llvmlite; linker {linker}, lld {lld}, assembler {assembler}"
-    shown = machine.shown(found.replace("None", "none"))
-    tools = dict(linker=linker, lld=lld, assembler=assembler)
-    facts = {
-        "LLVM": version,
-        **{key: value and machine.shown(value) for key, value in tools.items()},
+    tools = {
+        "linker": _tool(machine, backend.find_linker),
+        "lld": _tool(machine, backend.find_lld),
+        "assembler": _tool(machine, backend.find_assembler),
     }
+    listed = ", ".join(f"{name} {program or 'none'}" for name, program in tools.items())
+    shown = f"{version} in llvmlite; {listed}"
+    facts = {"LLVM": version, **tools}
     try:
-        backend.find_linker(environment)
+        backend.find_linker(machine.environment())
     except BackendError as error:
         remedy = "Correct AMDJIT_LINKER, or unset it: amdjit links by itself."
         yield Finding("LLVM", State.PROBLEM, machine.shown(f"{error}; {shown}"), remedy, facts)
         return
-    if lld and assembler:
+    if all(tools.values()):
         yield Finding("LLVM", State.OK, shown, facts=facts)
     else:
         remedy = 'Only for inline assembly and rare objects: pip install "amdjit[lld]"'
@@ -150,13 +147,15 @@ class _Asked(Mapping[str, str]):
         return len(self._variables)
 
 
-def _tool(find: Callable[[Environment], object], environment: Environment) -> str | None:
+def _tool(machine: Machine, find: Callable[[Environment], object]) -> str | None:
+    """Return a program, by the name of its package if it comes from ziglang; None if there is
+    none."""
     try:
-        found = str(find(environment))
+        program = str(find(machine.environment()))
     except BackendError:
         return None
-    program = found.split()[0]
-    return _PACKAGE_OF_LLD if _PACKAGE_OF_LLD in Path(program).parts else program
+    is_zig = _PACKAGE_OF_LLD in Path(program.split()[0]).parts
+    return _PACKAGE_OF_LLD if is_zig else machine.shown(program)
 
 
 def _version(name: str) -> str | None:

@@ -74,8 +74,11 @@ def _name_of_last_case(file: Path) -> str:
 
 def _detail(ended: Ended, name: str) -> str:
     where = f"in {name}: " if name else ""
-    words = f"\n{ended.words}" if ended.words else ""
-    return f"{where}{ended.reason}{words}"
+    if not ended.words:
+        return f"{where}{ended.reason}"
+    # The last line says what went wrong, as in Python's tracebacks: it comes first, too.
+    last = f": {ended.words.splitlines()[-1].strip()}" if ended.code else ""
+    return f"{where}{ended.reason}{last}\n{ended.words}"
 
 
 def _note_death(file: Path, ended: Ended) -> None:

@@ -15,6 +15,7 @@ from amdjit.probe.case import Measurement, Results
 from amdjit.probe.corpus import batches, corpus_version
 from amdjit.probe.corpus.matrix import findings
 from amdjit.probe.differences import differences_of, kinds_of
+from amdjit.probe.fitting import deviating
 from amdjit.probe.joining import whole_results
 from amdjit.probe.outcome import BatchOutcome, CaseOutcome, CaseStatus, Record, plain
 from amdjit.probe.processes import Processes
@@ -219,17 +220,10 @@ def _rules(record: Record, target: Target, say: Callable[[str], None]) -> tuple[
 
 
 def _model_text(measurements: tuple[Measurement, ...]) -> list[str]:
-    known = [each for each in measurements if each.expected and each.value > 0]
+    known = [each for each in measurements if each.expected is not None]
     if not known:
         return []
-    far = [each for each in known if abs(each.value / (each.expected or 1) - 1) > 0.1]
+    far = deviating(known)
     head = f"What the cycle model would have to change ({len(far)} of {len(known)} figures):"
-    lines = ["", head]
-    for each in sorted(far, key=lambda each: each.parameter):
-        expected = each.expected or 1.0
-        about = f" [{each.parameter}]" if each.parameter else ""
-        lines.append(
-            f"  {each.name}{about}: the model says {expected:.4g} {each.unit}, the chip took "
-            f"{each.value:.4g} ({each.value / expected:.2f} times)"
-        )
-    return lines
+    ordered = sorted(far, key=lambda each: each.measurement.parameter)
+    return ["", head, *(f"  {each}" for each in ordered)]

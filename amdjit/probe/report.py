@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 from amdjit.probe.case import Difference
+from amdjit.probe.fitting import deviating
 from amdjit.probe.outcome import BatchOutcome, BatchStatus, CaseOutcome, CaseStatus, Record
 from amdjit.probe.subjects import Subject, subjects_of
 
@@ -15,7 +16,7 @@ __all__ = ["how_to_send", "issues_url", "report", "shown_difference", "shown_sub
 _MOST_SUBJECTS = 10
 _MOST_LINES = 6
 _EXAMPLES = 2
-_WIDTH = 110
+_WIDTH = 120
 
 
 def report(record: Record) -> str:
@@ -40,11 +41,12 @@ def _head(record: Record) -> list[str]:
     facts, cases = record.facts, record.cases()
     counts = Counter(case.status for case in cases)
     compared = counts[CaseStatus.AGREES] + counts[CaseStatus.DIFFERS]
-    lines = [
-        f"{facts.device}: {facts.description}",
-        f"{len(record.batches)} batches, {len(cases)} cases: {counts[CaseStatus.AGREES]} of "
-        f"{compared} that both computed agree bit for bit, {counts[CaseStatus.DIFFERS]} differ",
-    ]
+    lines = [f"{facts.device}: {facts.description}"]
+    if cases:
+        lines.append(
+            f"{len(record.batches)} batches, {len(cases)} cases: {counts[CaseStatus.AGREES]} of "
+            f"{compared} that both computed agree bit for bit, {counts[CaseStatus.DIFFERS]} differ"
+        )
     if not record.is_complete:
         lines.append(f"The run is not complete: {record.stopped}.")
     return lines
@@ -119,15 +121,14 @@ def _measured(record: Record) -> list[str]:
     found = record.measurements()
     if not found:
         return []
-    known = [each for each in found if each.expected]
-    far = sorted(known, key=lambda each: -_distance(each.value, each.expected or 1.0))
-    lines = ["", f"Measured: {len(found)} figures, of which the cycle model has {len(known)}"]
-    for each in far[:_MOST_LINES]:
-        if _distance(each.value, each.expected or 1.0) > 1.1:
-            lines.append(
-                f"  {each.name}: {each.value:.4g} {each.unit}, the model says {each.expected:.4g}"
-            )
-    return lines
+    known = [each for each in found if each.expected is not None]
+    far = sorted(
+        deviating(known), key=lambda each: -_distance(each.measurement.value, each.expected)
+    )
+    head = f"Measured: {len(found)} figures, {len(known)} of which the cycle model predicts"
+    others = f"; {len(far)} differ from it:" if far else ""
+    lines = [f"  {each}"[:_WIDTH] for each in far[:_MOST_LINES]]
+    return ["", head + others, *lines, *_more(len(far), _MOST_LINES, "figures")]
 
 
 def _distance(value: float, expected: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from amdjit.probe import comparison
+from amdjit.probe import comparison, fitting
 from amdjit.probe import record as records
 from amdjit.probe.outcome import Facts, Record
 from amdjit.probe.processes import Processes
@@ -14,7 +14,7 @@ from amdjit.probe.report import how_to_send, report
 from amdjit.probe.running import Request, chosen, facts_of, run
 from amdjit.target import read_target
 
-__all__ = ["Request", "compare", "list_batches", "probe"]
+__all__ = ["Request", "compare", "fit", "list_batches", "probe"]
 
 _INTERRUPTED = 130
 # An emulator is no GPU: what takes one a second may take it minutes.
@@ -73,6 +73,24 @@ def compare(
         print(words)
     else:
         output.write_text(f"{words}\n", encoding="utf-8")
+    return 0
+
+
+def fit(path: Path, output: Path | None) -> int:
+    """Print what a file's measurements say of the cycle model's parameters, and write them to
+    `output`, by default beside the file; RecordError if it is no file of the probe or has no
+    measurements, NoEstimate for a processor that the model does not know."""
+    record = records.read(path)
+    if not record.measurements():
+        raise records.RecordError(
+            f"{path} has no measurements ({record.selection}): run `amdjit probe` without --quick "
+            "and --only, or with `--only timing`"
+        )
+    found = fitting.fit(record)
+    parameters = output or path.with_suffix(".cycles.json")
+    found.write(parameters)
+    print(found.text())
+    print(f"\nAMDJIT_CYCLE_PARAMETERS={parameters} lets the cycle model use these parameters.")
     return 0
 
 

@@ -95,7 +95,7 @@ def test_llvm_has_its_tools(tmp_path: Path) -> None:
     zig.touch()
     zig.chmod(0o755)
     seen = machine(tmp_path, {"AMDJIT_LINKER": str(zig)})
-    assert found(software.llvm, seen).facts["linker"] == str(zig)
+    assert found(software.llvm, seen).facts["linker"] == f"{zig} ld.lld"
     assert found(software.llvm, machine(tmp_path)).facts["linker"] == "amdjit"
 
 

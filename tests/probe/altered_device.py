@@ -5,7 +5,8 @@
 The device is `hip:0`: the real hip-python, the stand-in libamdhip64.so below it and amdjit's
 emulator below that. ALTERATIONS in `alterations.py` are functions that change that emulator as its
 process starts. The emulator that the probe compares with runs in processes of its own, which are
-not altered. An altered process keeps no translated code on disk.
+not altered. STANDIN_HIP_CYCLES says whose time the device's events tell (`modelled_time.py`). An
+altered process keeps no translated code on disk.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ sys.path.insert(2, str(Path(__file__).resolve().parents[1] / "runtime" / "standi
 
 import standin
 from alterations import ALTERATIONS
+from modelled_time import chosen_time
 
 from amdjit.command_line import main as amdjit_command
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.probe import child, session
 from amdjit.probe.processes import Processes
+from amdjit.probe.timing.batches import measurements
+from amdjit.probe.timing.experiment import Effort
 from amdjit.target import read_target
 
 CHILD = "--as-the-chip"
@@ -50,7 +54,11 @@ def as_the_chip(alteration: str, arguments: Sequence[str]) -> int:
         os.environ["AMDJIT_CACHE_DIR"] = ""
         ALTERATIONS[alteration]()
     target = read_target(os.environ["STANDIN_HIP_ARCH"])
-    standin.EmulatedGpu(EmulatorDevice(target)).install()
+    clock = chosen_time()
+    if clock is not None:
+        # Modelled time is exact: the fewest repetitions do, and the model records no longer ones.
+        measurements.__defaults__ = (Effort(seconds=0, samples=2),)
+    standin.EmulatedGpu(EmulatorDevice(target), clock).install()
     return child.main(list(arguments))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,23 @@ def test_swapped_lanes_are_found_under_their_control(tmp_path: Path) -> None:
     assert different
     assert all("dpp 0x111" in name for name in different)
     assert "dpp 0x111" in run.report
+
+
+@pytest.mark.exhaustive
+def test_a_slower_unit_is_found_and_its_parameter_is_fitted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slower = '{"passes: transcendental": 8}'
+    run = probe(tmp_path, "--only", "timing/arithmetic", STANDIN_HIP_CYCLES=slower)
+    assert "v_rcp_f32 (passes: transcendental): 8 cycles, the cycle model expects 4" in run.report
+    assert "v_fma_f32" not in run.report
+    parameters = tmp_path / "parameters.json"
+    assert main(["probe", "--fit", str(run.path), "-o", str(parameters)]) == 0
+    differing = [line for line in capsys.readouterr().out.splitlines() if "DIFFERS" in line]
+    assert [" ".join(line.split()[:6]) for line in differing] == [
+        "passes: transcendental model 4 measured 8"
+    ]
+    assert json.loads(parameters.read_text())["parameters"]["passes: transcendental"] == 8
 
 
 @pytest.mark.exhaustive

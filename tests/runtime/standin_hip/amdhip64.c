@@ -92,6 +92,7 @@ typedef struct {
                        const void *kernarg, uint64_t nbytes);
   hipError_t (*launch_cooperative)(uint64_t module, const char *name, const uint32_t *grid_and_block,
                                    uint32_t dynamic_lds, const void *kernarg, uint64_t nbytes);
+  uint64_t (*time)(void); /* of the device, in nanoseconds; 0: the host's clock is the device's */
 } Emulator;
 
 typedef struct Allocation { uint64_t address, nbytes; int device; struct Allocation *next; } Allocation;

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 import standin
+from modelled_time import chosen_time
 
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.target import find_target
 
 TARGET = find_target(os.environ.get("STANDIN_HIP_ARCH", "gfx1201"))
 assert TARGET is not None
-GPU = standin.EmulatedGpu(EmulatorDevice(TARGET))
+GPU = standin.EmulatedGpu(EmulatorDevice(TARGET), chosen_time())
 GPU.install()

@@ -96,7 +96,9 @@ static void run(Work *work) {
     free((void *)work->source);
   }
   if (work->what == EVENT) {
+    uint64_t time = is_emulated ? emulator.time() : 0;
     clock_gettime(CLOCK_MONOTONIC, &work->event->time);
+    if (time) work->event->time = (struct timespec){time / 1000000000, time % 1000000000};
     if (work->event->work == work) work->event->work = NULL;
   }
   if (work->what == HOST) {

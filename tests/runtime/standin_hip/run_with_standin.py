@@ -3,6 +3,7 @@ arguments...`
 
 The script gets the real hip-python, the stand-in libamdhip64.so below it, and amdjit's emulator
 below that. amdjit sees one GPU, `hip:0`, and AMDJIT_DEVICE says to use it.
+STANDIN_HIP_CYCLES says whose time its events tell (`modelled_time.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 sys.path.insert(1, str(Path(__file__).resolve().parents[3]))
 
 import standin
+from modelled_time import chosen_time
 
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.target import find_target
@@ -30,7 +32,7 @@ def main() -> None:
         os.execve(sys.executable, [sys.executable, __file__, script, *arguments], variables)
     target = find_target(os.environ.get("STANDIN_HIP_ARCH", "gfx1201"))
     assert target is not None, "STANDIN_HIP_ARCH names no target of amdjit"
-    standin.EmulatedGpu(EmulatorDevice(target)).install()
+    standin.EmulatedGpu(EmulatorDevice(target), chosen_time()).install()
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)
     runpy.run_path(script, run_name="__main__")

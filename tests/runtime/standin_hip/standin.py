@@ -6,6 +6,7 @@ be in the environment before the process starts: `environment()`.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -50,6 +51,7 @@ _Callbacks: dict[str, Any] = {
     "unload": ctypes.CFUNCTYPE(None, _Address),
     "launch": _Launch,
     "launch_cooperative": _Launch,
+    "time": ctypes.CFUNCTYPE(ctypes.c_uint64),
 }
 
 
@@ -121,12 +123,26 @@ def set_failures(**codes: int) -> None:
     )
 
 
+class HostTime:
+    """The time that events tell: the host's. `modelled_time.py` has another."""
+
+    nanoseconds = 0
+
+    def copy(self, nbytes: int) -> None:
+        """A copy has happened."""
+
+    def launch(self) -> contextlib.AbstractContextManager[None]:
+        """A launch happens inside of the block."""
+        return contextlib.nullcontext()
+
+
 class EmulatedGpu:
     """Hands the stand-in's memory and launches to an amdjit device; `faults` are the exceptions of
     its kernels."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Any, clock: Any = None) -> None:
         self.device = device
+        self.clock = HostTime() if clock is None else clock
         self.faults: list[BaseException] = []
         self.modules: dict[int, Any] = {}
         self._next_module = 1
@@ -147,11 +163,13 @@ class EmulatedGpu:
         return self._guarded(lambda: self.device.free(address) or 0, 1)
 
     def to_device(self, address: int, source: int, nbytes: int) -> int:
+        self.clock.copy(nbytes)
         return self._guarded(
             lambda: self.device.copy_to_device(address, _bytes(source, nbytes)) or 0, 1
         )
 
     def to_host(self, destination: int, address: int, nbytes: int) -> int:
+        self.clock.copy(nbytes)
         return self._guarded(
             lambda: self.device.copy_to_host(_bytes(destination, nbytes), address) or 0, 1
         )
@@ -181,18 +199,22 @@ class EmulatedGpu:
             function = self.modules[module].function(name.decode())
             x, y, z, block_x, block_y, block_z = shape[:6]
             arguments = bytearray(ctypes.string_at(kernarg, nbytes))
-            self.device.launch(
-                function,
-                (x, y, z),
-                (block_x, block_y, block_z),
-                dynamic_lds,
-                arguments,
-                cooperative=cooperative,
-            )
-            self.device.synchronize()
+            with self.clock.launch():
+                self.device.launch(
+                    function,
+                    (x, y, z),
+                    (block_x, block_y, block_z),
+                    dynamic_lds,
+                    arguments,
+                    cooperative=cooperative,
+                )
+                self.device.synchronize()
             return 0
 
         return self._guarded(run, 719)
+
+    def time(self) -> int:
+        return self.clock.nanoseconds
 
     def _keep(self, module: Any) -> int:
         number = self._next_module

@@ -41,6 +41,7 @@ _MODES = {
     "FP16_OVFL": Mode(overflow=True),
     "no IEEE, no DX10_CLAMP": Mode(ieee=False, dx10_clamp=False),
 }
+_ROUNDING_PRODUCTS = ("v_mac_f16", "v_madmk_f16", "v_madak_f16", "v_mad_f16", "v_mad_legacy_f16")
 _FLOATS = ("f16", "f32", "f64", "bf16", "fp8", "bf8")
 
 
@@ -103,11 +104,13 @@ def rows_of(run: Run, sets: InstructionSet) -> Iterator[Row]:
 
 
 def _has_mode(row: Row, mode: str) -> bool:
-    """Return whether it is of interest in a mode; what FP16_OVFL does to a pole is not known."""
+    """Return whether it is of interest in a mode. What FP16_OVFL does to a pole, and to products
+    that round before they are added, is not known."""
     if not mode:
         return True
     has_floats = any(operand.spec.type.endswith(_FLOATS) for operand in row.operands)
-    return has_floats and not (_MODES[mode].overflow and row.opcode.traits.infinity is not None)
+    is_open = row.opcode.traits.infinity is not None or row.opcode.mnemonic in _ROUNDING_PRODUCTS
+    return has_floats and not (_MODES[mode].overflow and is_open)
 
 
 def _modes_of(sets: InstructionSet) -> list[str]:

@@ -19,6 +19,9 @@ from amdjit.probe.machine_code import s
 
 __all__ = ["Extent", "Form", "forms_of"]
 
+# What op_sel does to these on CDNA, and SDWA to this one, no ISA document says.
+_WITHOUT_SELECTION = ("v_alignbit_b32", "v_alignbyte_b32")
+_WITHOUT_PARTS = ("v_sat_pk_u8_i16",)
 _FULLY_TRIED = ("v_mov_b32", "v_add_f32", "v_add_f16")
 _QUADS = (0x1B, 0x4E, 0xB1, 0x00, 0xFF)
 _ROWS = (0x101, 0x10F, 0x111, 0x11F, 0x121, 0x12C, 0x140, 0x141)
@@ -79,8 +82,13 @@ def forms_of(row: Row) -> Iterator[Form]:
         yield from _long_forms(row)
     yield from _dpp_forms(row)
     # What SDWA's selections mean for two halves, no ISA document says.
-    if row.has("sdwa") and not row.opcode.traits.is_packed:
+    no_parts = row.opcode.traits.is_packed or row.opcode.mnemonic in _WITHOUT_PARTS
+    if row.has("sdwa") and not no_parts:
         yield from _sdwa_forms(row)
+
+
+def _is_gfx9(row: Row) -> bool:
+    return row.opcode.instruction_set.accumulation is not Accumulation.NONE
 
 
 def _with_constants(row: Row) -> Iterator[Form]:
@@ -90,7 +98,8 @@ def _with_constants(row: Row) -> Iterator[Form]:
         role = operand.spec.role
         if "v" in operand.takes and "s" in operand.takes and operand.dwords <= 2:
             yield Form(f"{role} scalar", replaced={role: s(24, operand.dwords)})
-        if "i" in operand.takes:
+        # What the upper dword of a constant is here, no ISA document says.
+        if "i" in operand.takes and operand.spec.type not in ("v2f32", "v2b32"):
             for constant in _constants(operand):
                 yield Form(f"{role} {constant.value}", replaced={role: constant})
         if "l" in operand.takes:
@@ -127,7 +136,7 @@ def _selecting_forms(row: Row) -> Iterator[Form]:
     if row.has("byte_sel"):
         for byte in (1, 2, 3):
             yield Form(f"byte_sel {byte}", {"byte_sel": byte})
-    elif row.select_mask:
+    elif row.select_mask and not (_is_gfx9(row) and row.opcode.mnemonic in _WITHOUT_SELECTION):
         for select in dict.fromkeys(row.select_mask & bits for bits in (1, 2, 4, 8, 15)):
             if select:
                 yield Form(f"op_sel {select:04b}", {"op_sel": select})
@@ -135,13 +144,9 @@ def _selecting_forms(row: Row) -> Iterator[Form]:
 
 def _packed_forms(row: Row) -> Iterator[Form]:
     flags = row.flags
-    for name in ("neg", "neg_hi"):
-        if flags.get(name):
-            yield Form(
-                name, {("abs" if row.has("mix") and name == "neg_hi" else name): flags[name]}
-            )
-    if flags.get("neg") and flags.get("neg_hi") and not row.has("mix"):
-        yield Form("neg mixed", {"neg": flags["neg"] & 1, "neg_hi": flags["neg_hi"] & 2})
+    # What neg does to integers on CDNA, no ISA document says.
+    if not _is_gfx9(row) or _has_floats(row):
+        yield from _negated_forms(row)
     if flags.get("clamp"):
         yield Form("clamp", {"clamp": True})
     for select in dict.fromkeys(row.select_mask & bits for bits in (1, 2, 4, 15)):
@@ -153,9 +158,24 @@ def _packed_forms(row: Row) -> Iterator[Form]:
             yield Form(f"op_sel_hi {select:03b}", {"op_sel_hi": select})
 
 
+def _has_floats(row: Row) -> bool:
+    return any("f" in operand.spec.type for operand in row.operands)
+
+
+def _negated_forms(row: Row) -> Iterator[Form]:
+    flags = row.flags
+    for name in ("neg", "neg_hi"):
+        if flags.get(name):
+            yield Form(
+                name, {("abs" if row.has("mix") and name == "neg_hi" else name): flags[name]}
+            )
+    if flags.get("neg") and flags.get("neg_hi") and not row.has("mix"):
+        yield Form("neg mixed", {"neg": flags["neg"] & 1, "neg_hi": flags["neg_hi"] & 2})
+
+
 def _dpp_forms(row: Row) -> Iterator[Form]:
     """Yield DPP16 and DPP8 forms; every second one with inactive lanes."""
-    is_gfx9 = row.opcode.instruction_set.accumulation is not Accumulation.NONE
+    is_gfx9 = _is_gfx9(row)
     everything = row.opcode.mnemonic in _FULLY_TRIED
     turn = row.opcode.code
     if row.has("dpp16") or row.has("dpp_newbcast"):

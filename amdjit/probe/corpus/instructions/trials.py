@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 import amdjit
+from amdjit.diagnostics.errors import AmdjitError
 from amdjit.emulator.decoder.instruction import Register, RegisterFile
 from amdjit.probe.case import Case, Results
 from amdjit.probe.corpus.instructions.cells import AREA_DWORDS
 from amdjit.probe.corpus.instructions.values import Dwords, element_type, operand_rows, value_text
 from amdjit.probe.machine_code import Mode, Program, s, v
+from amdjit.runtime.device import Device
 from amdjit.target import Target
 
 __all__ = ["Bundle", "Result", "Source", "Trial", "bundled", "cases_of"]
@@ -229,17 +230,32 @@ class _Writer:
 
 
 class _Launch:
-    """A bundle's results on the devices that it ran on; launched when first asked for."""
+    """A bundle's results on the devices that it ran on; launched when first asked for.
+
+    Where a device refuses the whole, each trial is launched alone, so that only those fail that it
+    refuses.
+    """
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
-        self._found: dict[Any, list[Results]] = {}
+        self._found: dict[Device, list[Results] | None] = {}
 
     def result(self, number: int) -> Results:
+        """Return a trial's results on the current device; AmdjitError if it refuses the trial."""
         device = amdjit.current_device()
         if device not in self._found:
-            self._found[device] = self._bundle.launch()
-        return self._found[device][number]
+            self._found[device] = self._launched()
+        results = self._found[device]
+        if results is None:
+            alone = replace(self._bundle, trials=(self._bundle.trials[number],))
+            return alone.launch()[0]
+        return results[number]
+
+    def _launched(self) -> list[Results] | None:
+        try:
+            return self._bundle.launch()
+        except AmdjitError:
+            return None
 
 
 def cases_of(bundle: Bundle) -> Iterator[Case]:

@@ -1,0 +1,137 @@
+"""Loops of vector and scalar arithmetic: how long each class of instructions keeps its unit busy,
+and when its result is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from amdjit.cycles.parameters import passes_name
+from amdjit.emulator.decoder.instruction import Register
+from amdjit.emulator.decoder.traits import Timing
+from amdjit.probe.machine_code import Program, s, v
+from amdjit.probe.timing.experiment import Experiment
+from amdjit.probe.timing.loops import FIRST_SGPR, Body, Emit, has, loop
+
+__all__ = ["arithmetic", "reference"]
+
+_SOURCES, _PLACES = 64, 8
+_LONGEST_NOP = 15
+
+# A class, an instruction of it, the dwords of its result and of each source, and what the cycle
+# model calls its latency, if that is not a matter of the passes.
+_VECTOR = (
+    (Timing.VALU, "v_add_f32", 1, (1, 1), "valu dependency"),
+    (Timing.VALU, "v_fma_f32", 1, (1, 1, 1), "valu dependency"),
+    (Timing.VALU_HALF, "v_lshlrev_b64", 2, (1, 2), ""),
+    (Timing.VALU_QUARTER, "v_mul_lo_u32", 1, (1, 1), ""),
+    (Timing.TRANSCENDENTAL, "v_rcp_f32", 1, (1,), "transcendental dependency"),
+    (Timing.TRANSCENDENTAL, "v_exp_f32", 1, (1,), "transcendental dependency"),
+    (Timing.DOUBLE, "v_add_f64", 2, (2, 2), ""),
+    (Timing.DOUBLE, "v_fma_f64", 2, (2, 2, 2), ""),
+)
+_SCALAR = (
+    (Timing.SALU, "s_add_co_u32", 1, (1, 1), "salu dependency"),
+    (Timing.SALU, "s_and_b64", 2, (2, 2), "salu dependency"),
+    (Timing.SALU_MULTIPLY, "s_mul_i32", 1, (1, 1), ""),
+    (Timing.SALU_MULTIPLY_64, "s_mul_u64", 2, (2, 2), ""),
+    (Timing.SALU_FLOAT, "s_add_f32", 1, (1, 1), ""),
+    (Timing.PSEUDO_SCALAR, "v_s_rcp_f32", 1, (1,), ""),
+)
+
+
+def reference() -> Experiment:
+    """Return the experiment whose cycles are known: S_NOP does nothing for its immediate and one
+    more cycles (RDNA 4 ISA, 16.5; CDNA 3 ISA, 12.5). The figure is the seconds of a cycle."""
+    nops = loop(
+        Body("s_nop 15", "", lambda program, copy: program.add("s_nop", _LONGEST_NOP), has("s_nop"))
+    )
+    figure = nops.figure
+    return replace(
+        nops,
+        name="cycle of the shader clock",
+        unit="s",
+        figure=lambda count, seconds, cycle: figure(count, seconds, cycle) / (_LONGEST_NOP + 1),
+    )
+
+
+def arithmetic() -> Iterator[Body]:
+    """Yield rate and latency of each class, and what needs no unit."""
+    for timing, mnemonic, dwords, sources, latency in _VECTOR:
+        given = tuple(v(_SOURCES + 2 * number, size) for number, size in enumerate(sources))
+        emit = _apart(mnemonic, v, 2, dwords, given)
+        yield from _both(timing, mnemonic, emit, _chain(mnemonic, v, 2, dwords, given), latency)
+    for timing, mnemonic, dwords, sources, latency in _SCALAR:
+        given = tuple(s(FIRST_SGPR + 2 * number, size) for number, size in enumerate(sources))
+        first = FIRST_SGPR + 8
+        emit = _apart(mnemonic, s, first, dwords, given)
+        yield from _both(timing, mnemonic, emit, _chain(mnemonic, s, first, dwords, given), latency)
+    yield Body(
+        "rate v_dual_add_f32 :: v_dual_mul_f32",
+        passes_name(Timing.VALU),
+        _dual,
+        lambda program: "VOPDX" in program.sets.rows,
+    )
+    for idle in (0, 3):
+        yield Body(
+            f"s_nop {idle} between v_add_f32",
+            "immediate after issue",
+            _after_issue(idle),
+            has("v_add_f32", "s_nop"),
+        )
+    yield Body(
+        "v_rcp_f32, then v_mov_b32 to the same register",
+        "write after transcendental",
+        _overwritten,
+        has("v_rcp_f32"),
+    )
+
+
+def _both(timing: Timing, mnemonic: str, rate: Emit, chain: Emit, latency: str) -> Iterator[Body]:
+    passes = passes_name(timing)
+    yield Body(f"rate {mnemonic}", passes, rate, has(mnemonic))
+    yield Body(f"latency {mnemonic}", latency or passes, chain, has(mnemonic))
+
+
+_File = Callable[[int, int], Register]
+
+
+def _apart(
+    mnemonic: str, file: _File, first: int, dwords: int, given: tuple[Register, ...]
+) -> Emit:
+    """Return what adds instructions that do not wait for each other."""
+
+    def emit(program: Program, copy: int) -> None:
+        program.add(mnemonic, file(first + dwords * (copy % _PLACES), dwords), *given)
+
+    return emit
+
+
+def _chain(
+    mnemonic: str, file: _File, first: int, dwords: int, given: tuple[Register, ...]
+) -> Emit:
+    """Return what adds instructions whose last source is the result of the one before."""
+    result = file(first, dwords)
+    return lambda program, copy: program.add(mnemonic, result, *given[:-1], result)
+
+
+def _dual(program: Program, copy: int) -> None:
+    # The halves' results lie in an even and an odd register, their sources in different banks.
+    place = 2 + 2 * (copy % _PLACES)
+    program.add_dual(
+        ("v_dual_add_f32", v(place), v(_SOURCES), v(_SOURCES + 1)),
+        ("v_dual_mul_f32", v(place + 1), v(_SOURCES + 2), v(_SOURCES + 3)),
+    )
+
+
+def _after_issue(idle: int) -> Emit:
+    def emit(program: Program, copy: int) -> None:
+        program.add("v_add_f32", v(2 + copy % _PLACES), v(_SOURCES), v(_SOURCES + 1))
+        program.add("s_nop", idle)
+
+    return emit
+
+
+def _overwritten(program: Program, copy: int) -> None:
+    program.add("v_rcp_f32", v(2), v(_SOURCES))
+    program.add("v_mov_b32", v(2), v(_SOURCES + 1))

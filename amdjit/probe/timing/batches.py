@@ -1,0 +1,130 @@
+"""The batches of measurements: which experiments run in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import amdjit
+from amdjit.cycles.chip import Chip, chip_of
+from amdjit.cycles.errors import NoEstimate
+from amdjit.cycles.parameter_file import values_of
+from amdjit.emulator.decoder.instruction_set import instruction_set_of
+from amdjit.probe.case import Batch, Group, Measurement
+from amdjit.probe.timing.arithmetic import arithmetic, reference
+from amdjit.probe.timing.experiment import Effort, Experiment
+from amdjit.probe.timing.launches import launch_measurements
+from amdjit.probe.timing.lds_loops import lds, strides
+from amdjit.probe.timing.loops import loops
+from amdjit.probe.timing.matrix_loops import products
+from amdjit.probe.timing.matrix_products import matrix_products
+from amdjit.probe.timing.measuring import Laboratory, median_of
+from amdjit.probe.timing.memory_curves import bandwidths, chases
+from amdjit.probe.timing.prediction import predict
+from amdjit.probe.timing.scalar_paths import branches, turnarounds
+from amdjit.target import Target
+
+__all__ = ["batches", "experiments", "measurements"]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Experiments of one batch. seconds: that they take on a GPU, about half of them for what the
+    cycle model expects."""
+
+    experiments: Callable[[Target, Chip | None], Iterable[Experiment]]
+    seconds: float
+    is_quick: bool = False
+
+
+_KINDS = {
+    "arithmetic": _Kind(lambda target, chip: loops(arithmetic(), target), 12, is_quick=True),
+    "scalar paths": _Kind(
+        lambda target, chip: (*loops(turnarounds(), target), *loops(branches(), target)), 6
+    ),
+    "matrix loops": _Kind(lambda target, chip: loops(products(), target), 14),
+    "LDS": _Kind(lambda target, chip: loops(lds(), target), 5),
+    "LDS strides": _Kind(lambda target, chip: loops(strides(), target), 12),
+    "memory latency": _Kind(lambda target, chip: chases(chip), 15),
+    "memory bandwidth": _Kind(lambda target, chip: bandwidths(chip), 10),
+    "products": _Kind(lambda target, chip: matrix_products(target), 15),
+}
+_LAUNCHES_SECONDS = 5
+_TIME_OUT = 120
+
+
+def batches(target: Target) -> Iterator[Batch]:
+    """Yield the batches of a processor. Without a table of its instructions, loops have no code,
+    and nothing has a length that is known: what is left is launches and copies."""
+    if instruction_set_of(target.name) is not None:
+        for name, kind in _KINDS.items():
+            yield Batch(
+                f"timing/{name}",
+                Group.TIMING,
+                seconds=_TIME_OUT,
+                is_quick=kind.is_quick,
+                measurements=partial(_of_kind, name),
+                expected=kind.seconds,
+            )
+    yield Batch(
+        "timing/launches",
+        Group.TIMING,
+        seconds=_TIME_OUT,
+        measurements=_of_launches,
+        expected=_LAUNCHES_SECONDS,
+    )
+
+
+def experiments(target: Target, chip: Chip | None = None) -> Iterator[Experiment]:
+    """Yield all experiments of a processor. chip: whose caches are measured; None: that of the
+    cycle model."""
+    found = _chip(target) if chip is None else chip
+    for kind in _KINDS.values():
+        yield from kind.experiments(target, found)
+
+
+def _chip(target: Target) -> Chip | None:
+    """Return the chip of the cycle model, None if it does not know the processor."""
+    try:
+        return chip_of(target)
+    except NoEstimate:
+        return None
+
+
+def _of_kind(name: str, target: Target) -> Iterator[Measurement]:
+    if not _is_emulated():
+        yield from measurements(name, _KINDS[name].experiments(target, _chip(target)), target)
+
+
+def _of_launches(target: Target) -> Iterator[Measurement]:
+    if not _is_emulated():
+        yield from launch_measurements(amdjit.current_device(), Effort())
+
+
+def _is_emulated() -> bool:
+    """Return whether the current device is an emulator, of which there is nothing to measure."""
+    return amdjit.current_device().name.startswith("emulator:")
+
+
+def measurements(
+    name: str,
+    chosen: Iterable[Experiment],
+    target: Target,
+    effort: Effort = Effort(),  # noqa: B008 - it is frozen
+) -> Iterator[Measurement]:
+    """Make experiments on the current device, and ask the cycle model what it expects.
+
+    The last measurement is of the shader clock, in Hz, while they ran; name: of these experiments
+    in that one's name.
+    """
+    laboratory = Laboratory(amdjit.current_device(), effort, reference())
+    values, _ = values_of(target)
+    for experiment in chosen:
+        samples = laboratory.samples(experiment)
+        prediction = predict(experiment, target)
+        expected = None if prediction is None else prediction.value(values)
+        yield median_of(experiment.name, experiment.unit, samples, experiment.parameter, expected)
+    chip = _chip(target)
+    clock = None if chip is None else chip.with_values(values).clock
+    yield median_of(f"shader clock, {name}", "Hz", laboratory.clocks, "clock", clock)

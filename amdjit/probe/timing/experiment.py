@@ -1,0 +1,59 @@
+"""What is measured: launches, and the figure that follows from the times that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Effort", "Experiment", "Figure", "Launch"]
+
+Launch = Callable[[], object]
+"""Launches on the current device."""
+
+Figure = Callable[[int, Sequence[float], float], float]
+"""From repetitions, the seconds of each launch, and those of a cycle of the shader clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard to measure. seconds: of the longest launch of an experiment at least. samples: of
+    each figure."""
+
+    seconds: float = 2e-3
+    samples: int = 9
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure that a device and the cycle model both have.
+
+    name, unit, parameter: as in `case.Measurement`. launches: makes the launches of so many
+    repetitions, the longest one last, on the current device. figure: from their times.
+    repetitions: the fewest, and those with which the cycle model is asked; most: the most.
+    is_predicted: whether the model is asked. lines: cache lines that are in use in all, None for
+    those that a launch touches. part: makes a launch of a few workgroups that stand for the
+    `workgroups` of the only launch, which is too large for the emulator.
+    """
+
+    name: str
+    unit: str
+    parameter: str
+    launches: Callable[[int], tuple[Launch, ...]]
+    figure: Figure
+    repetitions: int = 64
+    most: int = 1 << 22
+    is_predicted: bool = True
+    lines: int | None = None
+    part: Callable[[], Launch] | None = None
+    workgroups: int | None = None
+
+
+def per_step(steps: int) -> Figure:
+    """Return the figure of two launches of which the longer one does `steps` steps more in each
+    repetition: the cycles of a step."""
+
+    def figure(repetitions: int, seconds: Sequence[float], cycle: float) -> float:
+        short, long = seconds
+        return (long - short) / (repetitions * steps) / cycle
+
+    return figure

@@ -1,0 +1,141 @@
+"""Kernels that repeat a few instructions, encoded one by one: the difference of two that have more
+and fewer copies in the same loop is the time of the copies alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+import amdjit
+from amdjit.emulator.decoder.instruction_set import instruction_set_of
+from amdjit.probe.machine_code import INPUT, Program, s, v
+from amdjit.probe.timing.experiment import Experiment, Launch, per_step
+from amdjit.target import Target
+
+__all__ = [
+    "FIRST_SGPR",
+    "LANE_BYTES",
+    "SELF_OFFSET",
+    "WAIT_LDS",
+    "WAIT_SCALAR",
+    "Body",
+    "Emit",
+    "has",
+    "loop",
+    "loops",
+    "wait_for",
+    "wave_size_of",
+]
+
+Emit = Callable[[Program, int], object]
+
+_FEW, _MANY = 16, 80
+_COUNTER = s(8)
+FIRST_SGPR = 16
+"""Scalar registers from here on are free for bodies."""
+LANE_BYTES = v(120)
+"""After `begin`, four times the number of the lane. Vector registers below are free."""
+SELF_OFFSET = 4
+"""Where the kernel's input has its own offset, so that a load of it leads to itself."""
+
+WAIT_LDS, WAIT_SCALAR = "dscnt", "kmcnt"
+# gfx9 to gfx11 count LDS and scalar memory together: lgkmcnt(0), all others free.
+_OLD_WAITS = {"gfx11": 0xFC07, "gfx9": 0xC07F}
+
+
+@dataclass(frozen=True)
+class Body:
+    """What a loop repeats.
+
+    name, parameter: as in `case.Measurement`. emit: adds a copy of a number to a program. exists:
+    whether the family of a program has the instructions. begin: adds what comes before the loop.
+    waves: of the workgroup. lds: bytes. copies: in the shorter and in the longer loop. steps: what
+    a copy counts as.
+    """
+
+    name: str
+    parameter: str
+    emit: Emit
+    exists: Callable[[Program], bool]
+    begin: Emit = lambda program, copy: None
+    waves: int = 1
+    lds: int = 0
+    copies: tuple[int, int] = (_FEW, _MANY)
+    steps: int = 1
+    is_predicted: bool = True
+
+
+def has(*mnemonics: str) -> Callable[[Program], bool]:
+    """Return what says whether the family of a program has all of these instructions."""
+    return lambda program: all(map(program.has, mnemonics))
+
+
+def wait_for(program: Program, counter: str) -> None:
+    """Wait until nothing that a counter counts is in flight."""
+    if program.has(f"s_wait_{counter}"):
+        program.add(f"s_wait_{counter}", 0)
+    else:
+        program.add("s_waitcnt", _OLD_WAITS["gfx9" if program.is_gfx9 else "gfx11"])
+
+
+def wave_size_of(target: Target) -> int:
+    """Return the lanes of the waves that loops are measured with."""
+    return min(target.wave_sizes)
+
+
+def loops(bodies: Iterable[Body], target: Target) -> Iterator[Experiment]:
+    """Yield the experiments of the bodies that a target has."""
+    if instruction_set_of(target.name) is None:
+        return
+    empty = Program(target, wave_size_of(target))
+    for body in bodies:
+        if body.exists(empty):
+            yield loop(body)
+
+
+def loop(body: Body) -> Experiment:
+    """Return the experiment of a body: cycles of a copy."""
+    few, many = body.copies
+
+    def launches(repetitions: int) -> tuple[Launch, ...]:
+        target = amdjit.current_device().target
+        given = amdjit.to_device(np.array([repetitions, SELF_OFFSET, 0, 0], np.int32))
+        taken = amdjit.empty(64, np.int32)
+        lanes = body.waves * wave_size_of(target)
+
+        def launch(copies: int) -> Launch:
+            kernel = amdjit.load(_code_object(body, target, copies)).kernels["kernel"]
+            return lambda: kernel[1, lanes](given, taken)
+
+        return launch(few), launch(many)
+
+    return Experiment(
+        body.name,
+        "cycles",
+        body.parameter,
+        launches,
+        per_step((many - few) * body.steps),
+        is_predicted=body.is_predicted,
+    )
+
+
+@cache
+def _code_object(body: Body, target: Target, copies: int) -> bytes:
+    program = Program(target, wave_size_of(target))
+    program.begin()
+    program.safe("s_load_b32", _COUNTER, INPUT, offset=0)
+    program.safe("v_lshlrev_b32", LANE_BYTES, 2, v(0))
+    body.begin(program, 0)
+    program.settle()
+    program.add("s_cmp_lg_u32", _COUNTER, 0)
+    program.label("loop")
+    for copy in range(copies):
+        body.emit(program, copy)
+    program.add("s_sub_co_u32", _COUNTER, _COUNTER, 1)
+    program.add("s_cmp_lg_u32", _COUNTER, 0)
+    program.add("s_cbranch_scc1", "loop")
+    program.settle()
+    return program.code_object(vgprs=128, lds=body.lds)

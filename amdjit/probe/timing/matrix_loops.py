@@ -1,0 +1,114 @@
+"""Loops of matrix products: alone, waiting for each other, and with vector instructions between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amdjit.cycles.parameters import passes_name
+from amdjit.emulator.decoder.traits import Timing
+from amdjit.probe.machine_code import Program, a, s, v
+from amdjit.probe.timing.loops import FIRST_SGPR, Body, Emit, has
+
+__all__ = ["products"]
+
+# A class, an instruction of RDNA, and the dwords of A and B; the sum has eight.
+_WMMA = (
+    (Timing.MATRIX_WIDE, "v_wmma_f32_16x16x16_f16"),
+    (Timing.MATRIX_WIDE, "v_wmma_f32_16x16x16_bf16"),
+    (Timing.MATRIX_NARROW, "v_wmma_i32_16x16x16_iu8"),
+    (Timing.MATRIX_NARROW, "v_wmma_i32_16x16x16_iu4"),
+    (Timing.MATRIX_NARROW, "v_wmma_f32_16x16x16_fp8_fp8"),
+)
+# The dwords of A and B in a wave of 32 lanes, on gfx12 and on gfx11, whose halves hold the same.
+_WIDTHS = {
+    "f16": (4, 8),
+    "bf16": (4, 8),
+    "iu8": (2, 4),
+    "iu4": (1, 2),
+    "fp8": (2, 4),
+}
+# Instructions of CDNA, the dwords of A and B and of the sum.
+_MFMA = (
+    ("v_mfma_f32_32x32x8_f16", 2, 16),
+    ("v_mfma_f32_32x32x8f16", 2, 16),
+    ("v_mfma_f32_16x16x16_f16", 2, 4),
+    ("v_mfma_f32_16x16x16f16", 2, 4),
+    ("v_mfma_i32_32x32x16_i8", 2, 16),
+    ("v_mfma_i32_32x32x8i8", 1, 16),
+    ("v_mfma_f32_32x32x16_fp8_fp8", 2, 16),
+    ("v_mfma_f64_16x16x4_f64", 2, 8),
+    ("v_mfma_f64_16x16x4f64", 2, 8),
+)
+_SUMS, _SUM_DWORDS = 4, 8
+_A, _B, _FIRST_SUM, _FREE = 64, 72, 2, 80
+_MOST_BETWEEN = 8
+
+
+def products() -> Iterator[Body]:
+    """Yield the matrix products of RDNA and of CDNA."""
+    for timing, mnemonic in _WMMA:
+        passes = passes_name(timing)
+        for what, sums in (("rate", _SUMS), ("latency", 1)):
+            yield Body(f"{what} {mnemonic}", passes, _wmma(mnemonic, sums), has(mnemonic))
+    for timing, mnemonic in (_WMMA[0], _WMMA[2]):
+        yield from _mixed(mnemonic, passes_name(timing))
+    yield from _after_slow(_WMMA[0][1])
+    for mnemonic, dwords, sums in _MFMA:
+        for what, places in (("rate", _SUMS), ("latency", 1)):
+            emit = _mfma(mnemonic, dwords, sums, places)
+            yield Body(f"{what} {mnemonic}", "", emit, has(mnemonic), is_predicted=False)
+
+
+def _wmma(mnemonic: str, sums: int) -> Emit:
+    kind = mnemonic.rpartition("_")[2]
+
+    def emit(program: Program, copy: int) -> None:
+        dwords = _WIDTHS[kind][0 if program.sets.name == "gfx12" else 1]
+        total = v(_FIRST_SUM + _SUM_DWORDS * (copy % sums), _SUM_DWORDS)
+        program.add(mnemonic, total, v(_A, dwords), v(_B, dwords), total)
+
+    return emit
+
+
+def _mfma(mnemonic: str, dwords: int, sums: int, places: int) -> Emit:
+    def emit(program: Program, copy: int) -> None:
+        total = a(sums * (copy % places), sums)
+        program.add(mnemonic, total, v(_A, dwords), v(_B, dwords), total)
+
+    return emit
+
+
+def _mixed(mnemonic: str, passes: str) -> Iterator[Body]:
+    product = _wmma(mnemonic, _SUMS)
+    for count in range(1, _MOST_BETWEEN + 1):
+        parameter = "matrix after valu" if count > 1 else passes
+
+        def emit(program: Program, copy: int, count: int = count) -> None:
+            product(program, copy)
+            for number in range(count):
+                program.add("v_add_f32", v(_FREE + number), v(_FREE + 16), v(_FREE + 17))
+
+        yield Body(f"{mnemonic} and {count} v_add_f32", parameter, emit, has(mnemonic))
+
+
+def _after_slow(mnemonic: str) -> Iterator[Body]:
+    product = _wmma(mnemonic, _SUMS)
+
+    def transcendental(program: Program, copy: int) -> None:
+        product(program, copy)
+        program.add("v_rcp_f32", v(_FREE), v(_FREE + 16))
+
+    def read(program: Program, copy: int) -> None:
+        program.add("v_rcp_f32", v(_A), v(_FREE + 16))
+        product(program, copy)
+
+    def pseudo_scalar(program: Program, copy: int) -> None:
+        product(program, copy)
+        program.add("v_s_rcp_f32", s(FIRST_SGPR), s(FIRST_SGPR + 1))
+
+    for what, parameter, emit, needed in (
+        ("and v_rcp_f32", "matrix after transcendental", transcendental, "v_rcp_f32"),
+        ("behind v_rcp_f32 of A", "matrix after transcendental result", read, "v_rcp_f32"),
+        ("and v_s_rcp_f32", "matrix after pseudo-scalar", pseudo_scalar, "v_s_rcp_f32"),
+    ):
+        yield Body(f"{mnemonic} {what}", parameter, emit, has(mnemonic, needed))
