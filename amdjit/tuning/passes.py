@@ -92,7 +92,7 @@ class Pass:
             return Work(
                 payload=self.payload,
                 values=parameters,
-                options=call.options(configuration),
+                options=small.options(configuration),
                 order=call.kernel.parameter_names,
                 shape=shape,
                 digest=self._digest,
