@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -105,17 +104,17 @@ def test_the_spread_is_that_of_most_samples(samples: tuple[float, ...], spread: 
 
 @pytest.mark.exhaustive
 @needs_standin
-def test_launches_and_copies_are_measured() -> None:
-    script = (
+def test_launches_and_copies_are_measured(tmp_path: Path) -> None:
+    script = tmp_path / "launches.py"
+    script.write_text(
         "import json, amdjit\n"
         "from amdjit.probe.timing.experiment import Effort\n"
         "from amdjit.probe.timing.launches import launch_measurements\n"
         "found = launch_measurements(amdjit.current_device(), Effort(0, 2))\n"
         "print(json.dumps({each.name: each.value for each in found}))\n"
     )
-    command = [sys.executable, str(RUN), "/dev/stdin"]
-    variables = {**os.environ}
-    ended = subprocess.run(command, input=script, capture_output=True, text=True, env=variables)
+    command = [sys.executable, str(RUN), str(script)]
+    ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
     assert len(found) == 14
