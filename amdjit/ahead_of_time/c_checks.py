@@ -111,7 +111,8 @@ def _number_checks(value: MachineValue) -> Iterator[str]:
             return
         limit = f"{least_overflow(type)!r}"
         finite = f"{source} - {source} == 0 && " if given.kind is float else ""
-        conditions = [f"({finite}({source} >= {limit} || {source} <= -{limit}))"]
+        outside = f"{source} >= {limit} || {source} <= -{limit}"
+        conditions = [f"{finite}({outside})" if finite else outside]
     else:
         return
     if conditions:

@@ -10,7 +10,7 @@ from pathlib import Path
 from amdjit.command_line.commands import Commands
 from amdjit.tuning.configurations import text_of
 from amdjit.tuning.records import KeyRecords, merge, read_file
-from amdjit.tuning.results import candidate_table, reasons_text
+from amdjit.tuning.results import candidate_table, losers_text, reasons_text
 from amdjit.tuning.timing import seconds_text
 
 __all__ = ["add"]
@@ -83,7 +83,8 @@ def _text(known: KeyRecords, most: int | None) -> str:
     if best is not None and not best.complete:
         lines.append("  the search ended before all of them were tried")
     table = candidate_table(candidates, most)
-    lines += [f"  {line}" for line in table.splitlines()]
+    losers = losers_text(candidates, most)
+    lines += [f"  {line}" for line in [*table.splitlines(), *losers.splitlines()]]
     return "\n".join(lines)
 
 

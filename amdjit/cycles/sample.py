@@ -83,8 +83,11 @@ def _keys(recording: Recording, sharing: float) -> NDArray[np.int64]:
         # With one recorded workgroup nothing is known about which lines are shared.
         place = np.minimum(np.searchsorted(numbers, lines), len(numbers) - 1)
         is_private = (counts[place] == 1) & (numbers[place] == lines)
-    # A line that `sharing` workgroup processors want comes from beyond L2 for one of them.
-    hashed = (lines.astype(np.uint64) * _HASH) >> np.uint64(64 - _HASH_BITS)
+    # A line that `sharing` workgroup processors want comes from beyond L2 for one of them: chosen
+    # by when the sample first touches it, not by its address, which is another one in another run.
+    _, first, inverse = np.unique(lines, return_index=True, return_inverse=True)
+    places = np.argsort(np.argsort(first))[inverse]
+    hashed = (places.astype(np.uint64) * _HASH) >> np.uint64(64 - _HASH_BITS)
     others = hashed >= np.uint64(int((1 << _HASH_BITS) / sharing))
     return (
         lines << KEY_SHIFT | np.where(others, SHARED_BIT, 0) | np.where(is_private, PRIVATE_BIT, 0)

@@ -74,6 +74,7 @@ class TunedKernel(PickledByName):
         self.kernel, self.space, self.settings = kernel, space, settings
         self.names: Names = sorted_names(kernel, space)
         self.best_config: Configuration | None = None
+        self._best_options: Mapping[str, Any] = {}
         self._chosen: dict[TuningKey, Configuration] = {}
         self._quick: dict[tuple[Any, ...], Configuration] = {}
         self._variants: dict[str, Kernel] = {}
@@ -115,6 +116,7 @@ class TunedKernel(PickledByName):
         ).run()
         assert found.best is not None
         self._chosen[key] = self.best_config = found.best.configuration
+        self._best_options = call.options(found.best.configuration)
         self._quick.clear()
         return found
 
@@ -234,9 +236,8 @@ class TunedKernel(PickledByName):
         made._variants = self._variants
         return made
 
-    def variant(self, configuration: Configuration) -> Kernel:
+    def variant(self, options: Mapping[str, Any]) -> Kernel:
         """Return the kernel with the compile options of a configuration."""
-        options = {name: configuration[name] for name in self.names.options}
         if not options:
             return self.kernel
         text = str(Configuration(options))
@@ -252,7 +253,8 @@ class TunedKernel(PickledByName):
         **options: Any,
     ) -> CompiledKernel:
         """Compile as `Kernel.compile` does, with a configuration: by default the best of the last
-        search or launch. arguments: types of those that no configuration gives."""
+        search or launch, as it was compiled there. arguments: types of those that no configuration
+        gives."""
         chosen = config if config is not None else self.best_config
         if chosen is None:
             raise TuningError(
@@ -264,7 +266,8 @@ class TunedKernel(PickledByName):
         whole = [
             own[name] if name in own else next(given, None) for name in self.kernel.parameter_names
         ]
-        variant = self.variant(Configuration(dict(chosen)))
+        known = self._best_options if Configuration(chosen) == self.best_config else {}
+        variant = self.variant({**known, **{name: chosen[name] for name in self.names.options}})
         return variant.compile(*whole, target=target, **options)
 
     @property
@@ -313,9 +316,9 @@ class TunedLauncher:
         tuned = self._tuned
         call = tuned.call(self._grid, self._block, self._dynamic_lds, arguments, keywords)
         chosen = tuned.best_for(call)
-        tuned.best_config = chosen
-        shape = call.shape(chosen)
-        kernel = tuned.variant(chosen)
+        shape, options = call.shape(chosen), call.options(chosen)
+        tuned.best_config, tuned._best_options = chosen, options
+        kernel = tuned.variant(options)
         parts: tuple[Any, ...] = shape.grid, shape.block
         if self._stream is not None or shape.dynamic_lds:
             parts += self._stream, shape.dynamic_lds

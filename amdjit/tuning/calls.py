@@ -137,8 +137,12 @@ class Call:
         return tuple([whole[name] for name in self.kernel.parameter_names])
 
     def options(self, configuration: Configuration) -> dict[str, Any]:
-        """Return the compile options that a configuration gives."""
-        return {name: configuration[name] for name in self.names.options}
+        """Return the compile options of a configuration. Where nothing says otherwise, the kernel
+        is compiled for the launch's block: LLVM bounds registers for the largest one."""
+        own = {name: configuration[name] for name in self.names.options}
+        if self._block_option(configuration) is None:
+            own["block"] = (*self.shape(configuration).block, 1, 1)[:3]
+        return own
 
     def shape(self, configuration: Configuration) -> Shape:
         """Return the size of the launch; LaunchError if it is none."""
@@ -153,9 +157,13 @@ class Call:
     def _asked(self, given: Any, view: Namespace) -> Any:
         return given(view) if callable(given) else given
 
+    def _block_option(self, configuration: Configuration) -> Any:
+        own = {name: configuration[name] for name in self.names.options}
+        given = {**self.kernel.options_given, **checked_options(own)}
+        return given.get("block")
+
     def _compiled_block(self, configuration: Configuration) -> Any:
-        given = checked_options({**self.kernel.options_given, **self.options(configuration)})
-        block = given.get("block")
+        block = self._block_option(configuration)
         if block is None:
             raise LaunchError(
                 f"{self.kernel.__name__}: there is no block: give tune(grid, block), or block= as "

@@ -64,7 +64,7 @@ class Candidate:
     reason: why it is not fine. score: of the ranking, less is better. cycles: the model's, of the
     whole launch. seconds: of a launch: the median of the measurement, or the model's estimate.
     samples: measured seconds. by: "events", "model", "static" or the name of the ranking.
-    compile_seconds: what compiling took. worker: where.
+    compile_seconds: what compiling took. worker: where. tries: searches that lost it.
     """
 
     configuration: Configuration
@@ -78,6 +78,7 @@ class Candidate:
     by: str = ""
     compile_seconds: float | None = None
     worker: str = ""
+    tries: int = 0
 
     @property
     def order(self) -> tuple[bool, float, float]:
@@ -92,7 +93,11 @@ class Candidate:
         values["text"] = str(self.configuration)
         values["state"] = self.state.value
         values["facts"] = None if self.facts is None else dataclasses.asdict(self.facts)
-        return {name: value for name, value in values.items() if value not in (None, "", ())}
+        return {
+            name: value
+            for name, value in values.items()
+            if value not in (None, "", ()) and (name, value) != ("tries", 0)
+        }
 
     @staticmethod
     def read(record: Mapping[str, Any], configuration: Configuration | None = None) -> Candidate:

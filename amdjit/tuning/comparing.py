@@ -55,7 +55,7 @@ def difference(found: Results, expected: Results, given: Tolerance) -> str:
     differs, and how many there are."""
     missing = sorted(set(expected) - set(found))
     if missing:
-        return f"it does not write {missing[0]}"
+        return f"it has no array {missing[0]}"
     for name, wanted in expected.items():
         text = _array_difference(name, found[name], wanted, given)
         if text:

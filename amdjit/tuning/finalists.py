@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from amdjit.api import Kernel
 from amdjit.diagnostics import AmdjitError
 from amdjit.options import OptionError
 from amdjit.runtime.arrays import DeviceArray
@@ -19,10 +20,11 @@ from amdjit.tuning.calls import Call
 from amdjit.tuning.candidates import Candidate, State
 from amdjit.tuning.checking import reference_results
 from amdjit.tuning.comparing import Tolerance, difference
+from amdjit.tuning.configurations import Configuration
 from amdjit.tuning.measuring import Contestant, measure
 from amdjit.tuning.sending import on_device, sent
 from amdjit.tuning.settings import Settings
-from amdjit.tuning.tasks import reset, written_arrays
+from amdjit.tuning.tasks import array_contents, reset
 from amdjit.tuning.timing import median_interval
 
 __all__ = ["measured"]
@@ -42,6 +44,7 @@ class _Finals:
     def __post_init__(self) -> None:
         self.sent = sent(self.call.arguments)
         self.arrays = on_device(self.sent, self.device)
+        self.kernels: dict[Configuration, Kernel] = {}
 
     def restore(self, names: Sequence[str]) -> None:
         """Give arrays their first contents back."""
@@ -64,6 +67,7 @@ class _Finals:
         """Return a candidate's launch."""
         s, configuration = self.settings, candidate.configuration
         kernel = self.call.kernel.with_options(**self.call.options(configuration))
+        self.kernels[configuration] = kernel
         shape = self.call.shape(configuration)
         call = replace(self.call, arguments=self.arrays)
         launcher = kernel.launch(shape.grid, shape.block, None, shape.dynamic_lds)
@@ -81,8 +85,8 @@ class _Finals:
         self.device.synchronize()
         if self.settings.post_hook is not None:
             self.settings.post_hook(self.arrays)
-        kernel = self.call.kernel.with_options(**self.call.options(candidate.configuration))
-        results = written_arrays(kernel.prepare(*call.values(candidate.configuration)))
+        kernel = self.kernels[candidate.configuration]
+        results = array_contents(kernel.prepare(*call.values(candidate.configuration)))
         if self.expected is None:
             self.expected = results
             return ""

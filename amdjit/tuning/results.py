@@ -11,9 +11,11 @@ from amdjit.tuning.configurations import Configuration
 from amdjit.tuning.keys import TuningKey
 from amdjit.tuning.timing import seconds_text
 
-__all__ = ["Tuning", "candidate_table", "reasons_text"]
+__all__ = ["Tuning", "candidate_table", "losers_text", "reasons_text"]
 
 _SHOWN = 10
+_SHOWN_OF_STATE = 3
+_REASON_WIDTH = 160
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Tuning:
             lines[0] += f", stopped: {self.stopped}"
         lines.append(reasons_text(self.candidates))
         lines.append(candidate_table(self.candidates, _SHOWN))
+        lines.append(losers_text(self.candidates, _SHOWN))
         return "\n".join(line for line in lines if line)
 
 
@@ -83,7 +86,7 @@ def candidate_table(candidates: Sequence[Candidate], most: int | None = None) ->
                     )
                 ),
                 each.state.value,
-                " ".join(each.reason.split())[:100],
+                _one_line(each.reason),
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -96,3 +99,21 @@ def candidate_table(candidates: Sequence[Candidate], most: int | None = None) ->
     ]
     left = len(candidates) - len(shown)
     return "\n".join([*lines, *([f"and {left} more"] if left > 0 else [])])
+
+
+def losers_text(candidates: Sequence[Candidate], shown: int | None) -> str:
+    """Return why the first few of each state are out that a table of `shown` candidates leaves
+    out."""
+    hidden = [] if shown is None else candidates[shown:]
+    lines = []
+    for state in State:
+        out = [each for each in hidden if each.state is state and each.reason]
+        for each in out[:_SHOWN_OF_STATE]:
+            lines.append(f"{state.value}: {each.configuration}: {_one_line(each.reason)}")
+        if len(out) > _SHOWN_OF_STATE:
+            lines.append(f"{state.value}: and {len(out) - _SHOWN_OF_STATE} more")
+    return "\n".join(lines)
+
+
+def _one_line(reason: str) -> str:
+    return " ".join(reason.split())[:_REASON_WIDTH]

@@ -159,6 +159,10 @@ class Search:
         return known.of_rules(self.rules, self.configurations)
 
     def _is_done(self, candidate: Candidate) -> bool:
+        """Whether a candidate of the file need not be tried again. A lost one is, once: its worker
+        may have been ended for another reason."""
+        if candidate.state is State.LOST:
+            return candidate.tries > 1
         return candidate.state is not State.BUILT
 
     def _was_chosen(self) -> bool:
@@ -183,20 +187,28 @@ class Search:
         s = self.settings
         with Workers(s.executor, s.workers, s.time_limit, s.memory_limit) as workers:
             todo = [text for text in self.configurations if text not in self.found]
-            built = [text for text in todo if text in known and not self.in_one_pass]
+            was_built = [text for text, each in known.items() if each.state is State.BUILT]
+            built = [text for text in todo if text in was_built and not self.in_one_pass]
             self.found.update({text: known[text] for text in built})
             building = [text for text in todo if text not in built]
             progress.begin("compiling", len(self.configurations), len(self.found))
-            self._pass(workers, building, self.in_one_pass, progress)
+            self._pass(workers, building, self.in_one_pass, known, progress)
             self._rank()
             if self.runs and not self.in_one_pass and not self._stops():
                 running = [t for t, each in self.found.items() if each.state is State.BUILT]
                 progress.begin("running", len(running))
-                self._pass(workers, running, True, progress)
+                self._pass(workers, running, True, known, progress)
         if self.is_measured and not self._stops():
             self._measure(progress)
 
-    def _pass(self, workers: Workers, texts: list[str], runs: bool, progress: Progress) -> None:
+    def _pass(
+        self,
+        workers: Workers,
+        texts: list[str],
+        runs: bool,
+        known: Mapping[str, Candidate],
+        progress: Progress,
+    ) -> None:
         """Let workers compile, and if so wanted run, candidates."""
         if not texts:
             return
@@ -206,8 +218,14 @@ class Search:
         chosen = {numbers[text]: self.configurations[text] for text in texts}
         baseline = self._baseline(runs, numbers)
         for number, outcome in passed.outcomes(chosen, baseline, self._stops, progress.tick):
-            configuration = chosen.get(number) or baseline[number]
+            if number in baseline:
+                continue  # what is known of it stays
+            configuration = chosen[number]
             candidate = self._candidate(configuration, outcome)
+            if candidate.state is State.LOST:
+                before = known.get(str(configuration))
+                tries = 1 if before is None else before.tries + 1
+                candidate = replace(candidate, tries=tries)
             self._settle(str(configuration), candidate)
             if outcome.code is not None:
                 keep_code(outcome.code, self.call, configuration, self.device.target)
@@ -220,7 +238,7 @@ class Search:
             return {}
         ran = (State.FINE, State.DROPPED, State.SLOWER)
         known = [numbers[text] for text, each in self.found.items() if each.state in ran]
-        if self.in_one_pass and known:
+        if known:
             number = min(known)
             return {number: list(self.configurations.values())[number]}
         return {}

@@ -110,7 +110,8 @@ class Code:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a candidate's work. results: what it wrote, if nobody has compared it yet."""
+    """What came of a candidate's work. results: what its arrays held afterwards, if nobody has
+    compared that yet."""
 
     state: State
     reason: str = ""
@@ -279,7 +280,7 @@ def _ran(work: Work, payload: Payload, outcome: Outcome, kernel: Kernel, device:
 def _launch(
     work: Work, payload: Payload, kernel: Kernel, device: Device
 ) -> Mapping[str, NDArray[Any]]:
-    """Launch with new arguments; return what the kernel wrote."""
+    """Launch with new arguments; return what all arrays hold then."""
     arguments = _arguments(payload, work, device)
     reset(arguments, payload.reset_to_zero)
     if payload.pre_hook is not None:
@@ -292,19 +293,14 @@ def _launch(
     device.synchronize()
     if payload.post_hook is not None:
         payload.post_hook(arguments)
-    return written_arrays(prepared)
+    return array_contents(prepared)
 
 
-def written_arrays(prepared: PreparedLaunch) -> dict[str, NDArray[Any]]:
-    """Return copies of the arrays that a kernel may write, by name."""
-    parts = zip(
-        prepared.leaves.names, prepared.staging.arguments, prepared.loaded.written, strict=True
-    )
-    return {
-        name: value.copy_to_host()
-        for name, value, written in parts
-        if written and isinstance(value, DeviceArray)
-    }
+def array_contents(prepared: PreparedLaunch) -> dict[str, NDArray[Any]]:
+    """Return copies of a launch's arrays by name, also of those that it only reads: another
+    candidate may write to them by mistake."""
+    parts = zip(prepared.leaves.names, prepared.staging.arguments, strict=True)
+    return {name: each.copy_to_host() for name, each in parts if isinstance(each, DeviceArray)}
 
 
 def _estimated(work: Work, outcome: Outcome, launch: LaunchProfile) -> Outcome:

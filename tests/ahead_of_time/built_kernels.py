@@ -103,6 +103,19 @@ def numbers(n, scale, out):
 
 
 @amdjit.kernel
+def conversions(n, s, unused, bytes_, longs, halves, doubles):
+    """Two of Python's numbers, each as several types."""
+    bytes_[0] = bytes_[1] + n
+    longs[0] = longs[1] + n
+    halves[0] = halves[1] + n
+    doubles[0] = doubles[1] + n
+    halves[2] = halves[1] * s
+    doubles[2] = doubles[1] * s
+    longs[2] = i64(s)
+    bytes_[2] = u8(s)
+
+
+@amdjit.kernel
 def product(a, b, c):
     """One tile of a matrix product on the matrix cores."""
     left = matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major)

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from standin_programs import compile_c, needs_standin, run_programs
 
-from amdjit import bf16, f16, f32, f64, fp8, i8, i32, i64
+from amdjit import bf16, f16, f32, f64, fp8, i8, i32, i64, u8
 from amdjit.ahead_of_time import build
 from amdjit.command_line import parse_signature
 
@@ -72,6 +72,16 @@ CASES: dict[str, Case] = {
     ),
     "numbers": Case(
         kernels.numbers, (int, float, f16[:]), {**A, "N_VALUE": 50, "SCALE_VALUE": 0.25}
+    ),
+    "conversions": Case(
+        kernels.conversions,
+        (int, float, int, u8[:], i64[:], f16[:], f64[:]),
+        {
+            **A,
+            "N_VALUE": 200,
+            "S_VALUE": 2.7,
+            **{f"{name}_EXTENT0": 3 for name in ("BYTES_", "LONGS", "HALVES", "DOUBLES")},
+        },
     ),
     "product": Case(
         kernels.product,
@@ -180,6 +190,15 @@ def test_python_numbers(printed: dict[str, str]) -> None:
     out = pattern(1024).astype(np.float16)
     out[:50] = out[:50] * np.float16(0.25) + np.arange(50, dtype=np.float32)
     assert_equal(arrays_of(printed["numbers"])["out"], out)
+
+
+def test_python_numbers_as_several_types(printed: dict[str, str]) -> None:
+    found = arrays_of(printed["conversions"])
+    assert_equal(found["bytes_"], np.array([201, 1, 2], np.uint8))
+    assert_equal(found["longs"], np.array([198, -2, 2]))
+    halves = np.array([198, -2, np.float16(-2) * np.float16(2.7)], np.float16)
+    assert_equal(found["halves"], halves)
+    assert_equal(found["doubles"], np.array([198, -2, -2 * 2.7]))
 
 
 def test_a_product_on_the_matrix_cores(printed: dict[str, str]) -> None:

@@ -75,6 +75,27 @@ def test_a_row_runs_on_the_emulator_and_is_identified(target: str) -> None:
     assert str(found[row.name]) == "as emulated"
 
 
+@pytest.mark.parametrize(
+    ("target", "mnemonic"),
+    [
+        ("gfx1201", "v_dot4_f32_bf8_fp8"),
+        ("gfx1100", "v_dot2_f16_f16"),
+        ("gfx942", "v_dot2_f32_f16"),
+    ],
+)
+def test_a_dot_product_runs_on_the_emulator_and_is_identified(target: str, mnemonic: str) -> None:
+    batch = matrix.batches(target_of(target))[-1]
+    assert batch.name == "matrix/dot products"
+    assert batch.cases is not None
+    with amdjit.use(f"emulator:{target}"):
+        given = {
+            case.name: case.run()[0]
+            for case in batch.cases(target_of(target))
+            if case.subject == mnemonic
+        }
+    assert str(matrix.findings(target, given)[mnemonic]) == "as emulated"
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("target", ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"])
 def test_all_rows_run_on_the_emulator_and_are_identified(target: str) -> None:

@@ -79,7 +79,7 @@ def test_nan_infinity_shapes_and_missing_arrays_are_different() -> None:
     assert "the shape (2, 2), the reference (4,)" in difference(
         {"x": one}, {"x": one.ravel()}, Tolerance()
     )
-    assert difference({}, {"x": one}, Tolerance()) == "it does not write x"
+    assert difference({}, {"x": one}, Tolerance()) == "it has no array x"
 
 
 def kept(contents: bytes) -> bytes | Path:

@@ -58,10 +58,16 @@ def test_a_worker_that_dies_hangs_or_fills_up_costs_its_candidate(tmp_path: Path
     assert found[2, "memory"] == (State.LOST, "out of memory")
     assert found[2, "error"][0] is State.REFUSED
     assert "ZeroDivisionError: one of the user's own" in found[2, "error"][1]
-    # The file has it all: nothing is tried again.
+    # The next search tries what was lost again, once; it may have had another reason.
+    again = search(tmp_path, WAYS, workers=2, time_limit=8)
+    assert {each.configuration.way for each in again.candidates if each.tries == 2} == {
+        "exit",
+        "hang",
+        "memory",
+    }
     begin = time.monotonic()
-    assert outcomes(search(tmp_path, WAYS, workers=2)) == found
-    assert time.monotonic() - begin < 3
+    assert outcomes(search(tmp_path, WAYS, workers=2)) == outcomes(again)
+    assert time.monotonic() - begin < 2
 
 
 def test_of_a_pool_that_breaks_only_the_guilty_one_is_lost(tmp_path: Path) -> None:
@@ -251,3 +257,46 @@ def test_a_kernel_of_a_script_without_a_guard_needs_cloudpickle(
     else:
         assert "install cloudpickle" in done.stderr
         assert "TuningError" in done.stderr
+
+
+CELLS = (
+    """
+import numpy as np
+import amdjit
+from amdjit import Const
+FACTOR = 3
+
+def helper(v):
+    return v * FACTOR
+
+@amdjit.autotune(
+    space={{"per": [1, 2]}}, workers=1, cache={cache!r}, where=lambda c: c.per < FACTOR
+)
+@amdjit.kernel(block=64)
+def triple(x, out, per: Const):
+    first = amdjit.grid(1) * per
+    for k in range(per):
+        if first + k < x.shape[0]:
+            out[first + k] = helper(x[first + k])
+""",
+    """
+with amdjit.use("emulator:gfx1201"):
+    x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    states = {{each.state.value for each in triple.tune(lambda c: 1)(x, out).candidates}}
+    triple[lambda c: 1](x, out)
+    print(states, (out == 3 * x).all())
+""",
+)
+
+
+def test_a_kernel_of_a_notebook_is_tuned_in_processes(tmp_path: Path) -> None:
+    cells = [cell.format(cache=str(tmp_path / "r.jsonl")) for cell in CELLS]
+    program = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        f"for cell in {cells!r}: shell.run_cell(cell)\n"
+    )
+    pytest.importorskip("IPython")
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout.split("\n")[0] == "{'fine'} True", done.stdout + done.stderr

@@ -39,6 +39,10 @@ def is_compiled_from(
     alone = _compiled_alone(node, code, imports)
     if alone is not None and _equal(alone, code):
         return True
+    # A notebook compiles each statement of a cell alone, so also without the cell's imports.
+    apart = _compiled_alone(node, code, ()) if imports else None
+    if apart is not None and _equal(apart, code):
+        return True
     if _is_instrumented(function, node) and alone is not None:
         plain = _compiled_alone(_without_asserts(node), code, imports)
         return plain is not None and _is_part(plain, code)

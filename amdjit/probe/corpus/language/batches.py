@@ -23,7 +23,7 @@ from amdjit.target import Target
 
 __all__ = ["batches"]
 
-_KERNELS = 5  # of a batch
+_KERNELS = 3  # of a batch
 # What programs may name; plain functions of theirs are device functions.
 _NAMES = (
     "bf16", "boolean", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
@@ -38,7 +38,7 @@ def batches(target: Target) -> tuple[Batch, ...]:
     return tuple(
         Batch(
             f"language/{first // _KERNELS + 1}", Group.LANGUAGE, seconds=240.0,
-            is_quick=first == 0, expected=6.0,
+            is_quick=first == 0, expected=5.0,
             cases=partial(_cases, range(first, min(first + _KERNELS, count))),
         )
         for first in range(0, count, _KERNELS)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from amdjit.probe.corpus.matrix.base_rules import Rule, base_rule
-from amdjit.probe.corpus.matrix.grid_rules import GridRule
+from amdjit.probe.corpus.matrix.grid_rules import GridRule, order_of
 from amdjit.probe.corpus.matrix.rounded_rules import RoundedRule
 from amdjit.probe.corpus.matrix.rows import Row
 
@@ -89,7 +89,7 @@ _WORDS: Mapping[str, str] = {
     "flushes_result": "subnormal results are 0: {}",
     "flushes_products": "subnormal products are 0: {}", "rounding": "rounded by {}",
     "narrowing": "bf16 by {}", "final_only": "rounded to 16 bits at the end only: {}",
-    "negative_zero": "zero sums have C's sign: {}", "how": "{} sums", "nan": "NaN is {:#x}",
+    "negative_zero": "zero sums have C's sign: {}", "how": "sums: {}", "nan": "NaN is {:#x}",
     "vanishing_sign": "sums that round to 0 keep their sign: {}",
 }  # fmt: skip
 
@@ -114,16 +114,34 @@ def _unused(rule: Rule) -> set[str]:
 
 def candidates_of(row: Row) -> Mapping[str, Rule]:
     """Return the rules by name, the emulator's first. Some mean the same for a row."""
-    return candidates_for(base_rule(row), row.kinds[2])
+    return candidates_for(base_rule(row), row.kinds[2], row.shape[2])
 
 
-def candidates_for(base: Rule, result: str) -> Mapping[str, Rule]:
-    """Return a rule and what might be instead of it. result: the type of results."""
+def candidates_for(base: Rule, result: str, depth: int) -> Mapping[str, Rule]:
+    """Return a rule and what might be instead of it. result: the type of results; depth: products
+    of a sum."""
     found: dict[str, Rule] = {AS_EMULATED: base}
+    seen = {_meaning(base, depth)}
     for name, rule in _all(base, result):
-        if rule not in found.values():
+        meaning = _meaning(rule, depth)
+        if meaning not in seen:
+            seen.add(meaning)
             found.setdefault(name, rule)
     return found
+
+
+def _meaning(rule: Rule, depth: int) -> tuple[Rule, tuple[int, ...]]:
+    """Return what is the same for rules that mean the same for sums of so many products: a step is
+    at most all of them, a group at most a step."""
+    step = min(rule.step, depth)
+    plain = replace(rule, step=step, order="ascending")
+    order = tuple(order_of(rule.order, depth).tolist())
+    if isinstance(plain, RoundedRule):
+        return plain, order if plain.how != "exact" or step < depth else ()
+    group = 0 if plain.relative else min(plain.group, step)
+    is_one_sum = step == depth and (plain.relative or group == step)
+    has_order = not is_one_sum or plain.groups != "neighbours"
+    return replace(plain, group=group), order if has_order else ()
 
 
 def _all(base: Rule, result: str) -> Iterator[tuple[str, Rule]]:

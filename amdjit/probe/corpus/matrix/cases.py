@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.intrinsics.models import matrix_layouts, mfma_layouts
 from amdjit.probe.case import Batch, Case, Group, Results
+from amdjit.probe.corpus.matrix import dots
 from amdjit.probe.corpus.matrix.forms import forms_of
 from amdjit.probe.corpus.matrix.kernels import Form, launch
 from amdjit.probe.corpus.matrix.operands import (
@@ -20,13 +20,13 @@ from amdjit.probe.corpus.matrix.operands import (
     registers_of,
 )
 from amdjit.probe.corpus.matrix.registers import unpacked
+from amdjit.probe.corpus.matrix.results import hexadecimal, typed
 from amdjit.probe.corpus.matrix.rows import Row, rows_of
 from amdjit.target import Target
 
 __all__ = ["batches", "cases_of"]
 
 _ROWS = 6  # of a batch
-_DTYPES = {**mfma_layouts.DTYPES, **matrix_layouts.DTYPES}
 PLAIN = Form()
 
 
@@ -43,9 +43,10 @@ def batches(target: Target) -> tuple[Batch, ...]:
                 seconds=180.0,
                 is_quick=first == 0,
                 cases=partial(_cases, names),
+                expected=8.0 if rows[first].is_mfma else 6.0,
             )
         )
-    return tuple(found)
+    return (*found, *dots.batches(target))
 
 
 def _cases(names: list[str], target: Target) -> Iterator[Case]:
@@ -95,12 +96,6 @@ def _run(row: Row, experiment: str, form: Form) -> Results:
     return results
 
 
-def typed(bits: NDArray[np.uint64], kind: str) -> NDArray[Any]:
-    """Return results in their type."""
-    dtype = _DTYPES[kind]
-    return bits.astype(f"u{dtype.itemsize}").view(dtype)
-
-
 def _inputs(row: Row, experiment: str, result: int, element: int) -> str:
     """Say what an element of D was made of, in hexadecimal bits."""
     if result:
@@ -113,16 +108,13 @@ def _inputs(row: Row, experiment: str, result: int, element: int) -> str:
         b = b[rows]
     place = f"row {i}, column {j} of wave {wave}" + (f", block {block}" if row.blocks > 1 else "")
     c = int(operands.c[wave, block, i, j])
-    return f"{place}: a {_hex(a)}, b {_hex(b)}, c {c:#x}{_scales(operands, wave, i, j)}"
-
-
-def _hex(bits: NDArray[np.uint64]) -> str:
-    shown = " ".join(f"{int(each):x}" for each in bits[:32])
-    return shown + (" ..." if len(bits) > 32 else "")
+    return (
+        f"{place}: a {hexadecimal(a)}, b {hexadecimal(b)}, c {c:#x}{_scales(operands, wave, i, j)}"
+    )
 
 
 def _scales(operands: Operands, wave: int, i: int, j: int) -> str:
     if operands.scales is None:
         return ""
     left, right = operands.scales[0][wave, i], operands.scales[1][wave, :, j]
-    return f", scales {_hex(left)} and {_hex(right)}"
+    return f", scales {hexadecimal(left)} and {hexadecimal(right)}"

@@ -13,7 +13,7 @@ import numpy as np
 from amdjit.probe.corpus.matrix.formats import FORMATS, Bits, encoded
 from amdjit.probe.corpus.matrix.rows import Row
 
-__all__ = ["Drawn", "Shapes", "drawn", "experiments_of"]
+__all__ = ["EXPERIMENTS", "Drawn", "Shapes", "drawn", "maker_of"]
 
 Random = np.random.Generator
 
@@ -303,9 +303,13 @@ _EXPERIMENTS: Mapping[str, tuple[Callable[[Random, Shapes], Drawn], int]] = Mapp
 )  # fmt: skip
 
 
-def experiments_of(row: Row) -> list[str]:
-    """Return the names of a row's experiments."""
-    return list(_EXPERIMENTS)
+EXPERIMENTS = tuple(_EXPERIMENTS)
+"""The names of the experiments, in the order in which they run."""
+
+
+def maker_of(experiment: str) -> tuple[Callable[[Random, Shapes], Drawn], int]:
+    """Return what draws an experiment's operands, and its number of waves."""
+    return _EXPERIMENTS[experiment]
 
 
 def drawn(row: Row, experiment: str) -> Drawn:

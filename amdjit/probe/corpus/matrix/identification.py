@@ -3,9 +3,10 @@ lies near the best of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,10 @@ from amdjit.probe.corpus.matrix.candidates import (
     changes_of,
     described,
 )
+from amdjit.probe.corpus.matrix.dots import dots_of, sums_of_dot
 from amdjit.probe.corpus.matrix.formats import Bits
 from amdjit.probe.corpus.matrix.operands import experiments_of, operands_of, sums_of
+from amdjit.probe.corpus.matrix.results import without_payloads
 from amdjit.probe.corpus.matrix.rows import Row, row_of, rows_of
 from amdjit.probe.corpus.matrix.sums import Sums, joined
 
@@ -94,36 +97,51 @@ class Evidence:
         )
 
 
-def identify(target: str, row: str, results: Mapping[str, NDArray]) -> Finding:  # type: ignore[type-arg]
+def identify(target: str, row: str, results: Mapping[str, NDArray[Any]]) -> Finding:
     """Return the rule among candidates that gives a chip's results for a row of floats.
 
-    target: the chip's processor, such as "gfx1201"; row: a name of `rows_of`; results: by
-    experiment, D as the cases of that name return it. Raises ValueError for an unknown row, for one
-    of integers, and for results of other shapes.
+    target: the chip's processor, such as "gfx1201"; row: a name of `rows_of` or `dots_of`; results:
+    by experiment, D as the cases of that name return it. Raises ValueError for an unknown row, for
+    one of integers, and for results of other shapes.
     """
+    dot = next((each for each in dots_of(target) if each.name == row), None)
+    if dot is not None:
+        draw = partial(sums_of_dot, dot)
+        if dot.has_any_nan:
+            results = {name: without_payloads(each) for name, each in results.items()}
+        return _identified(row, dot.base_rule, dot.experiments, draw, results)
     found = row_of(row, target)
     if found.instruction.is_integer:
         raise ValueError(f"{row} adds integers: their sums are exact, there is no rule to find")
-    if not set(results) & set(experiments_of(found)):
-        raise ValueError(f"{row}: give results of {', '.join(experiments_of(found))}")
+    draw = partial(experiment_sums, found)
+    return _identified(row, base_rule(found), experiments_of(found), draw, results)
+
+
+def _identified(
+    row: str, base: Rule, experiments: Sequence[str], draw: Callable[[str], Sums],
+    results: Mapping[str, NDArray[Any]],
+) -> Finding:  # fmt: skip
     sums: dict[str, Sums] = {}
     given: dict[str, Bits] = {}
-    for name in experiments_of(found):
+    for name in experiments:
         if name in results:
-            whole = experiment_sums(found, name)
-            raw = bits_of(results[name]).astype(np.uint64)
-            if len(raw) != len(whole.c):
-                raise ValueError(f"{row}, {name}: {len(raw)} results, not {len(whole.c)}")
-            sums[name], given[name] = whole, raw
-    return identify_sums(base_rule(found), Evidence.of(sums, given))
+            sums[name] = draw(name)
+            given[name] = bits_of(results[name]).astype(np.uint64)
+            if len(given[name]) != len(sums[name].c):
+                counts = f"{len(given[name])} results, not {len(sums[name].c)}"
+                raise ValueError(f"{row}, {name}: {counts}")
+    if not sums:
+        raise ValueError(f"{row}: give results of {', '.join(experiments)}")
+    return identify_sums(base, Evidence.of(sums, given))
 
 
-def findings(target: str, results: Mapping[str, NDArray]) -> Mapping[str, Finding]:  # type: ignore[type-arg]
+def findings(target: str, results: Mapping[str, NDArray[Any]]) -> Mapping[str, Finding]:
     """Return what each row of floats follows, by the names of rows. results: the first result of
-    cases, by the names of the cases; others than those of matrix rows without modifiers are left
-    out."""
+    cases, by the names of the cases; others than those of matrix rows without modifiers and of dot
+    products are left out."""
     rows = {row.name for row in rows_of(target) if not row.instruction.is_integer}
-    by_row: dict[str, dict[str, NDArray]] = {}  # type: ignore[type-arg]
+    rows |= {dot.name for dot in dots_of(target)}
+    by_row: dict[str, dict[str, NDArray[Any]]] = {}
     for name, result in results.items():
         row, _, experiment = name.partition(": ")
         if row in rows:
@@ -147,7 +165,7 @@ def identify_sums(base: Rule, evidence: Evidence) -> Finding:
     """Return the rule that fits sums, looked for near `base`."""
     few, many = evidence.part(_FEW), evidence.part(_MOST)
     result = evidence.sums.kinds[2]
-    candidates = candidates_for(base, result)
+    candidates = candidates_for(base, result, evidence.sums.depth)
     scores = {name: few.wrong(rule) for name, rule in candidates.items()}
     exact = [name for name in scores if not scores[name] and not many.wrong(candidates[name])]
     if exact:

@@ -37,10 +37,7 @@ class Operands:
 
 def experiments_of(row: Row) -> list[str]:
     """Return the names of a row's experiments, in the order in which they run."""
-    if row.instruction.is_integer:
-        names = list(integer_data.EXPERIMENTS)
-    else:
-        names = data.experiments_of(row)
+    names = tuple(integer_data.EXPERIMENTS) if row.instruction.is_integer else data.EXPERIMENTS
     more = ["any index"] if row.instruction.is_sparse else ["scales"] if row.is_scaled else []
     return [*names, *more]
 
