@@ -145,20 +145,29 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 # Windows' CREATE_NEW_PROCESS_GROUP, which `subprocess` has there only.
 _OWN_GROUP = 0x200 if sys.platform == "win32" else 0
-_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/\"':,;()\[\]]+)+[\\/]([^\s\\/\"':,;()\[\]]+)")
+# Paths in quotes may have spaces; others end at one, unless they begin with a folder that is known.
+_QUOTED = re.compile(r"""(["'])(?:~|[A-Za-z]:)?[\\/][^"'\n]*[\\/]([^"'\\/\n]+)\1""")
+_PATH = re.compile(
+    r"(?:~|[A-Za-z]:)?(?:[\\/][^\s\\/\"':,;()\[\]]+)+[\\/]([^\s\\/\"':,;()\[\]]+)"
+    r"|~[\\/]([^\s\\/\"':,;()\[\]]+)"
+)
 
 
 def scrubbed(text: str) -> str:
     """Return the end of a text without paths, user name, home and host name."""
-    text = _PATH.sub(r"\1", text)
+    text = _QUOTED.sub(r"\1\2\1", text)
     for private, word in _private():
         text = re.sub(rf"(?<!\w){re.escape(private)}(?!\w)", word, text)
+    text = _PATH.sub(lambda found: found[1] or found[2], text)
     return text[-_MOST_WORDS:].strip()
 
 
 def _private() -> list[tuple[str, str]]:
-    """Return names that identify the user or the machine, and what stands for them."""
-    found = [(str(Path.home()), "HOME"), (platform.node(), "HOST")]
+    """Return names that identify the user or the machine, and what stands for them; folders first,
+    and of those the longest."""
+    folders = {str(Path.cwd()), str(Path.home()), tempfile.gettempdir(), sys.prefix}
+    found = [(folder, "~") for folder in sorted(folders, key=len, reverse=True)]
+    found.append((platform.node(), "HOST"))
     with suppress(KeyError, OSError, ImportError):
         found.append((getpass.getuser(), "USER"))
     return [(name, word) for name, word in found if len(name) > 1]

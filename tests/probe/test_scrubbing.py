@@ -15,8 +15,10 @@ from amdjit.probe.processes import Ended, scrubbed
     ("text", "expected"),
     [
         ('File "/opt/some/where/amdjit/api.py", line 7', 'File "api.py", line 7'),
-        (r"C:\Users\Some\AppData\hip.dll is missing", "hip.dll is missing"),
+        (r"D:\Some\AppData\of\hip.dll is missing", "hip.dll is missing"),
         ("failed to dlopen '/opt/rocm/lib/libamdhip64.so'", "failed to dlopen 'libamdhip64.so'"),
+        (r'File "D:\Some Body\App Data\hip.py", line 7', 'File "hip.py", line 7'),
+        ("'/opt/some body/x/hip.so' is missing", "'hip.so' is missing"),
         ("a/b of 3/4 is 1 / 2", "a/b of 3/4 is 1 / 2"),
         ("x" * 3000, "x" * 1500),
     ],
@@ -29,7 +31,10 @@ def test_users_hosts_and_homes_are_left_out(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(getpass, "getuser", lambda: "somebody")
     monkeypatch.setattr(platform, "node", lambda: "their-host")
     monkeypatch.setattr(Path, "home", lambda: Path("/their-home"))
-    assert scrubbed("somebody@their-host: /their-home is full") == "USER@HOST: HOME is full"
+    assert scrubbed("somebody@their-host: /their-home is full") == "USER@HOST: ~ is full"
+    monkeypatch.setattr(Path, "home", lambda: r"D:\Some Body")
+    assert scrubbed(r"D:\Some Body\App\hip.dll is missing") == "hip.dll is missing"
+    assert scrubbed(r"D:\Some Body\hip.dll is missing") == "hip.dll is missing"
     assert scrubbed("nosomebody") == "nosomebody"
 
 
