@@ -299,12 +299,23 @@ def operands(kind: str, m: int, n: int, k: int) -> tuple[Any, Any, Any]:
 
 
 def run(kind: str, c: Configuration, m: int, n: int, k: int, in_panels: bool = False) -> Report:
-    """Multiply integers; the result is exact."""
+    """Multiply integers; the result is exact, but for sums of floats on RDNA 3."""
     a, b, d = operands(kind, m, n, k)
     expected = a.astype(np.float64) @ b.T.astype(np.float64)
     product(panels(a) if in_panels else a, panels(b) if in_panels else b, d, c)
     text = f"{c.form}, {c.BM}x{c.BN}x{c.BK}: {m}x{n}x{k} {kind} against NumPy"
-    return compare("tuned_gemm", text, d, expected)
+    return compare("tuned_gemm", text, d, expected, tolerance_of(a, b))
+
+
+def tolerance_of(a: Any, b: Any) -> float:
+    """Return how far a sum may be from the exact one: on RDNA 3, sums that cancel are not exact
+    even of small integers (docs/matrix.md)."""
+    target = amdjit.current_device().target
+    if Feature.WMMA_GFX11 not in target.features or a.dtype == np.int8:
+        return 0.0
+    zeros = np.zeros((a.shape[0], b.shape[0]), np.float32)
+    name = "wmma_f32_16x16x16_f16"
+    return float(np.max(matrix.error_bound(name, a, b.T, zeros, target=target.name)))
 
 
 def main() -> list[Report]:

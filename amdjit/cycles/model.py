@@ -23,7 +23,7 @@ from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
 from amdjit.cycles.memory import NativeMemory, memory_of
 from amdjit.cycles.memory_parameters import VALUES
-from amdjit.cycles.parameter_file import values_of
+from amdjit.cycles.parameter_file import file_assumption, values_of
 from amdjit.cycles.parameters import PASSES, passes_name
 from amdjit.cycles.placement import Placement, place
 from amdjit.cycles.program import TIMINGS, Kind, ProgramTable, Step, program_table
@@ -113,10 +113,6 @@ def _estimate(
     return _Estimate(code_object, entry, launch, recording, values, chip, placement, table, file)
 
 
-def _of_file(file: Path | None) -> tuple[str, ...]:
-    return () if file is None else (f"Parameters are those of {file}.",)
-
-
 def _table(code_object: CodeObject, recording: Recording, wave_size: int) -> ProgramTable:
     found = []
     for pc in recording.addresses.tolist():
@@ -171,7 +167,7 @@ class _Estimate:
             by_line=by_line(instructions, self.code_object.line_of),
             timeline=timeline(waves),
             assumptions=(
-                *_of_file(self.file),
+                *file_assumption(self.file),
                 *sentences(self.chip, self.table, waves, footprint, wave_size, wanted - simulated),
             ),
         )

@@ -17,7 +17,14 @@ from amdjit.cycles.parameters import PARAMETERS
 from amdjit.options import OptionError, read_environment
 from amdjit.target import Target, find_target
 
-__all__ = ["SCHEMA", "ParameterFile", "least_and_most", "read_parameters", "values_of"]
+__all__ = [
+    "SCHEMA",
+    "ParameterFile",
+    "file_assumption",
+    "least_and_most",
+    "read_parameters",
+    "values_of",
+]
 
 SCHEMA = "amdjit.cycle-parameters/1"
 
@@ -97,3 +104,8 @@ def values_of(target: Target) -> tuple[Mapping[str, float], Path | None]:
         if found.target == target.name:
             return found.all_values, path
     return VALUES, None
+
+
+def file_assumption(file: Path | None) -> tuple[str, ...]:
+    """Return what an estimate says of the file that its parameters are from."""
+    return () if file is None else (f"Parameters are those of {file}.",)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from amdjit.cycles.chip import chip_of
 from amdjit.cycles.errors import NoEstimate
-from amdjit.cycles.parameter_file import values_of
+from amdjit.cycles.parameter_file import file_assumption, values_of
 from amdjit.cycles.program import Kind, ProgramTable, Step, program_table
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
@@ -56,8 +56,9 @@ def loop_cycles(
     know, an empty body, and one with a loop or a call inside.
     """
     chip_of(target)
+    file = None
     if values is None:
-        values = values_of(target)[0]
+        values, file = values_of(target)
     table = program_table(body)
     if not body:
         raise NoEstimate("the loop has no instructions")
@@ -73,7 +74,7 @@ def loop_cycles(
         return max(wave.end for wave in simulate(program, [GroupRun((run,) * len(simds), simds)]))
 
     cycles = (end(_WARM + _MEASURED) - end(_WARM)) / _MEASURED
-    return LoopCycles(cycles, waves, _assumptions(table, skips))
+    return LoopCycles(cycles, waves, (*file_assumption(file), *_assumptions(table, skips)))
 
 
 def _latencies(table: ProgramTable, values: Mapping[str, float]) -> NDArray[np.int64]:

@@ -121,6 +121,11 @@ class Pass:
         """The call that workers make: with the arguments of `small=` where there is one."""
         if self.settings.small is None:
             return self.call
+        if self.settings.reference is not None and not callable(self.settings.reference):
+            raise OptionError(
+                "small=: the results of a smaller call are not those of the whole one: give "
+                "reference= as a function of the arguments"
+            )
         if not callable(self.call.grid):
             raise OptionError(
                 "small=: the grid follows from the arguments, so give it as a function, such as "

@@ -238,7 +238,7 @@ class Search:
             return {}
         ran = (State.FINE, State.DROPPED, State.SLOWER)
         known = [numbers[text] for text, each in self.found.items() if each.state in ran]
-        if self.in_one_pass and known:
+        if known:
             number = min(known)
             return {number: list(self.configurations.values())[number]}
         return {}

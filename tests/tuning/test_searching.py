@@ -283,6 +283,8 @@ def test_a_smaller_call_stands_for_the_whole_one(threads: Any, tmp_path: Path) -
         assert one.seconds == pytest.approx(other.seconds, rel=0.2)
     with pytest.raises(OptionError, match="give it as a function"):
         small.tune(16, fresh=True)(x, out, 1 << 16)
+    with pytest.raises(OptionError, match="give reference= as a function"):
+        small.tune(tuned_kernels.grid, fresh=True, reference={"out": out})(x, out, 1 << 16)
 
 
 def test_hooks_and_zeros_come_before_each_launch(threads: Any, tmp_path: Path) -> None:

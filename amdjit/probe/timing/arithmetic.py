@@ -12,6 +12,7 @@ from amdjit.emulator.decoder.traits import Timing
 from amdjit.probe.machine_code import Program, s, v
 from amdjit.probe.timing.experiment import Experiment
 from amdjit.probe.timing.loops import FIRST_SGPR, Body, Emit, has, loop
+from amdjit.target import Target
 
 __all__ = ["arithmetic", "reference"]
 
@@ -40,18 +41,20 @@ _SCALAR = (
 )
 
 
-def reference() -> Experiment:
+def reference(target: Target) -> Experiment:
     """Return the experiment whose cycles are known: S_NOP does nothing for its immediate and one
-    more cycles (RDNA 4 ISA, 16.5; CDNA 3 ISA, 12.5). The figure is the seconds of a cycle."""
+    more cycles (RDNA 4 ISA, 16.5), and on gfx9 for as many wait states, each the four cycles of a
+    pass (CDNA 3 ISA, 4.5 and 7). The figure is the seconds of a cycle."""
     nops = loop(
         Body("s_nop 15", "", lambda program, copy: program.add("s_nop", _LONGEST_NOP), has("s_nop"))
     )
     figure = nops.figure
+    cycles = (_LONGEST_NOP + 1) * (4 if target.isa[0] == 9 else 1)
     return replace(
         nops,
         name="cycle of the shader clock",
         unit="s",
-        figure=lambda count, seconds, cycle: figure(count, seconds, cycle) / (_LONGEST_NOP + 1),
+        figure=lambda count, seconds, cycle: figure(count, seconds, cycle) / cycles,
     )
 
 

@@ -118,7 +118,7 @@ def measurements(
     The last measurement is of the shader clock, in Hz, while they ran; name: of these experiments
     in that one's name.
     """
-    laboratory = Laboratory(amdjit.current_device(), effort, reference())
+    laboratory = Laboratory(amdjit.current_device(), effort, reference(target))
     values, _ = values_of(target)
     for experiment in chosen:
         samples = laboratory.samples(experiment)

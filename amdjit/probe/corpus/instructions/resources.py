@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from amdjit.abi.buffer_formats import BUFFER_FORMATS
+from amdjit.abi.buffer_formats import BUFFER_FORMATS, unified_format
 from amdjit.emulator.decoder.instruction import Register
 from amdjit.emulator.decoder.instruction_set import InstructionSet
 from amdjit.emulator.decoder.rows import Row
@@ -80,6 +80,7 @@ def _numbers(sets: InstructionSet) -> dict[str, int]:
             f"{widths}_{kind}": data | number << 4
             for data, widths in _GFX9_WIDTHS.items()
             for number, kind in _GFX9_KINDS.items()
+            if unified_format(data, number)
         }
     return {
         name.removeprefix("BUF_FMT_"): number for number, name in BUFFER_FORMATS.items() if number
