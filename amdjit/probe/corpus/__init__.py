@@ -5,39 +5,42 @@ The corpus is generated: the same version gives the same cases, names and inputs
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from pathlib import Path
 
 import xxhash
 
 from amdjit.probe.case import Batch, Group
+from amdjit.probe.corpus import (
+    approximate,
+    basics,
+    examples,
+    instructions,
+    language,
+    matrix,
+    memory,
+)
+from amdjit.probe.timing import batches as timing
 from amdjit.target import Target
 
 __all__ = ["VERSION", "batches", "corpus_version"]
 
 VERSION = 1
 _MODULES = (
-    "corpus.basics",
-    "corpus.examples",
-    "corpus.instructions",
-    "corpus.matrix",
-    "corpus.approximate",
-    "corpus.memory",
-    "corpus.language",
-    "timing.batches",
+    basics,
+    examples,
+    instructions,
+    matrix,
+    approximate,
+    memory,
+    language,
+    timing,
 )
 _ROOM = Path(__file__).parents[1]
 
 
 def batches(target: Target) -> tuple[Batch, ...]:
     """Return the batches for a processor, in the order in which they run."""
-    found = [
-        batch
-        for name in _MODULES
-        if importlib.util.find_spec(f"amdjit.probe.{name}") is not None
-        for batch in importlib.import_module(f"amdjit.probe.{name}").batches(target)
-    ]
+    found = [batch for module in _MODULES for batch in module.batches(target)]
     order = list(Group)
     return tuple(sorted(found, key=lambda batch: order.index(batch.group)))
 
