@@ -177,6 +177,18 @@ def test_a_rule_that_differs_in_three_ways_is_found_step_by_step() -> None:
     assert "the grid 25 bits below C" in str(finding)
 
 
+def test_a_rule_whose_nan_alone_are_others_is_named_with_them() -> None:
+    target, name = ROWS[0]
+    rule = candidates_of(row_of(name, target))["a chain of fused products"]
+    base, evidence = as_if(rule, target, name)
+    other = np.where(evidence.given == 0x7FC00000, np.uint64(0x7FC12345), evidence.given)
+    finding = identify_sums(base, replace(evidence, given=other))
+    assert finding.is_nan_only
+    assert not finding.is_exact
+    assert str(finding).startswith("a chain of fused products; ")
+    assert str(finding).endswith(" sums are NaN of other bits")
+
+
 def test_what_no_rule_explains_is_said_by_experiment() -> None:
     target, name = ROWS[0]
     row = row_of(name, target)

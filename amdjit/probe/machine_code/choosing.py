@@ -201,7 +201,9 @@ def _placed(
     queue = list(values)
     placed: list[Operand | None] = []
     for operand in row.operands:
-        if operand.hidden or (missing > 0 and _may_be_left_out(operand)):
+        if _is_offset_given(row, operand, queue):
+            placed.append(None)
+        elif operand.hidden or (missing > 0 and _may_be_left_out(operand)):
             missing -= not operand.hidden
             placed.append(_left_out(operand, wave_size))
         elif not queue:
@@ -209,6 +211,12 @@ def _placed(
         else:
             placed.append(_operand(operand, queue.pop(0)))
     return tuple(placed), queue
+
+
+def _is_offset_given(row: Row, operand: OperandRow, queue: list[Value]) -> bool:
+    """Whether a number stands where a scalar access may have a register: its offset."""
+    is_offset = row.format.name == "SMEM" and operand.spec.role == "soffset"
+    return is_offset and bool(queue) and isinstance(queue[0], int)
 
 
 def _may_be_left_out(operand: OperandRow) -> bool:

@@ -34,6 +34,7 @@ Emit = Callable[[Program, int], object]
 
 _FEW, _MANY = 16, 80
 _COUNTER = s(8)
+_VGPRS, _AGPRS = 128, 64
 FIRST_SGPR = 16
 """Scalar registers from here on are free for bodies."""
 LANE_BYTES = v(120)
@@ -138,4 +139,5 @@ def _code_object(body: Body, target: Target, copies: int) -> bytes:
     program.add("s_cmp_lg_u32", _COUNTER, 0)
     program.add("s_cbranch_scc1", "loop")
     program.settle()
-    return program.code_object(vgprs=128, lds=body.lds)
+    agprs = _AGPRS if program.is_gfx9 else 0
+    return program.code_object(vgprs=_VGPRS, agprs=agprs, lds=body.lds)

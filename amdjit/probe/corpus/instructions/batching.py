@@ -41,7 +41,15 @@ _MODES = {
     "FP16_OVFL": Mode(overflow=True),
     "no IEEE, no DX10_CLAMP": Mode(ieee=False, dx10_clamp=False),
 }
-_ROUNDING_PRODUCTS = ("v_mac_f16", "v_madmk_f16", "v_madak_f16", "v_mad_f16", "v_mad_legacy_f16")
+_OPEN = (
+    "v_mac_f16",
+    "v_madmk_f16",
+    "v_madak_f16",
+    "v_mad_f16",
+    "v_mad_legacy_f16",
+    "v_cvt_scalef32_",
+    "v_cvt_sr_f16_f32",
+)
 _FLOATS = ("f16", "f32", "f64", "bf16", "fp8", "bf8")
 
 
@@ -104,12 +112,12 @@ def rows_of(run: Run, sets: InstructionSet) -> Iterator[Row]:
 
 
 def _has_mode(row: Row, mode: str) -> bool:
-    """Return whether it is of interest in a mode. What FP16_OVFL does to a pole, and to products
-    that round before they are added, is not known."""
+    """Return whether it is of interest in a mode. What FP16_OVFL does to a pole, to products that
+    round before they are added, and to scaled conversions, is not known."""
     if not mode:
         return True
     has_floats = any(operand.spec.type.endswith(_FLOATS) for operand in row.operands)
-    is_open = row.opcode.traits.infinity is not None or row.opcode.mnemonic in _ROUNDING_PRODUCTS
+    is_open = row.opcode.traits.infinity is not None or row.opcode.mnemonic.startswith(_OPEN)
     return has_floats and not (_MODES[mode].overflow and is_open)
 
 

@@ -22,6 +22,14 @@ __all__ = ["Extent", "Form", "forms_of"]
 # What op_sel does to these on CDNA, and SDWA to this one, no ISA document says.
 _WITHOUT_SELECTION = ("v_alignbit_b32", "v_alignbyte_b32")
 _WITHOUT_PARTS = ("v_sat_pk_u8_i16",)
+# gfx950's own conversions: what most of their modifiers do, no ISA document says.
+_PLAIN_ON_CDNA = (
+    "v_cvt_scalef32_",
+    "v_ashr_pk_",
+    "v_cvt_sr_f16_f32",
+    "v_cvt_sr_bf16_f32",
+    "v_cvt_pk_bf16_f32",
+)
 _FULLY_TRIED = ("v_mov_b32", "v_add_f32", "v_add_f16")
 _QUADS = (0x1B, 0x4E, 0xB1, 0x00, 0xFF)
 _ROWS = (0x101, 0x10F, 0x111, 0x11F, 0x121, 0x12C, 0x140, 0x141)
@@ -78,7 +86,9 @@ def forms_of(row: Row) -> Iterator[Form]:
     yield from _with_constants(row)
     if row.format.name == "VOP3P":
         yield from _packed_forms(row)
-    elif row.format.name == "VOP3":
+    elif row.format.name == "VOP3" and not (
+        _is_gfx9(row) and row.opcode.mnemonic.startswith(_PLAIN_ON_CDNA)
+    ):
         yield from _long_forms(row)
     yield from _dpp_forms(row)
     # What SDWA's selections mean for two halves, no ISA document says.

@@ -4,7 +4,7 @@ lies near the best of them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from amdjit.probe.corpus.matrix.candidates import (
 from amdjit.probe.corpus.matrix.dots import dots_of, sums_of_dot
 from amdjit.probe.corpus.matrix.formats import Bits
 from amdjit.probe.corpus.matrix.operands import experiments_of, operands_of, sums_of
-from amdjit.probe.corpus.matrix.results import without_payloads
+from amdjit.probe.corpus.matrix.results import is_nan, without_payloads
 from amdjit.probe.corpus.matrix.rows import Row, row_of, rows_of
 from amdjit.probe.corpus.matrix.sums import Sums, joined
 
@@ -37,7 +37,8 @@ _ROUNDS = 3  # of changes near the best candidate
 class Finding:
     """What a row's results say. name: the candidate that fits best; is_exact: whether all sums do;
     wrong, sums: how many do not, of how many; others: candidates that fit as well, which this row's
-    results do not tell from it; by_experiment: how many sums of each do not fit."""
+    results do not tell from it; by_experiment: how many sums of each do not fit; is_nan_only:
+    whether these are NaN of other bits."""
 
     name: str
     is_exact: bool
@@ -45,10 +46,13 @@ class Finding:
     sums: int
     others: tuple[str, ...] = ()
     by_experiment: Mapping[str, int] = field(default_factory=dict)
+    is_nan_only: bool = False
 
     def __str__(self) -> str:
         if self.is_exact:
             return self.name
+        if self.is_nan_only:
+            return f"{self.name}; {self.wrong} of {self.sums} sums are NaN of other bits"
         where = ", ".join(f"{count} in {name}" for name, count in self.by_experiment.items())
         return f"nearest: {self.name}, but {self.wrong} of {self.sums} sums differ ({where})"
 
@@ -56,12 +60,13 @@ class Finding:
 @dataclass(frozen=True)
 class Evidence:
     """Sums of a row, and what a chip gave. experiments: their names; starts: where the sums of each
-    begin."""
+    begin. any_nan: whether one NaN fits as well as another."""
 
     sums: Sums
     given: Bits
     experiments: tuple[str, ...]
     starts: NDArray[np.int64]
+    any_nan: bool = False
 
     @classmethod
     def of(cls, sums: Mapping[str, Sums], given: Mapping[str, Bits]) -> Evidence:
@@ -73,8 +78,12 @@ class Evidence:
 
     def wrong(self, rule: Rule) -> Mapping[str, int]:
         """Return how many sums of each experiment a rule does not give; without those that fit."""
-        differs = (rule(self.sums) != self.given).astype(np.int64)
-        counts = np.add.reduceat(differs, self.starts)
+        found = rule(self.sums)
+        differs = found != self.given
+        if self.any_nan:
+            kind = self.sums.kinds[2]
+            differs &= ~(is_nan(found, kind) & is_nan(self.given, kind))
+        counts = np.add.reduceat(differs.astype(np.int64), self.starts)
         pairs = zip(self.experiments, counts, strict=True)
         return {name: int(count) for name, count in pairs if count}
 
@@ -92,9 +101,10 @@ class Evidence:
         ]
         places = np.concatenate(chosen)
         starts = np.concatenate([[0], np.cumsum([len(each) for each in chosen])[:-1]])
-        return Evidence(
-            self.sums.some(places), self.given[places], self.experiments, starts.astype(np.int64)
-        )
+        return replace(
+            self, sums=self.sums.some(places), given=self.given[places],
+            starts=starts.astype(np.int64),
+        )  # fmt: skip
 
 
 def identify(target: str, row: str, results: Mapping[str, NDArray[Any]]) -> Finding:
@@ -162,27 +172,44 @@ def _chosen(count: int, most: int) -> NDArray[np.int64]:
 
 
 def identify_sums(base: Rule, evidence: Evidence) -> Finding:
-    """Return the rule that fits sums, looked for near `base`."""
-    few, many = evidence.part(_FEW), evidence.part(_MOST)
-    result = evidence.sums.kinds[2]
-    candidates = candidates_for(base, result, evidence.sums.depth)
+    """Return the rule that fits sums, looked for near `base`: best with the bits of NaN, then
+    without them."""
+    result, depth = evidence.sums.kinds[2], evidence.sums.depth
+    candidates = candidates_for(base, result, depth)
+    many = evidence.part(_MOST)
+    for part in (many, replace(many, any_nan=True)):
+        few = part.part(_FEW)
+        exact = [
+            name
+            for name, rule in candidates.items()
+            if not few.wrong(rule) and not part.wrong(rule)
+        ]
+        if exact:
+            wrong = many.wrong(candidates[exact[0]])
+            return _finding(exact[0], wrong, many, tuple(exact[1:]), part.any_nan)
+    few = replace(many, any_nan=True).part(_FEW)
     scores = {name: few.wrong(rule) for name, rule in candidates.items()}
-    exact = [name for name in scores if not scores[name] and not many.wrong(candidates[name])]
-    if exact:
-        return Finding(exact[0], True, 0, many.size, tuple(exact[1:]))
     best = min(scores, key=lambda name: sum(scores[name].values()))
-    texts, rule = _refined(candidates[best], scores[best], few, result)
-    wrong = many.wrong(rule)
+    changes, rule = _refined(candidates[best], scores[best], few, result)
     named = [] if best == AS_EMULATED else [best]
-    shown = "; ".join([*named, *texts]) or AS_EMULATED
-    return Finding(shown, not wrong, sum(wrong.values()), many.size, (), wrong)
+    shown = "; ".join([*named, *changes]) or AS_EMULATED
+    is_nan_only = not replace(many, any_nan=True).wrong(rule)
+    return _finding(shown, many.wrong(rule), many, (), is_nan_only)
+
+
+def _finding(
+    name: str, wrong: Mapping[str, int], many: Evidence, others: tuple[str, ...], is_nan_only: bool
+) -> Finding:
+    return Finding(
+        name, not wrong, sum(wrong.values()), many.size, others, wrong, bool(wrong) and is_nan_only
+    )
 
 
 def _refined(
     rule: Rule, wrong: Mapping[str, int], few: Evidence, result: str
 ) -> tuple[list[str], Rule]:
     """Change one field after the other as long as more sums fit; return the changes in words."""
-    texts: list[str] = []
+    start = rule
     for _ in range(_ROUNDS):
         before = sum(wrong.values())
         for change in (each for options in changes_of(rule, result).values() for each in options):
@@ -190,7 +217,11 @@ def _refined(
             found = few.wrong(other) if other != rule else wrong
             if sum(found.values()) < sum(wrong.values()):
                 rule, wrong = other, found
-                texts.append(described(change))
         if not wrong or sum(wrong.values()) == before:
             break
-    return texts, rule
+    changed = {
+        each.name: getattr(rule, each.name)
+        for each in fields(rule)
+        if getattr(rule, each.name) != getattr(start, each.name)
+    }
+    return [described({name: value}) for name, value in changed.items()], rule

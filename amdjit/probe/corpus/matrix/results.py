@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.intrinsics.models import matrix_layouts, mfma_layouts
+from amdjit.probe.corpus.matrix.formats import FORMATS
 
-__all__ = ["hexadecimal", "typed", "without_payloads"]
+__all__ = ["hexadecimal", "is_nan", "typed", "without_payloads"]
 
 _DTYPES = {**mfma_layouts.DTYPES, **matrix_layouts.DTYPES}
 _SHOWN = 32  # numbers of a row that are shown
@@ -30,3 +31,10 @@ def hexadecimal(bits: NDArray[np.uint64]) -> str:
 def without_payloads(results: NDArray[Any]) -> NDArray[Any]:
     """Return floats whose NaN are all the same one."""
     return np.where(np.isnan(results), results.dtype.type(np.nan), results).astype(results.dtype)
+
+
+def is_nan(bits: NDArray[np.uint64], kind: str) -> NDArray[np.bool_]:
+    """Return which bits of results are NaN."""
+    form = FORMATS[kind]
+    size = bits & np.uint64((1 << form.bits - 1) - 1)
+    return size > np.uint64(form.top << form.fraction_bits)
