@@ -3,30 +3,54 @@ the emulator's, too."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
+from amdjit.examples import (
+    article_fragments,
+    dlrm,
+    flash_attention,
+    hgemv,
+    i8_gemm,
+    jacobi,
+    mlp,
+    perf_hgemm,
+    reduction,
+    saxpy,
+    simple_hgemm,
+    simple_sgemm,
+    transpose_shuffle,
+    transpose_wmma,
+    tuned_gemm,
+    user_intrinsic,
+    vector_add,
+    w4a16_gemm,
+    wide_k_int8,
+    wmma_gemm,
+    wmma_matmul,
+    wmma_matmul_f32_input,
+)
 from amdjit.probe.case import Batch, Case, Group, Results
 from amdjit.target import Feature, Target
 
 __all__ = ["EXAMPLES", "batches"]
 
-# Examples by their modules, with what they need of a processor.
-EXAMPLES: dict[str, Feature | None] = {
-    "vector_add": None, "saxpy": None, "reduction": None, "user_intrinsic": None,
-    "jacobi": None, "transpose_shuffle": None, "hgemv": None, "w4a16_gemm": None, "dlrm": None,
-    "simple_sgemm": Feature.MFMA, "simple_hgemm": None, "perf_hgemm": None, "tuned_gemm": None,
-    "i8_gemm": None, "flash_attention": None, "article_fragments": Feature.WAVE32,
+# Examples, with what they need of a processor.
+_NEEDS: dict[ModuleType, Feature | None] = {
+    vector_add: None, saxpy: None, reduction: None, user_intrinsic: None, jacobi: None,
+    transpose_shuffle: None, hgemv: None, w4a16_gemm: None, dlrm: None,
+    simple_sgemm: Feature.MFMA, simple_hgemm: None, perf_hgemm: None, tuned_gemm: None,
+    i8_gemm: None, flash_attention: None, article_fragments: Feature.WAVE32,
     **dict.fromkeys(
-        ("mlp", "transpose_wmma", "wide_k_int8", "wmma_gemm", "wmma_matmul",
-         "wmma_matmul_f32_input"),
+        (mlp, transpose_wmma, wide_k_int8, wmma_gemm, wmma_matmul, wmma_matmul_f32_input),
         Feature.WMMA_GFX12,
     ),
 }  # fmt: skip
+_MODULES = {module.__name__.rpartition(".")[2]: module for module in _NEEDS}
+EXAMPLES = {name: _NEEDS[module] for name, module in _MODULES.items()}
 _SLOW = ("tuned_gemm", "i8_gemm", "flash_attention", "article_fragments", "dlrm")
 _QUICK = ("vector_add", "saxpy", "reduction", "transpose_shuffle", "simple_hgemm")
 
@@ -53,8 +77,7 @@ def _cases(names: list[str], target: Target) -> Iterator[Case]:
 
 def _run(name: str) -> Results:
     """Run an example; its CheckError says in which way it differs from NumPy."""
-    main: Any = importlib.import_module(f"amdjit.examples.{name}").main
-    outcome = main()
+    outcome = _MODULES[name].main()
     reports = outcome if isinstance(outcome, list) else [outcome]
     return tuple(np.atleast_1d(report.result) for report in reports)
 

@@ -67,7 +67,7 @@ class Corpus:
 @cache
 def corpus() -> Corpus:
     """Read the stored programs."""
-    packed = resources.files("amdjit.probe.corpus.language").joinpath(FILE).read_bytes()
+    packed = resources.files(__name__.rpartition(".")[0]).joinpath(FILE).read_bytes()
     held = json.loads(lzma.decompress(packed))
     inputs = {
         kind: np.frombuffer(base64.b64decode(text), dtype).copy()
