@@ -19,7 +19,7 @@ class Timing:
     median, low, high: the median and its 95% confidence interval; an estimate has none, so all
     three are equal. samples: measured seconds, in order; empty for an estimate. by: "events", timed
     on the GPU, or "model", the cycle model's estimate: nothing was measured. device: such as
-    "hip:0" or "emulator:gfx1201". cycles: of the model. flops, bytes: that a launch computes and
+    "hip:0" or "emulator:gfx1201". cycles: of the model. flops, nbytes: what a launch computes and
     moves, if they were given. cold: whether the caches were flushed before each sample.
     """
 
@@ -31,7 +31,7 @@ class Timing:
     samples: tuple[float, ...] = ()
     cycles: int | None = None
     flops: float | None = None
-    bytes: float | None = None
+    nbytes: float | None = None
     cold: bool = False
 
     @property
@@ -47,7 +47,7 @@ class Timing:
     @property
     def gigabytes_per_second(self) -> float | None:
         """10^9 bytes a second, None if nobody said how many there are."""
-        return None if self.bytes is None else self.bytes / self.median / 1e9
+        return None if self.nbytes is None else self.nbytes / self.median / 1e9
 
     def __str__(self) -> str:
         rates = []
@@ -77,7 +77,7 @@ def timing_of(samples: Sequence[float], device: str, cold: bool = False) -> Timi
 
 def with_work(timing: Timing, flops: float | None, nbytes: float | None) -> Timing:
     """Return a timing with what a launch computes and moves."""
-    return replace(timing, flops=flops, bytes=nbytes)
+    return replace(timing, flops=flops, nbytes=nbytes)
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float, float]:
