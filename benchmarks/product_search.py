@@ -16,8 +16,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
-
 import numpy as np
 
 import amdjit
@@ -98,6 +96,7 @@ def reason_of(candidate: Any) -> str:
 
 def main() -> None:
     """Search and print."""
+    os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
     parser = argparse.ArgumentParser()
     parser.add_argument("file", type=Path)
     parser.add_argument("--kind", default="fp8", choices=DTYPES)

@@ -29,8 +29,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
-
 import numpy as np
 from measurement import HERE, ROOT, save, table
 from product_forms import PUBLISHED, Estimate, estimated, rank_forms
@@ -282,6 +280,7 @@ def agreement(static: dict[str, Any], by_model: dict[str, Any]) -> float:
 
 def main() -> None:
     """Print and save."""
+    os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
     parser = argparse.ArgumentParser()
     parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
     parser.add_argument("--size", type=int, default=4096)

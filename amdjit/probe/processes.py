@@ -11,12 +11,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from amdjit.forking import Lock
 
 __all__ = ["Ended", "Processes", "scrubbed"]
 
@@ -66,7 +67,7 @@ class Processes:
     emulator: tuple[str, ...] = _CHILD
     environment: Mapping[str, str] = field(default_factory=dict)
     _live: set[subprocess.Popen[bytes]] = field(default_factory=set)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: Lock = field(default_factory=Lock)
     _is_closed: bool = False
 
     def on_chip(self, seconds: float, *arguments: str) -> Ended:

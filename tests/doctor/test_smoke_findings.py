@@ -90,10 +90,10 @@ def test_a_crash_is_a_finding_with_the_kernel_that_ran(tmp_path: Path) -> None:
 
 @needs_standin
 def test_a_hang_is_a_finding_with_the_kernel_that_ran(tmp_path: Path) -> None:
-    run = tried(variables(behind=True, hang="hipModuleLaunchKernel"), seconds=25)
+    run = tried(variables(behind=True, hang="hipModuleLaunchKernel"), seconds=12)
     finding = found(tmp_path, run)
     assert finding.state is State.PROBLEM
-    assert finding.found == "hip:0: during saxpy the process did not end within 25 s"
+    assert finding.found == "hip:0: during saxpy the process did not end within 12 s"
     assert "--seconds" in finding.remedy
 
 

@@ -51,6 +51,8 @@ def expected_files() -> set[str]:
         modules
         | page
         | {
+            "amdjit/ahead_of_time/metadata_schema.json",
+            "amdjit/probe/corpus/language/programs.json.xz",
             "amdjit/py.typed",
             "amdjit/intrinsics/amdgcn.pyi",
             "amdjit/intrinsics/builtins/amdgcn_builtins.tsv",

@@ -128,6 +128,7 @@ def test_slower_units_fit_to_their_values_and_nothing_else_changes(
     assert differing(fit_measurements(slower, GFX1201, values)) == {}
 
 
+@pytest.mark.exhaustive
 def test_slower_memory_is_named_and_fits() -> None:
     chip = replace(CHIPS[0], **SMALL)
     found = measured(MEMORY, {**SMALL_VALUES, **SLOWER_MEMORY}, SMALL)
