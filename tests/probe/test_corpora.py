@@ -20,12 +20,12 @@ import pytest
 import amdjit
 import amdjit.examples
 from amdjit.probe.case import Case, bits_of
-from amdjit.probe.corpus import approximate, examples, language, matrix, memory
+from amdjit.probe.corpus import approximate, batches, examples, language, matrix, memory
 from amdjit.probe.corpus.language import stored
 from amdjit.probe.corpus.matrix.cases import cases_of
 from amdjit.probe.corpus.matrix.rows import row_of, rows_of
 from amdjit.probe.corpus.memory import atomic_cases
-from amdjit.target import EMULATED, Target, find_target
+from amdjit.target import EMULATED, Target, find_target, read_target
 
 FAMILIES = ("gfx1201", "gfx1100", "gfx942")
 ROWS = {
@@ -274,3 +274,9 @@ def test_an_examples_results_are_what_it_compared() -> None:
 def test_every_example_is_in_the_corpus() -> None:
     found = {each.name for each in pkgutil.iter_modules(amdjit.examples.__path__)}
     assert found - {"report", "waves"} == set(examples.EXAMPLES)
+
+
+@pytest.mark.parametrize("name", ["gfx1030", "gfx1250"])
+def test_what_is_not_emulated_is_measured_only(name: str) -> None:
+    found = batches(read_target(name))
+    assert [batch.name for batch in found] == ["timing/launches"]

@@ -39,8 +39,10 @@ _ROOM = Path(__file__).parents[1]
 
 
 def batches(target: Target) -> tuple[Batch, ...]:
-    """Return the batches for a processor, in the order in which they run."""
-    found = [batch for module in _MODULES for batch in module.batches(target)]
+    """Return the batches for a processor, in the order in which they run: of one that is not
+    emulated, which nothing can be compared with, the measurements only."""
+    modules = _MODULES if target.is_emulated else (timing,)
+    found = [batch for module in modules for batch in module.batches(target)]
     order = list(Group)
     return tuple(sorted(found, key=lambda batch: order.index(batch.group)))
 
