@@ -68,10 +68,14 @@ class Cells:
         program.add(f"{name}_{verb}_b128", *operands, base, offset=at)
 
     def _places(self, program: Program, shift: int) -> None:
-        """Compute each lane's addresses."""
+        """Compute each lane's addresses, in the area of its own wave: cells of another size would
+        else lie in those of other waves, which run at any time."""
         program.settle()
         program.add("v_lshlrev_b32_e32", LDS_PLACE, shift, v(0))
-        program.add("v_lshlrev_b32_e32", GLOBAL, shift - 2, PLACE)
+        program.safe("v_lshlrev_b32_e32", GLOBAL, 2, v(0))
+        program.safe("v_sub_nc_u32_e32", GLOBAL, PLACE, GLOBAL)
+        program.safe("v_lshlrev_b32_e32", GLOBAL, AREA_DWORDS.bit_length() - 1, GLOBAL)
+        program.safe("v_add_nc_u32_e32", GLOBAL, GLOBAL, LDS_PLACE)
         program.add("v_mov_b32_e32", SCRATCH, 0)
         low, high = v(FLAT.index), v(FLAT.index + 1)
         program.add("v_mov_b32_e32", high, s(OUTPUT.index + 1))

@@ -32,6 +32,8 @@ __all__ = ["memory_trials"]
 _DATA = {"vdata": v(8), "data0": v(8), "data1": v(100), "vdst": v(64)}
 _PLACES = {"vdata": 0, "data0": 0, "data1": 1, "vdst": 2}
 _RESOURCE, _OFFSET_SCALAR = s(44, 4), s(30)
+# Where the wave's own cells begin, for addresses by lane number, which all workgroups share.
+_OWN_BASE = s(32, 2)
 _OFFSET = 16
 _BLOCK_DWORDS = 32
 _BLOCK_MASK = 0x5A5A33CC
@@ -189,7 +191,8 @@ def _plan_operand(plan: _Plan, row: Row, access: Access, operand: OperandRow) ->
     elif role == "soffset":
         plan.values.append(_OFFSET_SCALAR)
     elif role == "saddr":
-        base: Value = OUTPUT if operand.dwords == 2 else s(31)
+        whole = OUTPUT if _has_address(row) else _OWN_BASE
+        base: Value = whole if operand.dwords == 2 else s(31)
         plan.values.append(base if form.has_base else None)
     else:
         plan.values.append(_address(row, form))
@@ -230,6 +233,10 @@ def _add(program: Program, plan: _Plan, code: bytes) -> None:
     plan.cells.fill(program)
     program.add("s_mov_b32", _OFFSET_SCALAR, _OFFSET // 2)
     program.add("s_mov_b32", s(31), 0)
+    low, high = s(_OWN_BASE.index), s(_OWN_BASE.index + 1)
+    program.safe("v_readfirstlane_b32", low, GLOBAL)
+    program.safe("s_add_co_u32", low, low, s(OUTPUT.index))
+    program.safe("s_add_co_ci_u32", high, s(OUTPUT.index + 1), 0)
     if plan.form.resource is not None:
         plan.form.resource.add(program, _RESOURCE, GLOBAL)
     if plan.m0 is not None:

@@ -11,12 +11,13 @@ from amdjit.abi.buffer_formats import BUFFER_FORMATS, unified_format
 from amdjit.emulator.decoder.instruction import Register
 from amdjit.emulator.decoder.instruction_set import InstructionSet
 from amdjit.emulator.decoder.rows import Row
-from amdjit.probe.machine_code import OUTPUT, PLACE, Program, s
+from amdjit.probe.corpus.instructions.cells import AREA_DWORDS
+from amdjit.probe.machine_code import OUTPUT, Program, s
 
 __all__ = ["Resource", "resources_of"]
 
 _CELL = 32
-_AREA = 512 * _CELL
+_AREA = 512 * 4 * AREA_DWORDS
 _RAW = 3 << 28
 _PLAIN, _PLAIN_HALF = "32_UINT", "16_UINT"
 # gfx9's data formats by the widths of their components, and its number formats.
@@ -51,7 +52,7 @@ class Resource:
         program.add("s_mov_b32", s(first + 2), self.records)
         program.add("s_mov_b32", s(first + 3), self.word)
         if self.stride:
-            program.add("v_lshrrev_b32_e32", address, 2, PLACE)
+            program.add("v_lshrrev_b32_e32", address, _CELL.bit_length() - 1, address)
         program.settle()
 
 
@@ -69,7 +70,7 @@ def resources_of(row: Row) -> Iterator[Resource]:
     given = {**common, "format": _numbers(sets)[plain]} if typed else common
     word = _word(sets, plain)
     yield Resource("some out of range", {**given, "offen": 1}, records=_AREA // 3 + 3, word=word)
-    yield Resource("idxen", {**given, "idxen": 1}, _CELL, 400, word & ~_RAW)
+    yield Resource("idxen", {**given, "idxen": 1}, _CELL, 1600, word & ~_RAW)
 
 
 @cache
