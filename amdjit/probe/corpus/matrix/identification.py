@@ -93,7 +93,7 @@ class Evidence:
         return len(self.given)
 
     def part(self, most: int) -> Evidence:
-        """Return at most so many sums of each experiment."""
+        """Return at most `most` sums of each experiment."""
         ends = [*self.starts[1:], len(self.given)]
         chosen = [
             start + _chosen(int(end - start), most)

@@ -35,7 +35,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """clang's name, with the formats of a scaled product behind it."""
+        """clang's name, followed by the formats of a scaled product."""
         return " ".join((self.instruction.name, *(self.formats or ())))
 
     @property
