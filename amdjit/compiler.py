@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import types
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgpack
 
@@ -15,16 +16,23 @@ from amdjit import backend
 from amdjit.backend.early import code_cache, sign_of
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import codes
+from amdjit.diagnostics.errors import BackendError
 from amdjit.disk_cache import DiskCache
 from amdjit.frontend import definition_span, type_kernel
 from amdjit.garbage import collector_paused
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
+from amdjit.late import late
 from amdjit.launching.array_facts import type_outside
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, Environment
 from amdjit.tree.verifier import verify
 from amdjit.types import Array
+
+if TYPE_CHECKING:
+    from amdjit.inspection import impossible
+else:
+    impossible = late("amdjit.inspection.impossible")
 
 __all__ = ["compile_kernel", "keep_built"]
 
@@ -94,23 +102,48 @@ def _build(
 ) -> tuple[str, bytes]:
     """Return the optimised IR and the linked code object, from the disk cache where the same IR was
     built before."""
-    linker = backend.find_linker(environment)
     bitcode = tuple(backend.read_library(file) for file in libraries)
     key = _key_of_built(llvm, options, environment, bitcode, cache)
     built = cache.get(key)
     if built is None:
         optimized = backend.optimise(llvm, options.target, options, bitcode, environment)
+        plain = optimized
         if options.debug_variables:
             undescribed = backend.without_records(llvm)
             plain = backend.optimise(undescribed, options.target, options, bitcode, environment)
-            pair = backend.link_with_variables(plain, optimized, options, linker, environment)
-        else:
-            relocatable = backend.emit_object(optimized, options.target, options, environment)
-            pair = optimized, backend.link(relocatable, linker)
-        built = msgpack.packb(pair)
+        built = msgpack.packb(_possible(plain, optimized, options, environment))
         cache.put(key, built)
     text, code_object = msgpack.unpackb(built)
     return text, code_object
+
+
+def _possible(
+    plain: str, optimized: str, options: CompileOptions, environment: Environment
+) -> tuple[str, bytes]:
+    """Return optimised IR and its code object, all of whose instructions the target has.
+
+    BackendError with the source line if LLVM makes others. What stands in the kernel as assembly
+    text is not refused: that may be data.
+    """
+    pair = _linked(plain, optimized, options, environment)
+    if impossible.impossible_instruction(pair[1], options.wave_size) is None:
+        return pair
+    plain, optimized = map(backend.keep_moves_apart, (plain, optimized))
+    pair = _linked(plain, optimized, options, environment)
+    found = impossible.impossible_instruction(pair[1], options.wave_size)
+    if found is not None and not backend.has_inline_assembly(optimized):
+        raise BackendError(str(found))
+    return pair
+
+
+def _linked(
+    plain: str, optimized: str, options: CompileOptions, environment: Environment
+) -> tuple[str, bytes]:
+    linker = backend.find_linker(environment)
+    if options.debug_variables:
+        return backend.link_with_variables(plain, optimized, options, linker, environment)
+    relocatable = backend.emit_object(optimized, options.target, options, environment)
+    return optimized, backend.link(relocatable, linker)
 
 
 def _key_of_built(

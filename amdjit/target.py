@@ -88,12 +88,6 @@ class Target:
         half (RDNA 3 ISA, DS_BPERMUTE_B32; RDNA 4 ISA, the same)."""
         return self.isa[0] not in (10, 11)
 
-    @property
-    def merges_moves_only_with_registers(self) -> bool:
-        """Whether a VOP3 instruction with DPP exists, but not with a scalar or a constant as its
-        second source (LLVM: RDNA 3.5 and newer have those)."""
-        return (11, 0, 0) <= self.isa < (11, 5, 0)
-
     def __str__(self) -> str:
         return self.id
 

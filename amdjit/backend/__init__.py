@@ -22,8 +22,10 @@ from amdjit.backend.tools import Linker, OwnLinker, find_linker, find_lld
 if TYPE_CHECKING:
     from amdjit.backend.assembler import find_assembler
     from amdjit.backend.assembly import annotate_assembly, list_assembly
+    from amdjit.backend.checks import has_inline_assembly
     from amdjit.backend.emit import emit_object
     from amdjit.backend.guarded import emit_assembly, optimise
+    from amdjit.backend.moved_lanes import keep_moves_apart
     from amdjit.backend.variables import link_with_variables, without_records
 
 __all__ = [
@@ -37,6 +39,8 @@ __all__ = [
     "find_linker",
     "find_lld",
     "find_ocml",
+    "has_inline_assembly",
+    "keep_moves_apart",
     "link",
     "link_with_variables",
     "list_assembly",
@@ -55,6 +59,8 @@ _MODULES = {
     "find_assembler": "amdjit.backend.assembler",
     "emit_assembly": "amdjit.backend.guarded",
     "emit_object": "amdjit.backend.emit",
+    "has_inline_assembly": "amdjit.backend.checks",
+    "keep_moves_apart": "amdjit.backend.moved_lanes",
     "link_with_variables": "amdjit.backend.variables",
     "optimise": "amdjit.backend.guarded",
     "without_records": "amdjit.backend.variables",

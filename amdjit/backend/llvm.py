@@ -19,13 +19,9 @@ from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inl
 from amdjit.backend.halves_of_ones import keep_halves_of_ones
 from amdjit.backend.lds import place_lds_arrays
 from amdjit.backend.libraries import with_libraries
+from amdjit.backend.masked_factors import keep_masked_factors
 from amdjit.backend.meeting_values import keep_meeting_values
-from amdjit.backend.moved_lanes import (
-    has_moves,
-    impossible_move,
-    keep_moves_apart,
-    refuse_impossible_moves,
-)
+from amdjit.backend.moved_lanes import keep_moved_values
 from amdjit.backend.products_in_place import keep_products_in_place
 from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
@@ -65,22 +61,9 @@ def optimise(
             _run_pipeline(module, llvm.create_pass_builder(machine, tuning))
             text = place_lds_arrays(str(module), module, machine.target_data)
             text = keep_signs_of_zeros(keep_narrow_loads(text, target), target)
-            text = keep_products_in_place(keep_halves_of_ones(text), target)
-            text = cut_long_blocks(keep_meeting_values(text))
-        return _with_possible_moves(text, machine, target, options)
-
-
-def _with_possible_moves(
-    text: str, machine: llvm.TargetMachine, target: Target, options: CompileOptions
-) -> str:
-    """Return optimised IR that LLVM makes no impossible instruction of: see `moved_lanes`."""
-    if not has_moves(text, target):
-        return text
-    if impossible_move(_assembly(text, machine, target, options)) is None:
-        return text
-    text = keep_moves_apart(text)
-    refuse_impossible_moves(_assembly(text, machine, target, options), target)
-    return text
+            text = keep_masked_factors(keep_halves_of_ones(text))
+            text = keep_products_in_place(text, target)
+            return cut_long_blocks(keep_meeting_values(keep_moved_values(text, target)))
 
 
 def _run_pipeline(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
@@ -98,15 +81,9 @@ def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> st
     """Return LLVM's assembly text of optimised IR, with comments; BackendError in LLVM's words."""
     with _LOCK:
         machine = _machine(target, options.wave_size, options.opt_level)
-        return _assembly(llvm_text, machine, target, options)
-
-
-def _assembly(
-    llvm_text: str, machine: llvm.TargetMachine, target: Target, options: CompileOptions
-) -> str:
-    with _checked_for_emission(llvm_text, machine, target, options) as module:
-        machine.set_asm_verbosity(True)
-        return str(machine.emit_assembly(module))
+        with _checked_for_emission(llvm_text, machine, target, options) as module:
+            machine.set_asm_verbosity(True)
+            return str(machine.emit_assembly(module))
 
 
 def emit_object_or_assembly(llvm_text: str, target: Target, options: CompileOptions) -> bytes | str:

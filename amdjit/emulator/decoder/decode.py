@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from amdjit.emulator.decoder.alu import decode_alu
-from amdjit.emulator.decoder.errors import InvalidField, UndecodableInstruction
+from amdjit.emulator.decoder.errors import InvalidField, NotDecoded, UndecodableInstruction
 from amdjit.emulator.decoder.formats import format_of, refused_class
 from amdjit.emulator.decoder.gfx9 import alu as gfx9_alu
 from amdjit.emulator.decoder.gfx9 import matrix as gfx9_matrix
@@ -54,7 +54,7 @@ def decode(
             int.from_bytes(window[start : start + 4], "little")
             for start in range(0, len(window) & ~3, 4)
         )
-        raise UndecodableInstruction(pc, words, str(error)) from None
+        raise UndecodableInstruction(pc, words, str(error), error.size) from None
 
 
 def decode_all(
@@ -81,9 +81,9 @@ def _decode_bits(
     form = format_of(formats, top, (bits >> formats.segment_shift) & 3)
     if form is None:
         refused = refused_class(formats, top)
-        raise InvalidField(
-            f"{refused} instructions are not supported" if refused else "unknown format"
-        )
+        if refused is None:
+            raise InvalidField("unknown format")
+        raise NotDecoded(refused.name, refused.sizes[bits & 1])
     if form.name == "VOPD":
         if wave_size != 32:
             raise InvalidField("dual-issue instructions exist in wave32 only")
@@ -95,11 +95,9 @@ def _decode_bits(
         row = row or gfx9_matrix.scaled_row(bits, instruction_set)
     if row is None:
         refused = instruction_set.refused.get((form.name, code))
-        raise InvalidField(
-            f"{refused} instructions are not supported"
-            if refused
-            else f"unknown {form.name} opcode {code}"
-        )
+        if refused is None:
+            raise InvalidField(f"unknown {form.name} opcode {code}")
+        raise NotDecoded(refused, form.size)
     if instruction_set.accumulation is not Accumulation.NONE:
         return _GFX9_DECODERS.get(row.format.name, gfx9_alu.decode_alu)(row, bits, available, pc)
     return _DECODERS.get(form.name, decode_alu)(row, bits, available, pc)

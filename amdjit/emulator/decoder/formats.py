@@ -78,13 +78,25 @@ class Format:
         return self.prefix << (32 - self.prefix_bits) | (self.segment or 0) << self.segment_shift
 
 
+@dataclass(frozen=True, slots=True)
+class NotDecodedFormat:
+    """A class of instructions that are known but not decoded.
+
+    sizes: bytes if the first bit is clear, and if it is set.
+    """
+
+    prefix: int
+    prefix_bits: int
+    name: str
+    sizes: tuple[int, int] = (8, 8)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Formats:
-    """The formats of a processor family. refused: prefix, its bits, and the class of instructions
-    that are known but not decoded."""
+    """The formats of a processor family: those that are decoded, and the others."""
 
     listed: tuple[Format, ...]
-    refused: tuple[tuple[int, int, str], ...]
+    refused: tuple[NotDecodedFormat, ...]
     segment_shift: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -256,10 +268,10 @@ def format_of(formats: Formats, top: int, segment: int) -> Format | None:
 
 
 @cache
-def refused_class(formats: Formats, top: int) -> str | None:
+def refused_class(formats: Formats, top: int) -> NotDecodedFormat | None:
     """Return the class of an instruction that is deliberately not decoded, by the top bits of its
     first dword."""
-    for prefix, bits, name in formats.refused:
-        if top >> (9 - bits) == prefix:
-            return name
+    for refused in formats.refused:
+        if top >> (9 - refused.prefix_bits) == refused.prefix:
+            return refused
     return None

@@ -12,6 +12,7 @@ from amdjit.emulator.decoder.formats import (
     Field,
     Format,
     Formats,
+    NotDecodedFormat,
     opcode_field,
 )
 
@@ -120,9 +121,9 @@ _SCALAR_MEMORY = Format(
     ),
 )
 _REFUSED = (
-    (0b110101, 6, "interpolation (VINTRP)"),
-    (0b111100, 6, "image (MIMG)"),
-    (0b110001, 6, "export"),
+    NotDecodedFormat(0b110101, 6, "interpolation (VINTRP)", (4, 4)),
+    NotDecodedFormat(0b111100, 6, "image (MIMG)"),
+    NotDecodedFormat(0b110001, 6, "export"),
 )
 _LDS_FIELDS = (
     Field("vdst", 56, 8, "v8"),

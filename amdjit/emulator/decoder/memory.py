@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from amdjit.emulator.decoder.errors import InvalidField
+from amdjit.emulator.decoder.errors import InvalidField, NotDecoded
 from amdjit.emulator.decoder.formats import LITERAL, NULL, Field, Format
 from amdjit.emulator.decoder.instruction import Instruction, Operand
 from amdjit.emulator.decoder.operands import scalar_register, source_operand, vector_register
@@ -142,7 +142,7 @@ def _lds_immediates(row: Row, bits: int) -> dict[str, int]:
         raise InvalidField(f"{row.opcode.mnemonic} has no offset")
     gds = row.format.find("gds")
     if gds and gds.read(bits):
-        raise InvalidField("global data share (GDS) instructions are not supported")
+        raise NotDecoded("global data share (GDS)", row.format.size)
     access = row.opcode.traits.memory
     if access and access.has_two_addresses:
         return {"offset0": bits & 0xFF, "offset1": (bits >> 8) & 0xFF}

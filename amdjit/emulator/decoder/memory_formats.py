@@ -12,6 +12,7 @@ from amdjit.emulator.decoder.formats import (
     Field,
     Format,
     Formats,
+    NotDecodedFormat,
     opcode_field,
 )
 
@@ -119,9 +120,9 @@ GFX12_FORMATS = Formats(
         ),
     ),
     (
-        (0b110100, 6, "image (VIMAGE, BVH included)"),
-        (0b111001, 6, "image (VSAMPLE)"),
-        (0b111110, 6, "export"),
+        NotDecodedFormat(0b110100, 6, "image (VIMAGE, BVH included)", (12, 12)),
+        NotDecodedFormat(0b111001, 6, "image (VSAMPLE)", (12, 12)),
+        NotDecodedFormat(0b111110, 6, "export"),
     ),
 )
 
@@ -230,5 +231,9 @@ GFX11_FORMATS = Formats(
             (*_GFX11_BUFFER_FIELDS, Field("format", 19, 7)),
         ),
     ),
-    ((0b111100, 6, "image (MIMG, BVH included)"), (0b111110, 6, "export")),
+    (
+        # The first bit is NSA: addresses in several registers take one more dword.
+        NotDecodedFormat(0b111100, 6, "image (MIMG, BVH included)", (8, 12)),
+        NotDecodedFormat(0b111110, 6, "export"),
+    ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from amdjit.emulator.decoder.errors import InvalidField
+from amdjit.emulator.decoder.errors import InvalidField, NotDecoded
 from amdjit.emulator.decoder.formats import LITERAL
 from amdjit.emulator.decoder.gfx9.operands import (
     scalar_register,
@@ -115,7 +115,7 @@ def _lds_immediates(row: Row, bits: int) -> dict[str, int]:
         if _bit(row, bits, name) and not _has(row, name):
             raise InvalidField(f"{row.opcode.mnemonic} has no {name}")
     if _bit(row, bits, "gds"):
-        raise InvalidField("global data share (GDS) instructions are not supported")
+        raise NotDecoded("global data share (GDS)", row.format.size)
     if not row.operands and bits & 0xFFFF:
         raise InvalidField(f"{row.opcode.mnemonic} has no offset")
     access = row.opcode.traits.memory
