@@ -126,11 +126,12 @@ def _possible(
     text is not refused: that may be data.
     """
     pair = _linked(plain, optimized, options, environment)
-    if impossible.impossible_instruction(pair[1], options.wave_size) is None:
+    size = options.wave_size
+    if impossible.impossible_instruction(pair[1], options.target, size) is None:
         return pair
     plain, optimized = map(backend.keep_moves_apart, (plain, optimized))
     pair = _linked(plain, optimized, options, environment)
-    found = impossible.impossible_instruction(pair[1], options.wave_size)
+    found = impossible.impossible_instruction(pair[1], options.target, size)
     if found is not None and not backend.has_inline_assembly(optimized):
         raise BackendError(str(found))
     return pair

@@ -53,6 +53,8 @@ _ALL = frozenset({"15", "-1"})
 _FLOATS = {"half": "f16", "float": "f32", "double": "f64"}
 _FLOATS_OF = {16: "half", 32: "float", 64: "double"}
 _BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
+# Names of moves behind which a fence stands.
+_KEPT, _APART = "%amdjit.kept.", "%amdjit.apart."
 # The first processors that have DPP in instructions of three operands.
 _IN_THREE_OPERANDS = (11, 0, 0)
 
@@ -80,7 +82,7 @@ _NOT_FROM_OPERANDS = ("amdgcn.", "experimental.", "ptrmask")
 
 def keep_moves_apart(llvm_text: str) -> str:
     """Return optimised IR in which no move becomes part of another instruction."""
-    return _fenced(llvm_text, lambda move: True)
+    return _fenced(llvm_text, lambda move: not move["name"].startswith(_KEPT), _APART)
 
 
 def keep_moved_values(llvm_text: str, target: Target) -> str:
@@ -105,7 +107,7 @@ def keep_moved_values(llvm_text: str, target: Target) -> str:
             values[start] = _Values(llvm_text[start : llvm_text.index("\n}", start)])
         return not values[start].differ(_operands(move)[-1])
 
-    return _fenced(llvm_text, is_wrong)
+    return _fenced(llvm_text, is_wrong, _KEPT)
 
 
 def _operands(move: re.Match[str]) -> list[str]:
@@ -172,7 +174,7 @@ def _called(what: str, rest: str) -> str:
     return found[1] if found else ""
 
 
-def _fenced(llvm_text: str, is_fenced: Callable[[re.Match[str]], bool]) -> str:
+def _fenced(llvm_text: str, is_fenced: Callable[[re.Match[str]], bool], prefix: str) -> str:
     declarations: dict[str, None] = {}
 
     def fenced(move: re.Match[str]) -> str:
@@ -183,15 +185,15 @@ def _fenced(llvm_text: str, is_fenced: Callable[[re.Match[str]], bool]) -> str:
         whole = _floats_like(type)
         called = f"{whole} @llvm.arithmetic.fence.{_mangled(whole)}({whole}"
         declarations[f"declare {called})"] = None
-        made = f"%amdjit.moved.{move.start()}"
+        made = f"{prefix}{move.start()}"
         # The result keeps the name: LLVM wants names that are numbers to be in order.
         if whole == type:
             return f"  {made} = {move['call']}\n  {name} = call {called} {made})"
         return (
             f"  {made} = {move['call']}\n"
             f"  {made}.float = bitcast {type} {made} to {whole}\n"
-            f"  {made}.kept = call {called} {made}.float)\n"
-            f"  {name} = bitcast {whole} {made}.kept to {type}"
+            f"  {made}.fenced = call {called} {made}.float)\n"
+            f"  {name} = bitcast {whole} {made}.fenced to {type}"
         )
 
     text = _MOVE.sub(fenced, llvm_text)

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject
-from amdjit.code_object.elf import read_elf
-from amdjit.code_object.target_flags import target_of_flags
+from amdjit.code_object.elf import ElfFile, read_elf
 from amdjit.emulator.decoder import UndecodableInstruction, decode, instruction_set_of
+from amdjit.emulator.decoder.instruction_set import InstructionSet
 from amdjit.garbage import collector_paused
+from amdjit.target import Target
 
 __all__ = ["ImpossibleInstruction", "impossible_instruction"]
 
@@ -37,32 +38,34 @@ class ImpossibleInstruction:
         )
 
 
-def impossible_instruction(code_object: bytes, wave_size: int) -> ImpossibleInstruction | None:
+def impossible_instruction(
+    code_object: bytes, target: Target, wave_size: int
+) -> ImpossibleInstruction | None:
     """Return the first bytes in the functions of a linked code object that are no instruction of
     its processor; None if there are none, or if amdjit does not decode that processor."""
-    processor = target_of_flags(read_elf(code_object)).name
+    sets = instruction_set_of(target.name)
+    if sets is None:
+        return None
     with collector_paused():
-        found = next(_impossible(code_object, processor, wave_size), None)
+        found = next(_impossible(read_elf(code_object), wave_size, sets), None)
     if found is None:
         return None
     place = CodeObject.read(code_object).line_of(found.pc)
-    return ImpossibleInstruction(processor, found, place)
+    return ImpossibleInstruction(target.name, found, place)
 
 
 def _impossible(
-    code_object: bytes, processor: str, wave_size: int
+    elf: ElfFile, wave_size: int, sets: InstructionSet
 ) -> Iterator[UndecodableInstruction]:
-    sets = instruction_set_of(processor)
-    elf = read_elf(code_object)
     section = elf.section(".text")
-    if sets is None or section is None:
+    if section is None:
         return
     code = elf.section_data(section)
     for symbol in elf.symbols():
-        start = symbol.address - section.address
-        if not symbol.is_function or not 0 <= start < len(code):
+        offset = symbol.address - section.address
+        if not symbol.is_function or not 0 <= offset < len(code):
             continue
-        offset, end = start, start + symbol.size
+        end = offset + symbol.size
         while offset < end:
             try:
                 offset += decode(code, offset, section.address + offset, wave_size, sets).size
