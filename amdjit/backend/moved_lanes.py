@@ -72,11 +72,13 @@ _PER_LANE = (
 )
 _PER_LANE_OPERATIONS = frozenset({"atomicrmw", "cmpxchg"})
 # What is in a VGPR if an operand is. Vectors that are put together may hold constants, too.
-_FROM_OPERANDS = frozenset(
-    "add sub mul udiv sdiv urem srem and or xor shl lshr ashr fadd fsub fmul fdiv frem fneg trunc "
-    "zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint inttoptr bitcast addrspacecast "
-    "getelementptr select icmp fcmp phi freeze load extractelement extractvalue".split()
-)
+_FROM_OPERANDS = frozenset({
+    "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "and", "or", "xor", "shl", "lshr", "ashr",
+    "fadd", "fsub", "fmul", "fdiv", "frem", "fneg", "trunc", "zext", "sext", "fptrunc", "fpext",
+    "fptoui", "fptosi", "uitofp", "sitofp", "ptrtoint", "inttoptr", "bitcast", "addrspacecast",
+    "getelementptr", "select", "icmp", "fcmp", "phi", "freeze", "load", "extractelement",
+    "extractvalue",
+})  # fmt: skip
 _NOT_FROM_OPERANDS = ("amdgcn.", "experimental.", "ptrmask")
 
 

@@ -124,7 +124,7 @@ def results_of_same(x: Any, n: int) -> list[Any]:
         np.maximum(np.maximum(alike, a), b),
         (n + a) << 5,
         n * a + b,
-        np.where(7 < a, 3, 4),
+        np.where(a > 7, 3, 4),
         (alike + a) >> 3,
         b - n - a,
     ]

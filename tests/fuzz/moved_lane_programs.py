@@ -132,9 +132,7 @@ def leaf(program: Program, type: Scalar) -> Value:
         if type is i32 and random.random() < 0.5:
             return program.keep(type, "n", UNIFORM)
         return program.keep(type, f"a_{type}[{place}]", array[place], bound)
-    return program.keep(
-        type, f"a_{type}[t + {place}]", array[place : place + LANES], bound
-    )
+    return program.keep(type, f"a_{type}[t + {place}]", array[place : place + LANES], bound)
 
 
 def operand(program: Program, type: Scalar) -> Value:

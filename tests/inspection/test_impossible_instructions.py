@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import amdjit
-from amdjit import backend, compiler, f32, i32
+from amdjit import backend, f32, i32
 from amdjit.code_object.elf import read_elf
 from amdjit.emulator.decoder import UndecodableInstruction, decode, instruction_set_of
 from amdjit.inspection.impossible import impossible_instruction
@@ -125,6 +125,18 @@ def test_moves_are_kept_apart_before_a_kernel_is_refused(spoiling: list[int]) ->
     code = compiled()
     assert impossible_instruction(code.code_object, code.target, 32) is None
     assert spoiling[1] == 2
+
+
+def test_data_that_a_kernel_has_as_assembly_text_is_not_refused() -> None:
+    @instruction("s_branch 1\n.long 0xffffffff\nv_mov_b32 {result}, {x}")
+    def skip_data(x: i32) -> i32:
+        return x
+
+    def kernel(x, out):
+        out[amdjit.threadIdx.x] = skip_data(x[amdjit.threadIdx.x])
+
+    code = amdjit.kernel(warnings=False)(kernel).compile(i32[:], i32[:], target="gfx1201")
+    assert impossible_instruction(code.code_object, code.target, 32) is not None
 
 
 @pytest.mark.parametrize(

@@ -80,10 +80,10 @@ def _decode_bits(
     formats = instruction_set.formats
     form = format_of(formats, top, (bits >> formats.segment_shift) & 3)
     if form is None:
-        refused = refused_class(formats, top)
-        if refused is None:
+        other = refused_class(formats, top)
+        if other is None:
             raise InvalidField("unknown format")
-        raise NotDecoded(refused.name, refused.sizes[bits & 1])
+        raise NotDecoded(other.name, other.sizes[bits & 1])
     if form.name == "VOPD":
         if wave_size != 32:
             raise InvalidField("dual-issue instructions exist in wave32 only")

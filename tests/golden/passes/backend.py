@@ -2,6 +2,7 @@
 
 import amdjit
 from amdjit import f16, f32, i32, shared, threadIdx, u64
+from amdjit.intrinsics import wave
 
 
 @amdjit.kernel
@@ -64,3 +65,29 @@ def long_block(a: i32[:]):
     # CHECK-NEXT: {{(mul|xor) i32}} %?
     # CHECK-NOT: sched.barrier(i32 0)
     # CHECK: ret void
+
+
+@amdjit.kernel
+def moved_constant(a: i32[:], out: i32[:]):
+    """A fence keeps a moved constant apart: in a sum of three, it would trade places with `a`."""
+    t = threadIdx.x
+    out[t] = wave.quad_perm(i32(7), 3, 3, 3, 3) + a[t] + a[t + 32]
+    # CHECK: %? = tail call i32 @llvm.amdgcn.update.dpp.i32(i32 poison, i32 7, i32 255,
+    # CHECK-NEXT: %? = bitcast i32 %? to float
+    # CHECK-NEXT: %? = call float @llvm.arithmetic.fence.f32(float %?)
+    # CHECK-NEXT: %moved = bitcast float %? to i32
+    # CHECK: add i32 %?, %moved
+
+
+@amdjit.kernel
+def masked_factors(a: u64[:], out: u64[:]):
+    """A fence keeps the mask of a factor, which v_mad_u64_u32 would go without."""
+    t = threadIdx.x
+    out[t] = (a[t] & u64(0xFFFFFF)) * u64(1000) + a[t + 1]
+    # CHECK: %? = and i64 %?, 16777215
+    # CHECK-NEXT: %? = trunc i64 %? to i32
+    # CHECK-NEXT: %? = bitcast i32 %? to float
+    # CHECK-NEXT: %? = call float @llvm.arithmetic.fence.f32(float %?)
+    # CHECK-NEXT: %? = bitcast float %? to i32
+    # CHECK-NEXT: %factor = zext i32 %? to i64
+    # CHECK-NEXT: mul nuw nsw i64 %factor, 1000
