@@ -19,7 +19,6 @@ from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inl
 from amdjit.backend.halves_of_ones import keep_halves_of_ones
 from amdjit.backend.lds import place_lds_arrays
 from amdjit.backend.libraries import with_libraries
-from amdjit.backend.masked_factors import keep_masked_factors
 from amdjit.backend.meeting_values import keep_meeting_values
 from amdjit.backend.moved_lanes import keep_moved_values
 from amdjit.backend.products_in_place import keep_products_in_place
@@ -61,8 +60,7 @@ def optimise(
             _run_pipeline(module, llvm.create_pass_builder(machine, tuning))
             text = place_lds_arrays(str(module), module, machine.target_data)
             text = keep_signs_of_zeros(keep_narrow_loads(text, target), target)
-            text = keep_masked_factors(keep_halves_of_ones(text))
-            text = keep_products_in_place(text, target)
+            text = keep_products_in_place(keep_halves_of_ones(text), target)
             return cut_long_blocks(keep_meeting_values(keep_moved_values(text, target)))
 
 
@@ -107,6 +105,10 @@ def _initialise() -> None:
     # llvmlite can initialise all targets or the native one only; all take about a millisecond.
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    # LLVM 22 drops the masks of factors of 24 bits, and then may take `v_mad_u64_u32`, which uses
+    # 32 bits of them, for their sum with 64 bits (its pull request 198729 mends it). It does not if
+    # it makes products of 24 bits in instruction selection only.
+    llvm.set_option("amdjit", "-amdgpu-codegenprepare-mul24=0")
 
 
 @cache

@@ -9,7 +9,6 @@ import pytest
 
 import amdjit
 from amdjit import i64, u64
-from amdjit.backend.masked_factors import keep_masked_factors
 
 
 def products(x, y, n, out):
@@ -65,39 +64,3 @@ def test_the_sum_is_still_one_instruction() -> None:
     code = kernel.compile(target="gfx1201").asm
     assert "v_mad_co_u64_u32" in code
     assert code.count("0xffffff") == 2
-
-
-def function_of(*lines: str) -> str:
-    return "define void @f() {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
-
-
-PRODUCT = "%2 = mul nuw i64 %1, %y"
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ("%1 = and i64 %x, 16777215, !dbg !7", PRODUCT),
-        ("%1 = and i64 %x, 16776960", PRODUCT),
-        ("%0 = and i32 %x, 16777215", "%1 = zext i32 %0 to i64", PRODUCT),
-        ("%0 = and i64 %x, 33554431", "%1 = lshr i64 %0, 1", PRODUCT),
-        ("%0 = and i64 %x, 1099511627775", "%1 = lshr exact i64 %0, 16", PRODUCT),
-        ("%1 = and <2 x i64> %x, splat (i64 16777215)", "%2 = mul <2 x i64> %1, %y"),
-        ("%1 = and <2 x i64> %x, <i64 16777215, i64 3>", "%2 = mul <2 x i64> %1, %y"),
-    ],
-)
-def test_masks_that_products_may_ignore_are_kept(lines: tuple[str, ...]) -> None:
-    assert "@llvm.arithmetic.fence" in keep_masked_factors(function_of(*lines))
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ("%1 = and i64 %x, 65535", PRODUCT),
-        ("%1 = and i64 %x, -8", PRODUCT),
-        ("%1 = and i64 %x, 4294967295", PRODUCT),
-        ("%1 = and i64 %x, 16777215", "%2 = mul i32 %y, %z"),
-    ],
-)
-def test_other_masks_stay_as_they_are(lines: tuple[str, ...]) -> None:
-    assert keep_masked_factors(function_of(*lines)) == function_of(*lines)

@@ -104,11 +104,11 @@ def random_program(random: Random, is_rdna: bool, wave_size: int, length: int = 
         wide = array if type in _EXACT else array * int(numbers.integers(1, 1 << 31))
         program.inputs[type] = wide.astype(type.dtype)
     for _ in range(length):
-        random.choices((moved, combined, converted), (4, 6, 1))[0](program)
+        random.choices((used_once, combined, converted), (6, 2, 1))[0](program)
     used = " ".join(line.partition("=")[2] for line in program.lines)
     for value in list(program.values):
         if f"{value.name} " not in f"{used} ".replace(")", " ").replace(",", " ") or (
-            random.random() < 0.3
+            random.random() < 0.1
         ):
             program.lines.append(f"o_{value.type}[{len(program.outputs)}, t] = {value.name}")
             program.outputs.append(value)
@@ -147,6 +147,13 @@ def _type(program: Program) -> Scalar:
     return program.random.choices(TYPES, _WEIGHTS)[0]
 
 
+def used_once(program: Program) -> None:
+    """Write an exchange and an operation on its result: LLVM makes one instruction of both if
+    nothing else needs the result."""
+    moved(program)
+    combined(program, program.values[-1])
+
+
 def converted(program: Program) -> None:
     """Write a change between integer types."""
     integers = [type for type in TYPES if type not in _EXACT]
@@ -157,7 +164,7 @@ def converted(program: Program) -> None:
 def moved(program: Program) -> None:
     """Write an exchange between lanes."""
     random, type = program.random, _type(program)
-    value = operand(program, type)
+    value = leaf(program, type) if random.random() < 0.7 else operand(program, type)
     name, arguments = random.choice(_patterns(program))
     listed = ", ".join(map(str, (value.name, *arguments)))
     if name == "dpp":
@@ -217,7 +224,10 @@ def _by_control(program: Program, value: Value, is_builtin: bool) -> None:
     zero = random.random() < 0.5
     if is_builtin or not program.is_rdna:
         value = operand(program, i32)
-    old = leaf(program, value.type) if random.random() < 0.7 else operand(program, value.type)
+    old = operand(program, value.type)
+    if random.random() < 0.7:
+        number = random.choice((0, 0, 1, 1, 2))
+        old = program.keep(value.type, str(number), number, _LEAF if value.bound else 0)
     parts = zip(program.waves(old.lanes), program.waves(value.lanes), strict=True)
     lanes = np.concatenate([wave.dpp(*part, control, rows, banks, zero) for part in parts])
     bound = max(old.bound, value.bound)
@@ -235,10 +245,17 @@ def _by_function(program: Program) -> None:
     program.keep(i32, f"far_sum({value.name}, {other.name})", lanes)
 
 
-def combined(program: Program) -> None:
-    """Write an operation on values of one type, or one of 64 bits on values of 32."""
-    random, type = program.random, _type(program)
-    a, b, c = (operand(program, type) for _ in range(3))
+def combined(program: Program, one: Value | None = None) -> None:
+    """Write an operation on values of one type, or one of 64 bits on values of 32.
+
+    one: a value that takes part.
+    """
+    random = program.random
+    type = one.type if one is not None else _type(program)
+    others = [operand(program, type) for _ in range(3)]
+    if one is not None:
+        others[random.randrange(2)] = one
+    a, b, c = others
     with np.errstate(all="ignore"):
         if type in _EXACT:
             _combine_floats(program, a, b)

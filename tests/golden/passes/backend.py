@@ -77,17 +77,3 @@ def moved_constant(a: i32[:], out: i32[:]):
     # CHECK-NEXT: %? = call float @llvm.arithmetic.fence.f32(float %?)
     # CHECK-NEXT: %moved = bitcast float %? to i32
     # CHECK: add i32 %?, %moved
-
-
-@amdjit.kernel
-def masked_factors(a: u64[:], out: u64[:]):
-    """A fence keeps the mask of a factor, which v_mad_u64_u32 would go without."""
-    t = threadIdx.x
-    out[t] = (a[t] & u64(0xFFFFFF)) * u64(1000) + a[t + 1]
-    # CHECK: %? = and i64 %?, 16777215
-    # CHECK-NEXT: %? = trunc i64 %? to i32
-    # CHECK-NEXT: %? = bitcast i32 %? to float
-    # CHECK-NEXT: %? = call float @llvm.arithmetic.fence.f32(float %?)
-    # CHECK-NEXT: %? = bitcast float %? to i32
-    # CHECK-NEXT: %factor = zext i32 %? to i64
-    # CHECK-NEXT: mul nuw nsw i64 %factor, 1000
