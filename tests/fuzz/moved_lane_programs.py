@@ -23,7 +23,7 @@ LANES = 64
 """Work-items: one wave of 64 or two of 32."""
 
 TYPES = (i32, u32, i64, u64, i16, u16, u8, f32, f64, f16)
-_WEIGHTS = (8, 5, 4, 3, 1, 1, 1, 3, 2, 1)
+_WEIGHTS = (9, 6, 3, 2, 1, 1, 1, 2, 1, 1)
 _CONSTANTS = (0, 1, 2, 3, 7, 16, 63, 64, 65, 100, 255, 65535, 0xFFFFFF, 0x7FFFFFFF, -1, -7, -16)
 # Floats are small integers: no sum or product of theirs is rounded.
 _EXACT = {f16: 1 << 11, f32: 1 << 24, f64: 1 << 50}
@@ -115,10 +115,14 @@ def random_program(random: Random, is_rdna: bool, wave_size: int, length: int = 
     return program
 
 
-def leaf(program: Program, type: Scalar) -> Value:
+_ANY = ("constant", "uniform", "own", "own")
+_MOVED = ("constant", "constant", "uniform", "own")
+
+
+def leaf(program: Program, type: Scalar, kinds: tuple[str, ...] = _ANY) -> Value:
     """Write a constant, a value that all lanes share, or one for each lane."""
     random, array = program.random, program.inputs[type]
-    kind = random.choice(("constant", "uniform", "own", "own"))
+    kind = random.choice(kinds)
     bound = _LEAF if type in _EXACT else 0
     if kind == "constant":
         number = random.choice((0, 1, 2, -1, 4) if bound else _CONSTANTS)
@@ -164,7 +168,7 @@ def converted(program: Program) -> None:
 def moved(program: Program) -> None:
     """Write an exchange between lanes."""
     random, type = program.random, _type(program)
-    value = leaf(program, type) if random.random() < 0.7 else operand(program, type)
+    value = leaf(program, type, _MOVED) if random.random() < 0.7 else operand(program, type)
     name, arguments = random.choice(_patterns(program))
     listed = ", ".join(map(str, (value.name, *arguments)))
     if name == "dpp":
@@ -197,8 +201,7 @@ def _patterns(program: Program) -> list[tuple[str, tuple[int, ...]]]:
         ("row_mirror", ()),
         ("row_half_mirror", ()),
         ("swizzle", (random.randrange(32), random.randrange(32), random.randrange(32))),
-        ("dpp", ()),
-        ("dpp", ()),
+        *[("dpp", ())] * 5,
         ("lane", ()),
         ("far", ()),
         ("scan", ()),
@@ -262,7 +265,8 @@ def combined(program: Program, one: Value | None = None) -> None:
         elif type.bits == 32 and random.random() < 0.2:
             _combine_wide(program, a, b)
         else:
-            form = random.choice(_FORMS)
+            # With DPP, these are instructions of their own.
+            form = random.choice(_FUSED if one is not None and random.random() < 0.7 else _FORMS)
             amount = random.randrange(type.bits)
             names = {"a": a.name, "b": b.name, "c": c.name, "k": f"{type}({amount})"}
             model = eval(
@@ -280,6 +284,19 @@ def combined(program: Program, one: Value | None = None) -> None:
             program.keep(type, _written(form, names), model)
 
 
+_FUSED = (
+    "a + b + c",
+    "c + b + a",
+    "(a << k) + b",
+    "(a + b) << k",
+    "(a & b) | c",
+    "(a ^ b) + c",
+    "(a | b) | c",
+    "min(min(a, b), c)",
+    "(a & low) * (b & low)",
+    "(a & low) * (b & low)",
+    "a * b + c",
+)
 _FORMS = (
     "a + b",
     "a - b",
