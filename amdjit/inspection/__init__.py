@@ -1,6 +1,7 @@
 """The exact facts of a kernel, read from the bytes of a code object: of amdjit's or of others.
 
-`facts` are the values, `inspection` puts them together. The room imports `code_object`, the
+`facts` are the values, `inspection` puts them together; `impossible` finds what is no instruction
+of the processor, for the compiler. The room imports `code_object`, the
 emulator's decoder and its analyses, and issue cycles from `cycles`; neither LLVM nor the compiler.
 Start reading at `inspection`.
 """
