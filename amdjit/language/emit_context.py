@@ -36,6 +36,10 @@ class EmitContext(Protocol):
         """Return a value that may be anything."""
         ...
 
+    def opaque(self, value: Any) -> Any:
+        """Return an integer as one that LLVM's passes know nothing of; it costs no instruction."""
+        ...
+
     def generic(self, pointer: Any) -> Any:
         """Return a pointer as a generic (flat) one."""
         ...

@@ -10,6 +10,7 @@ from typing import Any
 
 from amdjit.declarations import EmitContext
 from amdjit.intrinsics.builtins.table import row_of
+from amdjit.intrinsics.lanes.active_lanes import differing
 from amdjit.types import i32
 
 __all__ = ["emit_bpermute"]
@@ -28,11 +29,14 @@ def emit_bpermute(context: EmitContext, address: Any, word: Any, width: int) -> 
     """
     has_all = context.target.has_wave_wide_permutes or context.wavefront_size <= _HALF
     if has_all or width <= _HALF:
-        return _bpermute(context, address, word)
+        return _bpermute(context, address, context.opaque(word))
     zero = context.constant(i32, 0)
-    every = context.call("llvm.amdgcn.set.inactive.i32", word.type, [word, zero])
-    near = _of_active(context, _bpermute(context, address, every))
-    far = _of_active(context, _bpermute(context, address, _exchanged(context, every)))
+    every = differing(context, _in_all(context, context.opaque(word)))
+    # LLVM would compute the address in all lanes from its beginnings, and thereby in both sides of
+    # branches that choose it (SIWholeQuadMode).
+    place = _in_all(context, address)
+    near = _of_active(context, _bpermute(context, place, every))
+    far = _of_active(context, _bpermute(context, place, _exchanged(context, every)))
     own = context.builder.shl(_lane_number(context), context.constant(i32, 2))
     way = context.builder.xor(address, own)
     crosses = context.builder.and_(way, context.constant(i32, 4 * _HALF))
@@ -47,6 +51,12 @@ def _lane_number(context: EmitContext) -> Any:
 
 def _bpermute(context: EmitContext, address: Any, word: Any) -> Any:
     return context.call("llvm.amdgcn.ds.bpermute", word.type, [address, word])
+
+
+def _in_all(context: EmitContext, word: Any) -> Any:
+    """Return the word for whole-wave mode, 0 in lanes that are off."""
+    zero = context.constant(i32, 0)
+    return context.call("llvm.amdgcn.set.inactive.i32", word.type, [word, zero])
 
 
 def _of_active(context: EmitContext, word: Any) -> Any:
