@@ -29,7 +29,10 @@ def emit_bpermute(context: EmitContext, address: Any, word: Any, width: int) -> 
     """
     has_all = context.target.has_wave_wide_permutes or context.wavefront_size <= _HALF
     if has_all or width <= _HALF:
-        return _bpermute(context, address, context.opaque(word))
+        if context.has_all_lanes:
+            return _bpermute(context, address, word)
+        # LLVM would read a lane's register where its number is the same for all lanes.
+        return _bpermute(context, context.opaque(address), context.opaque(word))
     zero = context.constant(i32, 0)
     every = differing(context, _in_all(context, context.opaque(word)))
     # LLVM would compute the address in all lanes from its beginnings, and thereby in both sides of
