@@ -23,7 +23,7 @@ MASKS = [
 CASES = [
     (cpu, size, level)
     for cpu, sizes in {
-        "gfx908": (64,), "gfx90a": (64,), "gfx942": (64,), "gfx950": (64,), "gfx1030": (32, 64),
+        "gfx908": (64,), "gfx90a": (64,), "gfx942": (64,), "gfx950": (64,), 
         "gfx1100": (32, 64), "gfx1150": (32, 64), "gfx1200": (32, 64), "gfx1201": (32, 64),
     }.items()
     for size in sizes
