@@ -3,6 +3,7 @@ call."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from llvmlite import ir
@@ -75,7 +76,13 @@ class LoweringContext:
     @property
     def has_all_lanes(self) -> bool:
         """Whether all lanes of the wave are certainly on where this call is."""
-        return False
+        shape, state = self._options.required_workgroup_size, self._state
+        return (
+            shape is not None
+            and math.prod(shape) % self._options.wave_size == 0
+            and state.is_straight
+            and state.builder.function.calling_convention == "amdgpu_kernel"
+        )
 
     @property
     def block(self) -> tuple[int, int, int] | None:

@@ -52,7 +52,9 @@ def while_loop(
         # their own: they would meet at barriers and `readfirstlane` without lane 0, forever. It
         # does not thread a path through this call, which emits no code.
         builder.invoke_name("llvm.amdgcn.wave.barrier", VOID, [])
+    state.depth += 1
     builder.cbranch(condition(), inside, done)
+    state.depth -= 1
     loop = _body(state, inside, Loop(next_iteration=following, after=after), body)
     # The branch back has the loop's line, not that of the last statement: an endless loop may have
     # no other code.

@@ -96,7 +96,8 @@ class FunctionState:
     bound: the current values of the other variables. loops: the loops around the current statement,
     innermost last. record, calls: in functions that report to the host, the record's address and,
     if they fit, the calls that led here as one number (see `ReportTable.calls_of`). whole: the
-    function outside of loops. returned: the memory of the values that a loop returns.
+    function outside of loops. returned: the memory of the values that a loop returns. depth: how
+    many branches and conditions of loops this is in.
     """
 
     module: ModuleState
@@ -113,6 +114,12 @@ class FunctionState:
     calls: Any = None
     whole: Region = field(default_factory=Region)
     returned: list[tuple[Any, Any]] = field(default_factory=list)
+    depth: int = 0
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether all lanes that began the function come here."""
+        return not self.depth and not self.loops and self.whole.parted is None
 
     @property
     def region(self) -> Region:
@@ -123,7 +130,9 @@ class FunctionState:
     def branch(self) -> Iterator[None]:
         """Build what not all lanes of the region come to."""
         before = self.builder.crossings
+        self.depth += 1
         yield
+        self.depth -= 1
         if self.builder.crossings > before:
             self.region.crosses = True
 

@@ -132,6 +132,11 @@ class EmitContext(Protocol):
         ...
 
     @property
+    def has_all_lanes(self) -> bool:
+        """Whether all lanes of the wave are certainly on where this call is."""
+        ...
+
+    @property
     def has_faults(self) -> bool:
         """Whether the kernel may report a fault, after which its waves should end."""
         ...

@@ -10,7 +10,7 @@ from typing import Any
 
 from amdjit.declarations import EmitContext
 from amdjit.intrinsics.builtins.table import row_of
-from amdjit.intrinsics.lanes.active_lanes import differing
+from amdjit.intrinsics.lanes.active_lanes import differing, lane_number
 from amdjit.types import i32
 
 __all__ = ["emit_bpermute"]
@@ -40,16 +40,10 @@ def emit_bpermute(context: EmitContext, address: Any, word: Any, width: int) -> 
     place = _in_all(context, address)
     near = _of_active(context, _bpermute(context, place, every))
     far = _of_active(context, _bpermute(context, place, _exchanged(context, every)))
-    own = context.builder.shl(_lane_number(context), context.constant(i32, 2))
+    own = context.builder.shl(lane_number(context), context.constant(i32, 2))
     way = context.builder.xor(address, own)
     crosses = context.builder.and_(way, context.constant(i32, 4 * _HALF))
     return context.builder.select(context.builder.icmp_signed("!=", crosses, zero), far, near)
-
-
-def _lane_number(context: EmitContext) -> Any:
-    word, ones = context.llvm_type(i32), context.constant(i32, -1)
-    lower = context.call("llvm.amdgcn.mbcnt.lo", word, [ones, context.constant(i32, 0)])
-    return context.call("llvm.amdgcn.mbcnt.hi", word, [ones, lower])
 
 
 def _bpermute(context: EmitContext, address: Any, word: Any) -> Any:

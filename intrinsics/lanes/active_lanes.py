@@ -14,7 +14,7 @@ from typing import Any
 from amdjit.declarations import EmitContext
 from amdjit.types import boolean, i32, i64
 
-__all__ = ["differing", "of_active_lane", "of_active_partner"]
+__all__ = ["differing", "lane_number", "of_active_lane", "of_active_partner"]
 
 _SAME_LANES = 0xE4
 
@@ -39,6 +39,15 @@ def of_active_partner(context: EmitContext, word: Any) -> Any:
     swapped = context.call("llvm.fshl.i64", mask.type, [mask, mask, context.constant(i64, 32)])
     is_on = context.call("llvm.amdgcn.inverse.ballot.i64", context.llvm_type(boolean), [swapped])
     return context.builder.select(is_on, word, context.constant(i32, 0))
+
+
+def lane_number(context: EmitContext) -> Any:
+    """Return the lane's number in its wave."""
+    word, every = context.llvm_type(i32), context.constant(i32, -1)
+    low = context.call("llvm.amdgcn.mbcnt.lo", word, [every, context.constant(i32, 0)])
+    if context.wavefront_size == 32:
+        return low
+    return context.call("llvm.amdgcn.mbcnt.hi", word, [every, low])
 
 
 def differing(context: EmitContext, word: Any) -> Any:

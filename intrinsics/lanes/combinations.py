@@ -16,6 +16,7 @@ from typing import Any
 
 from amdjit.declarations import EmitContext
 from amdjit.intrinsics.builtins.table import row_of
+from amdjit.intrinsics.lanes.active_lanes import lane_number
 from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, i16, i32, i64, u32
 
 __all__ = ["emit_reduce", "emit_scan", "emit_segmented", "neutral"]
@@ -288,7 +289,7 @@ def emit_segmented(
     segment."""
     builder = context.builder
     start = _segment_start(context, head)
-    lane = _lane_number(context)
+    lane = lane_number(context)
 
     def combine(lanes: Combination, element: Any) -> Any:
         def join(below: Any, own: Any, reach: int) -> Any:
@@ -318,16 +319,6 @@ def _before(context: EmitContext, lane: Any, size: int) -> Any:
     return context.builder.sub(base, context.constant(i32, 1))
 
 
-def _lane_number(context: EmitContext) -> Any:
-    word, every = context.llvm_type(i32), context.constant(i32, -1)
-    low = context.call("llvm.amdgcn.mbcnt.lo", word, [every, context.constant(i32, 0)])
-    return (
-        low
-        if context.wavefront_size == 32
-        else context.call("llvm.amdgcn.mbcnt.hi", word, [every, low])
-    )
-
-
 def _segment_start(context: EmitContext, head: Any) -> Any:
     """Return the highest active lane at or below this one that is a head, or 0.
 
@@ -343,7 +334,7 @@ def _segment_start(context: EmitContext, head: Any) -> Any:
     is_head = builder.icmp_signed("!=", flag, context.constant(i32, 0))
     heads = context.call(f"llvm.amdgcn.ballot.i{type.bits}", mask, [is_head])
     heads = builder.or_(heads, context.constant(type, 1))
-    lane = _lane_number(context)
+    lane = lane_number(context)
     place = builder.zext(lane, mask) if type is i64 else lane
     below = builder.shl(heads, builder.sub(context.constant(type, type.bits - 1), place))
     none = context.constant(boolean, True)

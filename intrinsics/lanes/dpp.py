@@ -16,10 +16,9 @@ import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, intrinsic
 from amdjit.intrinsics.builtins.table import row_of
-from amdjit.intrinsics.lanes.active_lanes import differing, of_active_partner
+from amdjit.intrinsics.lanes.active_lanes import differing, lane_number, of_active_partner
 from amdjit.intrinsics.lanes.words import by_words, by_words_of_two
 from amdjit.intrinsics.type_variables import LANE_VALUE
-from amdjit.intrinsics.workitem import emit_lane_id
 from amdjit.types import Immediate, boolean, i32, u32
 
 __all__ = [
@@ -197,7 +196,7 @@ def _emit_writelane(context: EmitContext, old: Any, value: Any, lane: Any) -> An
     else:
         # The instruction also writes to a lane that is off, whose register may hold another value.
         place = builder.and_(lane, _word(context, context.wavefront_size - 1))
-        is_there = builder.icmp_signed("==", emit_lane_id(context), place)
+        is_there = builder.icmp_signed("==", lane_number(context), place)
 
         def write(kept: Any, part: Any) -> Any:
             part = context.call("llvm.amdgcn.readfirstlane.i32", word, [part])

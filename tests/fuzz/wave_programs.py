@@ -1,8 +1,8 @@
 """Random programs with operations across lanes: in expressions, branches, and loops that lanes
 leave by `break`, `continue` and `return` in different iterations; and their meaning.
 
-A program is written twice: for a kernel, and as a Python generator that one lane runs. The generator
-yields at each operation, with the place of the operation: numbers of statements and of iterations
+A program is written twice: for a kernel, and as a Python generator that one lane runs. It yields at
+each operation, with the place of the operation: numbers of statements and of iterations
 from the outside to the inside. Places grow as a lane runs, so when all lanes wait or have ended,
 those at the smallest place are the lanes that the operation combines.
 """
@@ -52,7 +52,8 @@ class WaveProgram:
         body = "\n".join(self.kernel)
         if self.is_function:
             return (
-                f"@amdjit.device_function\ndef program(x, u, t, a, b, c):\n{body}\n    return a + b\n"
+                f"@amdjit.device_function\ndef program(x, u, t, a, b, c):\n{body}\n"
+                "    return a + b\n"
                 "def kernel(x, u, out):\n    t = amdjit.lane_id()\n"
                 "    out[t] = program(x, u, t, i32(x[t]), t & 7, i32(0))\n"
             )
@@ -118,7 +119,9 @@ class _Writer:
         self.program.count += 1
         asked = f"((yield {place}, {number}, {value.replace('i32', '')}) & 255)"
         condition = self.condition()
-        form = self.random.choice(("{}", "{}", f"({{}}) + {other}", f"({{}}) if {condition} else 3"))
+        form = self.random.choice(
+            ("{}", "{}", f"({{}}) + {other}", f"({{}}) if {condition} else 3")
+        )
         self.program.kernel.append("    " * depth + f"{name} = {form.format(call)}")
         self.program.model.append("    " * depth + f"{name} = {form.format(asked)}")
 
@@ -141,7 +144,7 @@ class _Writer:
             self.program.both(depth, f"for {index} in range({bound}):")
         else:
             going = f"going{index}"
-            self.program.both(depth, f"{index} = {self.integer('-1')}")
+            self.program.both(depth, f"{index} = -1")
             self.program.both(depth, f"{going} = True")
             head = "True" if form == "while" else f"{going} and {index} < {_MOST_ROUNDS}"
             self.program.both(depth, f"while {head}:")
@@ -162,9 +165,6 @@ class _Writer:
             self.operation(depth + 1)
             del self.place[-2:]
         self.loops -= 1
-
-    def integer(self, number: str) -> str:
-        return number
 
     def leave(self, depth: int, in_loop: bool) -> None:
         ways = ["return"] + ["break", "break", "continue"] * in_loop
@@ -197,7 +197,9 @@ def expected(program: WaveProgram, wave_size: int) -> list[int]:
     names: dict[str, Any] = {"x": NUMBERS, "u": UNIFORM}
     body = "\n".join(program.model)
     # Python's own generators may have nothing to yield.
-    source = f"def run(t, a, b, c):\n    if t < 0:\n        yield (), 0, 0\n{body}\n    return a + b\n"
+    source = (
+        f"def run(t, a, b, c):\n    if t < 0:\n        yield (), 0, 0\n{body}\n    return a + b\n"
+    )
     exec(source, names)
     lanes: dict[int, _Run] = {t: names["run"](t, NUMBERS[t], t & 7, 0) for t in range(wave_size)}
     results = [0] * wave_size

@@ -23,7 +23,7 @@ MASKS = [
 CASES = [
     (cpu, size, level)
     for cpu, sizes in {
-        "gfx908": (64,), "gfx90a": (64,), "gfx942": (64,), "gfx950": (64,), 
+        "gfx908": (64,), "gfx90a": (64,), "gfx942": (64,), "gfx950": (64,),
         "gfx1100": (32, 64), "gfx1150": (32, 64), "gfx1200": (32, 64), "gfx1201": (32, 64),
     }.items()
     for size in sizes
@@ -93,5 +93,7 @@ def test_every_operation_under_every_mask(cpu: str, size: int, level: int) -> No
 
 
 def test_the_model_knows_every_function() -> None:
-    named = {name for name in wave.__all__ if any(f"wave.{name}(" in one.text for one in OPERATIONS)}
+    named = {
+        name for name in wave.__all__ if any(f"wave.{name}(" in one.text for one in OPERATIONS)
+    }
     assert set(wave.__all__) - named == {"lane_id", "wave_id", "wavefront_size", "reduce_add"}
