@@ -21,6 +21,7 @@ from amdjit.declarations import (
 )
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.across_halves import emit_bpermute
+from amdjit.intrinsics.lanes.active_lanes import differing, of_active_lane
 from amdjit.intrinsics.lanes.dpp import (
     dpp,
     permlane16,
@@ -121,16 +122,24 @@ def _emit_shuffle(context: EmitContext, value: Any, lane: Any, width: int) -> An
 def _emit_permute(context: EmitContext, value: Any, lane: Any) -> Any:
     address = context.builder.shl(lane, context.constant(i32, 2))
     word = context.llvm_type(i32)
-    return by_words(
-        context, value, lambda part: context.call("llvm.amdgcn.ds.permute", word, [address, part])
-    )
+
+    def send(part: Any) -> Any:
+        part = differing(context, part)
+        return context.call("llvm.amdgcn.ds.permute", word, [address, part])
+
+    return by_words(context, value, send)
 
 
 def _emit_readlane(context: EmitContext, value: Any, lane: Any) -> Any:
     word = context.llvm_type(i32)
-    return by_words(
-        context, value, lambda part: context.call("llvm.amdgcn.readlane.i32", word, [part, lane])
-    )
+    # What is computed from the number is scalar, too.
+    lane = context.call("llvm.amdgcn.readfirstlane.i32", word, [lane])
+
+    def read(part: Any) -> Any:
+        taken = context.call("llvm.amdgcn.readlane.i32", word, [part, lane])
+        return of_active_lane(context, taken, lane)
+
+    return by_words(context, value, read)
 
 
 def _emit_readfirstlane(context: EmitContext, value: Any) -> Any:

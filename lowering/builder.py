@@ -6,7 +6,9 @@ calls by name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from llvmlite import ir
@@ -17,6 +19,21 @@ from amdjit.lowering.folding import folded
 from amdjit.lowering.types import I1, I8, I32, PRIVATE_SPACE, VOID, Literal, literal, mangled
 
 __all__ = ["Builder", "LoopMetadata", "TextAttributes", "TextInstruction"]
+
+
+# LLVM's functions that are `convergent`: which lanes are active is one of their operands.
+# `wave.barrier` is one, too, but combines nothing.
+_CROSSES_LANES = re.compile(
+    r"llvm\.amdgcn\.(?:ballot|[if]cmp|read(?:first)?lane|writelane|(?:update|mov)\.dpp|permlane|"
+    r"ds\.(?:b?permute|swizzle|gws|append|consume|read\.tr|load\.tr)|global\.load\.tr|"
+    r"set\.inactive|strict\.w|wave\.reduce|s\.(?:barrier|get\.\w*\.?barrier)|"
+    r"s?mfma|smfmac|s?wmma|swmmac)"
+)
+
+
+@cache
+def _crosses_lanes(name: str) -> bool:
+    return _CROSSES_LANES.match(name) is not None
 
 
 class TextInstruction(ir.Instruction):  # type: ignore[misc]
@@ -66,6 +83,7 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
     fast_math: the flags of every floating-point instruction. allocas: the builder of the entry
     block, which contains nothing but allocas and marks of their lives, so that SROA promotes them
     all. has_eight_bit_floats: the processor has instructions that convert OCP 8-bit floats.
+    crossings: how many operations across lanes there are so far.
     """
 
     def __init__(
@@ -75,6 +93,7 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         super().__init__(function.append_basic_block("body"))
         self.fast_math = fast_math
         self.has_eight_bit_floats = has_eight_bit_floats
+        self.crossings = 0
         self.allocas = ir.IRBuilder(self.entry)
 
     def finish(self) -> None:
@@ -145,6 +164,7 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         if function is None:
             function_type = ir.FunctionType(result, [argument.type for argument in arguments])
             function = ir.Function(self.module, function_type, name)
+        self.crossings += _crosses_lanes(name)
         return self.call(function, arguments, fastmath=self.fast_math if fast else ())
 
     def intrinsic(self, name: str, *arguments: Any, fast: bool = False) -> Any:

@@ -3,6 +3,7 @@ call."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from llvmlite import ir
@@ -28,6 +29,7 @@ from amdjit.lowering.types import (
     element_type,
     literal,
     llvm_type,
+    mangled,
     memory_type,
     undefined,
 )
@@ -72,6 +74,17 @@ class LoweringContext:
         return self._options.wave_size
 
     @property
+    def has_all_lanes(self) -> bool:
+        """Whether all lanes of the wave are certainly on where this call is."""
+        shape, state = self._options.required_workgroup_size, self._state
+        return (
+            shape is not None
+            and math.prod(shape) % self._options.wave_size == 0
+            and state.is_straight
+            and state.builder.function.calling_convention == "amdgpu_kernel"
+        )
+
+    @property
     def block(self) -> tuple[int, int, int] | None:
         """The shape of a workgroup if it is compiled in."""
         return self._options.required_workgroup_size
@@ -96,6 +109,15 @@ class LoweringContext:
     def undefined(self, type: Type) -> Any:
         """Return a value that may be anything."""
         return undefined(llvm_type(type))
+
+    def opaque(self, value: Any) -> Any:
+        """Return an integer as one that LLVM's passes know nothing of.
+
+        Instruction selection puts the operand in the place of an annotation.
+        """
+        nothing = Literal(ir.PointerType(), "null")
+        operands = [value, nothing, nothing, literal(I32, 0)]
+        return self.call(f"llvm.annotation.{mangled(value.type)}.p0", value.type, operands)
 
     def generic(self, pointer: Any) -> Any:
         """Return a pointer as a generic one."""

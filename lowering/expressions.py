@@ -134,7 +134,8 @@ def _logical(state: FunctionState, node: tree.Logical) -> Any:
     decided_in = builder.block
     builder.cbranch(left, *((right_block, after) if node.is_and else (after, right_block)))
     builder.position_at_end(right_block)
-    right = evaluate(state, node.right)
+    with state.branch():
+        right = evaluate(state, node.right)
     right_end = builder.block
     builder.branch(after)
     builder.position_at_end(after)
@@ -153,7 +154,8 @@ def _conditional(state: FunctionState, node: tree.Conditional) -> Any:
     ends = []
     for block, side in zip(sides, (node.when_true, node.when_false), strict=True):
         builder.position_at_end(block)
-        ends.append((list(flatten(evaluate(state, side))), builder.block))
+        with state.branch():
+            ends.append((list(flatten(evaluate(state, side))), builder.block))
         builder.branch(after)
     builder.position_at_end(after)
     merged = []
@@ -292,6 +294,9 @@ def _call(state: FunctionState, node: tree.Call) -> Any:
     if node.function.reports:
         calls = calls_to_callee(state, node.site)
         values += [state.record, literal(I64, 0) if calls is None else calls]
+    if node.function in state.module.crossing:
+        builder.crossings += 1
+        state.region.crosses |= state.module.crossing[node.function]
     called = builder.call(state.module.functions[node.function], values)
     count = len(components(node.type))
     if isinstance(node.type, Void) or count == 0:

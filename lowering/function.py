@@ -157,6 +157,8 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
     if may_be_own_memory(function.result):
         _outlive_the_function(state)
     builder.finish()
+    if builder.crossings:
+        module.crossing[function] = state.whole.ends(builder.crossings)
 
 
 def _outlive_the_function(state: FunctionState) -> None:

@@ -143,6 +143,7 @@ def _inline_asm(
         for parameter, (_, value) in zip(intrinsic.parameters, arguments, strict=True)
     ]
     function_type = ir.FunctionType(llvm_type(result), [operand.type for operand in operands])
+    builder.crossings += 1
     template = lowering.template.replace("\\", "\\5C").replace('"', "\\22").replace("\n", "\\0A")
     return builder.asm(
         function_type, template, lowering.constraints, operands, lowering.side_effects

@@ -10,19 +10,22 @@ count the iterations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering.abi import result_type
 from amdjit.lowering.builder import Builder, LoopMetadata
 from amdjit.lowering.state import FunctionState, Loop
-from amdjit.lowering.types import I16, I32, VOID, constant_value, literal
+from amdjit.lowering.types import I8, I16, I32, VOID, constant_value, literal, undefined
 from amdjit.tree.nodes import Variable
 from amdjit.types import Scalar
 
-__all__ = ["range_loop", "while_loop"]
+__all__ = ["range_loop", "return_values", "while_loop"]
 
 Part = Callable[[], None]
+# How lanes leave an iteration.
+_STAY, _BREAK, _RETURN = range(3)
 
 
 def while_loop(
@@ -49,12 +52,14 @@ def while_loop(
         # their own: they would meet at barriers and `readfirstlane` without lane 0, forever. It
         # does not thread a path through this call, which emits no code.
         builder.invoke_name("llvm.amdgcn.wave.barrier", VOID, [])
+    state.depth += 1
     builder.cbranch(condition(), inside, done)
-    _body(state, inside, Loop(following, after), body)
-    builder.position_at_end(following)
+    state.depth -= 1
+    loop = _body(state, inside, Loop(next_iteration=following, after=after), body)
     # The branch back has the loop's line, not that of the last statement: an endless loop may have
     # no other code.
     builder.debug_metadata = line
+    _end_iteration(state, loop)
     if is_endless:
         # LLVM's branch of an endless loop has no line (AMDGPUUnifyDivergentExitNodes); this
         # instruction has one.
@@ -86,13 +91,13 @@ def range_loop(
     value = builder.phi(start.type)
     value.add_incoming(start, before)
     state.assign(variable, value)
-    _body(state, inside, Loop(following, after), body)
-    builder.position_at_end(following)
+    loop = _body(state, inside, Loop(next_iteration=following, after=after), body)
     builder.debug_metadata = line
+    _end_iteration(state, loop, all(constant_value(limit) is not None for limit in limits))
     increased = bounds.increase(value)
+    value.add_incoming(increased, builder.block)
     again = builder.cbranch(bounds.goes_on(value, increased), inside, done)
     _mark(builder, again, unroll)
-    value.add_incoming(increased, following)
     _leave(state, done, after, otherwise)
 
 
@@ -185,20 +190,109 @@ class _Bounds:
         return builder.select(self._is_forward, below, above)
 
 
-def _body(state: FunctionState, inside: Any, loop: Loop, body: Part) -> None:
+def return_values(state: FunctionState, values: Sequence[Any]) -> None:
+    """Leave the function, with the LLVM values that its result consists of."""
+    builder = state.builder
+    if state.loops:
+        state.loops[-1].returns.append((builder.block, list(values)))
+    if not values:
+        builder.ret_void()
+    elif len(values) == 1:
+        builder.ret(values[0])
+    else:
+        result = undefined(result_type(state.function.result))
+        for number, value in enumerate(values):
+            result = builder.insert_value(result, value, number)
+        builder.ret(result)
+
+
+def _body(state: FunctionState, inside: Any, loop: Loop, body: Part) -> Loop:
     state.builder.position_at_end(inside)
     state.loops.append(loop)
     body()
     state.loops.pop()
     if not state.builder.block.is_terminated:
         state.builder.branch(loop.next_iteration)
+    return loop
+
+
+def _end_iteration(state: FunctionState, loop: Loop, is_counted: bool = False) -> None:
+    """Build the end of a loop's body, where lanes that go on to the next iteration are.
+
+    is_counted: all lanes have the same number of iterations, unless they leave.
+
+    LLVM's loop is what leads back to its beginning. A branch that ends with `break` is behind the
+    loop: lanes come to it once all of them have left, whatever their iteration was, and an
+    operation across lanes would combine them all. So where a branch has such an operation, the
+    lanes that leave come to the end of the body as well, and leave from there. LLVM would lead
+    them past it, as it would where it sees that a branch's condition is that of leaving; it does
+    not thread a path through a call of `wave.barrier`, which emits no code.
+    """
+    builder, following = state.builder, loop.next_iteration
+    if not loop.ends(builder.crossings):
+        if state.loops:
+            state.loops[-1].returns += loop.returns
+        builder.position_at_end(following)
+        return
+    staying = [block for block in builder.function.blocks if _goes_to(block, following)]
+    leaving = [(block, _BREAK) for block in loop.breaks]
+    leaving += [(block, _RETURN) for block, _ in loop.returns]
+    for block, values in [*((block, []) for block in loop.breaks), *loop.returns]:
+        _redirect(state, block, following, values)
+    builder.position_at_end(following)
+    if leaving:
+        way = builder.phi(I8)
+        for block, number in [*((block, _STAY) for block in staying), *leaving]:
+            way.add_incoming(literal(I8, number), block)
+    if leaving or not is_counted:
+        builder.invoke_name("llvm.amdgcn.wave.barrier", VOID, [])
+    if leaving:
+        _leave_by(state, loop, way)
+
+
+def _goes_to(block: Any, target: Any) -> bool:
+    return block.terminator is not None and target in block.terminator.operands
+
+
+def _redirect(state: FunctionState, block: Any, target: Any, values: Sequence[Any]) -> None:
+    """Let a block that leaves the loop, or the function with values, go to the target."""
+    builder = state.builder
+    line, ended = builder.debug_metadata, block.terminator
+    builder.position_at_end(block)
+    builder.remove(ended)
+    builder.debug_metadata = ended.metadata.get("dbg")
+    if values and not state.returned:
+        state.returned += [(each.type, builder.allocate(each.type)) for each in values]
+    for (_, slot), value in zip(state.returned, values, strict=False):
+        builder.write(slot, value)
+    builder.branch(target)
+    builder.debug_metadata = line
+
+
+def _leave_by(state: FunctionState, loop: Loop, way: Any) -> None:
+    """Build the ways out of an iteration: one stays in the loop, and is built next."""
+    builder = state.builder
+    stay, leave = builder.append_basic_block("stay"), builder.append_basic_block("leave")
+    builder.cbranch(builder.is_zero(way), stay, leave)
+    builder.position_at_end(leave)
+    if loop.breaks and loop.returns:
+        returning = builder.append_basic_block("return")
+        goes = builder.icmp_unsigned("==", way, literal(I8, _BREAK))
+        builder.cbranch(goes, loop.after, returning)
+        builder.position_at_end(returning)
+    elif loop.breaks:
+        builder.branch(loop.after)
+    if loop.returns:
+        return_values(state, [builder.read(llvm, slot) for llvm, slot in state.returned])
+    builder.position_at_end(stay)
 
 
 def _leave(state: FunctionState, done: Any, after: Any, otherwise: Part) -> None:
     """Lower the loop's `else`, which a break skips."""
     builder = state.builder
     builder.position_at_end(done)
-    otherwise()
+    with state.branch():
+        otherwise()
     if not builder.block.is_terminated:
         builder.branch(after)
     builder.position_at_end(after)

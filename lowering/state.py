@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
 
@@ -17,14 +19,15 @@ from amdjit.lowering.global_memory import Ordered
 from amdjit.options import CompileOptions
 from amdjit.tree.nodes import AllocateArray, Function, Variable
 
-__all__ = ["FunctionState", "Loop", "ModuleState"]
+__all__ = ["FunctionState", "Loop", "ModuleState", "Region"]
 
 
 @dataclass(slots=True)
 class ModuleState:
     """One module. functions: the LLVM function of each lowered function. lds: the LDS array of each
     allocation, by its identity. constants: the address of each array in constant memory, by its
-    content. ordered: what barriers of the workgroup order in global memory."""
+    content. ordered: what barriers of the workgroup order in global memory. crossing: the
+    functions with operations across lanes, and whether some lanes may get past these."""
 
     module: Any
     options: CompileOptions
@@ -35,6 +38,7 @@ class ModuleState:
     functions: dict[Function, Any] = field(default_factory=dict)
     lds: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
     constants: dict[bytes, Any] = field(default_factory=dict)
+    crossing: dict[Function, bool] = field(default_factory=dict)
 
     @property
     def fast_math(self) -> tuple[str, ...]:
@@ -51,12 +55,36 @@ class ModuleState:
         return tuple(flag for flag in self.options.fast_math_flags if flag in ("afn", "arcp"))
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """Where `continue` and `break` go."""
+@dataclass(slots=True)
+class Region:
+    """A function, or an iteration of a loop: code that lanes enter together.
 
-    next_iteration: Any
-    after: Any
+    crosses: whether it has an operation across lanes that not all of them come to. parted: how many
+    operations were built when the first of them may have gone to the region's end.
+    """
+
+    crosses: bool = False
+    parted: int | None = None
+
+    def ends(self, crossings: int) -> bool:
+        """Return whether it has an operation that not all lanes come to, once it is built."""
+        return self.crosses or (self.parted is not None and crossings > self.parted)
+
+    def part(self, crossings: int) -> None:
+        """Note that lanes may go to the end from here."""
+        if self.parted is None:
+            self.parted = crossings
+
+
+@dataclass(slots=True)
+class Loop(Region):
+    """Where `continue` and `break` go. breaks, returns: the blocks that end with them, and the
+    values that are returned."""
+
+    next_iteration: Any = None
+    after: Any = None
+    breaks: list[Any] = field(default_factory=list)
+    returns: list[tuple[Any, list[Any]]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -67,7 +95,9 @@ class FunctionState:
     (variables.py). slots: their allocas, one for each LLVM value that a variable consists of.
     bound: the current values of the other variables. loops: the loops around the current statement,
     innermost last. record, calls: in functions that report to the host, the record's address and,
-    if they fit, the calls that led here as one number (see `ReportTable.calls_of`).
+    if they fit, the calls that led here as one number (see `ReportTable.calls_of`). whole: the
+    function outside of loops. returned: the memory of the values that a loop returns. depth: how
+    many branches and conditions of loops this is in.
     """
 
     module: ModuleState
@@ -82,6 +112,29 @@ class FunctionState:
     loops: list[Loop] = field(default_factory=list)
     record: Any = None
     calls: Any = None
+    whole: Region = field(default_factory=Region)
+    returned: list[tuple[Any, Any]] = field(default_factory=list)
+    depth: int = 0
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether all lanes that began the function come here."""
+        return not self.depth and not self.loops and self.whole.parted is None
+
+    @property
+    def region(self) -> Region:
+        """The iteration of the innermost loop, or the function."""
+        return self.loops[-1] if self.loops else self.whole
+
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        """Build what not all lanes of the region come to."""
+        before = self.builder.crossings
+        self.depth += 1
+        yield
+        self.depth -= 1
+        if self.builder.crossings > before:
+            self.region.crosses = True
 
     def location(self, span: Span) -> Any:
         """Return the debug location of a span, None without debug information."""

@@ -11,13 +11,12 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.lowering.abi import flatten, result_type
+from amdjit.lowering.abi import flatten
 from amdjit.lowering.expressions import address, evaluate
-from amdjit.lowering.loops import range_loop, while_loop
+from amdjit.lowering.loops import range_loop, return_values, while_loop
 from amdjit.lowering.memory import store
 from amdjit.lowering.reports import fault, print_line
 from amdjit.lowering.state import FunctionState
-from amdjit.lowering.types import undefined
 from amdjit.tree import nodes as tree
 from amdjit.types import Type
 
@@ -63,7 +62,8 @@ def _if(state: FunctionState, node: tree.If) -> None:
     for block, statements in ((then, node.then), (otherwise, node.otherwise)):
         if block is not after:
             builder.position_at_end(block)
-            lower_block(state, statements)
+            with state.branch():
+                lower_block(state, statements)
             branch_unless_ended(state, after)
     builder.position_at_end(after)
 
@@ -122,25 +122,21 @@ def _for_range(state: FunctionState, node: tree.ForRange) -> None:
 
 
 def _break(state: FunctionState, node: tree.Break) -> None:
-    state.builder.branch(state.loops[-1].after)
+    loop = state.loops[-1]
+    loop.breaks.append(state.builder.block)
+    state.builder.branch(loop.after)
 
 
 def _continue(state: FunctionState, node: tree.Continue) -> None:
-    state.builder.branch(state.loops[-1].next_iteration)
+    loop = state.loops[-1]
+    loop.part(state.builder.crossings)
+    state.builder.branch(loop.next_iteration)
 
 
 def _return(state: FunctionState, node: tree.Return) -> None:
-    builder = state.builder
     values = list(flatten(evaluate(state, node.value))) if node.value is not None else []
-    if not values:
-        builder.ret_void()
-    elif len(values) == 1:
-        builder.ret(values[0])
-    else:
-        result = undefined(result_type(state.function.result))
-        for number, value in enumerate(values):
-            result = builder.insert_value(result, value, number)
-        builder.ret(result)
+    state.whole.part(state.builder.crossings)
+    return_values(state, values)
 
 
 def _fault(state: FunctionState, node: tree.Fault) -> None:

@@ -36,6 +36,10 @@ class EmitContext(Protocol):
         """Return a value that may be anything."""
         ...
 
+    def opaque(self, value: Any) -> Any:
+        """Return an integer as one that LLVM's passes know nothing of; it costs no instruction."""
+        ...
+
     def generic(self, pointer: Any) -> Any:
         """Return a pointer as a generic (flat) one."""
         ...
@@ -125,6 +129,11 @@ class EmitContext(Protocol):
 
         Only intrinsics that are declared with `meets=True` may ask for it.
         """
+        ...
+
+    @property
+    def has_all_lanes(self) -> bool:
+        """Whether all lanes of the wave are certainly on where this call is."""
         ...
 
     @property

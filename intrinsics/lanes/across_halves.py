@@ -10,6 +10,7 @@ from typing import Any
 
 from amdjit.declarations import EmitContext
 from amdjit.intrinsics.builtins.table import row_of
+from amdjit.intrinsics.lanes.active_lanes import differing, lane_number
 from amdjit.types import i32
 
 __all__ = ["emit_bpermute"]
@@ -28,25 +29,31 @@ def emit_bpermute(context: EmitContext, address: Any, word: Any, width: int) -> 
     """
     has_all = context.target.has_wave_wide_permutes or context.wavefront_size <= _HALF
     if has_all or width <= _HALF:
-        return _bpermute(context, address, word)
+        if context.has_all_lanes:
+            return _bpermute(context, address, word)
+        # LLVM would read a lane's register where its number is the same for all lanes.
+        return _bpermute(context, context.opaque(address), context.opaque(word))
     zero = context.constant(i32, 0)
-    every = context.call("llvm.amdgcn.set.inactive.i32", word.type, [word, zero])
-    near = _of_active(context, _bpermute(context, address, every))
-    far = _of_active(context, _bpermute(context, address, _exchanged(context, every)))
-    own = context.builder.shl(_lane_number(context), context.constant(i32, 2))
+    every = differing(context, _in_all(context, context.opaque(word)))
+    # LLVM would compute the address in all lanes from its beginnings, and thereby in both sides of
+    # branches that choose it (SIWholeQuadMode).
+    place = _in_all(context, address)
+    near = _of_active(context, _bpermute(context, place, every))
+    far = _of_active(context, _bpermute(context, place, _exchanged(context, every)))
+    own = context.builder.shl(lane_number(context), context.constant(i32, 2))
     way = context.builder.xor(address, own)
     crosses = context.builder.and_(way, context.constant(i32, 4 * _HALF))
     return context.builder.select(context.builder.icmp_signed("!=", crosses, zero), far, near)
 
 
-def _lane_number(context: EmitContext) -> Any:
-    word, ones = context.llvm_type(i32), context.constant(i32, -1)
-    lower = context.call("llvm.amdgcn.mbcnt.lo", word, [ones, context.constant(i32, 0)])
-    return context.call("llvm.amdgcn.mbcnt.hi", word, [ones, lower])
-
-
 def _bpermute(context: EmitContext, address: Any, word: Any) -> Any:
     return context.call("llvm.amdgcn.ds.bpermute", word.type, [address, word])
+
+
+def _in_all(context: EmitContext, word: Any) -> Any:
+    """Return the word for whole-wave mode, 0 in lanes that are off."""
+    zero = context.constant(i32, 0)
+    return context.call("llvm.amdgcn.set.inactive.i32", word.type, [word, zero])
 
 
 def _of_active(context: EmitContext, word: Any) -> Any:

@@ -16,6 +16,7 @@ from typing import Any
 
 from amdjit.declarations import EmitContext
 from amdjit.intrinsics.builtins.table import row_of
+from amdjit.intrinsics.lanes.active_lanes import lane_number
 from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, i16, i32, i64, u32
 
 __all__ = ["emit_reduce", "emit_scan", "emit_segmented", "neutral"]
@@ -288,7 +289,7 @@ def emit_segmented(
     segment."""
     builder = context.builder
     start = _segment_start(context, head)
-    lane = _lane_number(context)
+    lane = lane_number(context)
 
     def combine(lanes: Combination, element: Any) -> Any:
         def join(below: Any, own: Any, reach: int) -> Any:
@@ -318,25 +319,24 @@ def _before(context: EmitContext, lane: Any, size: int) -> Any:
     return context.builder.sub(base, context.constant(i32, 1))
 
 
-def _lane_number(context: EmitContext) -> Any:
-    word, every = context.llvm_type(i32), context.constant(i32, -1)
-    low = context.call("llvm.amdgcn.mbcnt.lo", word, [every, context.constant(i32, 0)])
-    return (
-        low
-        if context.wavefront_size == 32
-        else context.call("llvm.amdgcn.mbcnt.hi", word, [every, low])
-    )
-
-
 def _segment_start(context: EmitContext, head: Any) -> Any:
-    """Return the highest active lane at or below this one that is a head, or 0."""
-    builder, word, long = context.builder, context.llvm_type(i32), context.llvm_type(i64)
+    """Return the highest active lane at or below this one that is a head, or 0.
+
+    The mask has the size of the wave: where LLVM pads a mask with 0 in whole-wave mode, it enters
+    this mode also for other masks that it pads, and these have bits of lanes that are off
+    (SIWholeQuadMode goes on to earlier definitions of a part of the register).
+    """
+    builder, word = context.builder, context.llvm_type(i32)
+    type = i64 if context.wavefront_size == 64 else i32
+    mask = context.llvm_type(type)
     flag = builder.zext(head, word)
     flag = context.call("llvm.amdgcn.set.inactive.i32", word, [flag, context.constant(i32, 0)])
     is_head = builder.icmp_signed("!=", flag, context.constant(i32, 0))
-    heads = context.call("llvm.amdgcn.ballot.i64", long, [is_head])
-    heads = builder.or_(heads, context.constant(i64, 1))
-    distance = builder.sub(context.constant(i64, 63), builder.zext(_lane_number(context), long))
-    below = builder.shl(heads, distance)
-    zeros = context.call("llvm.ctlz.i64", long, [below, context.constant(boolean, True)])
-    return builder.sub(_lane_number(context), builder.trunc(zeros, word))
+    heads = context.call(f"llvm.amdgcn.ballot.i{type.bits}", mask, [is_head])
+    heads = builder.or_(heads, context.constant(type, 1))
+    lane = lane_number(context)
+    place = builder.zext(lane, mask) if type is i64 else lane
+    below = builder.shl(heads, builder.sub(context.constant(type, type.bits - 1), place))
+    none = context.constant(boolean, True)
+    zeros = context.call(f"llvm.ctlz.i{type.bits}", mask, [below, none])
+    return builder.sub(lane, builder.trunc(zeros, word) if type is i64 else zeros)

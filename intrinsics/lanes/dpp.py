@@ -16,6 +16,7 @@ import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, intrinsic
 from amdjit.intrinsics.builtins.table import row_of
+from amdjit.intrinsics.lanes.active_lanes import differing, lane_number, of_active_partner
 from amdjit.intrinsics.lanes.words import by_words, by_words_of_two
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.types import Immediate, boolean, i32, u32
@@ -140,17 +141,21 @@ def _emit_row_half_mirror(context: EmitContext, value: Any) -> Any:
 def _emit_permute8(context: EmitContext, value: Any, *lanes: int) -> Any:
     selectors = _word(context, sum(lane << (3 * place) for place, lane in enumerate(lanes)))
     word = context.llvm_type(i32)
-    return by_words(
-        context,
-        value,
-        lambda part: context.call("llvm.amdgcn.mov.dpp8.i32", word, [part, selectors]),
-    )
+
+    def permute(part: Any) -> Any:
+        # LLVM takes a move with DPP8 for one that it can do before the branch.
+        part = part if context.has_all_lanes else differing(context, part)
+        return context.call("llvm.amdgcn.mov.dpp8.i32", word, [part, selectors])
+
+    return by_words(context, value, permute)
 
 
 def _emit_permlane(context: EmitContext, value: Any, low: Any, high: Any, name: str) -> Any:
-    word, no = context.llvm_type(i32), context.constant(boolean, False)
+    word = context.llvm_type(i32)
+    # Lanes that are off supply 0: RDNA4 ISA, "V_PERMLANE16_B32", bound_ctrl.
+    no, yes = context.constant(boolean, False), context.constant(boolean, True)
     return by_words(
-        context, value, lambda part: context.call(name, word, [part, part, low, high, no, no])
+        context, value, lambda part: context.call(name, word, [part, part, low, high, no, yes])
     )
 
 
@@ -164,9 +169,12 @@ def _emit_permlanex16(context: EmitContext, value: Any, low: Any, high: Any) -> 
 
 def _emit_permlane64(context: EmitContext, value: Any) -> Any:
     word = context.llvm_type(i32)
-    return by_words(
-        context, value, lambda part: context.call("llvm.amdgcn.permlane64.i32", word, [part])
-    )
+
+    def exchange(part: Any) -> Any:
+        taken = context.call("llvm.amdgcn.permlane64.i32", word, [part])
+        return of_active_partner(context, taken)
+
+    return by_words(context, value, exchange)
 
 
 def _emit_swizzle(
@@ -179,10 +187,20 @@ def _emit_swizzle(
 
 
 def _emit_writelane(context: EmitContext, old: Any, value: Any, lane: Any) -> Any:
-    word = context.llvm_type(i32)
+    builder, word = context.builder, context.llvm_type(i32)
+    if context.has_all_lanes:
 
-    def write(kept: Any, part: Any) -> Any:
-        return context.call("llvm.amdgcn.writelane.i32", word, [part, lane, kept])
+        def write(kept: Any, part: Any) -> Any:
+            return context.call("llvm.amdgcn.writelane.i32", word, [part, lane, kept])
+
+    else:
+        # The instruction also writes to a lane that is off, whose register may hold another value.
+        place = builder.and_(lane, _word(context, context.wavefront_size - 1))
+        is_there = builder.icmp_signed("==", lane_number(context), place)
+
+        def write(kept: Any, part: Any) -> Any:
+            part = context.call("llvm.amdgcn.readfirstlane.i32", word, [part])
+            return builder.select(is_there, part, kept)
 
     return by_words_of_two(context, old, value, write)
 
@@ -327,7 +345,7 @@ def permlane16(value: LANE_VALUE, low: u32, high: u32) -> LANE_VALUE:
     """Return values permuted within rows: four bits choose each lane's source, those of lanes 0..7
     in `low` (`llvm.amdgcn.permlane16`).
 
-    low, high: the same in all lanes. A lane with an inactive source keeps its own value.
+    low, high: the same in all lanes.
     """
     return _by_selectors(value, low, high, 0)
 
