@@ -20,6 +20,7 @@ from amdjit.frontend.values.effects import (
     depends_on_memory,
     has_effects,
     may_act,
+    may_repeat,
     reads,
 )
 from amdjit.frontend.values.kinds import (
@@ -35,7 +36,7 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.launch_parameters import LaunchParameters
 from amdjit.frontend.values.typing_rules import AMDJIT, TypingRules
-from amdjit.frontend.values.weak_types import WeakTypes
+from amdjit.frontend.values.weak_types import Origin, WeakTypes, origin_of, wide_type
 from amdjit.language.compile_time import Compilation
 from amdjit.late import late
 from amdjit.late_methods import dataclass
@@ -368,10 +369,34 @@ class FunctionBuilder:
         if self.weak_types.number(value) is not None:
             return value
         span = self.span(node)
+        origin = origin_of(span, name)
+        if (
+            origin in self.weak_types.widened
+            and self.weak_types.is_weak(value)
+            and may_repeat(value)
+        ):
+            variable = self.hidden_variable(name, value.type)
+            self.assign_in_both_widths(variable, value, origin, node)
+            return self.weak_types.read(tree.Read(span, variable.type, variable))
         value, variable = self.launch_parameters.held(value, name, span, self.hidden_variable)
         self.emit(tree.Assign(span, variable, value))
         held = self.weak_types.read(tree.Read(span, variable.type, variable))
         return self.unpack(held) if isinstance(variable.type, Tuple) else held
+
+    def assign_in_both_widths(
+        self, variable: tree.Variable, value: tree.Expression, origin: Origin, node: ast.AST
+    ) -> None:
+        """Assign a weak value to a new variable, and to its twin the same value made in 64 bits.
+
+        So the uses that asked for 64 bits do not change what the others get.
+        """
+        span, wide = self.span(node), wide_type(variable.type)
+        twin = self.hidden_variable(variable.name, wide)
+        made = self.launch_parameters.in_type(value, wide, span)
+        assert made is not None
+        self.emit(tree.Assign(span, variable, value))
+        self.emit(tree.Assign(span, twin, made))
+        self.weak_types.variables[variable], self.weak_types.twins[variable] = origin, twin
 
     def unpack(self, value: tree.Expression) -> TupleValue:
         """Return the items of a tuple that exists at run time."""

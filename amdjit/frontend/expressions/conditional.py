@@ -8,7 +8,7 @@ from collections.abc import Callable
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import EndlessCallError, FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit
-from amdjit.frontend.building.conversion import negated, truth
+from amdjit.frontend.building.conversion import convert, negated, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.building.remedies import join_remedy
@@ -135,9 +135,8 @@ def choose(
         return (
             builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
         )
-    return _through_variable(
-        builder, condition, (first, left_value), (second, right_value), is_weak, node
-    )
+    made = (first, left, left_value), (second, right, right_value)
+    return _through_variable(builder, condition, made, is_weak, node)
 
 
 def _common_type(
@@ -156,10 +155,7 @@ def _common_type(
             right=sides[1],
             remedy=remedy,
         )
-    is_weak = builder.weak_types.are_weak((left, right), target)
-    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weak_types.widened:
-        target = wide_type(target)
-    return target, is_weak
+    return target, builder.weak_types.are_weak((left, right), target)
 
 
 def _conditional(
@@ -181,22 +177,35 @@ def _conditional(
 def _through_variable(
     builder: FunctionBuilder,
     condition: tree.Expression,
-    left: tuple[list[tree.Statement], tree.Expression],
-    right: tuple[list[tree.Statement], tree.Expression],
+    sides: tuple[_Made, _Made],
     is_weak: bool,
     node: ast.expr,
 ) -> Value:
     span = builder.span(node)
-    type: Type = left[1].type
-    variable = builder.hidden_variable(_CHOSEN, type)
+    type: Type = sides[0][2].type
+    variable, origin = builder.hidden_variable(_CHOSEN, type), origin_of(span, _CHOSEN)
     if is_weak:
-        builder.weak_types.variables[variable] = origin_of(span, _CHOSEN)
-    left[0].append(tree.Assign(span, variable, left[1]))
-    right[0].append(tree.Assign(span, variable, right[1]))
-    builder.emit(tree.If(span, condition, left[0], right[0]))
-    builder.given[variable] = [left[1], right[1]]
+        builder.weak_types.variables[variable] = origin
+    if is_weak and origin in builder.weak_types.widened:
+        builder.weak_types.twins[variable] = builder.hidden_variable(_CHOSEN, wide_type(type))
+    twin = builder.weak_types.twins.get(variable)
+    for statements, value, converted in sides:
+        with builder.collect() as added:
+            if twin is None:
+                builder.emit(tree.Assign(span, variable, converted))
+            else:
+                held = builder.hold(value, "side", node)
+                for each in (variable, twin):
+                    builder.emit(tree.Assign(span, each, convert(builder, held, each.type, node)))
+        statements += added
+    builder.emit(tree.If(span, condition, sides[0][0], sides[1][0]))
+    builder.given[variable] = [converted for _, _, converted in sides]
     read = builder.weak_types.read(tree.Read(span, type, variable))
     return builder.unpack(read) if isinstance(type, Tuple) else read
+
+
+# The statements of a side, its value, and that in the type that both sides have in common.
+_Made = tuple[list[tree.Statement], Value, tree.Expression]
 
 
 # The statements of a side, its value, and its names if it assigns any with `:=`. The value is None

@@ -95,12 +95,14 @@ def _variable_of(
 ) -> tree.Variable:
     """Return the variable of a name where paths meet: weak if its values are."""
     weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
-    is_weak = weak_types.are_weak(values, target)
-    if is_weak and origin in weak_types.widened:
-        target = wide_type(target)
-    variable = _shared_variable(builder, name, bindings, target)
-    if is_weak:
-        weak_types.variables.setdefault(variable, origin)
+    if not weak_types.are_weak(values, target):
+        return _shared_variable(builder, name, bindings, target)
+    if origin in weak_types.widened:
+        variable = builder.variable(name, target)
+        weak_types.twins[variable] = builder.hidden_variable(name, wide_type(target))
+    else:
+        variable = _shared_variable(builder, name, bindings, target)
+    weak_types.variables.setdefault(variable, origin)
     return variable
 
 
@@ -122,16 +124,19 @@ def _shared_variable(
     builder: FunctionBuilder, name: str, bindings: Iterable[Binding | None], target: Type
 ) -> tree.Variable:
     for binding in bindings:
-        if isinstance(binding, tree.Variable) and binding.type == target:
+        is_of_type = isinstance(binding, tree.Variable) and binding.type == target
+        if is_of_type and binding not in builder.weak_types.twins:
             return binding
     return builder.variable(name, target)
 
 
 def _assign_at(builder: FunctionBuilder, way: Exit, variable: tree.Variable, value: Value) -> None:
     """Add a conversion at the end of a path, before its break or continue."""
+    twin = builder.weak_types.twins.get(variable)
     with builder.collect() as added:
-        converted = convert(builder, value, variable.type, way.node)
-        builder.emit(tree.Assign(builder.span(way.node), variable, converted))
+        for each in (variable,) if twin is None else (variable, twin):
+            converted = convert(builder, value, each.type, way.node)
+            builder.emit(tree.Assign(builder.span(way.node), each, converted))
     way.add(added)
 
 

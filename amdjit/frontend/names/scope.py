@@ -15,6 +15,7 @@ from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.remedies import outside_remedy
 from amdjit.frontend.names.marked import assign_marked, read_marked
 from amdjit.frontend.names.outside_arrays import constant_array
+from amdjit.frontend.values.effects import may_repeat
 from amdjit.frontend.values.kinds import (
     Binding,
     CompileTime,
@@ -223,12 +224,17 @@ def _into_variable(
     current = builder.names.get(name)
     weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
     is_weak = weak_types.is_weak(value)
+    if is_weak and origin in weak_types.widened and may_repeat(value):
+        variable = builder.variable(name, value.type)
+        builder.assign_in_both_widths(variable, value, origin, node)
+        return variable
     if is_weak and origin in weak_types.widened:
         value = convert(builder, value, wide_type(value.type), node)
     # A weak value in a variable that is not weak could not be made wider later.
     if (
         isinstance(current, tree.Variable)
         and current.type == value.type
+        and current not in weak_types.twins
         and (not weak_types.is_weak(value) or weak_types.variables.get(current) is not None)
     ):
         variable = current

@@ -141,6 +141,10 @@ class LaunchParameters:
         )
         if number is not None:
             return self.read(number, target, value.span)
+        twin = self.weak_types.twins.get(value.variable)
+        if twin is not None:
+            assert isinstance(twin.type, Scalar)
+            return _converted(tree.Read(value.span, twin.type, twin), target)
         return self._asked(value, self.weak_types.variables[value.variable], target)
 
     def wide_operand(self, value: tree.Expression, target: Scalar) -> tree.Expression:
