@@ -88,7 +88,8 @@ class FunctionBuilder:
     the values assigned to each variable so far. counters: counters of loops that are never negative
     (noted with `wraparound=True`). unassigned: the names that were read where they may have no
     value, with the type of their variable once it is known (`names.marked`); unmarkable: those
-    that no variable holds.
+    that no variable holds. returns_wide: whether results without a width have 64 bits, for calls
+    that meet such.
     """
 
     source: FunctionSource
@@ -96,6 +97,7 @@ class FunctionBuilder:
     expressions: Mapping[type[ast.expr], ExpressionHandler]
     statement_handlers: Mapping[type[ast.stmt], StatementHandler]
     is_kernel: bool
+    returns_wide: bool = False
     names: dict[str, Binding] = field(default_factory=dict)
     local_names: frozenset[str] = frozenset()
     statements: list[tree.Statement] = field(default_factory=list)
@@ -140,6 +142,11 @@ class FunctionBuilder:
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node."""
         return self.source.span(node)
+
+    def origin(self, node: ast.AST, name: str) -> Origin:
+        """Return the key of a variable without a width. A function that returns 64 bits has its
+        own."""
+        return origin_of(self.span(node), f"wide {name}" if self.returns_wide else name)
 
     def error(self, kind: ErrorKind, node: ast.AST, **fields: object) -> CompileError:
         """Make the exception for an error at a node."""
@@ -369,7 +376,7 @@ class FunctionBuilder:
         if self.weak_types.number(value) is not None:
             return value
         span = self.span(node)
-        origin = origin_of(span, name)
+        origin = self.origin(node, name)
         if (
             origin in self.weak_types.widened
             and self.weak_types.is_weak(value)
@@ -378,7 +385,7 @@ class FunctionBuilder:
             variable = self.hidden_variable(name, value.type)
             self.assign_in_both_widths(variable, value, origin, node)
             return self.weak_types.read(tree.Read(span, variable.type, variable))
-        value, variable = self.launch_parameters.held(value, name, span, self.hidden_variable)
+        value, variable = self.launch_parameters.held(value, name, origin, self.hidden_variable)
         self.emit(tree.Assign(span, variable, value))
         held = self.weak_types.read(tree.Read(span, variable.type, variable))
         return self.unpack(held) if isinstance(variable.type, Tuple) else held

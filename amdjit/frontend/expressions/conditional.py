@@ -14,7 +14,7 @@ from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.building.remedies import join_remedy
 from amdjit.frontend.names.merging import join_types, merge
 from amdjit.frontend.values.kinds import Binding, CompileTime, Value
-from amdjit.frontend.values.weak_types import origin_of, wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import UnaryOperator
 from amdjit.types import Array, Tuple, Type, boolean
@@ -183,7 +183,7 @@ def _through_variable(
 ) -> Value:
     span = builder.span(node)
     type: Type = sides[0][2].type
-    variable, origin = builder.hidden_variable(_CHOSEN, type), origin_of(span, _CHOSEN)
+    variable, origin = builder.hidden_variable(_CHOSEN, type), builder.origin(node, _CHOSEN)
     if is_weak:
         builder.weak_types.variables[variable] = origin
     if is_weak and origin in builder.weak_types.widened:

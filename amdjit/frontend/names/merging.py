@@ -26,7 +26,7 @@ from amdjit.frontend.values.kinds import (
     Value,
 )
 from amdjit.frontend.values.promotion import literal_fits
-from amdjit.frontend.values.weak_types import origin_of, wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Layout, Scalar, Tuple, Type, Vector, f64, i32, i64, u32, u64
@@ -94,7 +94,7 @@ def _variable_of(
     node: ast.AST,
 ) -> tree.Variable:
     """Return the variable of a name where paths meet: weak if its values are."""
-    weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
+    weak_types, origin = builder.weak_types, builder.origin(node, name)
     if not weak_types.are_weak(values, target):
         return _shared_variable(builder, name, bindings, target)
     if origin in weak_types.widened:

@@ -28,7 +28,7 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.promotion import common_scalar, literal_type
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weak_types import origin_of, wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.complex_types import ComplexElement
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Layout, Scalar, Structure, Tuple, Type, Vector, boolean
@@ -387,7 +387,7 @@ def _parameter(
         return builder.variable(name, value.type)
     # Arguments before this one may be typed with another width, which makes another parameter.
     types = ", ".join(str(variable.type) for variable in made)
-    origin = origin_of(builder.span(argument), f"{name} after ({types})")
+    origin = builder.origin(argument, f"{name} after ({types})")
     variable = builder.variable(
         name, wide_type(value.type) if origin in weak_types.widened else value.type
     )

@@ -27,7 +27,7 @@ from amdjit.frontend.values.kinds import (
     Value,
 )
 from amdjit.frontend.values.structures import structure_of
-from amdjit.frontend.values.weak_types import origin_of, wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.late import late
 from amdjit.tree import nodes as tree
@@ -222,7 +222,7 @@ def _into_variable(
     builder: FunctionBuilder, name: str, value: tree.Expression, node: ast.AST
 ) -> tree.Variable:
     current = builder.names.get(name)
-    weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
+    weak_types, origin = builder.weak_types, builder.origin(node, name)
     is_weak = weak_types.is_weak(value)
     if is_weak and origin in weak_types.widened and may_repeat(value):
         variable = builder.variable(name, value.type)
@@ -251,7 +251,7 @@ def carry(
 ) -> tree.Variable:
     """Put the value of a name before a loop into a variable of a type: weak if it began as a number
     without a width."""
-    origin = origin_of(builder.span(node), name)
+    origin = builder.origin(node, name)
     parts = (
         value.elements
         if isinstance(value, tree.MakeTuple) and value.type == COMPLEX64
