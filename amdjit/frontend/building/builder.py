@@ -89,7 +89,7 @@ class FunctionBuilder:
     (noted with `wraparound=True`). unassigned: the names that were read where they may have no
     value, with the type of their variable once it is known (`names.marked`); unmarkable: those
     that no variable holds. returns_wide: whether results without a width have 64 bits, for calls
-    that meet such.
+    that meet such. choices: both sides of `a if c else b`, before they got one type.
     """
 
     source: FunctionSource
@@ -109,6 +109,7 @@ class FunctionBuilder:
     numbers: dict[str, int] = field(default_factory=dict)
     reports: int = 0  # as in tree.Function
     given: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
+    choices: dict[tree.Expression, tuple[Value, Value]] = field(default_factory=dict)
     counters: set[tree.Variable] = field(default_factory=set)
     unassigned: dict[str, Scalar | None] = field(default_factory=dict)
     unmarkable: set[str] = field(default_factory=set)

@@ -17,7 +17,7 @@ from amdjit.frontend.values.kinds import Binding, CompileTime, Value
 from amdjit.frontend.values.weak_types import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import UnaryOperator
-from amdjit.types import Array, Tuple, Type, boolean
+from amdjit.types import Array, Scalar, Tuple, Type, boolean
 
 _CHOSEN = "chosen"
 
@@ -124,19 +124,37 @@ def choose(
         builder.names = merge(builder, ways, node)
     target, is_weak = _common_type(builder, left, right, node)
     with builder.collect() as more_first:
-        left_value = convert_weakly(builder, left, target, node)
+        left_value = _converted(builder, left, target, node)
     with builder.collect() as more_second:
-        right_value = convert_weakly(builder, right, target, node)
+        right_value = _converted(builder, right, target, node)
     first, second = first + more_first, second + more_second
     if not first and not second:
         result = _conditional(builder, condition, left_value, right_value, node)
         if is_weak:
             builder.weak_types.expressions |= {result, left_value, right_value}
+        if isinstance(target, Scalar):
+            builder.choices[result] = left, right
         return (
             builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
         )
     made = (first, left, left_value), (second, right, right_value)
     return _through_variable(builder, condition, made, is_weak, node)
+
+
+def _converted(
+    builder: FunctionBuilder, value: Value, target: Type, node: ast.expr
+) -> tree.Expression:
+    """Convert a side. The sides of a choice within it go to the type of all sides at once: that of
+    two may hold less."""
+    inner = builder.choices.get(value) if isinstance(value, tree.Conditional) else None
+    if inner is None or value.type == target:  # type: ignore[union-attr]
+        return convert_weakly(builder, value, target, node)
+    assert isinstance(value, tree.Conditional)
+    sides = [_converted(builder, side, target, node) for side in inner]
+    made = tree.Conditional(value.span, target, value.condition, *sides)
+    if builder.weak_types.is_weak(value):
+        builder.weak_types.expressions |= {made, *sides}
+    return made
 
 
 def _common_type(

@@ -167,6 +167,8 @@ def join_types(
     if not typed or any(isinstance(value, TupleValue) for value in weak):
         typed += [materialise(builder, value, node).type for value in weak]
         weak = []
+    # A float holds any integers, also those that have no integer type in common.
+    typed.sort(key=lambda type: not (isinstance(type, Scalar) and type.is_float))
     result = typed[0]
     for other in typed[1:]:
         joined = _join(builder, result, other)
