@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
-from amdjit.frontend.building.control_flow import Loop, ReturnSite
+from amdjit.frontend.building.control_flow import Exit, Loop, ReturnSite
 from amdjit.frontend.building.session import Session
 from amdjit.frontend.building.writing import check_writable
 from amdjit.frontend.source.bound_names import bound_names, may_leave
@@ -89,7 +89,8 @@ class FunctionBuilder:
     (noted with `wraparound=True`). unassigned: the names that were read where they may have no
     value, with the type of their variable once it is known (`names.marked`); unmarkable: those
     that no variable holds. returns_wide: whether results without a width have 64 bits, for calls
-    that meet such. choices: both sides of `a if c else b`, before they got one type.
+    that meet such. choices: both sides of `a if c else b`, before they got one type. open_ways:
+    the branches that end a side of another one, with the ends of their paths, which meet there.
     """
 
     source: FunctionSource
@@ -110,6 +111,7 @@ class FunctionBuilder:
     reports: int = 0  # as in tree.Function
     given: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
     choices: dict[tree.Expression, tuple[Value, Value]] = field(default_factory=dict)
+    open_ways: dict[ast.stmt, list[Exit] | None] = field(default_factory=dict)
     counters: set[tree.Variable] = field(default_factory=set)
     unassigned: dict[str, Scalar | None] = field(default_factory=dict)
     unmarkable: set[str] = field(default_factory=set)
