@@ -16,7 +16,7 @@ from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import is_complex, truth
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import convert_weakly, pair
+from amdjit.frontend.building.operands import convert_weakly, launch_operands, pair
 from amdjit.frontend.building.remedies import WHOLE_ARRAY
 from amdjit.frontend.building.special_methods import call_method_of
 from amdjit.frontend.calls.intrinsics import call_intrinsic
@@ -219,6 +219,10 @@ def _pow(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Valu
     base, exponent, modulus = arguments.exactly(
         builder, node, "pow", ("base", "exp", "mod"), optional=1
     )
+    numbers = launch_operands(builder, (base, exponent, modulus))
+    launched = None if numbers is None else launch_arithmetic.modular_power(*numbers)
+    if launched is not None:
+        return builder.launch_parameters.weak(launched, builder.span(node))
     if not isinstance(modulus, CompileTime) or modulus.value is not None:
         function = builder.session.builtins[int.__pow__]
         assert isinstance(function, DeviceFunction)

@@ -81,6 +81,8 @@ def without_width(
         assert isinstance(again, tree.Expression)
         return again
 
+    if not builder.rules.has_weak_literals:
+        return in_f64()  # Numba's functions of integers are those of f64
     weak_types.expressions.add(result)
     weak_types.again[result] = in_f64
     return result

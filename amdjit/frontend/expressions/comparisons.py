@@ -78,12 +78,14 @@ def _of_numbers(
         _beside_wide_literal(builder, left, right, node),
         _beside_wide_literal(builder, right, left, node),
     )
-    beyond = _compare_beyond_range(compute, left, right)
+    numbers = launch_operands(builder, (left, right))
+    # What the host computes may be beyond the range of an i32, which arguments are within.
+    is_computed = numbers is not None and any(number.operands for number in numbers)
+    beyond = None if is_computed else _compare_beyond_range(compute, left, right)
     if beyond is not None:
         builder.discard(left, node)
         builder.discard(right, node)
         return beyond
-    numbers = launch_operands(builder, (left, right))
     if numbers is not None:
         return builder.launch_parameters.weak(
             launch_arithmetic.comparison(symbol.value, compute, *numbers), builder.span(node)
