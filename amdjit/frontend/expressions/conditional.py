@@ -206,14 +206,14 @@ def _through_variable(
         builder.weak_types.variables[variable] = origin
     if is_weak and origin in builder.weak_types.widened:
         builder.weak_types.twins[variable] = builder.hidden_variable(_CHOSEN, wide_type(type))
-    twin = builder.weak_types.twins.get(variable)
+    widths = builder.weak_types.widths_of(variable)
     for statements, value, converted in sides:
         with builder.collect() as added:
-            if twin is None:
+            if len(widths) == 1:
                 builder.emit(tree.Assign(span, variable, converted))
             else:
                 held = builder.hold(value, "side", node)
-                for each in (variable, twin):
+                for each in widths:
                     builder.emit(tree.Assign(span, each, convert(builder, held, each.type, node)))
         statements += added
     builder.emit(tree.If(span, condition, sides[0][0], sides[1][0]))

@@ -132,9 +132,8 @@ def _shared_variable(
 
 def _assign_at(builder: FunctionBuilder, way: Exit, variable: tree.Variable, value: Value) -> None:
     """Add a conversion at the end of a path, before its break or continue."""
-    twin = builder.weak_types.twins.get(variable)
     with builder.collect() as added:
-        for each in (variable,) if twin is None else (variable, twin):
+        for each in builder.weak_types.widths_of(variable):
             converted = convert(builder, value, each.type, way.node)
             builder.emit(tree.Assign(builder.span(way.node), each, converted))
     way.add(added)

@@ -98,6 +98,11 @@ class WeakTypes:
                 self.expressions.add(item)
                 self.items[item] = origin
 
+    def widths_of(self, variable: tree.Variable) -> tuple[tree.Variable, ...]:
+        """Return a variable and its twin, if it has one: both are assigned."""
+        twin = self.twins.get(variable)
+        return (variable,) if twin is None else (variable, twin)
+
     def read(self, read: tree.Read) -> tree.Read:
         """Note that a variable is read."""
         if read.variable in self.variables:
