@@ -19,7 +19,7 @@ from amdjit.frontend.expressions.membership import contains
 from amdjit.frontend.expressions.texts import compare_text
 from amdjit.frontend.expressions.unsigned_warnings import check_comparison
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, known_integer, static_value
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
@@ -56,6 +56,9 @@ def compare(
     left_constant, right_constant = static_value(left), static_value(right)
     if left_constant is not None and right_constant is not None:
         return fold(builder, node, compute, left_constant.value, right_constant.value)
+    known = known_integer(left), known_integer(right)
+    if None not in known:
+        return CompileTime(bool(compute(*known)))
     text = compare_text(builder, kind, left, right, node)
     if text is not None:
         return text

@@ -25,6 +25,7 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Unlike,
     Value,
+    typed_constant,
 )
 from amdjit.frontend.values.structures import structure_of
 from amdjit.frontend.values.weak_types import wide_type
@@ -210,6 +211,8 @@ def bind(builder: FunctionBuilder, name: str, value: Value, node: ast.AST) -> No
         assign_marked(builder, marked, name, value, node)
     elif builder.weak_types.number(value) is not None:
         builder.names[name] = value
+    elif (known := typed_constant(value)) is not None and not builder.weak_types.is_weak(value):
+        builder.names[name] = known
     elif isinstance(value, tree.Expression):
         builder.names[name] = _into_variable(builder, name, value, node)
     elif isinstance(value, TupleValue):
