@@ -53,12 +53,9 @@ def compare(
     if own is not None:
         return own
     symbol, compute = _COMPARISONS[kind]
-    left_constant, right_constant = static_value(left), static_value(right)
-    if left_constant is not None and right_constant is not None:
-        return fold(builder, node, compute, left_constant.value, right_constant.value)
-    known = known_integer(left), known_integer(right)
-    if None not in known:
-        return CompileTime(bool(compute(*known)))
+    known = _of_constants(builder, compute, left, right, node)
+    if known is not None:
+        return known
     text = compare_text(builder, kind, left, right, node)
     if text is not None:
         return text
@@ -71,6 +68,20 @@ def compare(
             return _compare_in_order(builder, kind, left, right, node)
     check_comparison(builder, kind, left, right, node)
     return _of_numbers(builder, kind, left, right, node)
+
+
+def _of_constants(
+    builder: FunctionBuilder,
+    compute: Callable[[Any, Any], Any],
+    left: Value,
+    right: Value,
+    node: ast.AST,
+) -> Value | None:
+    known = static_value(left), static_value(right)
+    if known[0] is not None and known[1] is not None:
+        return fold(builder, node, compute, known[0].value, known[1].value)
+    numbers = known_integer(left), known_integer(right)
+    return None if None in numbers else CompileTime(bool(compute(*numbers)))
 
 
 def _of_numbers(

@@ -124,8 +124,11 @@ def _shared_variable(
     builder: FunctionBuilder, name: str, bindings: Iterable[Binding | None], target: Type
 ) -> tree.Variable:
     for binding in bindings:
-        is_of_type = isinstance(binding, tree.Variable) and binding.type == target
-        if is_of_type and binding not in builder.weak_types.twins:
+        if (
+            isinstance(binding, tree.Variable)
+            and binding.type == target
+            and binding not in builder.weak_types.twins
+        ):
             return binding
     return builder.variable(name, target)
 

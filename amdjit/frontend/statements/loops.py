@@ -307,8 +307,11 @@ def _carry(
                 f"has no single value in the loop that assigns it: before the loop it is {before}"
             )
             continue
-        is_variable = isinstance(binding, tree.Variable) and type in (None, binding.type)
-        if is_variable and binding not in builder.weak_types.twins:
+        if (
+            isinstance(binding, tree.Variable)
+            and type in (None, binding.type)
+            and binding not in builder.weak_types.twins
+        ):
             carried[name] = binding
             continue
         value = run_time(builder, binding, node)

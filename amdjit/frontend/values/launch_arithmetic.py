@@ -55,10 +55,10 @@ def _shift_right(x: int, count: int) -> int:
     return x >> (count if count >= 0 else x.bit_length())
 
 
-def _power(x: int, exponent: int) -> int:
-    """Return a power; a negative one is 1 over it, rounded towards 0, as kernels compute it."""
-    if exponent < 0:
-        return x if x in (1, -1) and exponent & 1 else int(x in (1, -1))
+def _power(x: Any, exponent: Any) -> Any:
+    """Return a power; with a negative exponent a float, as Python does."""
+    if exponent < 0 or float in (type(x), type(exponent)):
+        return _quiet(np.power)(x, exponent)
     _check_size(f"{x} ** {exponent}", exponent * (abs(x) - 1).bit_length())
     return int(x**exponent)
 
@@ -133,7 +133,7 @@ def binary(symbol: BinaryOperator, left: LaunchNumber, right: LaunchNumber) -> L
         compute = _OF_FLOATS.get(symbol)
         return None if compute is None else LaunchNumber(text, float, compute, (left, right))
     if symbol is BinaryOperator.POWER and not right.parameters and right.value({}) < 0:
-        return None
+        return LaunchNumber(text, float, _power, (left, right))
     is_boolean = left.kind is right.kind is bool and symbol in _STAY_BOOLEAN
     return LaunchNumber(text, bool if is_boolean else int, _OF_INTEGERS[symbol], (left, right))
 
