@@ -127,7 +127,7 @@ class Meeting:
         ):
             parts.append(words)
             for axis in range(_ndim(array)):
-                parts.append(", " if axis else "")
+                parts.append("," if axis else "")
                 length = extent(self.builder, array, axis, self.node)
                 if isinstance(length, tree.Expression) and isinstance(length.type, Scalar):
                     parts.append(Field(length.type))
