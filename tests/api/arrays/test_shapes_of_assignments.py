@@ -1,5 +1,5 @@
-"""Assigning to a part of an array, updating one and ufuncs broadcast as NumPy does; other shapes are
-a ValueError with both shapes."""
+"""Assigning to a part of an array, updating one and ufuncs broadcast as NumPy does; shapes that do
+not fit are a ValueError that names both."""
 
 from __future__ import annotations
 

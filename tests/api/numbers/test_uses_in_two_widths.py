@@ -40,7 +40,9 @@ VALUES: dict[str, tuple[list[str], np.float32]] = {
         np.float32(X),
     ),
     "closure": (["w = x[t] * 1.0", "def g(): return w", "v = g()"], np.float32(X)),
-    "assigned_in_a_loop": (["v = 0.0", "for i in range(2):", "    w = x[t] * 1.0", "v = w"], np.float32(X)),
+    "assigned_in_a_loop": (
+        ["v = 0.0", "for i in range(2):", "    w = x[t] * 1.0", "v = w"], np.float32(X),
+    ),
 }  # fmt: skip
 LATER = {
     "explicit": ("p[t] = i64(v)", np.int64),

@@ -15,21 +15,62 @@ import amdjit
 COUNTER = itertools.count()
 JOINS = {
     "tuple": "o[t] = (n[t], h[t], f[t])[k[t]]",
-    "tuple_in_another_order": "o[t] = (n[t], f[t], h[t], f[t])[k[t] * 2 - k[t] // 2]\nif k[t] == 1: o[t] = h[t]\nif k[t] == 2: o[t] = f[t]",
+    "tuple_in_another_order": "o[t] = (f[t], h[t], n[t])[2 - k[t]]",
     "nested_tuples": "o[t] = ((n[t], 1), (h[t], n[t]), (f[t], h[t]))[k[t]][0]",
     "tuple_with_literals": "o[t] = (n[t], h[t], f[t], True, 2.5)[k[t]]",
     "choices": "o[t] = n[t] if k[t] == 0 else h[t] if k[t] == 1 else f[t]",
     "choices_on_the_left": "o[t] = (n[t] if k[t] == 0 else h[t]) if k[t] < 2 else f[t]",
-    "elif": "if k[t] == 2: v = f[t]\nelif k[t] == 0: v = n[t]\nelse: v = h[t]\no[t] = v",
-    "else_if": "if k[t] == 2:\n  v = f[t]\nelse:\n  if k[t] == 0: v = n[t]\n  else: v = h[t]\no[t] = v",
-    "if_in_if": "if k[t] != 2:\n  if k[t] == 0: v = n[t]\n  else: v = h[t]\nelse: v = f[t]\no[t] = v",
-    "match": "match k[t]:\n  case 2: v = f[t]\n  case 0: v = n[t]\n  case _: v = h[t]\no[t] = v",
-    "tuples_in_branches": "if k[t] == 2: v = (f[t], 1)\nelif k[t] == 0: v = (n[t], 1)\nelse: v = (h[t], 1)\no[t] = v[0]",
-    "returns": "def g(i):\n  if i == 2: return f[t]\n  if i == 0: return n[t]\n  return h[t]\no[t] = g(k[t])",
-    "breaks": "while True:\n  if k[t] == 0:\n    v = n[t]\n    break\n  elif k[t] == 1:\n    v = h[t]\n    break\n  v = f[t]\n  break\no[t] = v",
+    "elif": """
+if k[t] == 2: v = f[t]
+elif k[t] == 0: v = n[t]
+else: v = h[t]
+o[t] = v""",
+    "else_if": """
+if k[t] == 2:
+    v = f[t]
+else:
+    if k[t] == 0: v = n[t]
+    else: v = h[t]
+o[t] = v""",
+    "if_in_if": """
+if k[t] != 2:
+    if k[t] == 0: v = n[t]
+    else: v = h[t]
+else: v = f[t]
+o[t] = v""",
+    "match": """
+match k[t]:
+    case 2: v = f[t]
+    case 0: v = n[t]
+    case _: v = h[t]
+o[t] = v""",
+    "tuples_in_branches": """
+if k[t] == 2: v = (f[t], 1)
+elif k[t] == 0: v = (n[t], 1)
+else: v = (h[t], 1)
+o[t] = v[0]""",
+    "returns": """
+def g(i):
+    if i == 2: return f[t]
+    if i == 0: return n[t]
+    return h[t]
+o[t] = g(k[t])""",
+    "breaks": """
+while True:
+    if k[t] == 0:
+        v = n[t]
+        break
+    elif k[t] == 1:
+        v = h[t]
+        break
+    v = f[t]
+    break
+o[t] = v""",
     "array": "a = np.array([n[t], h[t], f[t]])\no[t] = a[k[t]]",
-    "extremes": "o[t] = (max(n[t], h[t], f[t]), min(h[t], n[t], f[t] + 9), min(f[t], h[t], n[t]))[k[t]]",
-}  # fmt: skip
+    "extremes": """
+some = max(n[t], h[t], f[t]), min(h[t], n[t], f[t] + 9), min(f[t], h[t], n[t])
+o[t] = some[k[t]]""",
+}
 
 
 def results(text: str, **names: Any) -> list[float]:
@@ -39,10 +80,10 @@ def results(text: str, **names: Any) -> list[float]:
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     scope: dict[str, Any] = {"amdjit": amdjit, "np": np, **names}
     exec(compile(source, name, "exec"), scope)
-    n, h, f = np.full(3, 2049, np.int32), np.full(3, 1.5, np.float16), np.full(3, 0.25, np.float32)
-    u, l = np.full(3, 2**64 - 1, np.uint64), np.full(3, -5)
+    values = np.int32(2049), np.float16(1.5), np.float32(0.25), np.uint64(2**64 - 1), np.int64(-5)
     o = np.zeros(3)
-    amdjit.kernel(scope["k"], warnings=False)[1, 3](n, h, f, u, l, np.arange(3), o)
+    arrays = [np.full(3, value) for value in values]
+    amdjit.kernel(scope["k"], warnings=False)[1, 3](*arrays, np.arange(3), o)
     return o.tolist()
 
 
