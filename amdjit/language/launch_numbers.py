@@ -115,9 +115,9 @@ class LaunchUse:
             return bool(value)
         if isinstance(value, float) and self.number.kind is int and not value.is_integer():
             raise LaunchError(
-                f"argument {self._names()} of {kernel}: `{self.number.text}` = {value!r} is used as "
-                f"{self.type} at {shown_file(self.span.file)}:{self.span.line}. In Python a power "
-                "with a negative exponent is a float: use it as one, or write `int(...)`"
+                f"argument {self._names()} of {kernel}: `{self.number.text}` = {value!r} is used "
+                f"as {self.type} at {shown_file(self.span.file)}:{self.span.line}. In Python a "
+                "power with a negative exponent is a float: use it as one, or write `int(...)`"
             )
         if isinstance(value, float):
             return _truncated(value, self.type)

@@ -348,6 +348,8 @@ class Expressions:
     def chain(self, type: Kind, depth: int) -> str:
         """Write a choice among three values, whose type is that of all at once."""
         kinds = [type, self.side(type), self.side(type)]
+        if u64 in kinds and any(kind in SIGNED for kind in kinds):
+            kinds = [type] * 3  # two of them alone have no type in common
         turned = self.choices.number(0, 2)
         one, two, three = (
             self.expression(kind, depth) for kind in (*kinds[turned:], *kinds[:turned])

@@ -288,9 +288,8 @@ def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
     if number is not None:
         return builder.launch_parameters.weak(launch_arithmetic.truth(number), builder.span(node))
     if isinstance(value, TupleValue) and is_complex(value):
-        real, imaginary = (truth(builder, part, node) for part in value.items)
-        assert isinstance(real, tree.Expression)
-        assert isinstance(imaginary, tree.Expression)
+        parts = [truth(builder, part, node) for part in value.items]
+        real, imaginary = (convert(builder, part, boolean, node) for part in parts)
         return tree.Binary(builder.span(node), boolean, tree.BinaryOperator.OR, real, imaginary)
     if isinstance(value, TupleValue):
         return _truth_of_items(builder, value, node)
