@@ -10,7 +10,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.names.scope import value_of_object
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.compile_time import CompileTimeFunction, Refused
 from amdjit.tree import nodes as tree
 
@@ -34,7 +34,6 @@ def call_when_compiling(
 
 def _known(value: Value) -> Any:
     """Return a known value, the type of an unknown one, or a tuple of these for a tuple."""
-    value = as_python(value)
     if isinstance(value, CompileTime):
         return value.value
     if isinstance(value, TupleValue):
