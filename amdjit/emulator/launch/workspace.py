@@ -17,10 +17,12 @@ from amdjit.code_object import Kernel
 from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.kernarg import (
+    MEETING_BYTES,
     Geometry,
     build_segment,
     explicit_size,
     first_scalars,
+    fresh_meeting,
     place_slots,
     segment_size,
     user_sgprs,
@@ -148,7 +150,9 @@ class Workspace:
         self.nbytes = 0
         self.residents = 1
         size = segment_size(plan.kernel)
-        self._address = memory.allocate(size, "kernel arguments", ((0, size, False),))
+        writable = size - MEETING_BYTES
+        pieces = ((0, writable, False), (writable, size, True))
+        self._address = memory.allocate(size, "kernel arguments", pieces)
         weakref.finalize(self, memory.free, self._address).atexit = False
         self._segment = memory.view(self._address, size)
         self._explicit_size = explicit_size(plan.kernel)
@@ -282,6 +286,8 @@ class Workspace:
             self._is_written = True
         else:
             self._segment[: self._explicit_size] = explicit
+            if self._geometry.cooperative:
+                self._segment[-MEETING_BYTES:] = fresh_meeting(self._geometry)
         if first or self._sgprs_vary:
             for index, value in user_sgprs(self._kernel, self._segment, self._address, dispatch):
                 self._scalars[index] = value
