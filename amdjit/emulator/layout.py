@@ -233,6 +233,8 @@ class FaultKind(IntEnum):
     PARTIAL_WAVE = 15
     # The workgroups of a cooperative launch wait for each other, and none can go on.
     STANDSTILL = 16
+    # An instruction that has no translation (`tiers/compilation.py`).
+    UNSUPPORTED = 17
 
 
 class BufferRefusal(IntEnum):

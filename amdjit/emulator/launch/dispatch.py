@@ -187,6 +187,18 @@ class Dispatcher:
             self._run(workspace, self._drives[plan.wave_size], time_limit)
         self._end(function, plan, workspace)
 
+    def translate(
+        self,
+        function: EmulatedFunction,
+        full_waves: bool,
+        natives: Sequence[NativeSources],
+        instruments: Instruments,
+    ) -> HostKernel:
+        """Return full code with `instruments`, which call `natives`. full_waves: all lanes of all
+        waves start active."""
+        self._library.add(*natives)
+        return function.module.kernels.full(function.kernel, full_waves, instruments)
+
     def _end(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
         """Keep the workspace for the next launch, or raise what stopped this launch."""
         workspace.end()

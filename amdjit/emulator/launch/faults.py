@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from amdjit.diagnostics.errors import Allocation, KernelFault
 from amdjit.diagnostics.notebooks import shown_file
+from amdjit.emulator.decoder import UndecodableInstruction
 from amdjit.emulator.launch.barrier_faults import (
     NO_GROUP,
     WAIT_BYTES,
@@ -20,7 +21,7 @@ from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import HostKernel
+from amdjit.emulator.tiers.compilation import UNSUPPORTED, HostKernel
 
 _KINDS = {
     FaultKind.GLOBAL_LOAD: "out-of-bounds",
@@ -38,6 +39,7 @@ _KINDS = {
     FaultKind.DEADLOCK: "barrier",
     FaultKind.PARTIAL_WAVE: "partial-wave",
     FaultKind.STANDSTILL: "barrier",
+    FaultKind.UNSUPPORTED: UNSUPPORTED,
 }
 
 
@@ -69,6 +71,8 @@ def fault_from_record(
     pc = pcs[record[Fault.SITE]] - (WAIT_BYTES if waits else 0)
     wave_size = function.kernel.descriptor.wave_size
     place = _place(record, geometry, wave_size)
+    if kind is FaultKind.UNSUPPORTED:
+        return _unsupported(pc, place, function, compiled)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
     is_global = kind in (FaultKind.GLOBAL_LOAD, FaultKind.GLOBAL_STORE, FaultKind.SCALAR_LOAD)
     base = function.module.register_base(pc, record[Fault.BASE] & (1 << 64) - 1, wave_size)
@@ -94,6 +98,27 @@ def fault_from_record(
         nearest_allocation=nearest,
         instruction=text,
         offset_base=base,
+    )
+
+
+def _unsupported(
+    pc: int, place: _Place, function: EmulatedFunction, compiled: HostKernel
+) -> KernelFault:
+    kind, reason = compiled.refused[pc]
+    try:
+        text = function.module.instruction_at(pc, function.kernel.descriptor.wave_size)
+    except UndecodableInstruction:
+        text = f"pc {pc:#x}"
+    line = function.module.code_object.line_of(pc)
+    where = f" ({shown_file(line[0])}:{line[1]})" if line else ""
+    return KernelFault(
+        kind,
+        f"{function.name}: {text}{where}: {reason} (block {place.block})",
+        kernel=function.name,
+        source_file=line[0] if line else None,
+        source_line=line[1] if line else None,
+        block=place.block,
+        instruction=text,
     )
 
 

@@ -18,7 +18,6 @@ from amdjit.emulator.tiers.compilation import Host, KernelCompiler
 from amdjit.target import EMULATED, Target, nearest_target, runs_on
 
 
-
 class EmulatedModule:
     """A loaded code object. `load_bias` + virtual address = host address."""
 

@@ -4,23 +4,30 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import CodeObject, Kernel
-from amdjit.diagnostics.errors import KernelFault
-from amdjit.diagnostics.notebooks import shown_file
 from amdjit.disk_cache import DiskCache
-from amdjit.emulator.analysis.control_flow import Graph, WildBranch, build_graph
+from amdjit.emulator.analysis.control_flow import (
+    Graph,
+    Unreadable,
+    WildBranch,
+    build_graph,
+    unknown_code,
+)
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.analysis.mode import Mode, default_mode
-from amdjit.emulator.decoder import UndecodableInstruction, disassemble
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder import UndecodableInstruction
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
 from amdjit.emulator.host.native_library import NativeLibrary
+from amdjit.emulator.instructions.emission import refusal_of
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.tiers.full import WAVE_SYMBOL, translate_wave
 from amdjit.emulator.tiers.operation_library import OperationLibrary
@@ -36,8 +43,11 @@ _SHORT = 10_000
 # Measured seconds: to translate an instruction in the full tier and in the quick tier, to make an
 # operation that no kernel has needed before, and to execute an instruction in the quick tier.
 _FULL, _QUICK, _OPERATION, _EXECUTED = 150e-6, 20e-6, 400e-6, 8e-9
+UNSUPPORTED = "unsupported-instruction"
 # Where there are no operations yet, shorter kernels need about as many as they have instructions.
 _MANY = 150
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +78,20 @@ class Running:
         return self.limit - self.seconds
 
 
+class Refusal(NamedTuple):
+    """Why a kernel stops if it gets to an instruction: the kind of the fault, and the reason."""
+
+    kind: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class HostKernel:
     """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
 
     longest: the most instructions that a wave executes, None if it may loop. gives_way: whether it
     may wait for waves of other workgroups. program: the quick tier's, which the wave function runs.
-    running: what that has cost.
+    running: what that has cost. refused: the instructions that have no translation, by pc.
     """
 
     code: LinkedCode | None
@@ -85,6 +102,7 @@ class HostKernel:
     gives_way: bool
     program: NDArray[np.uint8] | None = None
     running: Running | None = None
+    refused: Mapping[int, Refusal] = field(default_factory=dict)
 
     def is_short(self, waves: int) -> bool:
         """Return whether that many waves end in about the time that it takes to hand them to other
@@ -121,12 +139,23 @@ class KernelCompiler:
         self._code_object = code_object
         self._lock = Lock()
         self._compiled: dict[tuple[object, ...], HostKernel] = {}
+        self._refused: dict[str, dict[int, Refusal]] = {}
+
+    def graph(self, kernel: Kernel) -> Graph:
+        """Return a kernel's code as it is translated: traps stand for the instructions that are
+        known to have no translation. Those whose operands are the reason are known once `full` has
+        returned."""
+        text, refused = kernel_text(self._code_object, kernel), self._refusals(kernel)
+        trap = text.instruction_set.trap
+        try:
+            return build_graph(text.cut(refused, trap), kernel.entry_address)
+        except (UndecodableInstruction, WildBranch):
+            unknown = unknown_code(text.cut(refused, trap), kernel.entry_address)
+            refused.update((pc, _refusal(error)) for pc, error in unknown.items())
+            return build_graph(text.cut(refused, trap), kernel.entry_address)
 
     def full(self, kernel: Kernel, full_waves: bool, instruments: Instruments = ()) -> HostKernel:
-        """Return a kernel's full code, with the checks of `instruments` in it.
-
-        KernelFault "unsupported-instruction" if it cannot be translated.
-        """
+        """Return a kernel's full code, with the checks of `instruments` in it."""
         return self._full(_Wanted(kernel, full_waves, "full", instruments))
 
     def enterable(self, kernel: Kernel, full_waves: bool) -> HostKernel:
@@ -146,7 +175,7 @@ class KernelCompiler:
 
     def _full(self, wanted: _Wanted) -> HostKernel:
         with self._lock:
-            return self._known(wanted) or self._make_full(wanted, self._graph(wanted))
+            return self._known(wanted) or self._make_full(wanted)
 
     def _known(self, wanted: _Wanted) -> HostKernel | None:
         """Return full code that this process or the cache on disk has."""
@@ -156,17 +185,19 @@ class KernelCompiler:
         if stored is None:
             return None
         header, _, image = stored.partition(b"\n")
-        natives, site_pcs, resume_pcs, longest, gives_way = json.loads(header)
+        natives, site_pcs, resume_pcs, longest, gives_way, refused = json.loads(header)
+        self._know(wanted.kernel, refused)
         function = WaveFunction(
             "", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), longest, gives_way
         )
         return self._link(wanted, function, image)
 
-    def _make_full(self, wanted: _Wanted, graph: Graph) -> HostKernel:
-        function = self._translate(wanted, graph)
+    def _make_full(self, wanted: _Wanted) -> HostKernel:
+        function = self._translated(wanted.kernel, partial(self._translate, wanted))
         image = self._host.compiler.compile(function.text).image
         facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
-        header = json.dumps([sorted(function.natives), *facts]).encode()
+        stored = [sorted(function.natives), *facts, list(self._refusals(wanted.kernel).items())]
+        header = json.dumps(stored).encode()
         self._host.cache.put(self._cache_key(wanted), header + b"\n" + image)
         return self._link(wanted, function, image)
 
@@ -175,7 +206,13 @@ class KernelCompiler:
         imports = {**library.addresses(sorted(function.natives)), **library.run_time()}
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
         facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
-        return self._keep(wanted, HostKernel(code, code.addresses[WAVE_SYMBOL], *facts))
+        kernel = HostKernel(
+            code,
+            code.addresses[WAVE_SYMBOL],
+            *facts,
+            refused=self._refusals(wanted.kernel),
+        )
+        return self._keep(wanted, kernel)
 
     def _keep(self, wanted: _Wanted, compiled: HostKernel) -> HostKernel:
         self._compiled[wanted.key] = compiled
@@ -190,14 +227,11 @@ class KernelCompiler:
         program = self._stored_program(quick)
         if program is not None and self._pays(program.instructions, program, waves):
             return self._load_program(quick, program)
-        graph = self._graph(full)
-        if not is_threadable(graph) or not self._may_pay(graph):
-            return self._make_full(full, graph)
-        program = self._thread(quick, graph)
-        if not self._pays(program.instructions, program, waves):
-            return self._make_full(full, graph)
+        program = self._translated(full.kernel, partial(self._thread, quick))
+        if program is None or not self._pays(program.instructions, program, waves):
+            return self._make_full(full)
         loaded = self._load_program(quick, program)
-        self._host.cache.put(self._cache_key(quick), _stored(program))
+        self._host.cache.put(self._cache_key(quick), self._stored(quick.kernel, program))
         return loaded
 
     def _may_pay(self, graph: Graph) -> bool:
@@ -224,7 +258,8 @@ class KernelCompiler:
         if stored is None:
             return None
         header, _, code = stored.partition(b"\n")
-        calls, site_pcs, resume_pcs, longest, gives_way, instructions = json.loads(header)
+        calls, site_pcs, resume_pcs, longest, gives_way, instructions, refused = json.loads(header)
+        self._know(wanted.kernel, refused)
         if self._host.operations.missing(calls):
             return None
         return ThreadedProgram(
@@ -241,7 +276,19 @@ class KernelCompiler:
         address = self._host.library.address(interpreter_symbol(wanted.kernel.descriptor.wave_size))
         limit = float("inf") if self._host.tier == "quick" else program.instructions * _FULL
         facts = (program.site_pcs, program.resume_pcs, program.longest, program.gives_way)
-        return self._keep(wanted, HostKernel(None, address, *facts, code, Running(limit)))
+        refused = self._refusals(wanted.kernel)
+        return self._keep(wanted, HostKernel(None, address, *facts, code, Running(limit), refused))
+
+    def _stored(self, kernel: Kernel, program: ThreadedProgram) -> bytes:
+        facts = (
+            program.site_pcs,
+            program.resume_pcs,
+            program.longest,
+            program.gives_way,
+            program.instructions,
+            list(self._refusals(kernel).items()),
+        )
+        return json.dumps([program.calls, *facts]).encode() + b"\n" + program.code
 
     # Translation
 
@@ -258,73 +305,61 @@ class KernelCompiler:
         )
         return self._host.cache.key("wave function", *parts)
 
-    def _graph(self, wanted: _Wanted) -> Graph:
-        kernel = wanted.kernel
-        try:
-            return build_graph(kernel_text(self._code_object, kernel), kernel.entry_address)
-        except WildBranch as error:
-            raise self._refusal(
-                kernel, error.instruction.pc, error.instruction, str(error), "wild-branch"
-            ) from error
-        except UndecodableInstruction as error:
-            raise self._refusal(kernel, error.pc, None, str(error)) from error
+    def _translated(self, kernel: Kernel, translate: Callable[[Graph], _T]) -> _T:
+        """Translate a kernel's code; where an instruction has no translation, the wave stops."""
+        while True:
+            graph = self.graph(kernel)
+            try:
+                return translate(graph)
+            except Untranslatable as error:
+                self._refusals(kernel).update(_all_refusals(graph, error))
 
     def _translate(self, wanted: _Wanted, graph: Graph) -> WaveFunction:
         kernel = wanted.kernel
-        attributes = self._host.compiler.function_attributes
-        try:
-            return translate_wave(
-                graph,
-                wanted.full_waves,
-                attributes,
-                _mode(kernel),
-                kernel.descriptor.wave_size,
-                wanted.instruments,
-                wanted.kind == "enterable",
-            )
-        except Untranslatable as error:
-            raise self._refusal(
-                kernel, error.instruction.pc, error.instruction, error.reason
-            ) from error
-
-    def _thread(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram:
-        kernel = wanted.kernel
-        try:
-            return translate_threaded(
-                graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wave_size
-            )
-        except Untranslatable as error:
-            raise self._refusal(
-                kernel, error.instruction.pc, error.instruction, error.reason
-            ) from error
-
-    def _refusal(
-        self,
-        kernel: Kernel,
-        pc: int,
-        instruction: Instruction | None,
-        reason: str,
-        kind: str = "unsupported-instruction",
-    ) -> KernelFault:
-        text = f"{disassemble(instruction)} at pc {pc:#x}" if instruction else f"pc {pc:#x}"
-        place = self._code_object.line_of(pc)
-        file, line = place if place else (None, None)
-        where = f" ({shown_file(place[0])}:{line})" if place else ""
-        message = f"{kernel.name}: {text}{where}: {reason}"
-        return KernelFault(
-            kind, message, kernel=kernel.name, source_file=file, source_line=line, instruction=text
+        return translate_wave(
+            graph,
+            wanted.full_waves,
+            self._host.compiler.function_attributes,
+            _mode(kernel),
+            kernel.descriptor.wave_size,
+            wanted.instruments,
+            wanted.kind == "enterable",
         )
 
+    def _thread(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram | None:
+        """Return the quick tier's program, None if it cannot have one or it is not worthwhile."""
+        if not is_threadable(graph) or not self._may_pay(graph):
+            return None
+        kernel = wanted.kernel
+        return translate_threaded(
+            graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wave_size
+        )
 
-def _stored(program: ThreadedProgram) -> bytes:
-    facts = (
-        program.site_pcs,
-        program.resume_pcs,
-        program.longest,
-        program.gives_way,
-        program.instructions,
-    )
-    return json.dumps([program.calls, *facts]).encode() + b"\n" + program.code
+    # Instructions without a translation
+
+    def _refusals(self, kernel: Kernel) -> dict[int, Refusal]:
+        return self._refused.setdefault(kernel.name, {})
+
+    def _know(self, kernel: Kernel, refused: Iterable[tuple[int, Sequence[str]]]) -> None:
+        """Take over what an earlier translation has found."""
+        self._refusals(kernel).update((pc, Refusal(*reason)) for pc, reason in refused)
+
+
+def _refusal(error: Unreadable) -> Refusal:
+    if isinstance(error, WildBranch):
+        return Refusal("wild-branch", str(error))
+    return Refusal(UNSUPPORTED, str(error))
+
+
+def _all_refusals(graph: Graph, error: Untranslatable) -> dict[int, Refusal]:
+    """Return the instruction that has no translation, and the others that never have one."""
+    found = {
+        instruction.pc: Refusal(UNSUPPORTED, reason)
+        for block in graph.blocks.values()
+        for instruction in block.instructions
+        if (reason := refusal_of(instruction))
+    }
+    return {**found, error.instruction.pc: Refusal(UNSUPPORTED, error.reason)}
 
 
 def _mode(kernel: Kernel) -> Mode:

@@ -119,7 +119,9 @@ class Terminators:
         elif flow is Flow.SLEEP:
             ending.pause(self._new_pause(following, yields=True))
         elif flow is Flow.TRAP and not is_debug_trap(last):
-            self._fault(FaultKind.TRAP, last, constant("i64", 0))
+            is_cut = last.pc in self._graph.cuts
+            kind = FaultKind.UNSUPPORTED if is_cut else FaultKind.TRAP
+            self._fault(kind, last, constant("i64", 0))
         else:
             ending.go_on(following)
 
