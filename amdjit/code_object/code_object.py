@@ -52,9 +52,10 @@ class CodeObject:
     """A linked AMDGPU code object, read from its bytes alone. Two are equal if their bytes are.
 
     target: the processor, with the settings that the code is for. kernels: by name. segments: what
-    a loader puts in memory, by address. symbols: the full symbol table. dynamic_symbols: those that a
-    loader sees. relocations: places that a loader has to patch, usually none; their symbols are
+    a loader puts in memory, by address. symbols: the full symbol table. dynamic_symbols: those that
+    a loader sees. relocations: places that a loader has to patch, usually none; their symbols are
     numbers of dynamic ones. undefined_symbols: names that a loader would have to find elsewhere.
+    printf_formats: as in the metadata.
     """
 
     data: bytes = field(repr=False)
@@ -65,6 +66,7 @@ class CodeObject:
     dynamic_symbols: tuple[Symbol, ...] = field(compare=False, repr=False)
     relocations: tuple[Relocation, ...] = field(compare=False, repr=False)
     undefined_symbols: tuple[str, ...] = field(compare=False, repr=False)
+    printf_formats: tuple[str, ...] = field(compare=False, repr=False)
     elf: ElfFile = field(compare=False, repr=False)
 
     @staticmethod
@@ -94,6 +96,7 @@ class CodeObject:
             dynamic_symbols=dynamic_symbols,
             relocations=elf.dynamic_relocations(),
             undefined_symbols=undefined,
+            printf_formats=described.printf_formats,
             elf=elf,
         )
 

@@ -17,6 +17,7 @@ from amdjit.emulator.launch.barrier_faults import (
     misuse_message,
     standstill_message,
 )
+from amdjit.emulator.launch.host_services import Assertion, HostCalls
 from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
@@ -40,6 +41,8 @@ _KINDS = {
     FaultKind.PARTIAL_WAVE: "partial-wave",
     FaultKind.STANDSTILL: "barrier",
     FaultKind.UNSUPPORTED: UNSUPPORTED,
+    FaultKind.NO_HOST: UNSUPPORTED,
+    FaultKind.HOST_REFUSED: UNSUPPORTED,
 }
 
 
@@ -58,11 +61,12 @@ def fault_from_record(
     memory: DeviceMemory,
     group: StoppedGroup = NO_GROUP,
     grid: Sequence[GroupOfGrid] = (),
+    calls: HostCalls | None = None,
 ) -> KernelFault:
     """Return the exception for a record (`layout.Fault`).
 
     group: the waves of its workgroup. grid: all workgroups, where those of a cooperative launch
-    wait for each other.
+    wait for each other. calls: what the host did for the launch.
     """
     kind = FaultKind(record[Fault.KIND])
     # The site of these is an id to resume from, after a wait or a sleep.
@@ -71,6 +75,8 @@ def fault_from_record(
     pc = pcs[record[Fault.SITE]] - (WAIT_BYTES if waits else 0)
     wave_size = function.kernel.descriptor.wave_size
     place = _place(record, geometry, wave_size)
+    if kind is FaultKind.TRAP and calls is not None and calls.assertion is not None:
+        return _assertion(calls.assertion, function, geometry)
     if kind is FaultKind.UNSUPPORTED:
         return _unsupported(pc, place, function, compiled)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
@@ -80,6 +86,8 @@ def fault_from_record(
     line = function.module.code_object.line_of(pc)
     text = function.module.instruction_at(pc, wave_size)
     message = f"{function.name}: {_message(kind, record, text, place, nearest)}"
+    if kind is FaultKind.HOST_REFUSED and calls is not None:
+        message += f": {calls.refused}"
     if kind is FaultKind.DEADLOCK:
         message += deadlock_message(group, function, compiled)
     if kind is FaultKind.STANDSTILL:
@@ -99,6 +107,27 @@ def fault_from_record(
         instruction=text,
         offset_base=base,
     )
+
+
+def _assertion(failed: Assertion, function: EmulatedFunction, geometry: Geometry) -> KernelFault:
+    """Return the fault of an assertion of HIP, which prints it and traps."""
+    item = failed.wave * function.kernel.descriptor.wave_size + failed.lane
+    x, y, _ = geometry.block
+    thread = item % x, item // x % y, item // (x * y)
+    where = f"(block {failed.group}, thread {thread})"
+    place = f"{shown_file(failed.file)}:{failed.line}"
+    fault = KernelFault(
+        "assert",
+        f"{function.name}: {failed.message} {where}\n  at {place}",
+        kernel=function.name,
+        source_file=failed.file,
+        source_line=failed.line,
+        block=failed.group,
+        thread=thread,
+        lane=failed.lane,
+        detail=failed.text,
+    )
+    return fault.raised(AssertionError, [failed.text], {})
 
 
 def _unsupported(
@@ -187,6 +216,9 @@ _OTHER = {
     FaultKind.MISALIGNED: "the address is not aligned",
     FaultKind.PARTIAL_WAVE: "a matrix product or transposing load needs all lanes of its wave, "
     "and some are inactive: let whole waves come here, in workgroups of whole waves",
+    FaultKind.NO_HOST: "the kernel interrupts the host, as printf, assert and malloc of HIP do, "
+    "but its code object has no argument hidden_hostcall_buffer to say what for",
+    FaultKind.HOST_REFUSED: "the emulator does not do what the kernel asks the host for",
     FaultKind.MODE: "a bit is set in MODE or TRAP_CTRL that the emulator does not support: traps "
     "on float exceptions, or a reserved one",
 }

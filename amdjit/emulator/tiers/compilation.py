@@ -90,8 +90,9 @@ class HostKernel:
     """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
 
     longest: the most instructions that a wave executes, None if it may loop. gives_way: whether it
-    may wait for waves of other workgroups. program: the quick tier's, which the wave function runs.
-    running: what that has cost. refused: the instructions that have no translation, by pc.
+    may wait for waves of other workgroups. calls_host: whether it may interrupt the host. program:
+    the quick tier's, which the wave function runs. running: what that has cost. refused: the
+    instructions that have no translation, by pc.
     """
 
     code: LinkedCode | None
@@ -100,6 +101,7 @@ class HostKernel:
     resume_pcs: tuple[int, ...]
     longest: int | None
     gives_way: bool
+    calls_host: bool
     program: NDArray[np.uint8] | None = None
     running: Running | None = None
     refused: Mapping[int, Refusal] = field(default_factory=dict)
@@ -185,17 +187,15 @@ class KernelCompiler:
         if stored is None:
             return None
         header, _, image = stored.partition(b"\n")
-        natives, site_pcs, resume_pcs, longest, gives_way, refused = json.loads(header)
+        natives, site_pcs, resume_pcs, *facts, refused = json.loads(header)
         self._know(wanted.kernel, refused)
-        function = WaveFunction(
-            "", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), longest, gives_way
-        )
+        function = WaveFunction("", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), *facts)
         return self._link(wanted, function, image)
 
     def _make_full(self, wanted: _Wanted) -> HostKernel:
         function = self._translated(wanted.kernel, partial(self._translate, wanted))
         image = self._host.compiler.compile(function.text).image
-        facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
+        facts = _facts(function)
         stored = [sorted(function.natives), *facts, list(self._refusals(wanted.kernel).items())]
         header = json.dumps(stored).encode()
         self._host.cache.put(self._cache_key(wanted), header + b"\n" + image)
@@ -205,7 +205,7 @@ class KernelCompiler:
         library = self._host.library
         imports = {**library.addresses(sorted(function.natives)), **library.run_time()}
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
-        facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
+        facts = _facts(function)
         kernel = HostKernel(
             code,
             code.addresses[WAVE_SYMBOL],
@@ -258,13 +258,12 @@ class KernelCompiler:
         if stored is None:
             return None
         header, _, code = stored.partition(b"\n")
-        calls, site_pcs, resume_pcs, longest, gives_way, instructions, refused = json.loads(header)
+        calls, site_pcs, resume_pcs, longest, gives_way, asks, size, refused = json.loads(header)
         self._know(wanted.kernel, refused)
         if self._host.operations.missing(calls):
             return None
-        return ThreadedProgram(
-            code, calls, (), tuple(site_pcs), tuple(resume_pcs), longest, gives_way, instructions
-        )
+        sites = tuple(site_pcs), tuple(resume_pcs)
+        return ThreadedProgram(code, calls, (), *sites, longest, gives_way, asks, size)
 
     def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel:
         self._host.operations.make(program.operations)
@@ -275,20 +274,14 @@ class KernelCompiler:
             fields[np.array(places) // FIELD_BYTES] = addresses[symbol]
         address = self._host.library.address(interpreter_symbol(wanted.kernel.descriptor.wave_size))
         limit = float("inf") if self._host.tier == "quick" else program.instructions * _FULL
-        facts = (program.site_pcs, program.resume_pcs, program.longest, program.gives_way)
+        facts = _facts(program)
         refused = self._refusals(wanted.kernel)
         return self._keep(wanted, HostKernel(None, address, *facts, code, Running(limit), refused))
 
     def _stored(self, kernel: Kernel, program: ThreadedProgram) -> bytes:
-        facts = (
-            program.site_pcs,
-            program.resume_pcs,
-            program.longest,
-            program.gives_way,
-            program.instructions,
-            list(self._refusals(kernel).items()),
-        )
-        return json.dumps([program.calls, *facts]).encode() + b"\n" + program.code
+        refused = list(self._refusals(kernel).items())
+        stored = [program.calls, *_facts(program), program.instructions, refused]
+        return json.dumps(stored).encode() + b"\n" + program.code
 
     # Translation
 
@@ -343,6 +336,13 @@ class KernelCompiler:
     def _know(self, kernel: Kernel, refused: Iterable[tuple[int, Sequence[str]]]) -> None:
         """Take over what an earlier translation has found."""
         self._refusals(kernel).update((pc, Refusal(*reason)) for pc, reason in refused)
+
+
+def _facts(
+    made: WaveFunction | ThreadedProgram,
+) -> tuple[tuple[int, ...], tuple[int, ...], int | None, bool, bool]:
+    """Return what a host kernel has of a translation."""
+    return made.site_pcs, made.resume_pcs, made.longest, made.gives_way, made.calls_host
 
 
 def _refusal(error: Unreadable) -> Refusal:

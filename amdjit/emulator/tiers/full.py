@@ -26,6 +26,7 @@ from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.scalar.barriers import joined_signal
+from amdjit.emulator.instructions.scalar.control import calls_host
 from amdjit.emulator.instructions.tables import emitters_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.layout import (
@@ -130,7 +131,8 @@ class _Translation:
         longest = longest_run(self._graph)
         gives_way = longest is None and any(pause.yields for pause in pauses)
         sites = tuple(self._frame.sites.pcs)
-        return WaveFunction(text, natives, sites, resumes, longest, gives_way)
+        asks = calls_host(self._graph)
+        return WaveFunction(text, natives, sites, resumes, longest, gives_way, asks)
 
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())

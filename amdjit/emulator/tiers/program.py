@@ -34,6 +34,7 @@ class ThreadedProgram:
     resume_pcs: tuple[int, ...]
     longest: int | None
     gives_way: bool
+    calls_host: bool
     instructions: int
 
 

@@ -27,6 +27,7 @@ from amdjit.emulator.host.builder import Builder, Value, constant, vector
 from amdjit.emulator.host.record import Record as Fields
 from amdjit.emulator.instructions.emission import emit_instruction
 from amdjit.emulator.instructions.scalar.barriers import joined_signal
+from amdjit.emulator.instructions.scalar.control import calls_host
 from amdjit.emulator.layout import (
     DWORD_BYTES,
     HALF_LANES,
@@ -115,6 +116,7 @@ class _Threading:
             (self._graph.entry, *resumes),
             longest,
             longest is None and any(pause.yields for pause in terminators.pauses),
+            calls_host(self._graph),
             sum(len(self._graph.blocks[pc].instructions) for pc in order),
         )
 
