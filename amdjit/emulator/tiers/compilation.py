@@ -32,7 +32,7 @@ from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.tiers.full import WAVE_SYMBOL, translate_wave
 from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.emulator.tiers.program import ThreadedProgram
-from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
+from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
@@ -54,7 +54,7 @@ _T = TypeVar("_T")
 class Host:
     """What all modules of a device share: the compiler, its native functions and the cache.
 
-    tier: "quick" or "full" to use only that one; the quick tier has neither checks nor calls.
+    tier: "quick" or "full" to use only that one; the quick tier has no checks.
     """
 
     compiler: HostCompiler
@@ -320,8 +320,8 @@ class KernelCompiler:
         )
 
     def _thread(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram | None:
-        """Return the quick tier's program, None if it cannot have one or it is not worthwhile."""
-        if not is_threadable(graph) or not self._may_pay(graph):
+        """Return the quick tier's program, None if it is not worthwhile."""
+        if not self._may_pay(graph):
             return None
         kernel = wanted.kernel
         return translate_threaded(

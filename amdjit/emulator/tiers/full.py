@@ -40,7 +40,6 @@ from amdjit.emulator.layout import (
     Context,
 )
 from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
-from amdjit.emulator.tiers.shared_jump import SHARED_SWITCH
 from amdjit.emulator.tiers.stretches import emit_stretch, in_stretches
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
@@ -195,11 +194,7 @@ class _Translation:
         take_from_budget(self._frame, cost, site, partial(b.give, constant("i32", WAVE_STOPPED)))
         if poll.pause is not None:
             lose_patience(b, _PATIENCE, partial(b.branch, _save_label(poll.pause)))
-        b.branch(self._place(poll.target))
-
-    def _place(self, pc: int) -> str:
-        """Return the label where a wave goes on at a pc, which is a block or all indirect jumps."""
-        return label_of(pc) if pc in self._graph.blocks else SHARED_SWITCH
+        b.branch(self._terminators.place_of(poll.target))
 
     def _kept(self, pc: int) -> list[Name]:
         places = (pc,) if pc in self._graph.blocks else self._graph.indirect_targets
@@ -223,7 +218,7 @@ class _Translation:
     def _resume(self, number: int, pc: int) -> None:
         self._builder.label(_resume_label(number))
         restore(self._builder, self._kept(pc))
-        self._builder.branch(self._place(pc))
+        self._builder.branch(self._terminators.place_of(pc))
 
     def _entry(self) -> None:
         b = self._builder
@@ -291,6 +286,9 @@ class _Branches(Ending):
 
     def stop(self) -> None:
         self._builder.give(constant("i32", WAVE_STOPPED))
+
+    def place(self, label: str) -> None:
+        self._builder.label(label)
 
     def jump(self, label: str) -> None:
         self._registers.flush()

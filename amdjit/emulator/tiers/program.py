@@ -13,6 +13,7 @@ from amdjit.emulator.tiers.operations import (
     Operation,
     Parameter,
     RegisterAt,
+    TableEntry,
     record_bytes,
 )
 
@@ -98,4 +99,6 @@ def _value(
         return parameter.offset
     if isinstance(parameter, Distance):
         return places[parameter.label] - here
+    if isinstance(parameter, TableEntry):
+        return parameter.pc if parameter.label is None else places[parameter.label] - here
     return entries[parameter.pc] if isinstance(parameter, LoopEntry) else parameter.value

@@ -25,7 +25,7 @@ from amdjit.emulator.tiers import compilation
 from amdjit.emulator.tiers import quick as threaded
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.full import translate_wave
-from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
+from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.options import Environment
 from amdjit.target import find_target
 
@@ -62,7 +62,7 @@ WAVE64 = HEAD + LOOPS
 def graphs() -> list[tuple[str, Graph, int]]:
     sources = [
         (kernel, compile_kernel(kernel))
-        for kernel in ("branches", "reduction", "atomics", "matrix", "bytes")
+        for kernel in ("branches", "reduction", "atomics", "matrix", "bytes", "calls")
     ]
     sources += [(f"random {seed}", compile_source(Program(seed).source, "-O1")) for seed in (5, 6)]
     sources += [
@@ -75,8 +75,7 @@ def graphs() -> list[tuple[str, Graph, int]]:
         code_object = CodeObject.read(data)
         for kernel in code_object.kernels.values():
             graph = build_graph(kernel_text(code_object, kernel), kernel.entry_address)
-            if is_threadable(graph):
-                found.append((f"{name} {kernel.name}", graph, kernel.descriptor.wave_size))
+            found.append((f"{name} {kernel.name}", graph, kernel.descriptor.wave_size))
     return found
 
 

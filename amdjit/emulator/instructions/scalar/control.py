@@ -160,7 +160,7 @@ def _multiply_immediate(frame: Frame, instruction: Instruction) -> None:
 
 
 def _program_counter(frame: Frame, instruction: Instruction) -> None:
-    following = constant("i64", instruction.pc + instruction.size)
+    following = frame.sites.address(instruction.pc + instruction.size)
     address = frame.builder.add(frame.context(Context.LOAD_BIAS), following)
     frame.write_scalar(instruction.operands[0], address)
 
