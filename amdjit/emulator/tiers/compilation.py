@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -43,6 +45,10 @@ _SHORT = 10_000
 # Measured seconds: to translate an instruction in the full tier and in the quick tier, to make an
 # operation that no kernel has needed before, and to execute an instruction in the quick tier.
 _FULL, _QUICK, _OPERATION, _EXECUTED = 150e-6, 20e-6, 400e-6, 8e-9
+# Where a kernel has more instructions than that, each block makes the full translation of those
+# longer: 2 s for 1700 instructions in 250 blocks, 30 s for 7000 in 1000. They are translated in the
+# background, while launches use the quick code.
+_LARGE, _FULL_BLOCK = 1_000, 5e-6
 UNSUPPORTED = "unsupported-instruction"
 # Where there are no operations yet, shorter kernels need about as many as they have instructions.
 _MANY = 150
@@ -67,10 +73,13 @@ class Host:
 @dataclass(slots=True)
 class Running:
     """How long launches have run a kernel's quick code, and the time after which full code would
-    have been worth its translation."""
+    have been worth its translation. is_large: that is left to the background. waits: it is under
+    way there."""
 
     limit: float
+    is_large: bool = False
     seconds: float = 0.0
+    waits: bool = False
 
     @property
     def left(self) -> float:
@@ -114,7 +123,8 @@ class HostKernel:
     @property
     def is_outgrown(self) -> bool:
         """Whether the full tier should take over."""
-        return self.running is not None and self.running.left < 0
+        running = self.running
+        return running is not None and running.left < 0 and not running.waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +152,9 @@ class KernelCompiler:
         self._lock = Lock()
         self._compiled: dict[tuple[object, ...], HostKernel] = {}
         self._refused: dict[str, dict[int, Refusal]] = {}
+        # The processes that translate in the background, by what they translate: after a fork
+        # nobody does.
+        self._under_way: dict[tuple[object, ...], int] = {}
 
     def graph(self, kernel: Kernel) -> Graph:
         """Return a kernel's code as it is translated: traps stand for the instructions that are
@@ -160,9 +173,35 @@ class KernelCompiler:
         """Return a kernel's full code, with the checks of `instruments` in it."""
         return self._full(_Wanted(kernel, full_waves, "full", instruments))
 
-    def enterable(self, kernel: Kernel, full_waves: bool) -> HostKernel:
-        """Return full code that waves can enter where they go round a loop of the quick code."""
-        return self._full(_Wanted(kernel, full_waves, "enterable"))
+    def enterable(self, kernel: Kernel, full_waves: bool) -> HostKernel | None:
+        """Return full code that waves can enter where they go round a loop of the quick code, None
+        while it is translated in the background, which the first call begins."""
+        wanted = _Wanted(kernel, full_waves, "enterable")
+        with self._lock:
+            is_under_way = self._under_way.get(wanted.key) == os.getpid()
+            known = self._compiled.get(wanted.key) if is_under_way else self._known(wanted)
+            if known is None and not is_under_way:
+                self._under_way[wanted.key] = os.getpid()
+                # Not a daemon: LLVM must not be at work when the process ends.
+                threading.Thread(
+                    target=self._translate_aside,
+                    args=(wanted,),
+                    name="amdjit-emulator-compiler",
+                    daemon=False,
+                ).start()
+            return known
+
+    def _translate_aside(self, wanted: _Wanted) -> None:
+        """Make full code without the lock: launches go on meanwhile."""
+        quick = self._compiled.get(replace(wanted, kind="quick").key)
+        running = None if quick is None else quick.running
+        if running is not None:
+            running.waits = True
+        function, image = self._build(wanted)
+        with self._lock:
+            self._link(wanted, function, image)
+        if running is not None:
+            running.waits = False
 
     def for_launch(self, kernel: Kernel, full_waves: bool, waves: int) -> HostKernel:
         """Return the code of the tier that suits a launch of that many waves."""
@@ -193,13 +232,16 @@ class KernelCompiler:
         return self._link(wanted, function, image)
 
     def _make_full(self, wanted: _Wanted) -> HostKernel:
+        return self._link(wanted, *self._build(wanted))
+
+    def _build(self, wanted: _Wanted) -> tuple[WaveFunction, bytes]:
         function = self._translated(wanted.kernel, partial(self._translate, wanted))
         image = self._host.compiler.compile(function.text).image
         facts = _facts(function)
         stored = [sorted(function.natives), *facts, list(self._refusals(wanted.kernel).items())]
         header = json.dumps(stored).encode()
         self._host.cache.put(self._cache_key(wanted), header + b"\n" + image)
-        return self._link(wanted, function, image)
+        return function, image
 
     def _link(self, wanted: _Wanted, function: WaveFunction, image: bytes) -> HostKernel:
         library = self._host.library
@@ -223,7 +265,7 @@ class KernelCompiler:
     def _quick_or_full(self, full: _Wanted, quick: _Wanted, waves: int) -> HostKernel:
         known = self._compiled.get(quick.key)
         if known is not None:
-            return self._full(full) if known.is_outgrown else known
+            return self._after_quick(known, full)
         program = self._stored_program(quick)
         if program is not None and self._pays(program.instructions, program, waves):
             return self._load_program(quick, program)
@@ -233,6 +275,16 @@ class KernelCompiler:
         loaded = self._load_program(quick, program)
         self._host.cache.put(self._cache_key(quick), self._stored(quick.kernel, program))
         return loaded
+
+    def _after_quick(self, quick: HostKernel, full: _Wanted) -> HostKernel:
+        """Return full code once launches have taken long enough in the quick one. That of a large
+        kernel is made in the background."""
+        running = quick.running
+        if running is None or running.left >= 0:
+            return quick
+        if running.is_large:
+            return self.enterable(full.kernel, full.full_waves) or quick
+        return self._full(full)
 
     def _may_pay(self, graph: Graph) -> bool:
         """Return whether it is worthwhile to find out which operations a kernel needs."""
@@ -250,7 +302,7 @@ class KernelCompiler:
             return True
         missing = len(self._host.operations.missing(program.calls))
         runs = instructions * waves * _EXECUTED if program.longest is not None else 0.0
-        return instructions * _QUICK + missing * _OPERATION + runs < instructions * _FULL
+        return instructions * _QUICK + missing * _OPERATION + runs < _full_seconds(program)
 
     def _stored_program(self, wanted: _Wanted) -> ThreadedProgram | None:
         """Return the program that the cache has, if it also has the program's operations."""
@@ -263,7 +315,7 @@ class KernelCompiler:
         if self._host.operations.missing(calls):
             return None
         sites = tuple(site_pcs), tuple(resume_pcs)
-        return ThreadedProgram(code, calls, (), *sites, longest, gives_way, asks, size)
+        return ThreadedProgram(code, calls, (), *sites, longest, gives_way, asks, *size)
 
     def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel:
         self._host.operations.make(program.operations)
@@ -273,14 +325,16 @@ class KernelCompiler:
         for symbol, places in program.calls.items():
             fields[np.array(places) // FIELD_BYTES] = addresses[symbol]
         address = self._host.library.address(interpreter_symbol(wanted.kernel.descriptor.wave_size))
-        limit = float("inf") if self._host.tier == "quick" else program.instructions * _FULL
+        limit = float("inf") if self._host.tier == "quick" else _full_seconds(program)
+        running = Running(limit, program.instructions > _LARGE)
         facts = _facts(program)
         refused = self._refusals(wanted.kernel)
-        return self._keep(wanted, HostKernel(None, address, *facts, code, Running(limit), refused))
+        return self._keep(wanted, HostKernel(None, address, *facts, code, running, refused))
 
     def _stored(self, kernel: Kernel, program: ThreadedProgram) -> bytes:
         refused = list(self._refusals(kernel).items())
-        stored = [program.calls, *_facts(program), program.instructions, refused]
+        size = program.instructions, program.blocks
+        stored = [program.calls, *_facts(program), size, refused]
         return json.dumps(stored).encode() + b"\n" + program.code
 
     # Translation
@@ -336,6 +390,12 @@ class KernelCompiler:
     def _know(self, kernel: Kernel, refused: Iterable[tuple[int, Sequence[str]]]) -> None:
         """Take over what an earlier translation has found."""
         self._refusals(kernel).update((pc, Refusal(*reason)) for pc, reason in refused)
+
+
+def _full_seconds(program: ThreadedProgram) -> float:
+    """Return about how long the full translation of a kernel takes."""
+    beyond = max(program.instructions - _LARGE, 0)
+    return program.instructions * _FULL + beyond * program.blocks * _FULL_BLOCK
 
 
 def _facts(

@@ -24,7 +24,7 @@ class ThreadedProgram:
 
     code: the offset of each resume id's record, 64 bits each, then the records; operations'
     addresses are 0. calls: for each operation's symbol, where in the code its address must be put.
-    operations: those that it needs. instructions: those of the kernel. The rest is as in
+    operations: those that it needs. instructions, blocks: those of the kernel. The rest is as in
     `WaveFunction`.
     """
 
@@ -37,6 +37,7 @@ class ThreadedProgram:
     gives_way: bool
     calls_host: bool
     instructions: int
+    blocks: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,7 @@ class _Threading:
             longest is None and any(pause.yields for pause in terminators.pauses),
             calls_host(self._graph),
             sum(len(self._graph.blocks[pc].instructions) for pc in order),
+            len(order),
         )
 
     def _block(self, block: Block, after: int) -> None:
