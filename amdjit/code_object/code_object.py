@@ -52,9 +52,10 @@ class CodeObject:
     """A linked AMDGPU code object, read from its bytes alone. Two are equal if their bytes are.
 
     target: the processor, with the settings that the code is for. kernels: by name. segments: what
-    a loader puts in memory, by address. symbols: the full symbol table. relocations: places that a
-    loader has to patch, usually none. undefined_symbols: names that a loader would have to find
-    elsewhere.
+    a loader puts in memory, by address. symbols: the full symbol table. dynamic_symbols: those that
+    a loader sees. relocations: places that a loader has to patch, usually none; their symbols are
+    numbers of dynamic ones. undefined_symbols: names that a loader would have to find elsewhere.
+    printf_formats: as in the metadata.
     """
 
     data: bytes = field(repr=False)
@@ -62,8 +63,10 @@ class CodeObject:
     kernels: Mapping[str, Kernel] = field(compare=False, repr=False)
     segments: tuple[Segment, ...] = field(compare=False, repr=False)
     symbols: tuple[Symbol, ...] = field(compare=False, repr=False)
+    dynamic_symbols: tuple[Symbol, ...] = field(compare=False, repr=False)
     relocations: tuple[Relocation, ...] = field(compare=False, repr=False)
     undefined_symbols: tuple[str, ...] = field(compare=False, repr=False)
+    printf_formats: tuple[str, ...] = field(compare=False, repr=False)
     elf: ElfFile = field(compare=False, repr=False)
 
     @staticmethod
@@ -80,8 +83,9 @@ class CodeObject:
         by_name = {kernel.name: kernel for kernel in kernels}
         if len(by_name) < len(kernels):
             raise MalformedCodeObject("metadata: two kernels have the same name")
+        dynamic_symbols = elf.dynamic_symbols()
         undefined = tuple(
-            symbol.name for symbol in elf.dynamic_symbols() if symbol.name and not symbol.section
+            symbol.name for symbol in dynamic_symbols if symbol.name and not symbol.section
         )
         return CodeObject(
             data=elf.data,
@@ -89,8 +93,10 @@ class CodeObject:
             kernels=MappingProxyType(by_name),
             segments=elf.segments,
             symbols=symbols,
+            dynamic_symbols=dynamic_symbols,
             relocations=elf.dynamic_relocations(),
             undefined_symbols=undefined,
+            printf_formats=described.printf_formats,
             elf=elf,
         )
 

@@ -32,6 +32,8 @@ SEGMENT_LOAD = 1
 SEGMENT_NOTE = 4
 
 SYMBOL_FUNCTION = 2
+_ABSOLUTE = 0xFFF1
+_ALLOCATED = 2
 
 _IDENT = struct.Struct("<4s5B7x")
 _HEADER = struct.Struct("<HHIQQQIHHHHHH")
@@ -97,6 +99,11 @@ class Symbol:
         """Whether the symbol names code."""
         return self.type == SYMBOL_FUNCTION
 
+    @property
+    def is_absolute(self) -> bool:
+        """Whether the address does not move with the code object."""
+        return self.section == _ABSOLUTE
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -160,16 +167,12 @@ class ElfFile:
         return _read_symbols(self, table) if table is not None else ()
 
     def dynamic_relocations(self) -> tuple[Relocation, ...]:
-        """Return what the loader has to patch (`.rela.dyn`)."""
-        section = self.section(".rela.dyn")
-        if section is None or section.type != SECTION_RELA:
-            return ()
-        data = self.section_data(section)
-        usable = len(data) - len(data) % _RELA.size
-        entries = _RELA.iter_unpack(data[:usable])
+        """Return what the loader has to patch: the relocations that are loaded (`.rela.dyn`)."""
         return tuple(
-            Relocation(offset, info & 0xFFFFFFFF, info >> 32, addend)
-            for offset, info, addend in entries
+            relocation
+            for section in self.sections
+            if section.type == SECTION_RELA and section.flags & _ALLOCATED
+            for relocation in _read_relocations(self, section)
         )
 
     def notes(self) -> tuple[Note, ...]:
@@ -288,6 +291,15 @@ def _read_symbols(elf: ElfFile, table: Section) -> tuple[Symbol, ...]:
         Symbol(string_at(names, name, "symbol name"), address, size, info & 15, info >> 4, section)
         for name, info, _, section, address, size in _SYMBOL.iter_unpack(data[:usable])
     )
+
+
+def _read_relocations(elf: ElfFile, section: Section) -> list[Relocation]:
+    data = elf.section_data(section)
+    usable = len(data) - len(data) % _RELA.size
+    return [
+        Relocation(offset, info & 0xFFFFFFFF, info >> 32, addend)
+        for offset, info, addend in _RELA.iter_unpack(data[:usable])
+    ]
 
 
 def _read_notes(data: bytes, offset: int, size: int) -> list[Note]:

@@ -77,10 +77,12 @@ class KernelMetadata:
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """The compiler's facts about a code object. target: the platform and target id, such as
-    "amdgcn-amd-amdhsa--gfx90a:xnack+"; None in those of version 3. kernels: in the note's order."""
+    "amdgcn-amd-amdhsa--gfx90a:xnack+"; None in those of version 3. kernels: in the note's order.
+    printf_formats: of printf into a buffer, as the compiler writes them."""
 
     target: str | None
     kernels: tuple[KernelMetadata, ...]
+    printf_formats: tuple[str, ...] = ()
 
 
 def read_metadata(elf: ElfFile) -> Metadata:
@@ -97,6 +99,7 @@ def read_metadata(elf: ElfFile) -> Metadata:
     return Metadata(
         _text(root, "amdhsa.target") if "amdhsa.target" in root else None,
         tuple(_read_kernel(_mapping(kernel, "kernel")) for kernel in kernels),
+        tuple(str(text) for text in _sequence(root.get("amdhsa.printf", ()), "amdhsa.printf")),
     )
 
 

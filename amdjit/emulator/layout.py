@@ -188,7 +188,9 @@ class Launch(Field):
     # first wave; the bytes of ITEM_IDS that each half of a wave gets.
     WAVE_OFFSET_SLOT = 26, "i64", "slots"
     ITEM_BYTES = 27, "i64", "bytes"
-    FIELDS = 28
+    # What answers a wave that interrupts the host, null if nobody does (`scheduling/host_calls`).
+    HOST = 28, "ptr"
+    FIELDS = 29
 
 
 class Fault(Field):
@@ -233,6 +235,11 @@ class FaultKind(IntEnum):
     PARTIAL_WAVE = 15
     # The workgroups of a cooperative launch wait for each other, and none can go on.
     STANDSTILL = 16
+    # An instruction that has no translation (`tiers/compilation.py`).
+    UNSUPPORTED = 17
+    # A wave interrupts the host: nobody answers, or what it asks for is not done.
+    NO_HOST = 18
+    HOST_REFUSED = 19
 
 
 class BufferRefusal(IntEnum):

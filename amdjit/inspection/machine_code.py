@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from amdjit.code_object import CodeObject, Kernel
-from amdjit.emulator.analysis.control_flow import Block, Graph, Text, WildBranch, build_graph
+from amdjit.emulator.analysis.control_flow import Block, Graph, WildBranch, build_graph
 from amdjit.emulator.analysis.dataflow import Ones, ones_at_entries
 from amdjit.emulator.analysis.kernel_code import instruction_set_in, kernel_text
 from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
@@ -68,26 +68,21 @@ def read_machine_code(whole: CodeObject, kernel: Kernel) -> MachineCode | None:
     Bytes that are no instruction end a path: what they do, nobody knows.
     """
     text = kernel_text(whole, kernel)
+    # s_endpgm stands where nothing is known of what follows.
+    end = text.instruction_set.end_of_program
     unknown: dict[int, str] = {}
     while len(unknown) <= _MOST_UNKNOWN:
         try:
             graph = build_graph(text, kernel.entry_address)
         except UndecodableInstruction as error:
             unknown[error.pc] = error.reason
-            text = _cut(text, error.pc)
+            text = text.cut([error.pc], end)
         except WildBranch as error:
             unknown[error.instruction.pc] = str(error)
-            text = _cut(text, error.instruction.pc)
+            text = text.cut([error.instruction.pc], end)
         else:
             return _machine_code(whole, kernel, graph, unknown)
     return None
-
-
-def _cut(text: Text, address: int) -> Text:
-    start = address - text.address
-    # s_endpgm stands where nothing is known of what follows.
-    end = text.instruction_set.end_of_program.to_bytes(4, "little")
-    return replace(text, code=text.code[:start] + end + text.code[start + len(end) :])
 
 
 def _machine_code(

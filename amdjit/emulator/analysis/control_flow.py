@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from amdjit.emulator.decoder import UndecodableInstruction, decode
 from amdjit.emulator.decoder.instruction import Instruction, Literal
@@ -22,20 +23,34 @@ class WildBranch(Exception):
         self.target = target
 
 
+Unreadable = UndecodableInstruction | WildBranch
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """The executable segment: its bytes, its first virtual address, where functions are known to
-    start, and what the code is for: the wave size, and the processor family."""
+    start, and what the code is for: the wave size, and the processor family. cuts: where `cut` has
+    put something else in the place of an instruction."""
 
     code: bytes
     address: int
     functions: tuple[int, ...] = ()
     wave_size: int = 32
     instruction_set: InstructionSet = GFX12
+    cuts: frozenset[int] = frozenset()
 
     def holds(self, pc: int) -> bool:
         """Whether an instruction can start at `pc`."""
         return self.address <= pc < self.address + len(self.code) and pc % 4 == 0
+
+    def cut(self, places: Iterable[int], word: int) -> Text:
+        """Return the text with an instruction of one word, which ends its path, at these places."""
+        code, cuts = bytearray(self.code), frozenset(places)
+        # Where the code runs on past its end, the end is cut.
+        code.extend(bytes(4))
+        for place in cuts:
+            struct.pack_into("<I", code, place - self.address, word)
+        return replace(self, code=bytes(code), cuts=self.cuts | cuts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +69,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """All reachable blocks by their first pc. indirect_targets: where indirect branches may go."""
+    """All reachable blocks by their first pc. indirect_targets: where indirect branches may go.
+    cuts: of the text."""
 
     entry: int
     blocks: dict[int, Block]
     indirect_targets: tuple[int, ...]
+    cuts: frozenset[int] = frozenset()
 
 
 def is_debug_trap(instruction: Instruction) -> bool:
@@ -81,11 +98,22 @@ def build_graph(text: Text, entry: int) -> Graph:
     found = _Discovery(text)
     found.follow(entry)
     targets = found.indirect_targets()
+    for error in found.unknown.values():
+        raise error
     blocks = {}
     for leader in sorted(found.leaders):
         if leader in found.instructions:
             blocks[leader] = _block(found, leader, targets)
-    return Graph(entry, blocks, tuple(target for target in targets if target in blocks))
+    known = tuple(target for target in targets if target in blocks)
+    return Graph(entry, blocks, known, text.cuts)
+
+
+def unknown_code(text: Text, entry: int) -> dict[int, Unreadable]:
+    """Return the reachable places that are no instruction, or a branch out of the text."""
+    found = _Discovery(text)
+    found.follow(entry)
+    found.indirect_targets()
+    return found.unknown
 
 
 def longest_run(graph: Graph) -> int | None:
@@ -101,6 +129,7 @@ class _Discovery:
         self._text = text
         self.instructions: dict[int, Instruction] = {}
         self.leaders: set[int] = set()
+        self.unknown: dict[int, Unreadable] = {}
         self._returns: set[int] = set()
         self._computed: set[int] = set()
         self._indirect = False
@@ -113,9 +142,13 @@ class _Discovery:
             self.leaders.add(start)
             pc: int | None = start
             while pc is not None and pc not in self.instructions:
-                instruction = self._decode(pc)
+                try:
+                    instruction = self._decode(pc)
+                    work += self._leave(instruction)
+                except (UndecodableInstruction, WildBranch) as error:
+                    self.unknown[pc] = error
+                    break
                 self.instructions[pc] = instruction
-                work += self._leave(instruction)
                 pc = None if instruction.traits.ends_block else pc + instruction.size
 
     def _decode(self, pc: int) -> Instruction:
@@ -173,16 +206,19 @@ class _Discovery:
                 return sorted(done)
             for target in open_targets:
                 done.add(target)
-                if self._text.holds(target):
+                if not self._text.holds(target):
+                    continue
+                if target in self._returns or target in self._text.functions:
+                    self.follow(target)
+                else:
                     self._follow_if_code(target)
 
     def _follow_if_code(self, target: int) -> None:
         """A possible target that is no code is not an error: going there is a fault at run time."""
-        known, leaders = dict(self.instructions), set(self.leaders)
-        try:
-            self.follow(target)
-        except (UndecodableInstruction, WildBranch):
-            self.instructions, self.leaders = known, leaders
+        known, leaders, unknown = dict(self.instructions), set(self.leaders), dict(self.unknown)
+        self.follow(target)
+        if len(self.unknown) > len(unknown):
+            self.instructions, self.leaders, self.unknown = known, leaders, unknown
 
 
 def _starts_addition(instruction: Instruction) -> bool:

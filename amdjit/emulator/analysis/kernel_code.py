@@ -22,12 +22,11 @@ def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
     not include kernels."""
     segment = segment_of(whole, kernel.entry_address)
     kernels = {other.entry_address for other in whole.kernels.values()}
+    named = {symbol.address for symbol in whole.symbols if symbol.is_function}
     functions = tuple(
-        symbol.address
-        for symbol in whole.symbols
-        if symbol.is_function
-        and segment.address <= symbol.address < segment.end
-        and symbol.address not in kernels
+        address
+        for address in sorted((named | _pointed_at(whole)) - kernels)
+        if segment.address <= address < segment.end
     )
     return Text(
         segment.data,
@@ -36,6 +35,17 @@ def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
         kernel.descriptor.wave_size,
         instruction_set_in(whole),
     )
+
+
+def _pointed_at(whole: CodeObject) -> set[int]:
+    """Return the addresses in tables of pointers: a stripped code object names its functions
+    nowhere else."""
+    symbols = whole.dynamic_symbols
+    return {
+        each.addend + (symbols[each.symbol].address if each.symbol else 0)
+        for each in whole.relocations
+        if each.symbol < max(len(symbols), 1)
+    }
 
 
 def instruction_set_in(whole: CodeObject) -> InstructionSet:

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from amdjit.checking.profiling import ProfileBlock
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.emulator.analysis.control_flow import build_graph
-from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.instrument import CountingInstrument
 from amdjit.emulator.counting.layout import Header
@@ -78,8 +76,10 @@ class Counters:
         full_waves = geometry.items % wave_size == 0
         plans = self._plans.get(function, {})
         if full_waves not in plans:
-            whole, kernel = function.module.code_object, function.kernel
-            graph = build_graph(kernel_text(whole, kernel), kernel.entry_address)
+            # The translation decides which instructions end a block, having no translation.
+            natives, instruments = CountingSession.natives, CountingSession.instruments
+            self._dispatcher.translate(function, full_waves, natives, instruments)
+            graph = function.module.kernels.graph(function.kernel)
             # A new dictionary each time: other threads may read the old one.
             plans = {**plans, full_waves: make_plan(graph, full_waves, wave_size)}
             self._plans[function] = plans

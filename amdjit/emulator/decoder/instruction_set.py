@@ -80,7 +80,8 @@ class InstructionSet:
     has all ids of a work-item, otherwise v0 to v2. keeps_high_halves: a result of 16 bits leaves
     the rest of its register alone, otherwise only where op_sel names the half (LLVM:
     zeroesHigh16BitsOfDest). splits_formats: buffers have a data format and a number format, and no
-    OOB_SELECT. runs: the emulator executes it. end_of_program: the code of S_ENDPGM.
+    OOB_SELECT. runs: the emulator executes it. end_of_program: the code of S_ENDPGM. trap: the code
+    of the S_TRAP that ends a wave.
     """
 
     name: str
@@ -105,6 +106,7 @@ class InstructionSet:
     keeps_high_halves: bool = True
     runs: bool = True
     end_of_program: int = 0xBFB00000
+    trap: int = 0xBF900002
     splits_formats: bool = False
 
 
@@ -218,6 +220,7 @@ def _gfx9(
         packs_item_ids=accumulation is Accumulation.UNIFIED,
         keeps_high_halves=False,
         end_of_program=0xBF810000,
+        trap=0xBF920002,
         splits_formats=True,
     )
 

@@ -44,6 +44,14 @@ def emit_instruction(frame: Frame, instruction: Instruction) -> None:
         frame.registers.write_scalar(slot, bits)
 
 
+def refusal_of(instruction: Instruction) -> str | None:
+    """Return why an instruction is never executed, whatever its operands; None if it may be."""
+    if instruction.pair is not None or instruction.traits.ends_block:
+        return None
+    reason = refusal(instruction.traits.operation, instruction.opcode.instruction_set.name)
+    return reason or (None if emitter_of(instruction) is not None else NOT_THERE)
+
+
 def _emit_once(frame: Frame, instruction: Instruction) -> None:
     if instruction.pair is not None:
         emit_dual(frame, instruction)
@@ -52,8 +60,7 @@ def _emit_once(frame: Frame, instruction: Instruction) -> None:
     if mode is not None:
         emit_indexed(frame, instruction, mode)
         return
-    emitter = emitter_of(instruction)
-    reason = refusal(instruction.traits.operation, instruction.opcode.instruction_set.name)
+    emitter, reason = emitter_of(instruction), refusal_of(instruction)
     if emitter is None or reason:
         raise Untranslatable(instruction, reason or NOT_THERE)
     _refuse_parts(instruction)

@@ -15,6 +15,7 @@ from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.faults import fault_from_record
+from amdjit.emulator.launch.host_services import HostSide
 from amdjit.emulator.launch.kernarg import Geometry, segment_size
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.takeover import Takeover
@@ -93,12 +94,16 @@ class Counting(Protocol):
 
 
 class Dispatcher:
-    """Runs kernels on host threads. Safe to use from several threads."""
+    """Runs kernels on host threads. Safe to use from several threads.
+
+    host: what the host does for kernels that ask for it.
+    """
 
     def __init__(
         self, memory: DeviceMemory, target: Target, threads: int, library: NativeLibrary
     ) -> None:
         self._memory = memory
+        self.host = HostSide(memory)
         self._target = target
         self._threads = threads
         self._library = library
@@ -120,7 +125,7 @@ class Dispatcher:
         start."""
         plan = self._plan(function, geometry)
         drive = self._drives[plan.wave_size]
-        workspace = plan.take(self._memory)
+        workspace = plan.take(self.host)
         self._memory.launched()
         workspace.begin(kernarg, next(self._dispatches), self._memory.table())
         running = plan.compiled.running
@@ -152,7 +157,7 @@ class Dispatcher:
         cannot start."""
         self._library.add(*checks.natives)
         plan = self._plan(function, geometry, checks.instruments, checks.most_threads)
-        workspace = plan.take(self._memory)
+        workspace = plan.take(self.host)
         address = checks.prepare(function, plan, workspace.residents)
         workspace.begin(
             kernarg, next(self._dispatches), checks.table(self._memory.table()), address
@@ -176,7 +181,7 @@ class Dispatcher:
         # Other host threads would let waiting waves spin as often as time permits.
         most_threads = 1 if geometry.cooperative else _ANY
         plan = self._plan(function, geometry, counting.instruments, most_threads)
-        workspace = plan.take(self._memory)
+        workspace = plan.take(self.host)
         self._memory.launched()
         table = self._memory.table()
         counters = counting.prepare(plan, table)
@@ -187,15 +192,30 @@ class Dispatcher:
             self._run(workspace, self._drives[plan.wave_size], time_limit)
         self._end(function, plan, workspace)
 
+    def translate(
+        self,
+        function: EmulatedFunction,
+        full_waves: bool,
+        natives: Sequence[NativeSources],
+        instruments: Instruments,
+    ) -> HostKernel:
+        """Return full code with `instruments`, which call `natives`. full_waves: all lanes of all
+        waves start active."""
+        self._library.add(*natives)
+        return function.module.kernels.full(function.kernel, full_waves, instruments)
+
     def _end(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
         """Keep the workspace for the next launch, or raise what stopped this launch."""
         workspace.end()
+        calls = workspace.calls
+        if calls is not None:
+            calls.finish()
         if workspace.record[Fault.CLAIMED]:
             record = [int(value) for value in workspace.record]
             group = workspace.stopped_group()
             grid = workspace.grid() if plan.geometry.cooperative else ()
             raise fault_from_record(
-                record, function, plan.compiled, plan.geometry, self._memory, group, grid
+                record, function, plan.compiled, plan.geometry, self._memory, group, grid, calls
             )
         plan.give_back(workspace)
 

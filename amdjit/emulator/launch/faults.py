@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from amdjit.diagnostics.errors import Allocation, KernelFault
 from amdjit.diagnostics.notebooks import shown_file
+from amdjit.emulator.decoder import UndecodableInstruction
 from amdjit.emulator.launch.barrier_faults import (
     NO_GROUP,
     WAIT_BYTES,
@@ -16,11 +17,12 @@ from amdjit.emulator.launch.barrier_faults import (
     misuse_message,
     standstill_message,
 )
+from amdjit.emulator.launch.host_services import Assertion, HostCalls
 from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.tiers.compilation import HostKernel
+from amdjit.emulator.tiers.compilation import UNSUPPORTED, HostKernel
 
 _KINDS = {
     FaultKind.GLOBAL_LOAD: "out-of-bounds",
@@ -38,6 +40,9 @@ _KINDS = {
     FaultKind.DEADLOCK: "barrier",
     FaultKind.PARTIAL_WAVE: "partial-wave",
     FaultKind.STANDSTILL: "barrier",
+    FaultKind.UNSUPPORTED: UNSUPPORTED,
+    FaultKind.NO_HOST: UNSUPPORTED,
+    FaultKind.HOST_REFUSED: UNSUPPORTED,
 }
 
 
@@ -56,11 +61,12 @@ def fault_from_record(
     memory: DeviceMemory,
     group: StoppedGroup = NO_GROUP,
     grid: Sequence[GroupOfGrid] = (),
+    calls: HostCalls | None = None,
 ) -> KernelFault:
     """Return the exception for a record (`layout.Fault`).
 
     group: the waves of its workgroup. grid: all workgroups, where those of a cooperative launch
-    wait for each other.
+    wait for each other. calls: what the host did for the launch.
     """
     kind = FaultKind(record[Fault.KIND])
     # The site of these is an id to resume from, after a wait or a sleep.
@@ -69,6 +75,10 @@ def fault_from_record(
     pc = pcs[record[Fault.SITE]] - (WAIT_BYTES if waits else 0)
     wave_size = function.kernel.descriptor.wave_size
     place = _place(record, geometry, wave_size)
+    if kind is FaultKind.TRAP and calls is not None and calls.assertion is not None:
+        return _assertion(calls.assertion, function, geometry)
+    if kind is FaultKind.UNSUPPORTED:
+        return _unsupported(pc, place, function, compiled)
     address = record[Fault.ADDRESS] & (1 << 64) - 1 if _KINDS[kind] == "out-of-bounds" else None
     is_global = kind in (FaultKind.GLOBAL_LOAD, FaultKind.GLOBAL_STORE, FaultKind.SCALAR_LOAD)
     base = function.module.register_base(pc, record[Fault.BASE] & (1 << 64) - 1, wave_size)
@@ -76,6 +86,8 @@ def fault_from_record(
     line = function.module.code_object.line_of(pc)
     text = function.module.instruction_at(pc, wave_size)
     message = f"{function.name}: {_message(kind, record, text, place, nearest)}"
+    if kind is FaultKind.HOST_REFUSED and calls is not None:
+        message += f": {calls.refused}"
     if kind is FaultKind.DEADLOCK:
         message += deadlock_message(group, function, compiled)
     if kind is FaultKind.STANDSTILL:
@@ -94,6 +106,48 @@ def fault_from_record(
         nearest_allocation=nearest,
         instruction=text,
         offset_base=base,
+    )
+
+
+def _assertion(failed: Assertion, function: EmulatedFunction, geometry: Geometry) -> KernelFault:
+    """Return the fault of an assertion of HIP, which prints it and traps."""
+    item = failed.wave * function.kernel.descriptor.wave_size + failed.lane
+    x, y, _ = geometry.block
+    thread = item % x, item // x % y, item // (x * y)
+    where = f"(block {failed.group}, thread {thread})"
+    place = f"{shown_file(failed.file)}:{failed.line}"
+    fault = KernelFault(
+        "assert",
+        f"{function.name}: {failed.message} {where}\n  at {place}",
+        kernel=function.name,
+        source_file=failed.file,
+        source_line=failed.line,
+        block=failed.group,
+        thread=thread,
+        lane=failed.lane,
+        detail=failed.text,
+    )
+    return fault.raised(AssertionError, [failed.text], {})
+
+
+def _unsupported(
+    pc: int, place: _Place, function: EmulatedFunction, compiled: HostKernel
+) -> KernelFault:
+    kind, reason = compiled.refused[pc]
+    try:
+        text = function.module.instruction_at(pc, function.kernel.descriptor.wave_size)
+    except UndecodableInstruction:
+        text = f"pc {pc:#x}"
+    line = function.module.code_object.line_of(pc)
+    where = f" ({shown_file(line[0])}:{line[1]})" if line else ""
+    return KernelFault(
+        kind,
+        f"{function.name}: {text}{where}: {reason} (block {place.block})",
+        kernel=function.name,
+        source_file=line[0] if line else None,
+        source_line=line[1] if line else None,
+        block=place.block,
+        instruction=text,
     )
 
 
@@ -162,6 +216,9 @@ _OTHER = {
     FaultKind.MISALIGNED: "the address is not aligned",
     FaultKind.PARTIAL_WAVE: "a matrix product or transposing load needs all lanes of its wave, "
     "and some are inactive: let whole waves come here, in workgroups of whole waves",
+    FaultKind.NO_HOST: "the kernel interrupts the host, as printf, assert and malloc of HIP do, "
+    "but its code object has no argument hidden_hostcall_buffer to say what for",
+    FaultKind.HOST_REFUSED: "the emulator does not do what the kernel asks the host for",
     FaultKind.MODE: "a bit is set in MODE or TRAP_CTRL that the emulator does not support: traps "
     "on float exceptions, or a reserved one",
 }

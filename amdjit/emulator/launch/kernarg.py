@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,11 @@ Extent = tuple[int, int, int]
 
 PACKET_BYTES = 64
 _QUEUE_BYTES = 256
+# What workgroups of a cooperative launch meet in, `struct mg_info` of ROCm's device library: no
+# other grids (a null pointer, this one's number, how many there are), the work-items of those
+# before and of all, two words that count arrivals, and the workgroups of this grid.
+_MEETING = struct.Struct("<QIIQQIII20x")
+MEETING_BYTES = _MEETING.size
 # RDNA 4 ISA, 3.3: SGPRs 0 to 105 are free for all uses.
 _SGPRS = 106
 # Fields of dword 3 of gfx9's buffer resource (CDNA 3 ISA, "Buffer Resource Descriptor").
@@ -64,11 +70,27 @@ class Geometry(NamedTuple):
         return 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
 
 
-def hidden_value(kind: str, geometry: Geometry) -> int:
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The addresses of what hidden arguments point to, 0 for what a launch does not have.
+
+    hostcall_buffer, printf_buffer, heap_v1: where a kernel asks the host for something, puts text,
+    and allocates memory.
+    """
+
+    hostcall_buffer: int = 0
+    printf_buffer: int = 0
+    heap_v1: int = 0
+
+
+NOTHING_HIDDEN = Hidden()
+
+
+def hidden_value(kind: str, geometry: Geometry, hidden: Hidden, meeting: int) -> int:
     """Return what a hidden argument holds (LLVM AMDGPU guide, code object V5 "Kernel Argument
     Metadata").
 
-    There are no queues, heaps, host calls or multi-grid data here: their pointers are null.
+    meeting: where workgroups meet. There are no queues here: their pointers are null.
     """
     name = kind.removeprefix("hidden_")
     if name[-2:-1] == "_" and name[-1] in _AXES:
@@ -80,14 +102,18 @@ def hidden_value(kind: str, geometry: Geometry) -> int:
         "dynamic_lds_size": geometry.dynamic_lds,
         "private_base": PRIVATE_APERTURE_HIGH,
         "shared_base": SHARED_APERTURE_HIGH,
+        "multigrid_sync_arg": meeting if geometry.cooperative else 0,
+        "hostcall_buffer": hidden.hostcall_buffer,
+        "printf_buffer": hidden.printf_buffer,
+        "heap_v1": hidden.heap_v1,
     }
     return values.get(name, 0)
 
 
 def segment_size(kernel: Kernel) -> int:
-    """Return how many bytes hold kernarg, packet and queue. Kernarg is padded: loads of whole
-    vectors may read beyond it."""
-    return _padded(kernel) + PACKET_BYTES + _QUEUE_BYTES
+    """Return how many bytes hold kernarg, packet and queue, and in the end the MEETING_BYTES that
+    kernels may write. Kernarg is padded: loads of whole vectors may read beyond it."""
+    return _padded(kernel) + PACKET_BYTES + _QUEUE_BYTES + MEETING_BYTES
 
 
 def explicit_size(kernel: Kernel) -> int:
@@ -103,12 +129,19 @@ def _padded(kernel: Kernel) -> int:
     return -(-size // 64) * 64 + 64
 
 
-def build_segment(kernel: Kernel, geometry: Geometry, explicit: bytes, address: int) -> bytearray:
+def build_segment(
+    kernel: Kernel,
+    geometry: Geometry,
+    explicit: bytes,
+    address: int,
+    hidden: Hidden = NOTHING_HIDDEN,
+) -> bytearray:
     """Return the bytes of the kernarg segment at `address`, and of what follows it.
 
     LaunchError if `explicit` does not cover the kernel's arguments.
     """
     data = bytearray(segment_size(kernel))
+    meeting = len(data) - MEETING_BYTES
     needed = explicit_size(kernel)
     if not needed <= len(explicit) <= max(needed, kernel.metadata.kernarg_size):
         raise LaunchError(
@@ -117,12 +150,18 @@ def build_segment(kernel: Kernel, geometry: Geometry, explicit: bytes, address: 
     data[: len(explicit)] = explicit
     for argument in kernel.metadata.arguments:
         if argument.is_hidden:
-            value = hidden_value(argument.value_kind, geometry)
+            value = hidden_value(argument.value_kind, geometry, hidden, address + meeting)
             place = slice(argument.offset, argument.offset + argument.size)
             data[place] = value.to_bytes(argument.size, "little")
     start = _padded(kernel)
     data[start : start + PACKET_BYTES] = _packet(kernel, geometry, address)
+    data[meeting:] = fresh_meeting(geometry)
     return data
+
+
+def fresh_meeting(geometry: Geometry) -> bytes:
+    """Return what the end of the segment holds before a launch: no workgroup has arrived."""
+    return _MEETING.pack(0, 0, 0, 0, geometry.groups * geometry.items, 0, 0, geometry.groups)
 
 
 def _packet(kernel: Kernel, geometry: Geometry, kernarg: int) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
+from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Relocation, Symbol
 from amdjit.diagnostics.errors import BackendError
 from amdjit.emulator.analysis.kernel_code import instruction_set_in, segment_of
 from amdjit.emulator.decoder import decode, disassemble
@@ -16,10 +16,6 @@ from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import Host, KernelCompiler
 from amdjit.target import EMULATED, Target, nearest_target, runs_on
-
-# LLVM AMDGPU guide, "Relocation Records": R_AMDGPU_RELATIVE64, the base of the code object plus the
-# addend.
-_RELATIVE = 13
 
 
 class EmulatedModule:
@@ -53,11 +49,6 @@ class EmulatedModule:
         if code_object.undefined_symbols:
             names = ", ".join(code_object.undefined_symbols)
             raise BackendError(f"the code object has undefined symbols: {names}")
-        strange = {relocation.type for relocation in code_object.relocations} - {_RELATIVE}
-        if strange:
-            raise BackendError(
-                f"the code object has dynamic relocations of types {strange} that are not emulated"
-            )
 
     def function(self, name: str) -> EmulatedFunction:
         """Look up a kernel by name. BackendError if there is none."""
@@ -109,17 +100,74 @@ def _place(memory: DeviceMemory, code_object: CodeObject) -> tuple[int, int]:
     for segment in code_object.segments:
         start = segment.address - low
         image[start : start + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
-    _relocate(image, low, base, code_object)
+    for relocation in code_object.relocations:
+        _relocate(image, low, base, relocation, code_object)
     return base, base - low
 
 
-def _relocate(image: NDArray[np.uint8], low: int, base: int, code_object: CodeObject) -> None:
-    """Write the addresses in tables of pointers: the addend, moved by the bias."""
-    for relocation in code_object.relocations:
-        start = relocation.address - low
-        if not 0 <= start <= len(image) - 8:
-            raise BackendError(
-                f"a relocation at {relocation.address:#x} is outside of the code object"
-            )
-        address = base - low + relocation.addend & 0xFFFFFFFFFFFFFFFF
-        image[start : start + 8] = np.frombuffer(address.to_bytes(8, "little"), np.uint8)
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """What a relocation writes: bytes of a value that lies `shift` bits up in an address, which
+    may be relative to the place and may name a symbol."""
+
+    nbytes: int
+    shift: int = 0
+    is_relative: bool = False
+    has_symbol: bool = True
+
+
+# LLVM AMDGPU guide, "Relocation Records". Of these lld leaves ABS64 (a symbol that may be found
+# elsewhere: an external or host-visible variable, an entry of the global offset table) and
+# RELATIVE64 (the base of the code object plus the addend) to the loader; ROCm's loader also knows
+# ABS32_LO and ABS32_HI.
+_NO_RELOCATION = 0
+_FIELDS = {
+    1: _Field(4),
+    2: _Field(4, shift=32),
+    3: _Field(8),
+    4: _Field(4, is_relative=True),
+    5: _Field(8, is_relative=True),
+    6: _Field(4),
+    10: _Field(4, is_relative=True),
+    11: _Field(4, shift=32, is_relative=True),
+    13: _Field(8, has_symbol=False),
+}
+
+
+def _relocate(
+    image: NDArray[np.uint8], low: int, base: int, relocation: Relocation, code_object: CodeObject
+) -> None:
+    """Write one address into the image, whose first byte has the address `low` in the code object
+    and `base` on the device."""
+    if relocation.type == _NO_RELOCATION:
+        return
+    field = _FIELDS.get(relocation.type)
+    if field is None:
+        raise BackendError(
+            f"the code object has a dynamic relocation of type {relocation.type} at "
+            f"{relocation.address:#x}, which is not one for a loader of AMDGPU code objects"
+        )
+    start = relocation.address - low
+    if not 0 <= start <= len(image) - field.nbytes:
+        raise BackendError(f"a relocation at {relocation.address:#x} is outside of the code object")
+    symbol = _symbol(relocation, code_object) if field.has_symbol else None
+    value = relocation.addend + (symbol.address if symbol else 0)
+    if symbol is None or not symbol.is_absolute:
+        value += base - low
+    if field.is_relative:
+        value -= base + start
+    value = value >> field.shift & (1 << 8 * field.nbytes) - 1
+    image[start : start + field.nbytes] = np.frombuffer(
+        value.to_bytes(field.nbytes, "little"), np.uint8
+    )
+
+
+def _symbol(relocation: Relocation, code_object: CodeObject) -> Symbol | None:
+    """Return a relocation's symbol; number 0 is none."""
+    symbols = code_object.dynamic_symbols
+    if relocation.symbol >= max(len(symbols), 1):
+        raise BackendError(
+            f"a relocation at {relocation.address:#x} names symbol {relocation.symbol}, of "
+            f"{len(symbols)}"
+        )
+    return symbols[relocation.symbol] if relocation.symbol else None

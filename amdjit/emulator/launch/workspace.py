@@ -16,11 +16,16 @@ from numpy.typing import NDArray
 from amdjit.code_object import Kernel
 from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
+from amdjit.emulator.launch.host_services import HostCalls, HostSide, prints_to_buffer
 from amdjit.emulator.launch.kernarg import (
+    MEETING_BYTES,
+    NOTHING_HIDDEN,
     Geometry,
+    Hidden,
     build_segment,
     explicit_size,
     first_scalars,
+    fresh_meeting,
     place_slots,
     segment_size,
     user_sgprs,
@@ -44,7 +49,7 @@ from amdjit.emulator.layout import (
     Stop,
     state_bytes,
 )
-from amdjit.emulator.memory import DeviceMemory, Table
+from amdjit.emulator.memory import Table
 from amdjit.emulator.scheduling.attendance import Attendance
 from amdjit.emulator.scheduling.release import WAITING
 from amdjit.emulator.scheduling.standstill import PATIENCE
@@ -69,8 +74,8 @@ _NEVER_USED = np.iinfo(np.int64).min
 class Plan:
     """A translated kernel with a geometry.
 
-    threads: how many host threads run it. short: it ends before handing it to another thread would
-    pay. idle: the workspaces that no launch uses now.
+    threads: how many host threads run it, one if it prints: text has an order. short: it ends
+    before handing it to another thread would pay. idle: the workspaces that no launch uses now.
     """
 
     kernel: Kernel
@@ -82,6 +87,7 @@ class Plan:
     execs: NDArray[np.uint32]
     item_ids: NDArray[np.uint32]
     instruction_set: InstructionSet
+    printf_formats: tuple[str, ...]
     idle: list[Workspace] = field(default_factory=list)
 
     @property
@@ -100,12 +106,12 @@ class Plan:
         accumulates = self.instruction_set.accumulation is not Accumulation.NONE
         return state_bytes(self.wave_size, accumulates)
 
-    def take(self, memory: DeviceMemory) -> Workspace:
+    def take(self, side: HostSide) -> Workspace:
         """Return a workspace for one launch."""
         try:
             return self.idle.pop()
         except IndexError:
-            return Workspace(self, memory)
+            return Workspace(self, side)
 
     def give_back(self, workspace: Workspace) -> None:
         """Keep a workspace for the next launch."""
@@ -126,9 +132,21 @@ def make_plan(
         function.module.instruction_set.packs_item_ids,
     )
     short = compiled.is_short(len(execs) * geometry.groups)
-    used = 1 if short else min(threads, geometry.groups)
-    bias, sets = function.module.load_bias, function.module.instruction_set
-    return Plan(function.kernel, compiled, geometry, bias, used, short, execs, ids, sets)
+    alone = short or compiled.calls_host or prints_to_buffer(function.kernel)
+    used = 1 if alone else min(threads, geometry.groups)
+    module = function.module
+    return Plan(
+        function.kernel,
+        compiled,
+        geometry,
+        module.load_bias,
+        used,
+        short,
+        execs,
+        ids,
+        module.instruction_set,
+        module.code_object.printf_formats,
+    )
 
 
 class Workspace:
@@ -137,10 +155,11 @@ class Workspace:
 
     contexts: the address of each host thread's context. attendance: what the first thread calls
     back. nbytes: about how much memory it takes. residents: how many workgroups a host thread may
-    have under way.
+    have under way. calls: what the host does for the kernel, None if that asks for nothing.
     """
 
-    def __init__(self, plan: Plan, memory: DeviceMemory) -> None:
+    def __init__(self, plan: Plan, side: HostSide) -> None:
+        memory = side.memory
         # Do not keep the plan: it refers to this workspace, and only the garbage collector would
         # free the cycle.
         self._kernel, self._geometry = plan.kernel, plan.geometry
@@ -148,7 +167,9 @@ class Workspace:
         self.nbytes = 0
         self.residents = 1
         size = segment_size(plan.kernel)
-        self._address = memory.allocate(size, "kernel arguments", ((0, size, False),))
+        writable = size - MEETING_BYTES
+        pieces = ((0, writable, False), (writable, size, True))
+        self._address = memory.allocate(size, "kernel arguments", pieces)
         weakref.finalize(self, memory.free, self._address).atexit = False
         self._segment = memory.view(self._address, size)
         self._explicit_size = explicit_size(plan.kernel)
@@ -174,6 +195,10 @@ class Workspace:
         self.attendance = Attendance()
         self._contexts[0, Context.ATTEND] = self.attendance.address
         self.contexts = [row.ctypes.data for row in self._contexts]
+        calls_host, formats = plan.compiled.calls_host, plan.printf_formats
+        self.calls = HostCalls.of(plan.kernel, formats, side, self._contexts[0], calls_host)
+        if self.calls is not None:
+            self._launch[Launch.HOST] = self.calls.callback.address
 
     def begin(
         self,
@@ -189,6 +214,8 @@ class Workspace:
         each host thread counts, if the code does.
         """
         self._write_arguments(explicit, dispatch)
+        if self.calls is not None:
+            self.calls.begin()
         if table.rows is not self._rows:
             self._rows = table.rows
             self._contexts[:, Context.TABLE] = table.rows.ctypes.data
@@ -278,13 +305,20 @@ class Workspace:
     def _write_arguments(self, explicit: bytes, dispatch: int) -> None:
         first = not self._is_written
         if first or len(explicit) != self._explicit_size:
-            self._segment[:] = build_segment(self._kernel, self._geometry, explicit, self._address)
+            self._segment[:] = build_segment(
+                self._kernel, self._geometry, explicit, self._address, self._hidden()
+            )
             self._is_written = True
         else:
             self._segment[: self._explicit_size] = explicit
+            if self._geometry.cooperative:
+                self._segment[-MEETING_BYTES:] = fresh_meeting(self._geometry)
         if first or self._sgprs_vary:
             for index, value in user_sgprs(self._kernel, self._segment, self._address, dispatch):
                 self._scalars[index] = value
+
+    def _hidden(self) -> Hidden:
+        return NOTHING_HIDDEN if self.calls is None else self.calls.hidden
 
     def _shared(self, plan: Plan) -> NDArray[np.uint64]:
         groups, together = plan.geometry.groups, _runs_together(plan)

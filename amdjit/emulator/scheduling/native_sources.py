@@ -19,6 +19,7 @@ from amdjit.emulator.scheduling.fault_record import (
     stopped_text,
     tick_text,
 )
+from amdjit.emulator.scheduling.host_calls import HOST_CALL, host_call_text
 from amdjit.emulator.scheduling.report_rows import (
     REPORT,
     SYNC_REPORT,
@@ -37,6 +38,7 @@ NATIVES = NativeSources(
         REFUSE_MODE.name: refuse_mode_text,
         REQUIRE_LANES.name: require_lanes_text,
         RESOLVE.name: resolve_text,
+        HOST_CALL.name: host_call_text,
         **BARRIERS,
         **{driver_symbol(wave_size): partial(driver_text, wave_size) for wave_size in (32, 64)},
     }

@@ -4,28 +4,37 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import CodeObject, Kernel
-from amdjit.diagnostics.errors import KernelFault
-from amdjit.diagnostics.notebooks import shown_file
 from amdjit.disk_cache import DiskCache
-from amdjit.emulator.analysis.control_flow import Graph, WildBranch, build_graph
+from amdjit.emulator.analysis.control_flow import (
+    Graph,
+    Unreadable,
+    WildBranch,
+    build_graph,
+    unknown_code,
+)
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.analysis.mode import Mode, default_mode
-from amdjit.emulator.decoder import UndecodableInstruction, disassemble
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder import UndecodableInstruction
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
 from amdjit.emulator.host.native_library import NativeLibrary
+from amdjit.emulator.instructions.emission import refusal_of
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.tiers.full import WAVE_SYMBOL, translate_wave
 from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.emulator.tiers.program import ThreadedProgram
-from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
+from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
@@ -36,15 +45,22 @@ _SHORT = 10_000
 # Measured seconds: to translate an instruction in the full tier and in the quick tier, to make an
 # operation that no kernel has needed before, and to execute an instruction in the quick tier.
 _FULL, _QUICK, _OPERATION, _EXECUTED = 150e-6, 20e-6, 400e-6, 8e-9
+# Where a kernel has more instructions than that, each block makes the full translation of those
+# longer: 2 s for 1700 instructions in 250 blocks, 30 s for 7000 in 1000. They are translated in the
+# background, while launches use the quick code.
+_LARGE, _FULL_BLOCK = 1_000, 5e-6
+UNSUPPORTED = "unsupported-instruction"
 # Where there are no operations yet, shorter kernels need about as many as they have instructions.
 _MANY = 150
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
     """What all modules of a device share: the compiler, its native functions and the cache.
 
-    tier: "quick" or "full" to use only that one; the quick tier has neither checks nor calls.
+    tier: "quick" or "full" to use only that one; the quick tier has no checks.
     """
 
     compiler: HostCompiler
@@ -57,10 +73,13 @@ class Host:
 @dataclass(slots=True)
 class Running:
     """How long launches have run a kernel's quick code, and the time after which full code would
-    have been worth its translation."""
+    have been worth its translation. is_large: that is left to the background. waits: it is under
+    way there."""
 
     limit: float
+    is_large: bool = False
     seconds: float = 0.0
+    waits: bool = False
 
     @property
     def left(self) -> float:
@@ -68,13 +87,21 @@ class Running:
         return self.limit - self.seconds
 
 
+class Refusal(NamedTuple):
+    """Why a kernel stops if it gets to an instruction: the kind of the fault, and the reason."""
+
+    kind: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class HostKernel:
     """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
 
     longest: the most instructions that a wave executes, None if it may loop. gives_way: whether it
-    may wait for waves of other workgroups. program: the quick tier's, which the wave function runs.
-    running: what that has cost.
+    may wait for waves of other workgroups. calls_host: whether it may interrupt the host. program:
+    the quick tier's, which the wave function runs. running: what that has cost. refused: the
+    instructions that have no translation, by pc.
     """
 
     code: LinkedCode | None
@@ -83,8 +110,10 @@ class HostKernel:
     resume_pcs: tuple[int, ...]
     longest: int | None
     gives_way: bool
+    calls_host: bool
     program: NDArray[np.uint8] | None = None
     running: Running | None = None
+    refused: Mapping[int, Refusal] = field(default_factory=dict)
 
     def is_short(self, waves: int) -> bool:
         """Return whether that many waves end in about the time that it takes to hand them to other
@@ -94,7 +123,8 @@ class HostKernel:
     @property
     def is_outgrown(self) -> bool:
         """Whether the full tier should take over."""
-        return self.running is not None and self.running.left < 0
+        running = self.running
+        return running is not None and running.left < 0 and not running.waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +151,57 @@ class KernelCompiler:
         self._code_object = code_object
         self._lock = Lock()
         self._compiled: dict[tuple[object, ...], HostKernel] = {}
+        self._refused: dict[str, dict[int, Refusal]] = {}
+        # The processes that translate in the background, by what they translate: after a fork
+        # nobody does.
+        self._under_way: dict[tuple[object, ...], int] = {}
+
+    def graph(self, kernel: Kernel) -> Graph:
+        """Return a kernel's code as it is translated: traps stand for the instructions that are
+        known to have no translation. Those whose operands are the reason are known once `full` has
+        returned."""
+        text, refused = kernel_text(self._code_object, kernel), self._refusals(kernel)
+        trap = text.instruction_set.trap
+        try:
+            return build_graph(text.cut(refused, trap), kernel.entry_address)
+        except (UndecodableInstruction, WildBranch):
+            unknown = unknown_code(text.cut(refused, trap), kernel.entry_address)
+            refused.update((pc, _refusal(error)) for pc, error in unknown.items())
+            return build_graph(text.cut(refused, trap), kernel.entry_address)
 
     def full(self, kernel: Kernel, full_waves: bool, instruments: Instruments = ()) -> HostKernel:
-        """Return a kernel's full code, with the checks of `instruments` in it.
-
-        KernelFault "unsupported-instruction" if it cannot be translated.
-        """
+        """Return a kernel's full code, with the checks of `instruments` in it."""
         return self._full(_Wanted(kernel, full_waves, "full", instruments))
 
-    def enterable(self, kernel: Kernel, full_waves: bool) -> HostKernel:
-        """Return full code that waves can enter where they go round a loop of the quick code."""
-        return self._full(_Wanted(kernel, full_waves, "enterable"))
+    def enterable(self, kernel: Kernel, full_waves: bool) -> HostKernel | None:
+        """Return full code that waves can enter where they go round a loop of the quick code, None
+        while it is translated in the background, which the first call begins."""
+        wanted = _Wanted(kernel, full_waves, "enterable")
+        with self._lock:
+            is_under_way = self._under_way.get(wanted.key) == os.getpid()
+            known = self._compiled.get(wanted.key) if is_under_way else self._known(wanted)
+            if known is None and not is_under_way:
+                self._under_way[wanted.key] = os.getpid()
+                # Not a daemon: LLVM must not be at work when the process ends.
+                threading.Thread(
+                    target=self._translate_aside,
+                    args=(wanted,),
+                    name="amdjit-emulator-compiler",
+                    daemon=False,
+                ).start()
+            return known
+
+    def _translate_aside(self, wanted: _Wanted) -> None:
+        """Make full code without the lock: launches go on meanwhile."""
+        quick = self._compiled.get(replace(wanted, kind="quick").key)
+        running = None if quick is None else quick.running
+        if running is not None:
+            running.waits = True
+        function, image = self._build(wanted)
+        with self._lock:
+            self._link(wanted, function, image)
+        if running is not None:
+            running.waits = False
 
     def for_launch(self, kernel: Kernel, full_waves: bool, waves: int) -> HostKernel:
         """Return the code of the tier that suits a launch of that many waves."""
@@ -146,7 +216,7 @@ class KernelCompiler:
 
     def _full(self, wanted: _Wanted) -> HostKernel:
         with self._lock:
-            return self._known(wanted) or self._make_full(wanted, self._graph(wanted))
+            return self._known(wanted) or self._make_full(wanted)
 
     def _known(self, wanted: _Wanted) -> HostKernel | None:
         """Return full code that this process or the cache on disk has."""
@@ -156,26 +226,35 @@ class KernelCompiler:
         if stored is None:
             return None
         header, _, image = stored.partition(b"\n")
-        natives, site_pcs, resume_pcs, longest, gives_way = json.loads(header)
-        function = WaveFunction(
-            "", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), longest, gives_way
-        )
+        natives, site_pcs, resume_pcs, *facts, refused = json.loads(header)
+        self._know(wanted.kernel, refused)
+        function = WaveFunction("", frozenset(natives), tuple(site_pcs), tuple(resume_pcs), *facts)
         return self._link(wanted, function, image)
 
-    def _make_full(self, wanted: _Wanted, graph: Graph) -> HostKernel:
-        function = self._translate(wanted, graph)
+    def _make_full(self, wanted: _Wanted) -> HostKernel:
+        return self._link(wanted, *self._build(wanted))
+
+    def _build(self, wanted: _Wanted) -> tuple[WaveFunction, bytes]:
+        function = self._translated(wanted.kernel, partial(self._translate, wanted))
         image = self._host.compiler.compile(function.text).image
-        facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
-        header = json.dumps([sorted(function.natives), *facts]).encode()
+        facts = _facts(function)
+        stored = [sorted(function.natives), *facts, list(self._refusals(wanted.kernel).items())]
+        header = json.dumps(stored).encode()
         self._host.cache.put(self._cache_key(wanted), header + b"\n" + image)
-        return self._link(wanted, function, image)
+        return function, image
 
     def _link(self, wanted: _Wanted, function: WaveFunction, image: bytes) -> HostKernel:
         library = self._host.library
         imports = {**library.addresses(sorted(function.natives)), **library.run_time()}
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
-        facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
-        return self._keep(wanted, HostKernel(code, code.addresses[WAVE_SYMBOL], *facts))
+        facts = _facts(function)
+        kernel = HostKernel(
+            code,
+            code.addresses[WAVE_SYMBOL],
+            *facts,
+            refused=self._refusals(wanted.kernel),
+        )
+        return self._keep(wanted, kernel)
 
     def _keep(self, wanted: _Wanted, compiled: HostKernel) -> HostKernel:
         self._compiled[wanted.key] = compiled
@@ -186,19 +265,26 @@ class KernelCompiler:
     def _quick_or_full(self, full: _Wanted, quick: _Wanted, waves: int) -> HostKernel:
         known = self._compiled.get(quick.key)
         if known is not None:
-            return self._full(full) if known.is_outgrown else known
+            return self._after_quick(known, full)
         program = self._stored_program(quick)
         if program is not None and self._pays(program.instructions, program, waves):
             return self._load_program(quick, program)
-        graph = self._graph(full)
-        if not is_threadable(graph) or not self._may_pay(graph):
-            return self._make_full(full, graph)
-        program = self._thread(quick, graph)
-        if not self._pays(program.instructions, program, waves):
-            return self._make_full(full, graph)
+        program = self._translated(full.kernel, partial(self._thread, quick))
+        if program is None or not self._pays(program.instructions, program, waves):
+            return self._make_full(full)
         loaded = self._load_program(quick, program)
-        self._host.cache.put(self._cache_key(quick), _stored(program))
+        self._host.cache.put(self._cache_key(quick), self._stored(quick.kernel, program))
         return loaded
+
+    def _after_quick(self, quick: HostKernel, full: _Wanted) -> HostKernel:
+        """Return full code once launches have taken long enough in the quick one. That of a large
+        kernel is made in the background."""
+        running = quick.running
+        if running is None or running.left >= 0:
+            return quick
+        if running.is_large:
+            return self.enterable(full.kernel, full.full_waves) or quick
+        return self._full(full)
 
     def _may_pay(self, graph: Graph) -> bool:
         """Return whether it is worthwhile to find out which operations a kernel needs."""
@@ -216,7 +302,7 @@ class KernelCompiler:
             return True
         missing = len(self._host.operations.missing(program.calls))
         runs = instructions * waves * _EXECUTED if program.longest is not None else 0.0
-        return instructions * _QUICK + missing * _OPERATION + runs < instructions * _FULL
+        return instructions * _QUICK + missing * _OPERATION + runs < _full_seconds(program)
 
     def _stored_program(self, wanted: _Wanted) -> ThreadedProgram | None:
         """Return the program that the cache has, if it also has the program's operations."""
@@ -224,12 +310,12 @@ class KernelCompiler:
         if stored is None:
             return None
         header, _, code = stored.partition(b"\n")
-        calls, site_pcs, resume_pcs, longest, gives_way, instructions = json.loads(header)
+        calls, site_pcs, resume_pcs, longest, gives_way, asks, size, refused = json.loads(header)
+        self._know(wanted.kernel, refused)
         if self._host.operations.missing(calls):
             return None
-        return ThreadedProgram(
-            code, calls, (), tuple(site_pcs), tuple(resume_pcs), longest, gives_way, instructions
-        )
+        sites = tuple(site_pcs), tuple(resume_pcs)
+        return ThreadedProgram(code, calls, (), *sites, longest, gives_way, asks, *size)
 
     def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel:
         self._host.operations.make(program.operations)
@@ -239,9 +325,17 @@ class KernelCompiler:
         for symbol, places in program.calls.items():
             fields[np.array(places) // FIELD_BYTES] = addresses[symbol]
         address = self._host.library.address(interpreter_symbol(wanted.kernel.descriptor.wave_size))
-        limit = float("inf") if self._host.tier == "quick" else program.instructions * _FULL
-        facts = (program.site_pcs, program.resume_pcs, program.longest, program.gives_way)
-        return self._keep(wanted, HostKernel(None, address, *facts, code, Running(limit)))
+        limit = float("inf") if self._host.tier == "quick" else _full_seconds(program)
+        running = Running(limit, program.instructions > _LARGE)
+        facts = _facts(program)
+        refused = self._refusals(wanted.kernel)
+        return self._keep(wanted, HostKernel(None, address, *facts, code, running, refused))
+
+    def _stored(self, kernel: Kernel, program: ThreadedProgram) -> bytes:
+        refused = list(self._refusals(kernel).items())
+        size = program.instructions, program.blocks
+        stored = [program.calls, *_facts(program), size, refused]
+        return json.dumps(stored).encode() + b"\n" + program.code
 
     # Translation
 
@@ -258,73 +352,74 @@ class KernelCompiler:
         )
         return self._host.cache.key("wave function", *parts)
 
-    def _graph(self, wanted: _Wanted) -> Graph:
-        kernel = wanted.kernel
-        try:
-            return build_graph(kernel_text(self._code_object, kernel), kernel.entry_address)
-        except WildBranch as error:
-            raise self._refusal(
-                kernel, error.instruction.pc, error.instruction, str(error), "wild-branch"
-            ) from error
-        except UndecodableInstruction as error:
-            raise self._refusal(kernel, error.pc, None, str(error)) from error
+    def _translated(self, kernel: Kernel, translate: Callable[[Graph], _T]) -> _T:
+        """Translate a kernel's code; where an instruction has no translation, the wave stops."""
+        while True:
+            graph = self.graph(kernel)
+            try:
+                return translate(graph)
+            except Untranslatable as error:
+                self._refusals(kernel).update(_all_refusals(graph, error))
 
     def _translate(self, wanted: _Wanted, graph: Graph) -> WaveFunction:
         kernel = wanted.kernel
-        attributes = self._host.compiler.function_attributes
-        try:
-            return translate_wave(
-                graph,
-                wanted.full_waves,
-                attributes,
-                _mode(kernel),
-                kernel.descriptor.wave_size,
-                wanted.instruments,
-                wanted.kind == "enterable",
-            )
-        except Untranslatable as error:
-            raise self._refusal(
-                kernel, error.instruction.pc, error.instruction, error.reason
-            ) from error
-
-    def _thread(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram:
-        kernel = wanted.kernel
-        try:
-            return translate_threaded(
-                graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wave_size
-            )
-        except Untranslatable as error:
-            raise self._refusal(
-                kernel, error.instruction.pc, error.instruction, error.reason
-            ) from error
-
-    def _refusal(
-        self,
-        kernel: Kernel,
-        pc: int,
-        instruction: Instruction | None,
-        reason: str,
-        kind: str = "unsupported-instruction",
-    ) -> KernelFault:
-        text = f"{disassemble(instruction)} at pc {pc:#x}" if instruction else f"pc {pc:#x}"
-        place = self._code_object.line_of(pc)
-        file, line = place if place else (None, None)
-        where = f" ({shown_file(place[0])}:{line})" if place else ""
-        message = f"{kernel.name}: {text}{where}: {reason}"
-        return KernelFault(
-            kind, message, kernel=kernel.name, source_file=file, source_line=line, instruction=text
+        return translate_wave(
+            graph,
+            wanted.full_waves,
+            self._host.compiler.function_attributes,
+            _mode(kernel),
+            kernel.descriptor.wave_size,
+            wanted.instruments,
+            wanted.kind == "enterable",
         )
 
+    def _thread(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram | None:
+        """Return the quick tier's program, None if it is not worthwhile."""
+        if not self._may_pay(graph):
+            return None
+        kernel = wanted.kernel
+        return translate_threaded(
+            graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wave_size
+        )
 
-def _stored(program: ThreadedProgram) -> bytes:
-    facts = (
-        program.site_pcs,
-        program.resume_pcs,
-        program.longest,
-        program.gives_way,
-        program.instructions,
-    )
-    return json.dumps([program.calls, *facts]).encode() + b"\n" + program.code
+    # Instructions without a translation
+
+    def _refusals(self, kernel: Kernel) -> dict[int, Refusal]:
+        return self._refused.setdefault(kernel.name, {})
+
+    def _know(self, kernel: Kernel, refused: Iterable[tuple[int, Sequence[str]]]) -> None:
+        """Take over what an earlier translation has found."""
+        self._refusals(kernel).update((pc, Refusal(*reason)) for pc, reason in refused)
+
+
+def _full_seconds(program: ThreadedProgram) -> float:
+    """Return about how long the full translation of a kernel takes."""
+    beyond = max(program.instructions - _LARGE, 0)
+    return program.instructions * _FULL + beyond * program.blocks * _FULL_BLOCK
+
+
+def _facts(
+    made: WaveFunction | ThreadedProgram,
+) -> tuple[tuple[int, ...], tuple[int, ...], int | None, bool, bool]:
+    """Return what a host kernel has of a translation."""
+    return made.site_pcs, made.resume_pcs, made.longest, made.gives_way, made.calls_host
+
+
+def _refusal(error: Unreadable) -> Refusal:
+    if isinstance(error, WildBranch):
+        return Refusal("wild-branch", str(error))
+    return Refusal(UNSUPPORTED, str(error))
+
+
+def _all_refusals(graph: Graph, error: Untranslatable) -> dict[int, Refusal]:
+    """Return the instruction that has no translation, and the others that never have one."""
+    found = {
+        instruction.pc: Refusal(UNSUPPORTED, reason)
+        for block in graph.blocks.values()
+        for instruction in block.instructions
+        if (reason := refusal_of(instruction))
+    }
+    return {**found, error.instruction.pc: Refusal(UNSUPPORTED, error.reason)}
 
 
 def _mode(kernel: Kernel) -> Mode:

@@ -26,6 +26,7 @@ from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.scalar.barriers import joined_signal
+from amdjit.emulator.instructions.scalar.control import calls_host
 from amdjit.emulator.instructions.tables import emitters_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.layout import (
@@ -39,7 +40,6 @@ from amdjit.emulator.layout import (
     Context,
 )
 from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
-from amdjit.emulator.tiers.shared_jump import SHARED_SWITCH
 from amdjit.emulator.tiers.stretches import emit_stretch, in_stretches
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
@@ -130,7 +130,8 @@ class _Translation:
         longest = longest_run(self._graph)
         gives_way = longest is None and any(pause.yields for pause in pauses)
         sites = tuple(self._frame.sites.pcs)
-        return WaveFunction(text, natives, sites, resumes, longest, gives_way)
+        asks = calls_host(self._graph)
+        return WaveFunction(text, natives, sites, resumes, longest, gives_way, asks)
 
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())
@@ -193,11 +194,7 @@ class _Translation:
         take_from_budget(self._frame, cost, site, partial(b.give, constant("i32", WAVE_STOPPED)))
         if poll.pause is not None:
             lose_patience(b, _PATIENCE, partial(b.branch, _save_label(poll.pause)))
-        b.branch(self._place(poll.target))
-
-    def _place(self, pc: int) -> str:
-        """Return the label where a wave goes on at a pc, which is a block or all indirect jumps."""
-        return label_of(pc) if pc in self._graph.blocks else SHARED_SWITCH
+        b.branch(self._terminators.place_of(poll.target))
 
     def _kept(self, pc: int) -> list[Name]:
         places = (pc,) if pc in self._graph.blocks else self._graph.indirect_targets
@@ -221,7 +218,7 @@ class _Translation:
     def _resume(self, number: int, pc: int) -> None:
         self._builder.label(_resume_label(number))
         restore(self._builder, self._kept(pc))
-        self._builder.branch(self._place(pc))
+        self._builder.branch(self._terminators.place_of(pc))
 
     def _entry(self) -> None:
         b = self._builder
@@ -289,6 +286,9 @@ class _Branches(Ending):
 
     def stop(self) -> None:
         self._builder.give(constant("i32", WAVE_STOPPED))
+
+    def place(self, label: str) -> None:
+        self._builder.label(label)
 
     def jump(self, label: str) -> None:
         self._registers.flush()

@@ -5,8 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 from amdjit.emulator.host.native_sources import NativeSources
-from amdjit.emulator.tiers.quick_native import interpreter_symbol, threaded_text
+from amdjit.emulator.tiers.quick_native import (
+    WHERE,
+    interpreter_symbol,
+    threaded_text,
+    where_text,
+)
 
 NATIVES = NativeSources(
-    {interpreter_symbol(wave_size): partial(threaded_text, wave_size) for wave_size in (32, 64)}
+    {
+        WHERE.name: where_text,
+        **{interpreter_symbol(size): partial(threaded_text, size) for size in (32, 64)},
+    }
 )

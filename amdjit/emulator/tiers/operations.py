@@ -15,7 +15,7 @@ The result is the distance to the next record, or `LEAVE` plus what the wave fun
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant
@@ -30,7 +30,7 @@ OPERATION_PREFIX = "aj_op_"
 UPPER_CONTEXT_OFFSET = STAGING_VECTORS * LANES * 4
 PATIENCE_OFFSET = UPPER_CONTEXT_OFFSET + Context.FIELDS * FIELD_BYTES
 FRAME_BYTES = PATIENCE_OFFSET + 64
-FRAME = Value("ptr", "%frame")
+FRAME, RECORD = Value("ptr", "%frame"), Value("ptr", "%record")
 # Programs are shorter than this many bytes.
 LEAVE = 1 << 40
 RECORD_HEADER = 8
@@ -78,7 +78,15 @@ class LoopEntry:
     pc: int
 
 
-Parameter = RegisterAt | Number | Distance | LoopEntry
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A parameter that stands in a table: a pc, or the distance to the label of that pc."""
+
+    pc: int
+    label: str | None = None
+
+
+Parameter = RegisterAt | Number | Distance | LoopEntry | TableEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +109,8 @@ class Operation:
 class Parameters:
     """The parameters of the operation under construction, in the order of their first use."""
 
-    def __init__(self) -> None:
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
         self._values: dict[Parameter, Value] = {}
 
     def value(self, parameter: Parameter) -> Value:
@@ -115,6 +124,15 @@ class Parameters:
     def number(self, value: int) -> Value:
         """Return a parameter for a number."""
         return self.value(Number(value))
+
+    def table(self, labels: Mapping[int, str]) -> Value:
+        """Return the address of a table in the record: a pc, and the distance to its label, two
+        dwords each, in the order of the pcs."""
+        at = RECORD_HEADER + DWORD_BYTES * len(self._values)
+        for pc, label in sorted(labels.items()):
+            self.value(TableEntry(pc))
+            self.value(TableEntry(pc, label))
+        return self.builder.offset(RECORD, at)
 
     @property
     def record_size(self) -> Value:
@@ -160,6 +178,10 @@ class NumberedSites(Sites):
         """Return the parameter for a site's number."""
         return self.parameters.number(number)
 
+    def address(self, pc: int) -> Value:
+        """Return the parameter for a pc as i64: it differs from call to call of one function."""
+        return self.parameters.builder.resize(self.parameters.number(pc), 64)
+
 
 def make_operation(
     builder: Builder, parameters: Parameters
@@ -182,6 +204,8 @@ def record_bytes(parameters: int) -> int:
 def _loads(parameters: Iterable[Parameter]) -> Iterable[str]:
     """Yield the lines that load parameters from the record."""
     for place, parameter in enumerate(parameters):
+        if isinstance(parameter, TableEntry):
+            continue
         name = f"%p{place}"
         at = RECORD_HEADER + DWORD_BYTES * place
         yield f"  {name}.in = getelementptr i8, ptr %record, i64 {at}"

@@ -13,6 +13,7 @@ from amdjit.emulator.tiers.operations import (
     Operation,
     Parameter,
     RegisterAt,
+    TableEntry,
     record_bytes,
 )
 
@@ -23,7 +24,7 @@ class ThreadedProgram:
 
     code: the offset of each resume id's record, 64 bits each, then the records; operations'
     addresses are 0. calls: for each operation's symbol, where in the code its address must be put.
-    operations: those that it needs. instructions: those of the kernel. The rest is as in
+    operations: those that it needs. instructions, blocks: those of the kernel. The rest is as in
     `WaveFunction`.
     """
 
@@ -34,7 +35,9 @@ class ThreadedProgram:
     resume_pcs: tuple[int, ...]
     longest: int | None
     gives_way: bool
+    calls_host: bool
     instructions: int
+    blocks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,4 +100,6 @@ def _value(
         return parameter.offset
     if isinstance(parameter, Distance):
         return places[parameter.label] - here
+    if isinstance(parameter, TableEntry):
+        return parameter.pc if parameter.label is None else places[parameter.label] - here
     return entries[parameter.pc] if isinstance(parameter, LoopEntry) else parameter.value

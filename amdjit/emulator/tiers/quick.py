@@ -24,9 +24,11 @@ from amdjit.emulator.analysis.index_modes import index_modes
 from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
+from amdjit.emulator.host.declaration import Declaration
 from amdjit.emulator.host.record import Record as Fields
 from amdjit.emulator.instructions.emission import emit_instruction
 from amdjit.emulator.instructions.scalar.barriers import joined_signal
+from amdjit.emulator.instructions.scalar.control import calls_host
 from amdjit.emulator.layout import (
     DWORD_BYTES,
     HALF_LANES,
@@ -52,6 +54,7 @@ from amdjit.emulator.tiers.operations import (
 )
 from amdjit.emulator.tiers.polls import lose_patience, take_from_budget
 from amdjit.emulator.tiers.program import Item, Record, ThreadedProgram, lay_out
+from amdjit.emulator.tiers.quick_native import WHERE
 from amdjit.emulator.tiers.shapes import Recipe, make_recipe, shape_of
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.wave.frame import CONTEXT, Frame
@@ -59,16 +62,10 @@ from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.rounding import RoundingBuilder
 
 
-def is_threadable(graph: Graph) -> bool:
-    """Return whether a kernel can be a threaded program: calls of functions cannot."""
-    flows = {block.instructions[-1].traits.flow for block in graph.blocks.values()}
-    return not any(flow.is_indirect or flow.is_call for flow in flows)
-
-
 def translate_threaded(
     graph: Graph, full_waves: bool, mode: Mode = USUAL_MODE, wave_size: int = HALF_LANES
 ) -> ThreadedProgram:
-    """Translate as `translate_wave` does, without checks; `is_threadable` must hold.
+    """Translate as `translate_wave` does, without checks.
 
     Untranslatable if an instruction, operand or modifier has no translation.
     """
@@ -98,12 +95,13 @@ class _Threading:
         order = sorted(self._ones)
         for pc, after in zip(order, [*order[1:], -1], strict=True):
             self._block(self._graph.blocks[pc], after)
+        terminators.emit_shared_jump()
         for poll in terminators.polls:
             self._poll(poll)
         self._start()
         resumes = [pause.after for pause in terminators.pauses]
         loops = terminators.loops
-        labels = ["start", *(label_of(pc) for pc in (*resumes, *loops))]
+        labels = ["start", *map(terminators.place_of, (*resumes, *loops))]
         ids = {pc: 1 + len(resumes) + place for place, pc in enumerate(loops)}
         code, calls = lay_out(records.items, labels, ids)
         longest = longest_run(self._graph)
@@ -115,7 +113,9 @@ class _Threading:
             (self._graph.entry, *resumes),
             longest,
             longest is None and any(pause.yields for pause in terminators.pauses),
+            calls_host(self._graph),
             sum(len(self._graph.blocks[pc].instructions) for pc in order),
+            len(order),
         )
 
     def _block(self, block: Block, after: int) -> None:
@@ -174,8 +174,8 @@ class _Threading:
         records, b = self._records, self._records.builder
         records.items.append(poll.label)
         parameters = records.parameters
-        assert poll.site is not None, "threaded programs have no indirect jumps"
-        site = records.sites.value(poll.site)
+        known = poll.site
+        site = records.registers.jump()[1] if known is None else records.sites.value(known)
         cost = b.resize(parameters.number(poll.cost), 64)
         take_from_budget(self._frame, cost, site, records.give_stopped)
         launch = Fields(b, CONTEXT).follow(Context.LAUNCH)
@@ -187,7 +187,7 @@ class _Threading:
             patience = b.offset(FRAME, PATIENCE_OFFSET)
             result = parameters.number(poll.pause.result)
             lose_patience(b, patience, partial(records.give_leaving, result))
-        records.jump(label_of(poll.target))
+        records.jump(self._terminators.place_of(poll.target))
 
     def _start(self) -> None:
         """Begin as a wave function does, with 0 in registers that may be read before they are
@@ -213,7 +213,7 @@ class _Records(Ending):
     def __init__(self, graph: Graph, is_usual: bool, wave_size: int) -> None:
         self.natives: set[str] = set()
         self.builder = Builder() if is_usual else RoundingBuilder(self.natives)
-        self.parameters = Parameters()
+        self.parameters = Parameters(self.builder)
         self.registers = StateRegisters(self.builder, self.parameters, wave_size)
         self.sites = NumberedSites([graph.entry], self.parameters)
         self.operations: dict[str, Operation] = {}
@@ -269,6 +269,9 @@ class _Records(Ending):
         self.registers.flush()
         self._close(constant("i64", LEAVE | WAVE_STOPPED & 0xFFFFFFFF))
 
+    def place(self, label: str) -> None:
+        self.begin_block(label, -1)
+
     def jump(self, label: str) -> None:
         self.registers.flush()
         self._close(self._to(label))
@@ -294,7 +297,17 @@ class _Records(Ending):
         self.go_on(pause.after)
 
     def choose(self, pc: Value, labels: Mapping[int, str]) -> None:
-        raise AssertionError("threaded programs have no indirect jumps")
+        """Search the table in the record; distance 0, to the record itself, is none."""
+        self.registers.flush()
+        b, table = self.builder, self.parameters.table(labels)
+        count = b.resize(self.parameters.number(len(labels)), 64)
+        distance = self._call(WHERE, [table, count, pc])
+        with b.if_(b.compare("ne", distance, constant("i64", 0))):
+            b.give(distance)
+
+    def _call(self, native: Declaration, arguments: list[Value]) -> Value:
+        self.natives.add(native.name)
+        return self.builder.call(native.name, native.result, arguments)
 
     def _leave(self, result: int) -> None:
         self.registers.flush()

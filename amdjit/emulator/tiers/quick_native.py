@@ -16,6 +16,29 @@ from amdjit.emulator.tiers.operations import (
 from amdjit.emulator.tiers.polls import PATIENCE
 from amdjit.emulator.tiers.upper_half import write_upper_context
 
+WHERE = declare("aj_where", "i64", table="ptr", count="i64", pc="i64")
+
+
+def where_text(attributes: str) -> str:
+    """Return `aj_where`: the distance of a pc in a table of an operation (`Parameters.table`), 0 if
+    it is not there."""
+    f = NativeFunction.of(WHERE)
+    table, count, pc = f.parameters
+    low, high = f.variable(i64(0)), f.variable(count)
+    with f.loop() as search:
+        search.leave_unless(f.compare("ult", low.get(), high.get()))
+        middle = f.shift("lshr", f.add(low.get(), high.get()), 1)
+        entry = f.offset(table, f.shift("shl", middle, 3))
+        found = f.resize(f.load("i32", entry, DWORD_BYTES), 64)
+        with f.if_(f.compare("eq", found, pc)):
+            distance = f.load("i32", f.offset(entry, DWORD_BYTES), DWORD_BYTES)
+            f.give(f.resize(distance, 64, signed=True))
+        is_below = f.compare("ult", found, pc)
+        low.set(f.select(is_below, f.add(middle, i64(1)), low.get()))
+        high.set(f.select(is_below, high.get(), middle))
+    f.give(i64(0))
+    return f.text(attributes)
+
 
 def interpreter_symbol(wave_size: int) -> str:
     """Return the name of the wave function that runs threaded programs."""

@@ -55,6 +55,10 @@ class Ending(ABC):
         """Leave the wave function: the launch is stopped."""
 
     @abstractmethod
+    def place(self, label: str) -> None:
+        """Begin a place that is no block."""
+
+    @abstractmethod
     def jump(self, label: str) -> None:
         """Go on elsewhere."""
 
@@ -94,8 +98,13 @@ class Terminators:
 
     @property
     def loops(self) -> list[int]:
-        """The pcs that some block jumps back to, in their order."""
-        return sorted({poll.target for poll in self.polls if poll.site is not None})
+        """The pcs that some block jumps back to, in their order; among them where all indirect
+        jumps go on, if they share one."""
+        return sorted({poll.target for poll in self.polls})
+
+    def place_of(self, pc: int) -> str:
+        """Return the label where a wave goes on at a pc, which is a block or all indirect jumps."""
+        return label_of(pc) if pc in self._graph.blocks else SHARED_SWITCH
 
     def emit(self, block: Block) -> None:
         """Emit the end of a block."""
@@ -119,7 +128,9 @@ class Terminators:
         elif flow is Flow.SLEEP:
             ending.pause(self._new_pause(following, yields=True))
         elif flow is Flow.TRAP and not is_debug_trap(last):
-            self._fault(FaultKind.TRAP, last, constant("i64", 0))
+            is_cut = last.pc in self._graph.cuts
+            kind = FaultKind.UNSUPPORTED if is_cut else FaultKind.TRAP
+            self._fault(kind, last, constant("i64", 0))
         else:
             ending.go_on(following)
 
@@ -131,7 +142,7 @@ class Terminators:
         may_wait = may_poll(self._graph, jump.first, jump.last)
         pause = self._new_pause(jump.last, yields=True, polls=True) if may_wait else None
         self.polls.append(Poll(SHARED_JUMP, jump.last, None, jump.cost, pause))
-        self._frame.builder.label(SHARED_SWITCH)
+        self._ending.place(SHARED_SWITCH)
         self._frame.registers.begin_block(frozenset())
         target, site = self._frame.registers.jump()
         ways = {pc: label_of(pc) for pc in self._graph.indirect_targets}
@@ -160,7 +171,7 @@ class Terminators:
 
     def _link(self, last: Instruction, following: int) -> None:
         bias = self._frame.context(Context.LOAD_BIAS)
-        address = self._frame.builder.add(bias, constant("i64", following))
+        address = self._frame.builder.add(bias, self._frame.sites.address(following))
         self._frame.write_scalar(last.operands[0], address)
 
     def _indirect(self, last: Instruction, following: int) -> None:

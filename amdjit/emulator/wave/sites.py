@@ -23,6 +23,10 @@ class Sites:
         """Return a site's number as i32."""
         return constant("i32", number)
 
+    def address(self, pc: int) -> Value:
+        """Return a pc as i64."""
+        return constant("i64", pc)
+
     def add(self, pc: int) -> Value:
         """Make a site for the instruction at `pc`; return its number as i32."""
         return self.value(self.note(pc))

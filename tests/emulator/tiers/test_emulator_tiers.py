@@ -4,6 +4,7 @@ switches over."""
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from amdjit.emulator.tiers import compilation
 from amdjit.emulator.tiers import quick as threaded
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.full import translate_wave
-from amdjit.emulator.tiers.quick import is_threadable, translate_threaded
+from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.options import Environment
 from amdjit.target import find_target
 
@@ -62,7 +63,7 @@ WAVE64 = HEAD + LOOPS
 def graphs() -> list[tuple[str, Graph, int]]:
     sources = [
         (kernel, compile_kernel(kernel))
-        for kernel in ("branches", "reduction", "atomics", "matrix", "bytes")
+        for kernel in ("branches", "reduction", "atomics", "matrix", "bytes", "calls")
     ]
     sources += [(f"random {seed}", compile_source(Program(seed).source, "-O1")) for seed in (5, 6)]
     sources += [
@@ -75,8 +76,7 @@ def graphs() -> list[tuple[str, Graph, int]]:
         code_object = CodeObject.read(data)
         for kernel in code_object.kernels.values():
             graph = build_graph(kernel_text(code_object, kernel), kernel.entry_address)
-            if is_threadable(graph):
-                found.append((f"{name} {kernel.name}", graph, kernel.descriptor.wave_size))
+            found.append((f"{name} {kernel.name}", graph, kernel.descriptor.wave_size))
     return found
 
 
@@ -151,13 +151,12 @@ def test_instructions_of_a_known_shape_are_translated_as_by_their_emitters(
         assert found == expected, name
 
 
-@pytest.mark.parametrize("body", ["  s_getpc_b64 s[4:5]\n  v_nop\n  s_getpc_b64 s[4:5]"])
-def test_what_depends_on_its_place_is_no_shape(body: str) -> None:
-    code_object = CodeObject.read(assemble(body))
+def test_what_depends_on_its_place_shares_an_operation() -> None:
+    code_object = CodeObject.read(assemble("  s_getpc_b64 s[4:5]\n  v_nop\n  s_getpc_b64 s[4:5]"))
     (kernel,) = code_object.kernels.values()
     graph = build_graph(kernel_text(code_object, kernel), kernel.entry_address)
     program = translate_threaded(graph, True)
-    assert sum("add i64" in operation.body for operation in program.operations) == 2
+    assert sum("add i64" in operation.body for operation in program.operations) == 1
 
 
 # Which tier
@@ -184,10 +183,31 @@ def test_the_setting_forces_a_tier(tier: str) -> None:
         ) == (tier == "full")
 
 
-def test_kernels_that_call_functions_are_full() -> None:
+def test_kernels_that_call_functions_are_quick_at_first() -> None:
     code = compile_kernel("calls")
     for kernel in CodeObject.read(code).kernels:
-        assert compiled_for(machine("quick"), code, kernel, 1).running is None
+        assert compiled_for(machine("quick"), code, kernel, 1).running is not None
+
+
+def test_a_large_kernel_is_translated_while_its_quick_code_runs() -> None:
+    # 1500 instructions: more than `compilation._LARGE`.
+    body = ["  v_mov_b32_e32 v3, 1"] + ["  v_add_nc_u32_e32 v3, v3, v3"] * 1500
+    code, device = assemble("\n".join(body)), machine()
+    kernel = device.load(code).function("kernel")
+    kernels = kernel.module.kernels
+    quick = kernels.for_launch(kernel.kernel, True, 1)
+    assert quick.running is not None
+    assert quick.running.is_large
+    quick.running.seconds = quick.running.limit + 1
+    assert quick.is_outgrown
+    deadline = time.monotonic() + 60
+    found = [kernels.for_launch(kernel.kernel, True, 1)]
+    while found[-1] is quick and time.monotonic() < deadline:
+        time.sleep(0.01)
+        found.append(kernels.for_launch(kernel.kernel, True, 1))
+    assert found[0] is quick
+    assert found[-1].running is None
+    assert found[-1].program is None
 
 
 def test_checked_launches_are_full() -> None:

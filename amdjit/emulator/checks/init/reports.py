@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from amdjit.checking.array_places import Place
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
-from amdjit.emulator.analysis.control_flow import Graph, build_graph
-from amdjit.emulator.analysis.kernel_code import kernel_text
+from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.value_origins import loads_before, places_read
@@ -73,8 +72,7 @@ class InitReports:
 
     def _code(self, facts: LaunchFacts) -> Graph:
         if self._graph is None:
-            whole, kernel = facts.function.module.code_object, facts.function.kernel
-            self._graph = build_graph(kernel_text(whole, kernel), kernel.entry_address)
+            self._graph = facts.function.module.kernels.graph(facts.function.kernel)
         return self._graph
 
 

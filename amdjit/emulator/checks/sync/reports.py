@@ -130,4 +130,5 @@ def _missing_wait(row: Row, facts: LaunchFacts) -> SanitizerReport:
 
 
 def _waits(facts: LaunchFacts) -> tuple[LocatedWait, ...]:
-    return kernel_waits(facts.function.module.code_object, facts.function.kernel)
+    module, kernel = facts.function.module, facts.function.kernel
+    return kernel_waits(module.code_object, kernel, module.kernels.graph(kernel))

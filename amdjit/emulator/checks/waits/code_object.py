@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.diagnostics.notebooks import shown_file
-from amdjit.emulator.analysis.control_flow import build_graph
+from amdjit.emulator.analysis.control_flow import Graph, build_graph
 from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.checks.waits.search import MissingWait, missing_waits
 
@@ -43,13 +43,16 @@ def find_missing_waits(code_object: bytes) -> tuple[LocatedWait, ...]:
     """
     whole = CodeObject.read(code_object)
     return tuple(
-        found for kernel in whole.kernels.values() for found in kernel_waits(whole, kernel)
+        found
+        for kernel in whole.kernels.values()
+        for found in kernel_waits(
+            whole, kernel, build_graph(kernel_text(whole, kernel), kernel.entry_address)
+        )
     )
 
 
-def kernel_waits(whole: CodeObject, kernel: Kernel) -> tuple[LocatedWait, ...]:
-    """Return the missing waits of one kernel."""
-    graph = build_graph(kernel_text(whole, kernel), kernel.entry_address)
+def kernel_waits(whole: CodeObject, kernel: Kernel, graph: Graph) -> tuple[LocatedWait, ...]:
+    """Return the missing waits of one kernel, whose code is `graph`."""
     waits = missing_waits(graph)
     return tuple(
         LocatedWait(kernel.name, wait, whole.line_of(wait.pc), whole.line_of(wait.load_pc))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.analysis.errors import Untranslatable
 from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
+from amdjit.emulator.decoder.traits import Immediate
 from amdjit.emulator.expressions.comparisons import FLOAT_PREDICATES, compare, predicate_of
 from amdjit.emulator.host.builder import Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.scalar.alu import LOGIC
 from amdjit.emulator.layout import Context
-from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.frame import CONTEXT, Frame
 
 
 def _compare(name: str) -> Emitter:
@@ -158,7 +160,7 @@ def _multiply_immediate(frame: Frame, instruction: Instruction) -> None:
 
 
 def _program_counter(frame: Frame, instruction: Instruction) -> None:
-    following = constant("i64", instruction.pc + instruction.size)
+    following = frame.sites.address(instruction.pc + instruction.size)
     address = frame.builder.add(frame.context(Context.LOAD_BIAS), following)
     frame.write_scalar(instruction.operands[0], address)
 
@@ -168,16 +170,30 @@ def _nothing(frame: Frame, instruction: Instruction) -> None:
 
 
 # LLVM: SIDefines.h, "MSG_DEALLOC_VGPRS": a wave that is about to end releases its registers.
-_DEALLOCATE_VGPRS = "MSG_DEALLOC_VGPRS"
+_DEALLOCATE_VGPRS, INTERRUPT = "MSG_DEALLOC_VGPRS", "MSG_INTERRUPT"
+
+
+def interrupts_host(instruction: Instruction) -> bool:
+    """Whether an instruction is the message by which ROCm's device library calls the host."""
+    names = instruction.opcode.instruction_set.messages
+    is_message = instruction.traits.immediate is Immediate.MESSAGE
+    return is_message and names.get(instruction.immediates.get("simm16", -1)) == INTERRUPT
+
+
+def calls_host(graph: Graph) -> bool:
+    """Whether a kernel may interrupt the host."""
+    blocks = graph.blocks.values()
+    return any(interrupts_host(each) for block in blocks for each in block.instructions)
 
 
 def _message(frame: Frame, instruction: Instruction) -> None:
     names = instruction.opcode.instruction_set.messages
-    if names.get(instruction.immediates["simm16"]) == _DEALLOCATE_VGPRS:
-        return
-    only = _DEALLOCATE_VGPRS in names.values()
-    others = f"{_DEALLOCATE_VGPRS} is the only message that is" if only else "messages are not"
-    raise Untranslatable(instruction, f"{others} emulated")
+    if interrupts_host(instruction):
+        # The native function is in `scheduling/host_calls.py`.
+        frame.native_void("aj_host_call", [CONTEXT, frame.sites.add(instruction.pc)])
+    elif names.get(instruction.immediates["simm16"]) != _DEALLOCATE_VGPRS:
+        others = [name for name in (INTERRUPT, _DEALLOCATE_VGPRS) if name in names.values()]
+        raise Untranslatable(instruction, f"of messages {' and '.join(others)} are emulated")
 
 
 _NO_EFFECT = [
