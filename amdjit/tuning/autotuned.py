@@ -59,9 +59,10 @@ def autotune(*, space: Any, **settings: Any) -> Callable[[Kernel], TunedKernel]:
 class TunedKernel(PickledByName):
     """A kernel with a space of configurations.
 
-    `kernel.tune(grid, block)(*arguments)` searches; `kernel[grid, block](*arguments)` launches with
-    the best configuration for these arguments. The arguments are those that no configuration gives.
-    kernel: the kernel itself. best_config: of the last search or launch.
+    `kernel.tune(grid, block)(*arguments)` searches, and launches once; `kernel[grid,
+    block](*arguments)` launches with the best configuration for these arguments. The arguments are
+    those that no configuration gives. kernel: the kernel itself. best_config: of the last search or
+    launch.
     """
 
     is_amdjit_kernel = True
@@ -88,24 +89,43 @@ class TunedKernel(PickledByName):
         *,
         dynamic_lds: Any = 0,
         fresh: bool = False,
+        launch: bool | None = None,
         **settings: Any,
     ) -> Callable[..., Tuning]:
-        """Return what searches for a call's best configuration: `kernel.tune(grid,
-        block)(*arguments)`.
+        """Return what searches for a call's best configuration and launches with it once:
+        `kernel.tune(grid, block)(*arguments)`.
 
         grid, block, dynamic_lds: as for a launch, or functions of the arguments and the
         configuration, `lambda c: (c.n // c.BN, c.m // c.BM)`. block None: what the kernel is
-        compiled for. fresh: search again what the file of results has. settings: those of
-        `autotune`, for this search. The arguments are as they were afterwards. TuningError if no
-        candidate is left.
+        compiled for. fresh: search again what the file of results has. launch: False for a search
+        alone, which leaves the arguments as they are; None does the same where `small=` says that
+        the whole call is too large to run here. settings: those of `autotune`, for this search.
+        TuningError if no candidate is left.
         """
         chosen = with_overrides(self.settings, settings)
+        launches = chosen.small is None if launch is None else launch
 
         def search(*arguments: Any, **keywords: Any) -> Tuning:
             call = self.call(grid, block, dynamic_lds, arguments, keywords)
-            return self._search(call, chosen, fresh)
+            found = self._search(call, chosen, fresh)
+            if launches:
+                assert found.best_config is not None
+                launcher, values = self.launcher(call, found.best_config)
+                launcher(*values)
+            return found
 
         return search
+
+    def launcher(
+        self, call: Call, configuration: Configuration, stream: Any = None
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """Return what launches a call with a configuration, and the arguments for it."""
+        shape, options = call.shape(configuration), call.options(configuration)
+        self.best_config, self._best_options = configuration, options
+        parts: tuple[Any, ...] = shape.grid, shape.block
+        if stream is not None or shape.dynamic_lds:
+            parts += stream, shape.dynamic_lds
+        return self.variant(options)[parts], call.values(configuration)
 
     def _search(self, call: Call, settings: Settings, fresh: bool = False) -> Tuning:
         device = current_device()
@@ -315,11 +335,4 @@ class TunedLauncher:
     ) -> tuple[Any, tuple[Any, ...]]:
         tuned = self._tuned
         call = tuned.call(self._grid, self._block, self._dynamic_lds, arguments, keywords)
-        chosen = tuned.best_for(call)
-        shape, options = call.shape(chosen), call.options(chosen)
-        tuned.best_config, tuned._best_options = chosen, options
-        kernel = tuned.variant(options)
-        parts: tuple[Any, ...] = shape.grid, shape.block
-        if self._stream is not None or shape.dynamic_lds:
-            parts += self._stream, shape.dynamic_lds
-        return kernel[parts], call.values(chosen)
+        return tuned.launcher(call, tuned.best_for(call), self._stream)
