@@ -37,9 +37,12 @@ from amdjit.target import Target, runs_on
 from amdjit.types import Type
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from amdjit.language import signature_texts
     from amdjit.launching import explicit_signatures
     from amdjit.launching.explicit_signatures import ExplicitSignatures
+    from amdjit.launching.option_spellings import GivenOptions
 else:
     signature_texts = late("amdjit.language.signature_texts")
     explicit_signatures = late("amdjit.launching.explicit_signatures")
@@ -199,11 +202,11 @@ class Kernel(NumbaNames, PickledByName):
 
     @overload
     def compile(
-        self, *arguments: Any, target: str | None = None, **options: Any
+        self, *arguments: Any, target: str | None = None, **options: Unpack[GivenOptions]
     ) -> CompiledKernel: ...
     @overload
     def compile(
-        self, *arguments: Any, target: list[str] | tuple[str, ...], **options: Any
+        self, *arguments: Any, target: list[str] | tuple[str, ...], **options: Unpack[GivenOptions]
     ) -> CompiledBundle: ...
     def compile(
         self,
@@ -303,7 +306,7 @@ class Kernel(NumbaNames, PickledByName):
         decorator's."""
         return self._options.complete(target, **options)
 
-    def with_options(self, **options: Any) -> Kernel:
+    def with_options(self, **options: Unpack[GivenOptions]) -> Kernel:
         """Return a kernel of the same function with further options, compiled on its own."""
         return type(self)(self.function, {**self._options.given, **options}, self._signatures)
 
@@ -328,12 +331,16 @@ def _is_text(given: object) -> bool:
 def kernel(function: Callable[..., None], /) -> Kernel: ...
 @overload
 def kernel(
-    signatures: str | tuple[Any, ...] | CallSignature | list[Any], /, **options: Any
+    signatures: str | tuple[Any, ...] | CallSignature | list[Any],
+    /,
+    **options: Unpack[GivenOptions],
 ) -> Callable[[Callable[..., Any]], Any]: ...
 @overload
-def kernel(*, device: Literal[True], **options: Any) -> Callable[[Callable[..., Any]], Any]: ...
+def kernel(
+    *, device: Literal[True], **options: Unpack[GivenOptions]
+) -> Callable[[Callable[..., Any]], Any]: ...
 @overload
-def kernel(**options: Any) -> Callable[[Callable[..., None]], Kernel]: ...
+def kernel(**options: Unpack[GivenOptions]) -> Callable[[Callable[..., None]], Kernel]: ...
 def kernel(function: Any = None, /, *, device: bool = False, **options: Any) -> Any:
     """Make a Python function a kernel: `@kernel`, or `@kernel(fastmath=True, block=256, ...)`.
 
@@ -354,7 +361,7 @@ def compile(
     /,
     *arguments: Any,
     target: str | None = None,
-    **options: Any,
+    **options: Unpack[GivenOptions],
 ) -> CompiledKernel: ...
 @overload
 def compile(
@@ -362,7 +369,7 @@ def compile(
     /,
     *arguments: Any,
     target: list[str] | tuple[str, ...],
-    **options: Any,
+    **options: Unpack[GivenOptions],
 ) -> CompiledBundle: ...
 def compile(kernel: Any, /, *arguments: Any, target: Any = None, **options: Any) -> Any:
     """Compile a kernel, or a Python function as one, for argument types: as `Kernel.compile`.

@@ -37,7 +37,13 @@ from amdjit.types import (
     u64,
 )
 
-__all__ = ["NUMBA_SHORT_NAMES", "TYPE_NAMES", "is_signature_text", "parse_signature"]
+__all__ = [
+    "NUMBA_SHORT_NAMES",
+    "TYPE_NAMES",
+    "is_signature_text",
+    "other_name",
+    "parse_signature",
+]
 
 _TOKEN = re.compile(r"\s*(::1|[A-Za-z_]\w*|\d+|[()\[\],:])")
 
@@ -68,6 +74,38 @@ NUMBA_SHORT_NAMES: Mapping[str, Type] = MappingProxyType(
     }
 )  # fmt: skip
 """Numba's names that count bytes. `i8` and `u8` mean other types there than in amdjit."""
+
+
+_OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "cuda": "Numba's names are in `from amdjit import numba_cuda as cuda`",
+        "numba": "Numba's names are in `from amdjit import numba_cuda as cuda`",
+        "njit": "write `@amdjit.kernel`, or `@amdjit.device_function` for what kernels call",
+        "function": "write `@amdjit.device_function`",
+        "device_jit": "write `@amdjit.device_function`",
+        "prange": "a kernel is the body of the loop: `i = amdjit.grid(1)`",
+        "program_id": "write `amdjit.blockIdx.x`",
+        "array": "write `amdjit.to_device(...)` or `amdjit.asarray(...)`; in kernels "
+        "`amdjit.local.array(shape, type)`",
+        "device": "`amdjit.devices()` lists devices, `with amdjit.use(name):` chooses one",
+        "set_device": "write `with amdjit.use(name):`",
+        "select_device": "write `with amdjit.use(name):`",
+        "stream": "write `amdjit.Stream()`",
+        "event": "write `amdjit.Event()`",
+        "device_array": "write `amdjit.empty(shape, dtype)`",
+        "pinned_array": "write `amdjit.pinned_empty(shape, dtype)`",
+        "thread_id": "write `amdjit.threadIdx.x`",
+        "barrier": "write `amdjit.syncthreads()`",
+    }
+)
+
+
+def other_name(name: str) -> str | None:
+    """Say what amdjit has for a name of Numba's or another library's; None for an unknown one."""
+    kind = _NUMBA_NAMES.get(name)
+    if kind is not None and kind != VOID:
+        return f"amdjit's types are named by their bits: write `amdjit.{kind}`"
+    return _OTHER_NAMES.get(name)
 
 
 def is_signature_text(text: object) -> bool:
