@@ -43,6 +43,7 @@ __all__ = [
     "is_signature_text",
     "other_name",
     "parse_signature",
+    "parse_type",
 ]
 
 _TOKEN = re.compile(r"\s*(::1|[A-Za-z_]\w*|\d+|[()\[\],:])")
@@ -122,6 +123,13 @@ def parse_signature(text: str, more: Mapping[str, Type] | None = None) -> CallSi
     return _Reader(text, names).signature()
 
 
+def parse_type(text: str, more: Mapping[str, Type] | None = None) -> Any:
+    """Return the type of one parameter that a text says, such as "f32[:]". OptionError for text
+    that is none. more: as in `parse_signature`."""
+    names = TYPE_NAMES if more is None else {**TYPE_NAMES, **more}
+    return _Reader(text, names).alone()
+
+
 class _Reader:
     """Reads a signature token by token."""
 
@@ -139,6 +147,13 @@ class _Reader:
         if VOID in parameters:
             raise self._error("`void` is no type of a parameter")
         return CallSignature(result, parameters)
+
+    def alone(self) -> Any:
+        """Read the whole text as one type."""
+        found = self._type()
+        if self._peek():
+            raise self._error(f"`{self._peek()}` after the type")
+        return found
 
     def _type(self) -> Any:
         if self._peek() == "(":

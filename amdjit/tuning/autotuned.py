@@ -8,12 +8,14 @@ import os
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amdjit.api import Kernel
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.devices import current_device
 from amdjit.language.pickling import PickledByName
+from amdjit.language.signature_texts import is_signature_text, parse_signature
+from amdjit.launching.kept_launchers import warn_if_dropped
 from amdjit.options import OptionError, read_environment
 from amdjit.runtime.device import Device
 from amdjit.tuning.bench import is_measured
@@ -24,15 +26,18 @@ from amdjit.tuning.keys import TuningKey, key_values, quick_key, source_digest, 
 from amdjit.tuning.records import Records
 from amdjit.tuning.results import Tuning
 from amdjit.tuning.search import Search
-from amdjit.tuning.settings import Settings, made_settings, with_overrides
+from amdjit.tuning.settings import GivenSettings, Settings, made_settings, with_overrides
 from amdjit.tuning.space import Space, read_space
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["TunedKernel", "autotune"]
 
 _LOGGER = logging.getLogger("amdjit")
 
 
-def autotune(*, space: Any, **settings: Any) -> Callable[[Kernel], TunedKernel]:
+def autotune(*, space: Any, **settings: Unpack[GivenSettings]) -> Callable[[Kernel], TunedKernel]:
     """Search for the best configuration of a kernel: `@amdjit.autotune(space=..., key=...)` above
     `@amdjit.kernel`.
 
@@ -41,7 +46,7 @@ def autotune(*, space: Any, **settings: Any) -> Callable[[Kernel], TunedKernel]:
     `grid` and `block` read. key: for which values of the arguments a configuration is looked for
     anew. The other settings are in docs/tuning.md. OptionError for a wrong one.
     """
-    made, chosen = read_space(space), made_settings(settings)
+    made, chosen = read_space(space), made_settings({**settings})
 
     def decorate(kernel: Any) -> TunedKernel:
         if isinstance(kernel, types.FunctionType):
@@ -90,7 +95,7 @@ class TunedKernel(PickledByName):
         dynamic_lds: Any = 0,
         fresh: bool = False,
         launch: bool | None = None,
-        **settings: Any,
+        **settings: Unpack[GivenSettings],
     ) -> Callable[..., Tuning]:
         """Return what searches for a call's best configuration and launches with it once:
         `kernel.tune(grid, block)(*arguments)`.
@@ -102,7 +107,7 @@ class TunedKernel(PickledByName):
         the whole call is too large to run here. settings: those of `autotune`, for this search.
         TuningError if no candidate is left.
         """
-        chosen = with_overrides(self.settings, settings)
+        chosen = with_overrides(self.settings, {**settings})
         launches = chosen.small is None if launch is None else launch
 
         def search(*arguments: Any, **keywords: Any) -> Tuning:
@@ -229,6 +234,7 @@ class TunedKernel(PickledByName):
         parts = launch if isinstance(launch, tuple) else (launch,)
         if not 1 <= len(parts) <= 4:
             raise OptionError(f"{self.__name__}[grid, block, stream, dynamic_lds], not {launch!r}")
+        warn_if_dropped(self.__name__)
         return self.launch(*parts)
 
     def launch(
@@ -281,6 +287,8 @@ class TunedKernel(PickledByName):
                 f"{self.__name__} has no best configuration yet: tune it, or give one, "
                 f"compile(..., config={{{', '.join(f'{n!r}: ...' for n in self.space.names)}}})"
             )
+        if len(arguments) == 1 and is_signature_text(arguments[0]):
+            arguments = parse_signature(arguments[0]).args
         given = iter(arguments)
         own = {name: chosen[name] for name in self.names.parameters}
         whole = [
