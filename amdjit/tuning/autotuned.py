@@ -333,6 +333,9 @@ class TunedLauncher:
         launcher, values = self._chosen(arguments, keywords)
         launcher(*values)
 
+    def __repr__(self) -> str:
+        return f"<launch of {self._tuned.__name__}, to be called with its arguments>"
+
     def bind(self, *arguments: Any, **keywords: Any) -> Any:
         """Fix the arguments and the configuration, too."""
         launcher, values = self._chosen(arguments, keywords)
