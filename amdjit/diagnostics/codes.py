@@ -275,8 +275,8 @@ DIVISION_BY_ZERO = ErrorKind(
     TypeCheckError,
     "`{operator}` divides by a constant that is 0",
     "the divisor is 0",
-    "correct the constant; an integer divisor that is 0 only at run time gives 0, and "
-    "ZeroDivisionError with `division_check=True`",
+    "correct the constant; a divisor that becomes 0 at run time raises nothing, unless "
+    "`division_check=True` asks for ZeroDivisionError",
 )
 NO_SIGNATURE = ErrorKind(
     "AJ0260",

@@ -108,7 +108,8 @@ def element_remedy(node: ast.AST) -> str:
     first, rest = node.args[0], [ast.unparse(each) for each in node.args[1:]]
     if isinstance(first, ast.Subscript):
         place, index = ast.unparse(first.value), ast.unparse(first.slice)
-        index = f"({index})" if isinstance(first.slice, ast.Tuple) else index
+        if isinstance(first.slice, ast.Tuple) and not index.startswith("("):
+            index = f"({index})"  # as Python 3.10 does not write it
     else:
         place, index = ast.unparse(first), "i"
     written = f"{ast.unparse(node.func)}({', '.join([place, index, *rest])})"
