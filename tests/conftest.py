@@ -42,7 +42,6 @@ _QUICK = (
     "arrays/test_array_creation.py",
     "numba_cuda/test_dispatchers_of_numba.py",
     "docs/test_launching_page.py",
-    "docs/test_reference.py",
 )
 _OWN_CACHE = pytest.StashKey[str]()
 _LINKS = pytest.StashKey[list[int]]()
