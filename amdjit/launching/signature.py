@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import types
 from typing import TYPE_CHECKING, Any
@@ -63,9 +64,22 @@ class Signature:
         except TypeError as problem:
             if not keywords:
                 self.check_count(len(arguments))
+            self._check_keywords(keywords)
             raise LaunchError(f"{self.kernel} takes ({', '.join(self.names)}): {problem}") from None
         bound.apply_defaults()
         return tuple(bound.arguments.values())
+
+    def _check_keywords(self, keywords: dict[str, Any]) -> None:
+        """LaunchError for the name of an argument that is none of a parameter."""
+        for name in keywords:
+            if name not in self.names:
+                free = [each for each in self.names if each not in keywords]
+                near = difflib.get_close_matches(name, free, n=1)
+                hint = f" Did you mean `{near[0]}=`?" if near else ""
+                raise LaunchError(
+                    f"{self.kernel} takes ({', '.join(self.names)}), and has no parameter "
+                    f"`{name}`.{hint}"
+                )
 
     def check_count(self, given: int) -> None:
         """LaunchError where there are more or fewer arguments than parameters."""
