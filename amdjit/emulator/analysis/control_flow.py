@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from amdjit.emulator.decoder import UndecodableInstruction, decode
 from amdjit.emulator.decoder.instruction import Instruction, Literal
@@ -54,11 +54,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """All reachable blocks by their first pc. indirect_targets: where indirect branches may go."""
+    """All reachable blocks by their first pc. indirect_targets: where indirect branches may go.
+    marks: what the compiler says of accesses, by pc (`kernel_code.access_marks`)."""
 
     entry: int
     blocks: dict[int, Block]
     indirect_targets: tuple[int, ...]
+    marks: Mapping[int, int] = field(default_factory=dict)
 
 
 def is_debug_trap(instruction: Instruction) -> bool:

@@ -15,7 +15,7 @@ from amdjit.diagnostics.notebooks import shown_file
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.analysis.control_flow import Graph, WildBranch, build_graph
 from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.kernel_code import kernel_text
+from amdjit.emulator.analysis.kernel_code import access_marks, kernel_text
 from amdjit.emulator.analysis.mode import Mode, default_mode
 from amdjit.emulator.decoder import UndecodableInstruction, disassemble
 from amdjit.emulator.decoder.instruction import Instruction
@@ -261,7 +261,10 @@ class KernelCompiler:
     def _graph(self, wanted: _Wanted) -> Graph:
         kernel = wanted.kernel
         try:
-            return build_graph(kernel_text(self._code_object, kernel), kernel.entry_address)
+            graph = build_graph(kernel_text(self._code_object, kernel), kernel.entry_address)
+            if not wanted.instruments:
+                return graph
+            return replace(graph, marks=access_marks(self._code_object, graph))
         except WildBranch as error:
             raise self._refusal(
                 kernel, error.instruction.pc, error.instruction, str(error), "wild-branch"

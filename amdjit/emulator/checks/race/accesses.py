@@ -1,10 +1,11 @@
 """Accesses in the race check: a tag for each dword of memory says what last accessed it.
 
 The shadow of an allocation (or of LDS) consists of planes with one 64-bit tag for each dword: the
-last store, the last two reading waves, the last atomic, and the time of the last atomic, which is
-what others may acquire there. A tag is
+last store, the last two reading waves, the last atomic, and what others may acquire there: the time
+of the last atomic that may have written, and above it that of the last access that was surely
+atomic. A tag is
 
-    interval << 32 | site << 16 | lane << 10 | scope << 4 | bytes of the dword
+    interval << 32 | site << 16 | lane << 10 | maybe atomic << 6 | scope << 4 | bytes of the dword
 
 Most accesses find no tag of another wave that could matter, which comparing vectors of tags shows.
 For those that do, `aj_race_dword` asks `aj_race_ordered`, and reports.
@@ -55,6 +56,8 @@ def process_text(kind: AccessKind, attributes: str) -> str:
             function.call_void("aj_lane_conflicts", [function.parameter(name) for name in names])
     if kind is AccessKind.LOAD:
         work.see_atomics_of_lds()
+    if kind is AccessKind.STORE:
+        work.release_if_atomic()
     function.give()
     if kind is AccessKind.ATOMIC:
         return function.text(attributes)

@@ -12,7 +12,7 @@ from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.race.instrument import RaceInstrument
 from amdjit.emulator.checks.race.memory import RaceLaunch, begin_race_launch
 from amdjit.emulator.checks.race.native_sources import NATIVES
-from amdjit.emulator.checks.race.reports import race_report
+from amdjit.emulator.checks.race.reports import is_forgiven, race_report
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.layout import RACE_KINDS, Sanitizer
 from amdjit.emulator.wave.instrument import Instruments
@@ -47,6 +47,11 @@ class RaceCheck(Check):
         if self._launch is not None:
             self._launch.end()
 
-    def report(self, row: Row, rows: Sequence[Row], facts: LaunchFacts) -> SanitizerReport:
-        """Return the report of a race."""
+    def report(
+        self, row: Row, rows: Sequence[Row], facts: LaunchFacts
+    ) -> SanitizerReport | None:
+        """Return the report of a race; None if both stores turned out to be atomic."""
+        assert self._launch is not None
+        if is_forgiven(row) and self._launch.was_atomic(row.address):
+            return None
         return race_report(row, facts)

@@ -3,13 +3,14 @@ acquire."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.analysis.kernel_code import PLAIN
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.checks.race.expected_values import guessing_loads
-from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, READS_ONLY
+from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, MAYBE_ATOMIC, READS_ONLY
 from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
 from amdjit.emulator.checks.waits.counters import waits_of
 from amdjit.emulator.decoder.instruction import Instruction
@@ -48,6 +49,7 @@ class RaceInstrument(Instrument):
         self._split: frozenset[int] = frozenset()
         self._guesses: dict[int, int] = {}
         self._hides_atomic_stores = False
+        self._marks: Mapping[int, int] = {}
         # The lanes of an instruction's stores in the wave's lower half, and how many of those in
         # the upper half have been compared.
         self._kept: list[Value] = []
@@ -61,6 +63,7 @@ class RaceInstrument(Instrument):
         )
         self._guesses = guessing_loads(graph)
         self._hides_atomic_stores = _hides_atomic_stores(graph)
+        self._marks = graph.marks
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note signals of named barriers, and waits for them."""
@@ -122,10 +125,10 @@ class RaceInstrument(Instrument):
         values: Value,
     ) -> None:
         frame.builder.store(addresses, _ADDRESSES, 64)
-        kind, flags = _kind_of(instruction, access, lds)
-        if kind is AccessKind.STORE and self._hides_atomic_stores and not lds:
-            # It may be an atomic one.
-            kind, flags = AccessKind.ATOMIC, DEVICE_SCOPE
+        mark = self._marks.get(instruction.pc)
+        kind, flags = _kind_of(instruction, access, lds, mark)
+        if kind is AccessKind.STORE and self._hides_atomic_stores and mark is None and not lds:
+            flags = DEVICE_SCOPE | MAYBE_ATOMIC
         guess = self._guesses.get(instruction.pc)
         if guess is not None:
             kind, flags = AccessKind.ATOMIC, (DEVICE_SCOPE if lds else guess) | READS_ONLY
@@ -169,8 +172,9 @@ class RaceInstrument(Instrument):
 
 
 def _hides_atomic_stores(graph: Graph) -> bool:
-    """Whether stores may be atomic although they do not look so: on gfx11, in kernels with atomics,
-    loads that miss the caches, or fences."""
+    """Whether stores may be atomic although they do not look so, if nothing else says what they
+    are: on gfx908, gfx90a and gfx11, in kernels with atomics, loads that miss the caches, or
+    fences."""
     return any(
         _synchronises(instruction)
         for block in graph.blocks.values()
@@ -224,12 +228,17 @@ def _keep_values(frame: Frame, access: MemoryAccess) -> Value:
     return _VALUES
 
 
-def _kind_of(instruction: Instruction, access: MemoryAccess, lds: bool) -> tuple[AccessKind, int]:
+def _kind_of(
+    instruction: Instruction, access: MemoryAccess, lds: bool, mark: int | None
+) -> tuple[AccessKind, int]:
     """Return the kind and flags of an access. LLVM writes atomic loads and stores of global memory
-    as plain ones with a scope (AMDGPU guide, "gfx12")."""
+    as plain ones with a scope (AMDGPU guide, "gfx12"). mark: what the compiler says of it."""
+    reads = READS_ONLY if access.kind is AccessKind.LOAD else 0
+    if mark is not None and mark != PLAIN:
+        return AccessKind.ATOMIC, (DEVICE_SCOPE if lds else mark) | reads
     if lds:
         return access.kind, DEVICE_SCOPE
     scope = instruction.scope
     if access.kind is AccessKind.ATOMIC or scope == 0 or access.space == "k":
         return access.kind, scope
-    return AccessKind.ATOMIC, scope | (READS_ONLY if access.kind is AccessKind.LOAD else 0)
+    return AccessKind.ATOMIC, scope | reads

@@ -12,8 +12,8 @@ class Race(IntEnum):
 
     SHADOWS: rows of each allocation's start, end and shadow. SITES: the row last used at each site.
     FIRST: the launch's first interval. FENCES, ATOMICS: when each wave last waited for its stores,
-    and last did an atomic; HORIZONS: each group's last barrier before its last atomic. GROUPS: the
-    resident workgroups, by slot. INTERLEAVED: whether there are several.
+    and last did an atomic; HORIZONS: each group's last barrier before its last atomic, and
+    FENCED_HORIZONS: that before its last wait for stores. GROUPS: the resident workgroups, by slot. INTERLEAVED: whether there are several.
     """
 
     TIME = 0
@@ -33,6 +33,7 @@ class Race(IntEnum):
     WGP = 14
     GRID_X = 15
     GRID_Y = 16
+    FENCED_HORIZONS = 17
     FIELDS = 24
 
 
@@ -41,8 +42,8 @@ class Group(IntEnum):
 
     START: its first interval. OWN_START: the interval from which on all are its own, as they are if
     workgroups run one after the other. BARRIER: the last interval before its last barrier; CLEAN:
-    the same for the last barrier at which no wave had stores in flight. SEEN: what all its waves
-    have seen of other groups. CLOCKS: what named barriers have ordered (`barriers.py`).
+    the same for the last barrier at which no wave had stores in flight. SEEN, SEEN_AGENT: what
+    all its waves have seen and acquired of other groups. CLOCKS: what named barriers have ordered (`barriers.py`).
     """
 
     NUMBER = 0
@@ -55,6 +56,7 @@ class Group(IntEnum):
     WAVES = 7
     LDS_SHADOW = 8
     CLOCKS = 9
+    SEEN_AGENT = 10
     FIELDS = 16
 
 
@@ -108,5 +110,8 @@ class Plane(IntEnum):
 SHADOW_ROW = 4
 # Bits of `flags`: the scope of the instruction (RDNA 4 ISA, 4.1.1: CU, SE, device, system), and
 # what an atomic does.
-SCOPE_BITS, READS_ONLY = 3, 4
+# MAYBE_ATOMIC: a store that may be a plain one or an atomic one.
+SCOPE_BITS, READS_ONLY, MAYBE_ATOMIC = 3, 4, 8
 DEVICE_SCOPE = 2
+# MAYBE_ATOMIC in a tag.
+MAYBE_BIT = 6

@@ -3,6 +3,7 @@ waves."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable
 
 import numpy as np
@@ -88,6 +89,11 @@ class RaceMemory(MemoryObserver):
             self._idle.pop(0)
 
     @property
+    def shadows(self) -> tuple[NDArray[np.uint64], ...]:
+        """The shadows of the allocations that there were at the last launch."""
+        return tuple(self._shadows.values())
+
+    @property
     def time(self) -> int:
         """The number of the last interval."""
         return self._time
@@ -120,10 +126,11 @@ class RaceLaunch:
         lds = descriptor.group_segment_bytes + geometry.dynamic_lds
         self._memory = memory
         self._shadows = memory.begin(table)
+        self._held = memory.shadows
         self._sites = _zeros(len(compiled.site_pcs) * SHADOW_ROW)
         self._make_groups(residents, waves, lds)
         entries = min(1 << (waves * geometry.groups - 1).bit_length(), _MOST_TABLE)
-        self._tables = [_zeros(entries) for _ in range(3)]
+        self._tables = [_zeros(entries) for _ in range(4)]
         self._fields = _zeros(Race.FIELDS)
         values = {
             Race.TIME: memory.time,
@@ -141,7 +148,11 @@ class RaceLaunch:
             Race.GRID_Y: geometry.grid[1],
         }
         values.update(
-            zip((Race.FENCES, Race.ATOMICS, Race.HORIZONS), _addresses(self._tables), strict=True)
+            zip(
+                (Race.FENCES, Race.ATOMICS, Race.HORIZONS, Race.FENCED_HORIZONS),
+                _addresses(self._tables),
+                strict=True,
+            )
         )
         for field, value in values.items():
             self._fields[field] = value
@@ -164,6 +175,15 @@ class RaceLaunch:
         self._groups[:, Group.LDS_SHADOW] = _planes_of(self._lds) + slots * np.uint64(
             self._lds.strides[0]
         )
+
+    def was_atomic(self, address: int) -> bool:
+        """Whether the launch has surely used a dword of global memory atomically."""
+        for start, end, shadow, plane in self._shadows.tolist():
+            if shadow and start <= address < end:
+                place = shadow + plane * Plane.CLOCK + (address - start) // 4 * FIELD_BYTES
+                clock = ctypes.c_uint64.from_address(place).value
+                return clock >> 32 >= int(self._fields[Race.FIRST])
+        return False
 
     @property
     def address(self) -> int:

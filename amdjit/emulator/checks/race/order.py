@@ -48,6 +48,10 @@ def ordered_text(attributes: str) -> str:
     same = function.compare("eq", group, get(function, home, Group.NUMBER))
     with function.if_(same):
         _within_group(function, race, row, then, wave, never_waits, fenced)
+    horizons = get(function, race, Race.FENCED_HORIZONS, "ptr")
+    place = function.and_(group, get(function, race, Race.TABLE_MASK))
+    for_all = function.compare("ule", then, get_entry(function, horizons, place))
+    fenced = function.or_(fenced, for_all)
     _between_groups(function, race, row, then, group, index, is_load, fenced)
     return function.text(f"noinline {attributes}")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
-from amdjit.emulator.checks.race.rivals import CONFLICT, LACKING
+from amdjit.emulator.checks.race.rivals import CONFLICT, LACKING, UNLESS_ATOMIC
 from amdjit.emulator.layout import RACE_KINDS, Report
 from amdjit.emulator.wave.instrument import AccessKind
 
 _WORDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store", AccessKind.ATOMIC: "atomic operation"}
+_STORES = AccessKind.STORE * 3 + AccessKind.STORE
 _WITHIN_GROUP = "put `syncthreads()` between them; all work-items of the workgroup must reach it"
 _BETWEEN_GROUPS = (
     "workgroups run in any order: use atomics for what they share, `threadfence()` before the "
@@ -16,9 +17,14 @@ _BETWEEN_GROUPS = (
 )
 
 
+def is_forgiven(row: Row) -> bool:
+    """Whether a row is no race if its address is used atomically, by then or later."""
+    return row[Report.KIND] - RACE_KINDS == UNLESS_ATOMIC
+
+
 def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     """Return the report of a race, or of lanes that contradict each other."""
-    number = row[Report.KIND] - RACE_KINDS
+    number = _STORES if is_forgiven(row) else row[Report.KIND] - RACE_KINDS
     in_lds = 9 <= number < LACKING or number == CONFLICT + 1
     place = facts.lds_place(row.address) if in_lds else facts.place(row)
     where = place.text if place else f"LDS byte {row.address}" if in_lds else f"{row.address:#x}"

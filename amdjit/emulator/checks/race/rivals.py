@@ -5,6 +5,8 @@ from __future__ import annotations
 from amdjit.emulator.checks.race.accesses import process_symbol
 from amdjit.emulator.checks.race.layout import (
     DEVICE_SCOPE,
+    MAYBE_ATOMIC,
+    MAYBE_BIT,
     READS_ONLY,
     RING_ENTRIES,
     SCOPE_BITS,
@@ -21,8 +23,10 @@ from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
 from amdjit.emulator.wave.instrument import AccessKind
 
 # Kinds below 18 say what both accesses are, and whether in LDS or in global memory. Then come a
-# store that was not waited for, and lanes that contradict each other.
+# store that was not waited for, two stores that are a race unless both are atomic, and lanes that
+# contradict each other.
 LACKING = 18
+UNLESS_ATOMIC = 19
 CONFLICT = 20
 _CONTEXT = ("ptr", "context")
 
@@ -65,16 +69,18 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
         verdict = f.call("aj_race_ordered", "i32", arguments)
         with f.if_(f.compare("ne", verdict, i32(1))):
             _describe(f, tag, other)
-            kind = _kind(f, theirs, verdict)
+            kind = _kind(f, theirs, verdict, tag)
             address, size = f.parameter("address"), f.parameter("size")
             report_race(f, kind, f.parameter("lane"), address, size, other)
 
 
-def _kind(f: NativeFunction, theirs: AccessKind, verdict: Value) -> Value:
+def _kind(f: NativeFunction, theirs: AccessKind, verdict: Value, tag: Value) -> Value:
     in_lds = f.compare("ne", f.parameter("lds"), i64(0))
     kind = f.add(f.mul(f.parameter("kind"), i32(3)), i32(RACE_KINDS + theirs))
     kind = f.add(kind, f.select(in_lds, i32(9), i32(0)))
     lacking = f.compare("eq", verdict, i32(2))
+    if theirs is AccessKind.STORE:
+        kind = f.select(_both_maybe(f, tag), i32(RACE_KINDS + UNLESS_ATOMIC), kind)
     return f.select(lacking, i32(RACE_KINDS + LACKING), kind)
 
 
@@ -83,24 +89,46 @@ def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
     if the scope of one is narrower than the device.
 
     An atomic load of LDS is the same instruction as a plain one: next to atomics, every load counts
-    as one.
+    as one. Stores that may be atomic are, where the dword is used atomically elsewhere.
     """
     mine = f.parameter("kind")
     in_lds = f.compare("ne", f.parameter("lds"), i64(0))
     if theirs is AccessKind.STORE:
-        return constant("i1", 1)
+        atomic = f.compare("eq", mine, i32(AccessKind.ATOMIC))
+        both = f.or_(
+            f.and_(atomic, _is_maybe(f, tag)), f.and_(_both_maybe(f, tag), _known_as_atomic(f))
+        )
+        return f.not_(both)
     reads = f.compare("ne", f.and_(f.parameter("flags"), i32(READS_ONLY)), i32(0))
     if theirs is AccessKind.LOAD:
         loads = f.compare("eq", mine, i32(AccessKind.LOAD))
         beside = f.and_(in_lds, f.compare("eq", mine, i32(AccessKind.ATOMIC)))
         return f.not_(f.or_(f.or_(loads, reads), beside))
     load = f.and_(in_lds, f.compare("eq", mine, i32(AccessKind.LOAD)))
-    atomic = f.compare("eq", mine, i32(AccessKind.ATOMIC))
+    maybe = f.compare("ne", f.and_(f.parameter("flags"), i32(MAYBE_ATOMIC)), i32(0))
+    atomic = f.or_(f.compare("eq", mine, i32(AccessKind.ATOMIC)), maybe)
     scope = f.and_(f.resize(f.parameter("flags"), 64), i64(SCOPE_BITS))
     least = f.intrinsic("umin", scope, f.mask(f.shift("lshr", tag, 4), 2))
     enough = f.or_(f.compare("uge", least, i64(DEVICE_SCOPE)), in_lds)
     same = f.compare("eq", _group_of(f, tag), get(f, group_of(f, f.parameter("row")), Group.NUMBER))
     return f.not_(f.or_(load, f.and_(atomic, f.or_(enough, same))))
+
+
+def _is_maybe(f: NativeFunction, tag: Value) -> Value:
+    return f.compare("ne", f.and_(tag, i64(1 << MAYBE_BIT)), i64(0))
+
+
+def _both_maybe(f: NativeFunction, tag: Value) -> Value:
+    mine = f.compare("ne", f.and_(f.parameter("flags"), i32(MAYBE_ATOMIC)), i32(0))
+    return f.and_(mine, _is_maybe(f, tag))
+
+
+def _known_as_atomic(f: NativeFunction) -> Value:
+    """Return whether anything in this launch has surely used the dword atomically."""
+    dword = f.shift("lshr", f.sub(f.parameter("address"), f.parameter("start")), 2)
+    clocks = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(Plane.CLOCK)))
+    used = f.shift("lshr", get_entry(f, clocks, dword), 32)
+    return f.compare("uge", used, get(f, race_pointer(f), Race.FIRST))
 
 
 def _stores_the_same(f: NativeFunction) -> Value:

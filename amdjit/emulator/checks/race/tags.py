@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from amdjit.emulator.checks.race.layout import (
     DEVICE_SCOPE,
+    MAYBE_ATOMIC,
     READS_ONLY,
     SCOPE_BITS,
     Group,
@@ -57,7 +58,9 @@ class TagAccess:
         head = function.or_(function.shift("shl", self.mine, 32), function.shift("shl", known, 16))
         base = function.offset(function.parameter("context"), Context.LANE_BASE * FIELD_BYTES)
         half = function.shift("shl", function.load("i64", base, 8), 10)
-        self.tag = function.or_(function.or_(head, half), function.shift("shl", scope, 4))
+        maybe = function.and_(function.resize(function.parameter("flags"), 64), i64(MAYBE_ATOMIC))
+        kind_bits = function.or_(function.shift("shl", scope, 4), function.shift("shl", maybe, 3))
+        self.tag = function.or_(function.or_(head, half), kind_bits)
         self.wide = function.load(V64, function.parameter("addresses"), 64)
 
     def note_summary(self) -> None:
@@ -84,6 +87,12 @@ class TagAccess:
             for name in ("context", "row", "addresses", "lanes", "start", "shadow", "plane")
         ]
         f.call_void("aj_race_sync", [*arguments, flags])
+
+    def release_if_atomic(self) -> None:
+        """A store that may be atomic leaves its time, as an atomic one does."""
+        f = self.f
+        with f.if_(f.compare("ne", f.and_(f.parameter("flags"), i32(MAYBE_ATOMIC)), i32(0))):
+            self.synchronise(f.parameter("flags"))
 
     def see_atomics_of_lds(self) -> None:
         """An atomic load of LDS looks like any other: if there have been atomics since the

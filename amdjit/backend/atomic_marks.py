@@ -1,0 +1,85 @@
+"""Mark atomic accesses in the debug information of optimised IR, for checks of machine code.
+
+    store atomic i32 %v, ptr addrspace(1) %p syncscope("agent") monotonic, align 4, !dbg !9
+    !9 = !DILocation(line: 7, column: 5, scope: !4)
+->
+    store atomic i32 %v, ptr addrspace(1) %p syncscope("agent") monotonic, align 4, !dbg !31
+    !30 = !DILexicalBlockFile(scope: !4, file: !1, discriminator: 3)
+    !31 = !DILocation(line: 7, column: 5, scope: !30)
+
+The discriminator names the scope (`abi/atomic_marks.py`) and reaches the line table. This comes
+after all passes over IR, which see what is atomic by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+
+from amdjit.abi.atomic_marks import discriminator_of
+
+__all__ = ["mark_atomic_accesses"]
+
+_ATOMIC = re.compile(
+    r"^  (?:%\S+ = )?(?:tail )?(?:load atomic|store atomic|atomicrmw|cmpxchg) .*", re.MULTILINE
+)
+_SCOPE = re.compile(r' syncscope\("([\w-]+)"\)')
+_LOCATION = re.compile(r"!dbg !(\d+)")
+_NODE = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
+_PLACE = re.compile(r"\bscope: !(\d+)")
+_FILE = re.compile(r"\bfile: !(\d+)")
+
+
+def mark_atomic_accesses(llvm_text: str) -> str:
+    """Return IR whose atomic accesses have locations of their own, if they have any."""
+    if not any(_LOCATION.search(found[0]) for found in _ATOMIC.finditer(llvm_text)):
+        return llvm_text
+    marks = _Marks(llvm_text)
+    text = _ATOMIC.sub(marks.marked, llvm_text)
+    return text.rstrip("\n") + "\n" + "".join(f"{node}\n" for node in marks.added)
+
+
+class _Marks:
+    """The nodes that are added, each once."""
+
+    def __init__(self, llvm_text: str) -> None:
+        self._nodes = {int(found[1]): found[2] for found in _NODE.finditer(llvm_text)}
+        self._next = max(self._nodes) + 1
+        self._known: dict[str, int] = {}
+        self.added: list[str] = []
+
+    def marked(self, instruction: re.Match[str]) -> str:
+        """Return an instruction with its marked location."""
+        text = instruction[0]
+        location = _LOCATION.search(text)
+        if location is None:
+            return text
+        number = self._location(int(location[1]), _scope_of(text))
+        return f"{text[: location.start()]}!dbg !{number}{text[location.end() :]}"
+
+    def _location(self, number: int, scope: str) -> int:
+        node = self._nodes[number]
+        place = _PLACE.search(node)
+        assert place is not None
+        block = self._block(int(place[1]), scope)
+        return self._add(f"{node[: place.start()]}scope: !{block}{node[place.end() :]}")
+
+    def _block(self, place: int, scope: str) -> int:
+        file = _FILE.search(self._nodes[place])
+        of_file = f", file: !{file[1]}" if file is not None else ""
+        discriminator = discriminator_of(scope)
+        return self._add(
+            f"!DILexicalBlockFile(scope: !{place}{of_file}, discriminator: {discriminator})"
+        )
+
+    def _add(self, node: str) -> int:
+        if node not in self._known:
+            self._known[node] = self._next
+            self.added.append(f"!{self._next} = {node}")
+            self._next += 1
+        return self._known[node]
+
+
+def _scope_of(instruction: str) -> str:
+    found = _SCOPE.search(instruction)
+    # LLVM AMDGPU guide, "Memory Scopes": "agent-one-as" and the like order one address space.
+    return found[1].removesuffix("-one-as") if found is not None else ""
