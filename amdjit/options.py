@@ -85,8 +85,8 @@ class CompileOptions:
     sanitize: the checks that the emulator makes in all launches of the kernel, some of
     SANITIZER_CHECKS (docs/sanitizer.md).
     exact_lines: give each memory access its own line in the code object. LLVM gives all accesses of
-    a clause (`s_clause`) the line of the first, so no clauses are made. Launches with checks turn
-    this on.
+    a clause (`s_clause`) the line of the first, so no clauses are made. Fences, which may become no
+    instruction, are marked by an `s_nop`. Launches with checks turn this on.
     typing: "amdjit" or "numba", by whose rules literals, Python's numbers and operators get their
     types; Numba's are i64 and f64.
     """

@@ -1,4 +1,5 @@
-"""Mark atomic accesses in the debug information of optimised IR, for checks of machine code.
+"""Mark atomic accesses in the debug information of optimised IR, and fences in its code, for
+checks of machine code.
 
     store atomic i32 %v, ptr addrspace(1) %p syncscope("agent") monotonic, align 4, !dbg !9
     !9 = !DILocation(line: 7, column: 5, scope: !4)
@@ -7,17 +8,30 @@
     !30 = !DILexicalBlockFile(scope: !4, file: !1, discriminator: 3)
     !31 = !DILocation(line: 7, column: 5, scope: !30)
 
-The discriminator names the scope (`abi/atomic_marks.py`) and reaches the line table. This comes
-after all passes over IR, which see what is atomic by themselves.
+The discriminator names the scope (`abi/atomic_marks.py`) and reaches the line table. In code for
+checked launches
+
+    fence syncscope("agent") release
+->
+    call void @llvm.amdgcn.s.nop(i16 21248)
+    fence syncscope("agent") release
+
+All this comes after the passes over IR, which see what is atomic by themselves.
 """
 
 from __future__ import annotations
 
 import re
 
-from amdjit.abi.atomic_marks import discriminator_of
+from amdjit.abi.atomic_marks import (
+    FENCE_MARK,
+    FENCES_MARKED,
+    RELEASE_MARK,
+    discriminator_of,
+    reaches_device,
+)
 
-__all__ = ["mark_atomic_accesses"]
+__all__ = ["mark_atomic_accesses", "mark_fences"]
 
 _ATOMIC = re.compile(
     r"^  (?:%\S+ = )?(?:tail )?(?:load atomic|store atomic|atomicrmw|cmpxchg) .*", re.MULTILINE
@@ -25,6 +39,25 @@ _ATOMIC = re.compile(
 _SCOPE = re.compile(r' syncscope\("([\w-]+)"\)')
 _LOCATION = re.compile(r"!dbg !(\d+)")
 _NODE = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
+_KERNEL = re.compile(
+    r"^define [^\n]*\bamdgpu_kernel\b[^\n]*\{\n(?:[\w.$\"-]+:[^\n]*\n)?", re.MULTILINE
+)
+_ORDERING = re.compile(
+    r"^  (?:(?:%\S+ = )?(?:tail )?(?:store atomic|atomicrmw|cmpxchg|fence) .*"
+    r"|(?:tail )?call void @llvm\.amdgcn\.wave\.barrier\(.*)",
+    re.MULTILINE,
+)
+_RELEASES = re.compile(r" (?:release|acq_rel|seq_cst)\b")
+# What waits for stores without a fence: assembly, and waits that do not belong to one.
+_WAITS_ITSELF = re.compile(
+    r" asm sideeffect |@llvm\.amdgcn\.s\.waitcnt\(|"
+    r"^(?!  fence )[^\n]*\n[^\n]*call void @llvm\.amdgcn\.s\.wait\.storecnt\(",
+    re.MULTILINE,
+)
+# The attribute with which the option `exact_lines` is written in IR (`lowering/function.py`).
+_CHECKED = '"amdgpu-hard-clause-length-limit"="1"'
+_NOP = "  call void @llvm.amdgcn.s.nop(i16 {})\n"
+_DECLARATION = "declare void @llvm.amdgcn.s.nop(i16)"
 _PLACE = re.compile(r"\bscope: !(\d+)")
 _FILE = re.compile(r"\bfile: !(\d+)")
 
@@ -36,6 +69,29 @@ def mark_atomic_accesses(llvm_text: str) -> str:
     marks = _Marks(llvm_text)
     text = _ATOMIC.sub(marks.marked, llvm_text)
     return text.rstrip("\n") + "\n" + "".join(f"{node}\n" for node in marks.added)
+
+
+def mark_fences(llvm_text: str) -> str:
+    """Return the IR of a checked kernel with a mark before each fence, barrier of a wave and
+    releasing atomic; without any if its stores are also released by other means."""
+    if _CHECKED not in llvm_text:
+        return llvm_text
+    if _WAITS_ITSELF.search(llvm_text) or not _ORDERING.search(llvm_text):
+        return llvm_text
+    text = _ORDERING.sub(_with_mark, llvm_text)
+    text = _KERNEL.sub(lambda found: found[0] + _NOP.format(FENCES_MARKED), text)
+    if _DECLARATION in text:
+        return text
+    return text.rstrip("\n") + f"\n{_DECLARATION}\n"
+
+
+def _with_mark(found: re.Match[str]) -> str:
+    text = found[0]
+    is_barrier = "wave.barrier" in text
+    if not is_barrier and _RELEASES.search(text) and reaches_device(_scope_of(text)):
+        return _NOP.format(RELEASE_MARK) + text
+    is_fence = is_barrier or text.startswith("  fence ")
+    return _NOP.format(FENCE_MARK) + text if is_fence else text
 
 
 class _Marks:

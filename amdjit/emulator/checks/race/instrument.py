@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from amdjit.abi.atomic_marks import FENCES_MARKED, RELEASE_MARK
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.kernel_code import PLAIN
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.checks.race.expected_values import guessing_loads
 from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, MAYBE_ATOMIC, READS_ONLY
 from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
+from amdjit.emulator.checks.race.time import Fence
 from amdjit.emulator.checks.waits.counters import waits_of
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Barrier, Flow, MemoryKind, Space
@@ -50,6 +52,7 @@ class RaceInstrument(Instrument):
         self._guesses: dict[int, int] = {}
         self._hides_atomic_stores = False
         self._marks: Mapping[int, int] = {}
+        self._marks_fences = False
         # The lanes of an instruction's stores in the wave's lower half, and how many of those in
         # the upper half have been compared.
         self._kept: list[Value] = []
@@ -64,6 +67,8 @@ class RaceInstrument(Instrument):
         self._guesses = guessing_loads(graph)
         self._hides_atomic_stores = _hides_atomic_stores(graph)
         self._marks = graph.marks
+        start = graph.blocks[graph.entry].instructions
+        self._marks_fences = any(is_mark(instruction, FENCES_MARKED) for instruction in start)
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note signals of named barriers, and waits for them."""
@@ -84,11 +89,17 @@ class RaceInstrument(Instrument):
 
     def after(self, frame: Frame, instruction: Instruction) -> None:
         """Note what releases and what acquires."""
+        event = self._fence(instruction)
+        if event is not None:
+            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", event)])
+
+    def _fence(self, instruction: Instruction) -> Fence | None:
         cache = instruction.traits.cache
         if _waits_for_all_stores(instruction):
-            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 0)])
-        elif cache is not None and cache.invalidates and instruction.scope >= DEVICE_SCOPE:
-            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 1)])
+            return Fence.WAIT if self._marks_fences else Fence.WAIT_AND_RELEASE
+        if cache is not None and cache.invalidates and instruction.scope >= DEVICE_SCOPE:
+            return Fence.ACQUIRE
+        return Fence.RELEASE if self._marks_fences and is_mark(instruction, RELEASE_MARK) else None
 
     def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
         """Check and note an access; private memory is a lane's own."""
@@ -169,6 +180,14 @@ class RaceInstrument(Instrument):
             lower = [place, self._kept[number], b.offset(place, _LOWER_VALUES)]
             kind = constant("i64", int(lds))
             frame.native_void("aj_lane_conflicts_across", [*arguments, kind, _VALUES, *lower])
+
+
+def is_mark(instruction: Instruction, mark: int) -> bool:
+    """Whether an instruction is an S_NOP by which amdjit's compiler marks something."""
+    return (
+        instruction.traits.operation == "s_nop"
+        and instruction.immediates.get("simm16", 0) & 0xFFFF == mark
+    )
 
 
 def _hides_atomic_stores(graph: Graph) -> bool:

@@ -13,7 +13,8 @@ class Race(IntEnum):
     SHADOWS: rows of each allocation's start, end and shadow. SITES: the row last used at each site.
     FIRST: the launch's first interval. FENCES, ATOMICS: when each wave last waited for its stores,
     and last did an atomic; HORIZONS: each group's last barrier before its last atomic, and
-    FENCED_HORIZONS: that before its last wait for stores. GROUPS: the resident workgroups, by slot. INTERLEAVED: whether there are several.
+    RELEASED_HORIZONS: that before one of its waves last released to the device; RELEASES: when each
+    wave did. GROUPS: the resident workgroups, by slot. INTERLEAVED: whether there are several.
     """
 
     TIME = 0
@@ -33,7 +34,8 @@ class Race(IntEnum):
     WGP = 14
     GRID_X = 15
     GRID_Y = 16
-    FENCED_HORIZONS = 17
+    RELEASES = 17
+    RELEASED_HORIZONS = 18
     FIELDS = 24
 
 

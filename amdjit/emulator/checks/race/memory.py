@@ -34,6 +34,7 @@ _MOST_TABLE = 1 << 22
 # those are used that belong to memory that kernels access.
 _MOST_SHADOWED = 4 << 30
 _SLACK = 16
+_TABLES = (Race.FENCES, Race.RELEASES, Race.ATOMICS, Race.HORIZONS, Race.RELEASED_HORIZONS)
 _MOST_IDLE = 512 << 20
 
 
@@ -130,7 +131,7 @@ class RaceLaunch:
         self._sites = _zeros(len(compiled.site_pcs) * SHADOW_ROW)
         self._make_groups(residents, waves, lds)
         entries = min(1 << (waves * geometry.groups - 1).bit_length(), _MOST_TABLE)
-        self._tables = [_zeros(entries) for _ in range(4)]
+        self._tables = [_zeros(entries) for _ in _TABLES]
         self._fields = _zeros(Race.FIELDS)
         values = {
             Race.TIME: memory.time,
@@ -148,11 +149,7 @@ class RaceLaunch:
             Race.GRID_Y: geometry.grid[1],
         }
         values.update(
-            zip(
-                (Race.FENCES, Race.ATOMICS, Race.HORIZONS, Race.FENCED_HORIZONS),
-                _addresses(self._tables),
-                strict=True,
-            )
+            zip(_TABLES, _addresses(self._tables), strict=True)
         )
         for field, value in values.items():
             self._fields[field] = value

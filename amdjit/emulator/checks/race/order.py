@@ -48,11 +48,7 @@ def ordered_text(attributes: str) -> str:
     same = function.compare("eq", group, get(function, home, Group.NUMBER))
     with function.if_(same):
         _within_group(function, race, row, then, wave, never_waits, fenced)
-    horizons = get(function, race, Race.FENCED_HORIZONS, "ptr")
-    place = function.and_(group, get(function, race, Race.TABLE_MASK))
-    for_all = function.compare("ule", then, get_entry(function, horizons, place))
-    fenced = function.or_(fenced, for_all)
-    _between_groups(function, race, row, then, group, index, is_load, fenced)
+    _between_groups(function, race, row, then, group, index, is_load)
     return function.text(f"noinline {attributes}")
 
 
@@ -94,15 +90,18 @@ def _between_groups(
     group: Value,
     index: Value,
     is_load: Value,
-    fenced: Value,
 ) -> None:
     """Order accesses of two workgroups. index: of the earlier access's wave in the tables."""
     atomic = get_entry(function, get(function, race, Race.ATOMICS, "ptr"), index)
-    mask = function.and_(group, get(function, race, Race.TABLE_MASK))
-    horizon = get_entry(function, get(function, race, Race.HORIZONS, "ptr"), mask)
+    place = function.and_(group, get(function, race, Race.TABLE_MASK))
+    horizon = get_entry(function, get(function, race, Race.HORIZONS, "ptr"), place)
     shown = function.or_(
         function.compare("ugt", atomic, then), function.compare("ule", then, horizon)
     )
+    release = get_entry(function, get(function, race, Race.RELEASES, "ptr"), index)
+    horizons = get(function, race, Race.RELEASED_HORIZONS, "ptr")
+    passed_on = function.compare("ule", then, get_entry(function, horizons, place))
+    fenced = function.or_(function.compare("ugt", release, then), passed_on)
     released = function.select(is_load, shown, fenced)
     seen = function.compare("ugt", get(function, row, Wave.SEEN_AGENT), then)
     function.give(function.resize(function.and_(released, seen), 32))

@@ -223,27 +223,39 @@ def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value
         function.call_void("aj_race_split_barrier", [race, group, time])
 
 
+class Fence(IntEnum):
+    """What a wave does to order its accesses: it waits for its stores, releases what comes before,
+    or acquires what atomics have shown it."""
+
+    WAIT = 0
+    WAIT_AND_RELEASE = 1
+    RELEASE = 2
+    ACQUIRE = 3
+
+
 def fence_text(attributes: str) -> str:
-    """Return `aj_race_fence(context, acquire)`: the wave has waited for its stores, or acquires
-    what atomics have shown it."""
-    function = NativeFunction("aj_race_fence", "void", [("ptr", "context"), ("i32", "acquire")])
-    race = race_pointer(function)
-    row = function.call("aj_race_wave", "ptr", [function.parameter("context")])
-    acquires = function.compare("ne", function.parameter("acquire"), i32(0))
-    with function.if_(acquires):
-        put_greater(function, row, Wave.SEEN_AGENT, get(function, row, Wave.SEEN))
-        function.give()
-    put(function, row, Wave.DIRTY, i64(0))
-    time = next_interval(function, race, row)
-    home = group_of(function, row)
-    group = get(function, home, Group.NUMBER)
-    index = table_index(function, race, group, get(function, row, Wave.NUMBER))
-    function.store(time, entry_of(function, get(function, race, Race.FENCES, "ptr"), index), 8)
-    horizons = get(function, race, Race.FENCED_HORIZONS, "ptr")
-    place = entry_of(function, horizons, function.and_(group, get(function, race, Race.TABLE_MASK)))
-    function.store(get(function, home, Group.BARRIER), place, 8)
-    function.give()
-    return function.text(attributes)
+    """Return `aj_race_fence(context, fence)`: what one of `Fence` orders."""
+    function = NativeFunction("aj_race_fence", "void", [("ptr", "context"), ("i32", "fence")])
+    f, fence = function, function.parameter("fence")
+    race = race_pointer(f)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    with f.if_(f.compare("eq", fence, i32(Fence.ACQUIRE))):
+        put_greater(f, row, Wave.SEEN_AGENT, get(f, row, Wave.SEEN))
+        f.give()
+    time = next_interval(f, race, row)
+    home = group_of(f, row)
+    group = get(f, home, Group.NUMBER)
+    index = table_index(f, race, group, get(f, row, Wave.NUMBER))
+    with f.if_(f.compare("ne", fence, i32(Fence.RELEASE))):
+        put(f, row, Wave.DIRTY, i64(0))
+        f.store(time, entry_of(f, get(f, race, Race.FENCES, "ptr"), index), 8)
+    with f.if_(f.compare("ne", fence, i32(Fence.WAIT))):
+        f.store(time, entry_of(f, get(f, race, Race.RELEASES, "ptr"), index), 8)
+        place = f.and_(group, get(f, race, Race.TABLE_MASK))
+        horizons = get(f, race, Race.RELEASED_HORIZONS, "ptr")
+        f.store(get(f, home, Group.BARRIER), entry_of(f, horizons, place), 8)
+    f.give()
+    return f.text(attributes)
 
 
 def sync_text(attributes: str) -> str:
