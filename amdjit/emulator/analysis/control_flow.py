@@ -55,12 +55,14 @@ class Block:
 @dataclass(frozen=True, slots=True)
 class Graph:
     """All reachable blocks by their first pc. indirect_targets: where indirect branches may go.
-    marks: what the compiler says of accesses, by pc (`kernel_code.access_marks`)."""
+    marks: what the compiler says of accesses, by pc (`kernel_code.access_marks`).
+    splits_workgroups: the waves of a workgroup may run on two compute units."""
 
     entry: int
     blocks: dict[int, Block]
     indirect_targets: tuple[int, ...]
     marks: Mapping[int, int] = field(default_factory=dict)
+    splits_workgroups: bool = False
 
 
 def is_debug_trap(instruction: Instruction) -> bool:

@@ -264,7 +264,8 @@ class KernelCompiler:
             graph = build_graph(kernel_text(self._code_object, kernel), kernel.entry_address)
             if not wanted.instruments:
                 return graph
-            return replace(graph, marks=access_marks(self._code_object, graph))
+            marks, wgp_mode = access_marks(self._code_object, graph), kernel.descriptor.wgp_mode
+            return replace(graph, marks=marks, splits_workgroups=wgp_mode)
         except WildBranch as error:
             raise self._refusal(
                 kernel, error.instruction.pc, error.instruction, str(error), "wild-branch"

@@ -5,7 +5,8 @@ last store, the last two reading waves, the last atomic, and what others may acq
 of the last atomic that may have written, and above it that of the last access that was surely
 atomic. A tag is
 
-    interval << 32 | site << 16 | lane << 10 | maybe atomic << 6 | scope << 4 | bytes of the dword
+    interval << 32 | site << 16 | lane << 10 | under way << 7 | maybe atomic << 6 | scope << 4
+    | bytes of the dword
 
 Most accesses find no tag of another wave that could matter, which comparing vectors of tags shows.
 For those that do, `aj_race_dword` asks `aj_race_ordered`, and reports.

@@ -14,7 +14,9 @@ from amdjit.emulator.checks.race.expected_values import guessing_loads
 from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, MAYBE_ATOMIC, READS_ONLY
 from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
 from amdjit.emulator.checks.race.time import Fence
-from amdjit.emulator.checks.waits.counters import waits_of
+from amdjit.emulator.checks.race.under_way import what_of
+from amdjit.emulator.checks.waits.counters import effect_of, waits_of
+from amdjit.emulator.checks.waits.under_way import under_way_at_barriers
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Barrier, Flow, MemoryKind, Space
 from amdjit.emulator.decoder.wait_counters import WaitEvent
@@ -53,6 +55,7 @@ class RaceInstrument(Instrument):
         self._hides_atomic_stores = False
         self._marks: Mapping[int, int] = {}
         self._marks_fences = False
+        self._under_way: frozenset[int] = frozenset()
         # The lanes of an instruction's stores in the wave's lower half, and how many of those in
         # the upper half have been compared.
         self._kept: list[Value] = []
@@ -67,12 +70,15 @@ class RaceInstrument(Instrument):
         self._guesses = guessing_loads(graph)
         self._hides_atomic_stores = _hides_atomic_stores(graph)
         self._marks = graph.marks
+        self._under_way = under_way_at_barriers(graph)
         start = graph.blocks[graph.entry].instructions
         self._marks_fences = any(is_mark(instruction, FENCES_MARKED) for instruction in start)
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note signals of named barriers, and waits for them."""
         self._kept, self._compared = [], 0
+        if self._under_way:
+            _count(frame, instruction)
         barrier = instruction.traits.barrier
         if barrier is None or barrier is Barrier.SYNC:
             return
@@ -149,6 +155,11 @@ class RaceInstrument(Instrument):
         size = constant("i32", access.size)
         arguments = [frame.lane_context, site, _ADDRESSES, lanes, size]
         frame.native_void(symbol, [*arguments, constant("i32", flags), values])
+        if instruction.pc in self._under_way:
+            more = [constant("i32", int(not lds)), constant("i32", what_of(kind, lds))]
+            frame.native_void(
+                "aj_race_keep", [*arguments, constant("i32", flags), values, *more]
+            )
         if kind is AccessKind.STORE and frame.registers.halves == 2:
             self._compare_halves(frame, access.values, addresses, lds, arguments)
 
@@ -180,6 +191,24 @@ class RaceInstrument(Instrument):
             lower = [place, self._kept[number], b.offset(place, _LOWER_VALUES)]
             kind = constant("i64", int(lds))
             frame.native_void("aj_lane_conflicts_across", [*arguments, kind, _VALUES, *lower])
+
+
+def _count(frame: Frame, instruction: Instruction) -> None:
+    """Note what counts on the wait counters of LDS and of loads, what waits for them, and signals
+    of barriers."""
+    counted = instruction.opcode.instruction_set.wait_counters.counted
+    counts, waits = effect_of(instruction).counts, waits_of(instruction)
+    barrier = instruction.traits.barrier
+    signals = barrier is not None and barrier.signals
+    if signals or waits:
+        frame.native_void("aj_race_repeat", [CONTEXT, constant("i32", int(signals))])
+    for number, event in enumerate((WaitEvent.LDS, WaitEvent.VECTOR_LOAD)):
+        counter, place = counted[event][0], constant("i32", number)
+        if counter in waits:
+            left = constant("i32", waits[counter])
+            frame.native_void("aj_race_landed", [CONTEXT, place, left])
+        if counter in counts:
+            frame.native_void("aj_race_issue", [CONTEXT, place])
 
 
 def is_mark(instruction: Instruction, mark: int) -> bool:

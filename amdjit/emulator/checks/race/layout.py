@@ -59,6 +59,7 @@ class Group(IntEnum):
     LDS_SHADOW = 8
     CLOCKS = 9
     SEEN_AGENT = 10
+    UNDER_WAY = 11
     FIELDS = 16
 
 
@@ -68,7 +69,8 @@ class Wave(IntEnum):
     SEEN: the last atomic of others that it has seen; SEEN_AGENT: that it has also acquired. WAITED:
     the named barrier for which it has waited, until what that orders is noted. SPLIT: its last
     interval before it signalled the workgroup's barrier, if it has accesses between the signal and
-    the wait; else 0.
+    the wait; else 0. ISSUED, LANDED: how many instructions on each of two wait counters; KEPT: the
+    accesses in the ring at the group's UNDER_WAY; SIGNALS: of barriers (`under_way.py`).
     """
 
     EPOCH = 0
@@ -81,6 +83,10 @@ class Wave(IntEnum):
     GROUP = 7
     WAITED = 8
     SPLIT = 9
+    ISSUED = 10
+    LANDED = 12
+    KEPT = 14
+    SIGNALS = 15
     FIELDS = 16
 
 
@@ -112,8 +118,9 @@ class Plane(IntEnum):
 SHADOW_ROW = 4
 # Bits of `flags`: the scope of the instruction (RDNA 4 ISA, 4.1.1: CU, SE, device, system), and
 # what an atomic does.
-# MAYBE_ATOMIC: a store that may be a plain one or an atomic one.
-SCOPE_BITS, READS_ONLY, MAYBE_ATOMIC = 3, 4, 8
+# MAYBE_ATOMIC: a store that may be a plain one or an atomic one. UNDER_WAY: an access from before
+# a barrier that did not wait for it.
+SCOPE_BITS, READS_ONLY, MAYBE_ATOMIC, UNDER_WAY = 3, 4, 8, 16
 DEVICE_SCOPE = 2
-# MAYBE_ATOMIC in a tag.
-MAYBE_BIT = 6
+# MAYBE_ATOMIC and UNDER_WAY in a tag.
+MAYBE_BIT, UNDER_WAY_BIT = 6, 7

@@ -20,6 +20,7 @@ from amdjit.emulator.checks.race.layout import (
     Summary,
     Wave,
 )
+from amdjit.emulator.checks.race.under_way import RECORD_BYTES, RING
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import FIELD_BYTES
@@ -34,6 +35,7 @@ _MOST_TABLE = 1 << 22
 # those are used that belong to memory that kernels access.
 _MOST_SHADOWED = 4 << 30
 _SLACK = 16
+_ALIGNMENT = 64  # of the vectors in a record
 _TABLES = (Race.FENCES, Race.RELEASES, Race.ATOMICS, Race.HORIZONS, Race.RELEASED_HORIZONS)
 _MOST_IDLE = 512 << 20
 
@@ -169,6 +171,10 @@ class RaceLaunch:
         self._groups[:, Group.CLOCKS] = self._clocks.ctypes.data + slots * np.uint64(
             self._clocks.strides[0]
         )
+        kept = waves * RING * RECORD_BYTES
+        self._kept: NDArray[np.uint8] = np.zeros(residents * kept + _ALIGNMENT, np.uint8)
+        start = -(-int(self._kept.ctypes.data) // _ALIGNMENT) * _ALIGNMENT
+        self._groups[:, Group.UNDER_WAY] = start + slots * np.uint64(kept)
         self._groups[:, Group.LDS_SHADOW] = _planes_of(self._lds) + slots * np.uint64(
             self._lds.strides[0]
         )

@@ -24,9 +24,21 @@ from amdjit.emulator.checks.race.rivals import (
 )
 from amdjit.emulator.checks.race.scalar_loads import scalar_text
 from amdjit.emulator.checks.race.time import epoch_text, fence_text, sync_text, wave_text
+from amdjit.emulator.checks.race.under_way import (
+    issue_text,
+    keep_text,
+    landed_text,
+    repeat_text,
+    what_of,
+)
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.wave.instrument import AccessKind
 
+_NOTING = {
+    what_of(kind, lds): (lds_symbol if lds else global_symbol)(kind)
+    for kind in (AccessKind.LOAD, AccessKind.STORE)
+    for lds in (False, True)
+}
 NATIVES = NativeSources(
     {
         "aj_race_wave": wave_text,
@@ -40,6 +52,10 @@ NATIVES = NativeSources(
         "aj_race_split_barrier": split_barrier_text,
         "aj_race_sync": sync_text,
         "aj_race_dword": dword_text,
+        "aj_race_issue": issue_text,
+        "aj_race_landed": landed_text,
+        "aj_race_keep": keep_text,
+        "aj_race_repeat": partial(repeat_text, _NOTING),
         "aj_race_find": find_text,
         "aj_race_scalar": scalar_text,
         "aj_lane_conflicts": conflicts_text,

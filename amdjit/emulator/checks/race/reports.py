@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
-from amdjit.emulator.checks.race.rivals import CONFLICT, LACKING, UNLESS_ATOMIC
+from amdjit.emulator.checks.race.rivals import (
+    CONFLICT,
+    LACKING,
+    OLDER_UNDER_WAY,
+    UNDER_WAY_NOW,
+    UNLESS_ATOMIC,
+)
 from amdjit.emulator.layout import RACE_KINDS, Report
 from amdjit.emulator.wave.instrument import AccessKind
 
 _WORDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store", AccessKind.ATOMIC: "atomic operation"}
+_IN_LDS = (CONFLICT + 1, OLDER_UNDER_WAY + 1, UNDER_WAY_NOW + 1)
 _STORES = AccessKind.STORE * 3 + AccessKind.STORE
 _WITHIN_GROUP = "put `syncthreads()` between them; all work-items of the workgroup must reach it"
 _BETWEEN_GROUPS = (
@@ -25,7 +32,7 @@ def is_forgiven(row: Row) -> bool:
 def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     """Return the report of a race, or of lanes that contradict each other."""
     number = _STORES if is_forgiven(row) else row[Report.KIND] - RACE_KINDS
-    in_lds = 9 <= number < LACKING or number == CONFLICT + 1
+    in_lds = 9 <= number < LACKING or number in _IN_LDS
     place = facts.lds_place(row.address) if in_lds else facts.place(row)
     where = place.text if place else f"LDS byte {row.address}" if in_lds else f"{row.address:#x}"
     block = facts.block(row[Report.OTHER_GROUP])
@@ -39,6 +46,8 @@ def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
 
 def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, str]:
     """Return the kind, the message, what the other access is, and the remedy."""
+    if number >= OLDER_UNDER_WAY:
+        return _under_way(number, where)
     if number >= CONFLICT:
         return (
             "lanes",
@@ -81,4 +90,21 @@ def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, st
         f"{first} of {where} races with {article} {second} by {who}",
         f"the {second}",
         remedy,
+    )
+
+
+def _under_way(number: int, where: str) -> tuple[str, str, str, str]:
+    what = "it" if number < UNDER_WAY_NOW else "this access"
+    message = (
+        f"access to {where} while one by another wave of the workgroup may still be under way: the "
+        "barrier between them does not wait for it"
+        if number < UNDER_WAY_NOW
+        else f"access to {where} may still be under way when another wave of the workgroup accesses "
+        "it: the barrier between them does not wait"
+    )
+    return (
+        "wait",
+        message,
+        "the other access",
+        f"wait for {what} before the barrier is signalled, as `syncthreads()` does",
     )

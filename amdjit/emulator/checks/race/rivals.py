@@ -11,6 +11,8 @@ from amdjit.emulator.checks.race.layout import (
     RING_ENTRIES,
     SCOPE_BITS,
     SHADOW_ROW,
+    UNDER_WAY,
+    UNDER_WAY_BIT,
     Group,
     Plane,
     Race,
@@ -24,10 +26,12 @@ from amdjit.emulator.wave.instrument import AccessKind
 
 # Kinds below 18 say what both accesses are, and whether in LDS or in global memory. Then come a
 # store that was not waited for, two stores that are a race unless both are atomic, and lanes that
-# contradict each other.
+# contradict each other, and accesses of which one is under way from before a barrier: the older one
+# or this one, in global memory and in LDS.
 LACKING = 18
 UNLESS_ATOMIC = 19
 CONFLICT = 20
+OLDER_UNDER_WAY, UNDER_WAY_NOW = 22, 24
 _CONTEXT = ("ptr", "context")
 
 
@@ -81,7 +85,12 @@ def _kind(f: NativeFunction, theirs: AccessKind, verdict: Value, tag: Value) -> 
     lacking = f.compare("eq", verdict, i32(2))
     if theirs is AccessKind.STORE:
         kind = f.select(_both_maybe(f, tag), i32(RACE_KINDS + UNLESS_ATOMIC), kind)
-    return f.select(lacking, i32(RACE_KINDS + LACKING), kind)
+    kind = f.select(lacking, i32(RACE_KINDS + LACKING), kind)
+    older = f.compare("ne", f.and_(tag, i64(1 << UNDER_WAY_BIT)), i64(0))
+    now = f.compare("ne", f.and_(f.parameter("flags"), i32(UNDER_WAY)), i32(0))
+    space = f.select(in_lds, i32(RACE_KINDS + 1), i32(RACE_KINDS))
+    kind = f.select(older, f.add(space, i32(OLDER_UNDER_WAY)), kind)
+    return f.select(now, f.add(space, i32(UNDER_WAY_NOW)), kind)
 
 
 def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:

@@ -7,6 +7,7 @@ from amdjit.emulator.checks.race.layout import (
     MAYBE_ATOMIC,
     READS_ONLY,
     SCOPE_BITS,
+    UNDER_WAY,
     Group,
     Plane,
     Race,
@@ -58,8 +59,9 @@ class TagAccess:
         head = function.or_(function.shift("shl", self.mine, 32), function.shift("shl", known, 16))
         base = function.offset(function.parameter("context"), Context.LANE_BASE * FIELD_BYTES)
         half = function.shift("shl", function.load("i64", base, 8), 10)
-        maybe = function.and_(function.resize(function.parameter("flags"), 64), i64(MAYBE_ATOMIC))
-        kind_bits = function.or_(function.shift("shl", scope, 4), function.shift("shl", maybe, 3))
+        flags = function.resize(function.parameter("flags"), 64)
+        others = function.and_(flags, i64(MAYBE_ATOMIC | UNDER_WAY))
+        kind_bits = function.or_(function.shift("shl", scope, 4), function.shift("shl", others, 3))
         self.tag = function.or_(function.or_(head, half), kind_bits)
         self.wide = function.load(V64, function.parameter("addresses"), 64)
 
