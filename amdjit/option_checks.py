@@ -125,6 +125,7 @@ def _check_language_options(options: Any) -> None:
         "debug_variables",
         "warnings",
         "exact_lines",
+        "local_checks",
     ):
         if type(getattr(options, name)) is not bool:
             raise OptionError(f"{name}={getattr(options, name)!r}: give True or False")

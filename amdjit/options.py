@@ -87,6 +87,8 @@ class CompileOptions:
     exact_lines: give each memory access its own line in the code object. LLVM gives all accesses of
     a clause (`s_clause`) the line of the first, so no clauses are made. Fences, which may become no
     instruction, are marked by an `s_nop`. Launches with checks turn this on.
+    local_checks: test the run-time indices of local arrays and of vectors, for the emulator, which
+    reports those outside: launches with checks turn this on.
     typing: "amdjit" or "numba", by whose rules literals, Python's numbers and operators get their
     types; Numba's are i64 and f64.
     """
@@ -113,6 +115,7 @@ class CompileOptions:
     warnings: bool = True
     sanitize: tuple[str, ...] = ()
     exact_lines: bool = False
+    local_checks: bool = False
     typing: str = "amdjit"
 
     def __post_init__(self) -> None:
