@@ -50,7 +50,7 @@ _ORDERING = re.compile(
 _RELEASES = re.compile(r" (?:release|acq_rel|seq_cst)\b")
 # What waits for stores without a fence: assembly, and waits that do not belong to one.
 _WAITS_ITSELF = re.compile(
-    r" asm sideeffect |@llvm\.amdgcn\.s\.waitcnt\(|"
+    r' asm [^\n"]*"[^"]*s_wait|@llvm\.amdgcn\.s\.waitcnt\(|'
     r"^(?!  fence )[^\n]*\n[^\n]*call void @llvm\.amdgcn\.s\.wait\.storecnt\(",
     re.MULTILINE,
 )
@@ -74,9 +74,7 @@ def mark_atomic_accesses(llvm_text: str) -> str:
 def mark_fences(llvm_text: str) -> str:
     """Return the IR of a checked kernel with a mark before each fence, barrier of a wave and
     releasing atomic; without any if its stores are also released by other means."""
-    if _CHECKED not in llvm_text:
-        return llvm_text
-    if _WAITS_ITSELF.search(llvm_text) or not _ORDERING.search(llvm_text):
+    if _CHECKED not in llvm_text or _WAITS_ITSELF.search(llvm_text):
         return llvm_text
     text = _ORDERING.sub(_with_mark, llvm_text)
     text = _KERNEL.sub(lambda found: found[0] + _NOP.format(FENCES_MARKED), text)

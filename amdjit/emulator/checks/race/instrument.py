@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from amdjit.abi.atomic_marks import FENCES_MARKED, RELEASE_MARK
+from amdjit.abi.atomic_marks import FENCE_MARK, FENCES_MARKED, RELEASE_MARK
 from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.analysis.kernel_code import PLAIN
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
@@ -50,6 +50,7 @@ class RaceInstrument(Instrument):
         frame.builder.reserve(_LOWER, f"[{_MOST_KEPT} x [{_LOWER_BYTES} x i8]]")
 
     def __init__(self) -> None:
+        self._by_lane = False
         self._split: frozenset[int] = frozenset()
         self._guesses: dict[int, int] = {}
         self._hides_atomic_stores = False
@@ -98,6 +99,12 @@ class RaceInstrument(Instrument):
         event = self._fence(instruction)
         if event is not None:
             frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", event)])
+
+        if self._orders_lanes(instruction):
+            frame.native_void("aj_race_lane_order", [CONTEXT])
+
+    def _orders_lanes(self, instruction: Instruction) -> bool:
+        return False
 
     def _fence(self, instruction: Instruction) -> Fence | None:
         cache = instruction.traits.cache
@@ -150,7 +157,7 @@ class RaceInstrument(Instrument):
         if guess is not None:
             kind, flags = AccessKind.ATOMIC, (DEVICE_SCOPE if lds else guess) | READS_ONLY
         plain = access.space == "k" and guess is None
-        symbol = "aj_race_scalar" if plain else (lds_symbol if lds else global_symbol)(kind)
+        symbol = "aj_race_scalar" if plain else _noting(kind, lds, self._by_lane)
         site = frame.sites.add(instruction.pc)
         size = constant("i32", access.size)
         arguments = [frame.lane_context, site, _ADDRESSES, lanes, size]
@@ -191,6 +198,26 @@ class RaceInstrument(Instrument):
             lower = [place, self._kept[number], b.offset(place, _LOWER_VALUES)]
             kind = constant("i64", int(lds))
             frame.native_void("aj_lane_conflicts_across", [*arguments, kind, _VALUES, *lower])
+
+
+class LaneRaceInstrument(RaceInstrument):
+    """Compares the lanes of each wave, too, in code that says where its fences are: many barriers
+    of a wave become no instruction."""
+
+    name: ClassVar[str] = "race lanes"
+
+    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
+        """Find out whether the code says it."""
+        super().begin_function(graph, full_waves, wave_size)
+        self._by_lane = self._marks_fences
+
+    def _orders_lanes(self, instruction: Instruction) -> bool:
+        marks = (FENCE_MARK, RELEASE_MARK)
+        return self._by_lane and any(is_mark(instruction, mark) for mark in marks)
+
+
+def _noting(kind: AccessKind, lds: bool, by_lane: bool) -> str:
+    return lds_symbol(kind, by_lane) if lds else global_symbol(kind, by_lane)
 
 
 def _count(frame: Frame, instruction: Instruction) -> None:

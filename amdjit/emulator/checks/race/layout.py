@@ -71,6 +71,7 @@ class Wave(IntEnum):
     interval before it signalled the workgroup's barrier, if it has accesses between the signal and
     the wait; else 0. ISSUED, LANDED: how many instructions on each of two wait counters; KEPT: the
     accesses in the ring at the group's UNDER_WAY; SIGNALS: of barriers (`under_way.py`).
+    ORDERED: the interval that began when something last ordered the wave's lanes.
     """
 
     EPOCH = 0
@@ -87,7 +88,8 @@ class Wave(IntEnum):
     LANDED = 12
     KEPT = 14
     SIGNALS = 15
-    FIELDS = 16
+    ORDERED = 16
+    FIELDS = 24
 
 
 class Summary(IntEnum):

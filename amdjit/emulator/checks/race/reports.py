@@ -36,7 +36,11 @@ def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     place = facts.lds_place(row.address) if in_lds else facts.place(row)
     where = place.text if place else f"LDS byte {row.address}" if in_lds else f"{row.address:#x}"
     block = facts.block(row[Report.OTHER_GROUP])
-    kind, message, other, remedy = _words(number, where, block == row.block())
+    same_block = block == row.block()
+    if same_block and row[Report.OTHER_WAVE] == row[Report.WAVE] and number < LACKING:
+        kind, message, other, remedy = _between_lanes(number, where)
+    else:
+        kind, message, other, remedy = _words(number, where, same_block)
     thread = facts.thread(row[Report.OTHER_WAVE], row[Report.OTHER_LANE])
     origin = Origin(other, *facts.line(row[Report.OTHER_SITE]), block, thread)
     severity = "warning" if kind == "lanes" else "error"
@@ -90,6 +94,18 @@ def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, st
         f"{first} of {where} races with {article} {second} by {who}",
         f"the {second}",
         remedy,
+    )
+
+
+def _between_lanes(number: int, where: str) -> tuple[str, str, str, str]:
+    first, second = _WORDS[AccessKind(number % 9 // 3)], _WORDS[AccessKind(number % 3)]
+    article = "an" if second.startswith("a") else "a"
+    return (
+        "wave",
+        f"{first} of {where} races with {article} {second} by another lane of the wave",
+        f"the {second}",
+        "put `wave_barrier()` between them (`syncwarp()` in Numba's dialect), or `syncthreads()`: "
+        "without it, the compiler may move one past the other",
     )
 
 

@@ -16,8 +16,9 @@ from amdjit.emulator.checks.race.layout import (
     Group,
     Plane,
     Race,
+    Wave,
 )
-from amdjit.emulator.checks.race.tags import OPERATIONS
+from amdjit.emulator.checks.race.tags import OPERATIONS, dword_symbol
 from amdjit.emulator.checks.race.time import get, get_entry, group_of, race_pointer
 from amdjit.emulator.host.builder import NULL, Value, constant
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
@@ -48,18 +49,20 @@ _THEIRS = {
 }
 
 
-def dword_text(attributes: str) -> str:
+def dword_text(by_lane: bool, attributes: str) -> str:
     """Return `aj_race_dword`: look at all tags of a dword closely, and report what is not
     ordered."""
-    f = NativeFunction("aj_race_dword", "void", _DWORD)
+    f = NativeFunction(dword_symbol(by_lane), "void", _DWORD)
     other = f.allocate("[4 x i64]", 8)
     for plane, theirs in _THEIRS.items():
-        _look_at(f, plane, theirs, other)
+        _look_at(f, plane, theirs, other, by_lane)
     f.give()
     return f.text(f"noinline cold {attributes}")
 
 
-def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) -> None:
+def _look_at(
+    f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value, by_lane: bool
+) -> None:
     dword = f.shift("lshr", f.sub(f.parameter("address"), f.parameter("start")), 2)
     place = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(plane)))
     tag = get_entry(f, place, dword)
@@ -71,7 +74,10 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
         load = i64(int(theirs is AccessKind.LOAD))
         arguments = [f.parameter("context"), f.parameter("row"), tag, load, f.parameter("lds")]
         verdict = f.call("aj_race_ordered", "i32", arguments)
-        with f.if_(f.compare("ne", verdict, i32(1))):
+        bad = f.compare("ne", verdict, i32(1))
+        if by_lane:
+            bad = f.or_(bad, _is_unordered_lane(f, tag))
+        with f.if_(bad):
             _describe(f, tag, other)
             kind = _kind(f, theirs, verdict, tag)
             address, size = f.parameter("address"), f.parameter("size")
@@ -121,6 +127,25 @@ def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
     enough = f.or_(f.compare("uge", least, i64(DEVICE_SCOPE)), in_lds)
     same = f.compare("eq", _group_of(f, tag), get(f, group_of(f, f.parameter("row")), Group.NUMBER))
     return f.not_(f.or_(load, f.and_(atomic, f.or_(enough, same))))
+
+
+def _is_unordered_lane(f: NativeFunction, tag: Value) -> Value:
+    """Return whether a tag is of another instruction in another lane of the wave, and nothing has
+    ordered the wave's lanes since."""
+    row = f.parameter("row")
+    mine = f.or_(
+        f.shift("shl", get(f, group_of(f, row), Group.NUMBER), 6), get(f, row, Wave.NUMBER)
+    )
+    since = f.compare("uge", f.shift("lshr", tag, 32), get(f, row, Wave.ORDERED))
+    lane = f.add(f.parameter("lane"), f.context(Context.LANE_BASE))
+    site = f.resize(f.parameter("site"), 64)
+    tests = (
+        f.compare("eq", _owner_of(f, tag), mine),
+        since,
+        f.compare("ne", f.mask(f.shift("lshr", tag, 10), 6), lane),
+        f.compare("ne", f.mask(f.shift("lshr", tag, 16), 16), site),
+    )
+    return f.and_(f.and_(tests[0], tests[1]), f.and_(tests[2], tests[3]))
 
 
 def _is_maybe(f: NativeFunction, tag: Value) -> Value:
@@ -198,20 +223,20 @@ ACCESS_PARAMETERS = [
 ]
 
 
-def global_symbol(kind: AccessKind) -> str:
+def global_symbol(kind: AccessKind, by_lane: bool = False) -> str:
     """Return the name of `global_text`'s function."""
-    return f"aj_race_global_{OPERATIONS[kind]}"
+    return f"aj_race_{'lanes_' * by_lane}global_{OPERATIONS[kind]}"
 
 
-def lds_symbol(kind: AccessKind) -> str:
+def lds_symbol(kind: AccessKind, by_lane: bool = False) -> str:
     """Return the name of `lds_text`'s function."""
-    return f"aj_race_lds_{OPERATIONS[kind]}"
+    return f"aj_race_{'lanes_' * by_lane}lds_{OPERATIONS[kind]}"
 
 
-def global_text(kind: AccessKind, attributes: str) -> str:
+def global_text(kind: AccessKind, by_lane: bool, attributes: str) -> str:
     """Return `aj_race_global_load` and so on: an access of global memory, one allocation at a
     time."""
-    f = NativeFunction(global_symbol(kind), "void", ACCESS_PARAMETERS)
+    f = NativeFunction(global_symbol(kind, by_lane), "void", ACCESS_PARAMETERS)
     row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
     race = race_pointer(f)
     wide = f.load(V64, f.parameter("addresses"), 64)
@@ -226,7 +251,7 @@ def global_text(kind: AccessKind, attributes: str) -> str:
             shadow = f.load("ptr", f.offset(cache, 16), 8)
             with f.if_(f.compare("ne", shadow, NULL)):
                 plane = f.load("i64", f.offset(cache, 24), 8)
-                _process(f, kind, row, here, (start, shadow, plane, i64(0)))
+                _process(f, kind, by_lane, row, here, (start, shadow, plane, i64(0)))
             each.again(left=f.and_(each.left, f.not_(here)))
         lane = f.resize(f.intrinsic("cttz", each.left, flags=[constant("i1", 1)]), 64)
         found = f.call("aj_race_find", "i32", [race, cache, f.extract(wide, lane)])
@@ -238,13 +263,18 @@ def global_text(kind: AccessKind, attributes: str) -> str:
 
 
 def _process(
-    f: NativeFunction, kind: AccessKind, row: Value, lanes: Value, memory: tuple[Value, ...]
+    f: NativeFunction,
+    kind: AccessKind,
+    by_lane: bool,
+    row: Value,
+    lanes: Value,
+    memory: tuple[Value, ...],
 ) -> None:
     """Compare the access of some lanes with the shadow. memory: its start, shadow, bytes of a
     plane, and LDS or 0."""
     before = [f.parameter("context"), f.parameter("site"), row, f.parameter("addresses"), lanes]
     before += [f.parameter("size"), f.parameter("flags")]
-    f.call_void(process_symbol(kind), [*before, *memory, f.parameter("stored")])
+    f.call_void(process_symbol(kind, by_lane), [*before, *memory, f.parameter("stored")])
 
 
 def find_text(attributes: str) -> str:
@@ -270,9 +300,9 @@ def find_text(attributes: str) -> str:
     return f.text(f"noinline cold {attributes}")
 
 
-def lds_text(kind: AccessKind, attributes: str) -> str:
+def lds_text(kind: AccessKind, by_lane: bool, attributes: str) -> str:
     """Return `aj_race_lds_load` and so on: an access of LDS, without the lanes outside of it."""
-    f = NativeFunction(lds_symbol(kind), "void", ACCESS_PARAMETERS)
+    f = NativeFunction(lds_symbol(kind, by_lane), "void", ACCESS_PARAMETERS)
     row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
     race = race_pointer(f)
     wide = f.load(V64, f.parameter("addresses"), 64)
@@ -282,6 +312,6 @@ def lds_text(kind: AccessKind, attributes: str) -> str:
     with f.if_(f.compare("ne", lanes, i32(0))):
         shadow = get(f, group_of(f, row), Group.LDS_SHADOW, "ptr")
         memory = (i64(0), shadow, get(f, race, Race.LDS_PLANE), f.context(Context.LDS))
-        _process(f, kind, row, lanes, memory)
+        _process(f, kind, by_lane, row, lanes, memory)
     f.give()
     return f.text(attributes)

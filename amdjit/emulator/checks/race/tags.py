@@ -34,12 +34,18 @@ RIVALS = {
 }
 
 
+def dword_symbol(by_lane: bool) -> str:
+    """Return the name of the function that looks at all tags of a dword closely."""
+    return f"aj_race_{'lanes_' * by_lane}dword"
+
+
 class TagAccess:
     """An access in one shadow: its own tag, and the tags that matter to it."""
 
-    def __init__(self, function: NativeFunction, kind: AccessKind) -> None:
+    def __init__(self, function: NativeFunction, kind: AccessKind, by_lane: bool = False) -> None:
         self.f = function
         self.kind = kind
+        self.by_lane = by_lane
         self.race = race_pointer(function)
         row = function.parameter("row")
         self.mine = get(function, row, Wave.INTERVAL)
@@ -122,6 +128,9 @@ class TagAccess:
         bound = self.clean if plane is Plane.WRITER else self.barrier
         since = f.compare("ugt", interval, all_lanes(bound))
         found = f.and_(f.or_(elsewhere, since), f.compare("ne", interval, all_lanes(self.mine)))
+        if self.by_lane:
+            ordered = get(f, f.parameter("row"), Wave.ORDERED)
+            found = f.or_(found, f.compare("uge", interval, all_lanes(ordered)))
         if self.kind is AccessKind.ATOMIC and plane is Plane.ATOMIC:
             found = f.and_(found, self._narrow(tags, lanes))
         return found
@@ -151,7 +160,7 @@ class TagAccess:
         f = self.f
         names = ("context", "site", "row", "flags", "start", "shadow", "plane", "lds", "size")
         common = [f.parameter(name) for name in names]
-        f.call_void("aj_race_dword", [*common, i32(self.kind), address, lane, mask, value])
+        f.call_void(dword_symbol(self.by_lane), [*common, i32(self.kind), address, lane, mask, value])
 
     def mark_dirty(self) -> None:
         """A store to global memory is in flight until the wave waits for it."""

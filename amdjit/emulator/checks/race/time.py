@@ -139,7 +139,7 @@ def epoch_text(attributes: str) -> str:
     put(function, row, Wave.GROUP, group)
     put_greater(function, row, Wave.SEEN, get(function, group, Group.SEEN))
     put_greater(function, row, Wave.SEEN_AGENT, get(function, group, Group.SEEN_AGENT))
-    next_interval(function, race, row)
+    put(function, row, Wave.ORDERED, next_interval(function, race, row))
     function.give()
     return function.text(f"noinline {attributes}")
 
@@ -254,6 +254,16 @@ def fence_text(attributes: str) -> str:
         place = f.and_(group, get(f, race, Race.TABLE_MASK))
         horizons = get(f, race, Race.RELEASED_HORIZONS, "ptr")
         f.store(get(f, home, Group.BARRIER), entry_of(f, horizons, place), 8)
+    f.give()
+    return f.text(attributes)
+
+
+def lane_order_text(attributes: str) -> str:
+    """Return `aj_race_lane_order(context)`: something orders the lanes of the wave."""
+    f = NativeFunction("aj_race_lane_order", "void", [("ptr", "context")])
+    race = race_pointer(f)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    put(f, row, Wave.ORDERED, next_interval(f, race, row))
     f.give()
     return f.text(attributes)
 
