@@ -22,8 +22,8 @@ from amdjit.target import DEFAULT_TARGET, Target
 
 __all__ = [
     "FAST_MATH_FLAGS",
-    "MATRIX_ARITHMETICS",
     "LANES_CHECK",
+    "MATRIX_ARITHMETICS",
     "SANITIZER_CHECKS",
     "CompileOptions",
     "Environment",

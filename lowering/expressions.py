@@ -20,6 +20,7 @@ from amdjit.lowering.conversions import bitcast, convert
 from amdjit.lowering.emit_context import implicit_argument
 from amdjit.lowering.indexing import split_constant
 from amdjit.lowering.intrinsics import Argument, call_intrinsic
+from amdjit.lowering.local_indices import guarded_indices, guarded_position
 from amdjit.lowering.memory import (
     Index,
     allocate,
@@ -31,7 +32,6 @@ from amdjit.lowering.memory import (
     stride_of,
     view,
 )
-from amdjit.lowering.local_indices import guarded_indices, guarded_position
 from amdjit.lowering.reports import calls_to_callee, check_index
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
@@ -85,9 +85,7 @@ def address(
     if array.type.address_space is AddressSpace.PRIVATE and state.module.options.local_checks:
         known = [_index(state, index) for index in indices]
         width = 1 if isinstance(node, (tree.AddressOf, RecordView)) else node.width
-        return element_address(
-            state.builder, array, guarded_indices(state, array, known, width)
-        )
+        return element_address(state.builder, array, guarded_indices(state, array, known, width))
     if array.type.layout is Layout.STRIDED:
         return element_address(state.builder, array, [_index(state, index) for index in indices])
     if isinstance(node.array, Based):

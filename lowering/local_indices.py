@@ -18,7 +18,7 @@ from amdjit.lowering.abi import ArrayValue
 from amdjit.lowering.conversions import resize
 from amdjit.lowering.state import FunctionState
 from amdjit.lowering.types import I8, I32, I64, PRIVATE_SPACE, constant_value, literal
-from amdjit.types import Scalar
+from amdjit.types import Scalar, Type
 
 __all__ = ["guarded_indices", "guarded_position"]
 
@@ -43,8 +43,9 @@ def guarded_indices(
     return found
 
 
-def guarded_position(state: FunctionState, value: Any, scalar: Scalar, count: int) -> Any:
+def guarded_position(state: FunctionState, value: Any, scalar: Type, count: int) -> Any:
     """Return the index of a vector's element, 0 where it is outside."""
+    assert isinstance(scalar, Scalar)
     if not state.module.options.local_checks:
         return value
     return _guarded(state, value, scalar, literal(I64, count))

@@ -1,5 +1,5 @@
-"""How code with the option `local_checks` tells the emulator of an index outside of a local array or
-of a vector, which may be in registers.
+"""How code with the option `local_checks` tells the emulator of an index outside of a local array
+or of a vector, which may be in registers.
 
 It loads a byte of private memory that no work-item has: at `OUTSIDE`, plus the index.
 """

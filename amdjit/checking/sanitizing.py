@@ -23,12 +23,13 @@ __all__ = ["ACTIVE", "is_on", "sanitize"]
 class sanitize:  # noqa: N801
     """Check the launches of a `with` block: memory, race, init, sync; all of them if none is named.
 
-    lanes: also find races between the lanes of a wave, as the name "lanes" does. limit: the most reports of one launch (20). raises: whether a launch with errors raises
-    `amdjit.SanitizerError` at its end and warnings are given as `amdjit.SanitizerWarning`; False
-    only collects. json: a file to which each report is appended, one object per line. `reports`
-    holds what was found so far, and after the block also memory that was not freed. Blocks nest:
-    their checks add up, and the innermost block that sets another option decides it. OptionError
-    for an unknown check. A launch on a device other than the emulator raises LaunchError.
+    lanes: also find races between the lanes of a wave, as the name "lanes" does. limit: the most
+    reports of one launch (20). raises: whether a launch with errors raises `amdjit.SanitizerError`
+    at its end and warnings are given as `amdjit.SanitizerWarning`; False only collects. json: a
+    file to which each report is appended, one object per line. `reports` holds what was found so
+    far, and after the block also memory that was not freed. Blocks nest: their checks add up, and
+    the innermost block that sets another option decides it. OptionError for an unknown check. A
+    launch on a device other than the emulator raises LaunchError.
     """
 
     def __init__(

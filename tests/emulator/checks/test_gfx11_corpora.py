@@ -40,7 +40,8 @@ OF_GFX12 = {
     "transposing_load_of_half_a_wave",
 }
 # What gfx11's machine code does not show: which stores are atomic, and the scope of an atomic
-# operation, which runs in L2, for all of the device, whatever its scope is. The compiler's marks do.
+# operation, which runs in L2, for all of the device, whatever its scope is. The compiler's marks
+# do.
 MARKED = {"atomic_and_plain_store", "workgroup_scope_between_groups"}
 
 

@@ -46,8 +46,8 @@ ORDERED = {
     "resets_a_counter_too_soon",
     "one_wave_writes_for_all",
 }
-# What is right on CDNA: the waves of a workgroup share a cache, which keeps their accesses of global
-# memory in order (LLVM AMDGPU guide, "Memory Model gfx942").
+# What is right on CDNA: the waves of a workgroup share a cache, which keeps their accesses of
+# global memory in order (LLVM AMDGPU guide, "Memory Model gfx942").
 HARMLESS = {"lds_barrier_for_global_memory"}
 # What the machine code does not show, but the compiler's marks do: which stores are atomic, the
 # scope of an atomic operation, and what a wait for what an atomic returns releases.

@@ -48,9 +48,7 @@ class RaceCheck(Check):
         if self._launch is not None:
             self._launch.end()
 
-    def report(
-        self, row: Row, rows: Sequence[Row], facts: LaunchFacts
-    ) -> SanitizerReport | None:
+    def report(self, row: Row, rows: Sequence[Row], facts: LaunchFacts) -> SanitizerReport | None:
         """Return the report of a race; None if both stores turned out to be atomic."""
         assert self._launch is not None
         if is_forgiven(row) and self._launch.was_atomic(row.address):

@@ -164,9 +164,7 @@ class RaceInstrument(Instrument):
         frame.native_void(symbol, [*arguments, constant("i32", flags), values])
         if instruction.pc in self._under_way:
             more = [constant("i32", int(not lds)), constant("i32", what_of(kind, lds))]
-            frame.native_void(
-                "aj_race_keep", [*arguments, constant("i32", flags), values, *more]
-            )
+            frame.native_void("aj_race_keep", [*arguments, constant("i32", flags), values, *more])
         if kind is AccessKind.STORE and frame.registers.halves == 2:
             self._compare_halves(frame, access.values, addresses, lds, arguments)
 

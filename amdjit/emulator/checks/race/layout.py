@@ -45,7 +45,8 @@ class Group(IntEnum):
     START: its first interval. OWN_START: the interval from which on all are its own, as they are if
     workgroups run one after the other. BARRIER: the last interval before its last barrier; CLEAN:
     the same for the last barrier at which no wave had stores in flight. SEEN, SEEN_AGENT: what
-    all its waves have seen and acquired of other groups. CLOCKS: what named barriers have ordered (`barriers.py`).
+    all its waves have seen and acquired of other groups. CLOCKS: what named barriers have ordered
+    (`barriers.py`). UNDER_WAY: accesses that may be under way at a barrier (`under_way.py`).
     """
 
     NUMBER = 0

@@ -150,9 +150,7 @@ class RaceLaunch:
             Race.GRID_X: geometry.grid[0],
             Race.GRID_Y: geometry.grid[1],
         }
-        values.update(
-            zip(_TABLES, _addresses(self._tables), strict=True)
-        )
+        values.update(zip(_TABLES, _addresses(self._tables), strict=True))
         for field, value in values.items():
             self._fields[field] = value
 

@@ -111,12 +111,11 @@ def _between_lanes(number: int, where: str) -> tuple[str, str, str, str]:
 
 def _under_way(number: int, where: str) -> tuple[str, str, str, str]:
     what = "it" if number < UNDER_WAY_NOW else "this access"
+    who, barrier = "another wave of the workgroup", "the barrier between them does not wait for it"
     message = (
-        f"access to {where} while one by another wave of the workgroup may still be under way: the "
-        "barrier between them does not wait for it"
+        f"access to {where} while one by {who} may still be under way: {barrier}"
         if number < UNDER_WAY_NOW
-        else f"access to {where} may still be under way when another wave of the workgroup accesses "
-        "it: the barrier between them does not wait"
+        else f"access to {where} may still be under way when {who} accesses it: {barrier}"
     )
     return (
         "wait",

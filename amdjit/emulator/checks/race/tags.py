@@ -160,7 +160,9 @@ class TagAccess:
         f = self.f
         names = ("context", "site", "row", "flags", "start", "shadow", "plane", "lds", "size")
         common = [f.parameter(name) for name in names]
-        f.call_void(dword_symbol(self.by_lane), [*common, i32(self.kind), address, lane, mask, value])
+        f.call_void(
+            dword_symbol(self.by_lane), [*common, i32(self.kind), address, lane, mask, value]
+        )
 
     def mark_dirty(self) -> None:
         """A store to global memory is in flight until the wave waits for it."""

@@ -209,9 +209,7 @@ def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value
         dirty = function.or_(each.dirty, get(function, row, Wave.DIRTY))
         number = function.add(each.number, i64(1))
         more = function.compare("ult", number, count)
-        each.again_if(
-            more, number=number, seen=seen, acquired=acquired, dirty=dirty, bound=bound
-        )
+        each.again_if(more, number=number, seen=seen, acquired=acquired, dirty=dirty, bound=bound)
     put_greater(function, group, Group.SEEN, seen)
     put_greater(function, group, Group.SEEN_AGENT, acquired)
     waits = function.and_(dirty, get(function, race, Race.WGP))

@@ -67,9 +67,9 @@ def _counters(
         return
     if access.space in (Space.LDS, Space.FLAT):
         yield counts[-1]
-    if access.space in (Space.GLOBAL, Space.FLAT) and access.kind is MemoryKind.LOAD:
-        if splits_workgroups:
-            yield counts[0]
+    is_load = access.kind is MemoryKind.LOAD
+    if splits_workgroups and is_load and access.space in (Space.GLOBAL, Space.FLAT):
+        yield counts[0]
 
 
 def _merge(states: dict[int, _Ages], target: int, new: _Ages) -> bool:
