@@ -13,8 +13,10 @@ class Race(IntEnum):
     SHADOWS: rows of each allocation's start, end and shadow. SITES: the row last used at each site.
     FIRST: the launch's first interval. FENCES, ATOMICS: when each wave last waited for its stores,
     and last did an atomic; HORIZONS: each group's last barrier before its last atomic, and
-    RELEASED_HORIZONS: that before one of its waves last released to the device; RELEASES: when each
-    wave did. GROUPS: the resident workgroups, by slot. INTERLEAVED: whether there are several.
+    RELEASES: when each wave last released to the device before an atomic of its own, or, with a
+    barrier in between, of another wave; PASSED: when it last did before a barrier; and
+    RELEASED_HORIZONS: each group's last barrier before a release and an atomic after it. GROUPS:
+    the resident workgroups, by slot. INTERLEAVED: whether there are several.
     """
 
     TIME = 0
@@ -36,6 +38,7 @@ class Race(IntEnum):
     GRID_Y = 16
     RELEASES = 17
     RELEASED_HORIZONS = 18
+    PASSED = 19
     FIELDS = 24
 
 
@@ -46,7 +49,7 @@ class Group(IntEnum):
     workgroups run one after the other. BARRIER: the last interval before its last barrier; CLEAN:
     the same for the last barrier at which no wave had stores in flight. SEEN, SEEN_AGENT: what
     all its waves have seen and acquired of other groups. CLOCKS: what named barriers have ordered
-    (`barriers.py`). UNDER_WAY: accesses that may be under way at a barrier (`under_way.py`).
+    (`barriers.py`). HORIZON: the last barrier before a release that came before BARRIER. UNDER_WAY: accesses that may be under way at a barrier (`under_way.py`).
     """
 
     NUMBER = 0
@@ -61,6 +64,7 @@ class Group(IntEnum):
     CLOCKS = 9
     SEEN_AGENT = 10
     UNDER_WAY = 11
+    HORIZON = 12
     FIELDS = 16
 
 
@@ -72,7 +76,8 @@ class Wave(IntEnum):
     interval before it signalled the workgroup's barrier, if it has accesses between the signal and
     the wait; else 0. ISSUED, LANDED: how many instructions on each of two wait counters; KEPT: the
     accesses in the ring at the group's UNDER_WAY; SIGNALS: of barriers (`under_way.py`).
-    ORDERED: the interval that began when something last ordered the wave's lanes.
+    ORDERED: the interval that began when something last ordered the wave's lanes. RELEASE, HORIZON:
+    when it last released to the device, and the group's last barrier before that.
     """
 
     EPOCH = 0
@@ -90,6 +95,8 @@ class Wave(IntEnum):
     KEPT = 14
     SIGNALS = 15
     ORDERED = 16
+    RELEASE = 17
+    HORIZON = 18
     FIELDS = 24
 
 

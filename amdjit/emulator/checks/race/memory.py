@@ -36,7 +36,14 @@ _MOST_TABLE = 1 << 22
 _MOST_SHADOWED = 4 << 30
 _SLACK = 16
 _ALIGNMENT = 64  # of the vectors in a record
-_TABLES = (Race.FENCES, Race.RELEASES, Race.ATOMICS, Race.HORIZONS, Race.RELEASED_HORIZONS)
+_TABLES = (
+    Race.FENCES,
+    Race.ATOMICS,
+    Race.HORIZONS,
+    Race.RELEASES,
+    Race.PASSED,
+    Race.RELEASED_HORIZONS,
+)
 _MOST_IDLE = 512 << 20
 
 

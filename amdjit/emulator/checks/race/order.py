@@ -101,7 +101,12 @@ def _between_groups(
     release = get_entry(function, get(function, race, Race.RELEASES, "ptr"), index)
     horizons = get(function, race, Race.RELEASED_HORIZONS, "ptr")
     passed_on = function.compare("ule", then, get_entry(function, horizons, place))
-    fenced = function.or_(function.compare("ugt", release, then), passed_on)
+    # Released before a barrier, after which an atomic of another wave came.
+    passed = get_entry(function, get(function, race, Race.PASSED, "ptr"), index)
+    after = function.and_(
+        function.compare("ugt", passed, then), function.compare("ule", passed, horizon)
+    )
+    fenced = function.or_(function.compare("ugt", release, then), function.or_(passed_on, after))
     released = function.select(is_load, shown, fenced)
     seen = function.compare("ugt", get(function, row, Wave.SEEN_AGENT), then)
     function.give(function.resize(function.and_(released, seen), 32))

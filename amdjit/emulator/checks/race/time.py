@@ -173,6 +173,7 @@ def _begin_group(
     put(function, group, Group.CLEAN, time)
     put(function, group, Group.SEEN, i64(0))
     put(function, group, Group.SEEN_AGENT, i64(0))
+    put(function, group, Group.HORIZON, i64(0))
     size = function.mul(get(function, race, Race.WAVE_COUNT), i64(Wave.FIELDS * FIELD_BYTES))
     rows = get(function, group, Group.WAVES, "ptr")
     function.line(
@@ -200,6 +201,7 @@ def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value
     start = {"number": i64(0), "seen": i64(0), "acquired": i64(0), "dirty": i64(0), "bound": time}
     with function.loop(**start) as each:
         row = function.offset(rows, function.mul(each.number, i64(Wave.FIELDS * FIELD_BYTES)))
+        _pass_releases(function, race, group, row, each.number)
         split = get(function, row, Wave.SPLIT)
         until = function.select(function.compare("eq", split, i64(0)), time, split)
         bound = function.intrinsic("umin", each.bound, until)
@@ -248,10 +250,8 @@ def fence_text(attributes: str) -> str:
         put(f, row, Wave.DIRTY, i64(0))
         f.store(time, entry_of(f, get(f, race, Race.FENCES, "ptr"), index), 8)
     with f.if_(f.compare("ne", fence, i32(Fence.WAIT))):
-        f.store(time, entry_of(f, get(f, race, Race.RELEASES, "ptr"), index), 8)
-        place = f.and_(group, get(f, race, Race.TABLE_MASK))
-        horizons = get(f, race, Race.RELEASED_HORIZONS, "ptr")
-        f.store(get(f, home, Group.BARRIER), entry_of(f, horizons, place), 8)
+        put(f, row, Wave.RELEASE, time)
+        put(f, row, Wave.HORIZON, get(f, home, Group.BARRIER))
     f.give()
     return f.text(attributes)
 
@@ -298,12 +298,45 @@ def sync_text(attributes: str) -> str:
             f, get(f, race, Race.HORIZONS, "ptr"), f.and_(group, get(f, race, Race.TABLE_MASK))
         )
         f.store(get(f, home, Group.BARRIER), place, 8)
+        _publish(f, race, row, index)
         with f.each_lane(f.parameter("lanes")) as each:
             place = _clock_of(f, clocks, each.lane)
             known = f.and_(f.load("i64", place, 8), i64(-1 << 32))
             f.store(f.or_(known, time), place, 8)
     f.give()
     return f.text(attributes)
+
+
+def _table(f: NativeFunction, race: Value, table: Race, index: Value) -> Value:
+    return entry_of(f, get(f, race, table, "ptr"), index)
+
+
+def _publish(f: NativeFunction, race: Value, row: Value, index: Value) -> None:
+    """An atomic may show others what the wave, or with barriers in between another one, has
+    released before."""
+    home = group_of(f, row)
+    f.store(get(f, row, Wave.RELEASE), _table(f, race, Race.RELEASES, index), 8)
+    horizon = f.intrinsic("umax", get(f, row, Wave.HORIZON), get(f, home, Group.HORIZON))
+    number = f.and_(get(f, home, Group.NUMBER), get(f, race, Race.TABLE_MASK))
+    place = _table(f, race, Race.RELEASED_HORIZONS, number)
+    f.store(f.intrinsic("umax", f.load("i64", place, 8), horizon), place, 8)
+
+
+def _pass_releases(
+    f: NativeFunction, race: Value, group: Value, row: Value, wave: Value
+) -> None:
+    """At a barrier, other waves may from now on show what a wave has released. What they have shown
+    before stays so. wave: its number, which the row of a wave without accesses does not have."""
+    put_greater(f, group, Group.HORIZON, get(f, row, Wave.HORIZON))
+    number = get(f, group, Group.NUMBER)
+    index = table_index(f, race, number, wave)
+    masked = f.and_(number, get(f, race, Race.TABLE_MASK))
+    passed, released = (_table(f, race, table, index) for table in (Race.PASSED, Race.RELEASES))
+    before, known = f.load("i64", passed, 8), f.load("i64", released, 8)
+    shown = f.compare("ule", before, f.load("i64", _table(f, race, Race.HORIZONS, masked), 8))
+    both = f.intrinsic("umax", known, before)
+    f.store(f.select(shown, both, known), released, 8)
+    f.store(get(f, row, Wave.RELEASE), passed, 8)
 
 
 def _clock_of(f: NativeFunction, clocks: Value, lane: Value) -> Value:
