@@ -59,6 +59,8 @@ _CHECKED = '"amdgpu-hard-clause-length-limit"="1"'
 _NOP = "  call void @llvm.amdgcn.s.nop(i16 {})\n"
 _DECLARATION = "declare void @llvm.amdgcn.s.nop(i16)"
 _PLACE = re.compile(r"\bscope: !(\d+)")
+_LINE = re.compile(r"\bline: \d+")
+_NO_LINE = "!DILocation(line: 0,"
 _FILE = re.compile(r"\bfile: !(\d+)")
 
 
@@ -97,6 +99,7 @@ class _Marks:
 
     def __init__(self, llvm_text: str) -> None:
         self._nodes = {int(found[1]): found[2] for found in _NODE.finditer(llvm_text)}
+        self._is_checked = _CHECKED in llvm_text
         self._next = max(self._nodes) + 1
         self._known: dict[str, int] = {}
         self.added: list[str] = []
@@ -114,6 +117,14 @@ class _Marks:
         node = self._nodes[number]
         place = _PLACE.search(node)
         assert place is not None
+        if self._is_checked and node.startswith(_NO_LINE):
+            # Of several lines that became one instruction. Rows without a line may be left out
+            # (LLVM: DwarfDebug::beginInstruction), and the mark with them.
+            line = _LINE.search(self._nodes[int(place[1])])
+            assert line is not None
+            node = node.replace(_NO_LINE, f"!DILocation({line[0]},", 1)
+            place = _PLACE.search(node)
+            assert place is not None
         block = self._block(int(place[1]), scope)
         return self._add(f"{node[: place.start()]}scope: !{block}{node[place.end() :]}")
 

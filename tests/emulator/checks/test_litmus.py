@@ -77,7 +77,8 @@ RUNS = [
 
 
 def source_of(release: str, acquire: str) -> str:
-    fields = {f"{what}_in_{who}": NOTHING for what in ("release", "acquire") for who in ("all", "one")}
+    sides = product(("release", "acquire"), ("all", "one"))
+    fields = {f"{what}_in_{who}": NOTHING for what, who in sides}
     orders = set()
     for what, (place, text, _) in (("release", RELEASES[release]), ("acquire", ACQUIRES[acquire])):
         if place == "order":

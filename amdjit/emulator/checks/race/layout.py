@@ -49,7 +49,8 @@ class Group(IntEnum):
     workgroups run one after the other. BARRIER: the last interval before its last barrier; CLEAN:
     the same for the last barrier at which no wave had stores in flight. SEEN, SEEN_AGENT: what
     all its waves have seen and acquired of other groups. CLOCKS: what named barriers have ordered
-    (`barriers.py`). HORIZON: the last barrier before a release that came before BARRIER. UNDER_WAY: accesses that may be under way at a barrier (`under_way.py`).
+    (`barriers.py`). HORIZON: the last barrier before a release that came before BARRIER. UNDER_WAY:
+    accesses that may be under way at a barrier (`under_way.py`).
     """
 
     NUMBER = 0

@@ -322,9 +322,7 @@ def _publish(f: NativeFunction, race: Value, row: Value, index: Value) -> None:
     f.store(f.intrinsic("umax", f.load("i64", place, 8), horizon), place, 8)
 
 
-def _pass_releases(
-    f: NativeFunction, race: Value, group: Value, row: Value, wave: Value
-) -> None:
+def _pass_releases(f: NativeFunction, race: Value, group: Value, row: Value, wave: Value) -> None:
     """At a barrier, other waves may from now on show what a wave has released. What they have shown
     before stays so. wave: its number, which the row of a wave without accesses does not have."""
     put_greater(f, group, Group.HORIZON, get(f, row, Wave.HORIZON))
