@@ -44,7 +44,7 @@ ACCESSES = {
 ATOMICS = {
     "add": "atomic.add(count, 0, 1)",
     "store": "atomic.store(count, 0, 1)",
-    "load": "x[3 + amdjit.blockIdx.x] = atomic.load(count, 0)",
+    "load": "x[4 + amdjit.blockIdx.x] = atomic.load(count, 0)",
     "swap": "atomic.cas(count, 0, 0, 1)",
     "system": 'atomic.add(count, 0, 1, scope="system")',
 }
