@@ -48,7 +48,7 @@ def timed(out):
 
 
 @pytest.mark.parametrize(
-    "family", ("gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1150", "gfx1201")
+    "family", ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1150", "gfx1201"]
 )
 def test_clocks_are_defined_on_every_family(family: str) -> None:
     def launch() -> None:
