@@ -10,6 +10,7 @@ from amdjit.target import Target, read_target
 
 __all__ = [
     "FAST_MATH_FLAGS",
+    "LANES_CHECK",
     "SANITIZER_CHECKS",
     "OptionError",
     "check_options",
@@ -23,6 +24,8 @@ FAST_MATH_FLAGS = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc")
 
 # What the emulator can check launches for: docs/sanitizer.md.
 SANITIZER_CHECKS = ("memory", "race", "init", "sync")
+# Made only if it is named: races between the lanes of a wave, a part of the race check.
+LANES_CHECK = "lanes"
 
 # Options with two values. typing: whose rules for the types of literals and operators hold.
 _ALTERNATIVES = {
@@ -69,7 +72,9 @@ def named_target(name: str) -> Target:
 
 
 def checked_sanitize(checks: object, what: str) -> tuple[str, ...]:
-    """Return names of checks in the order of the table; OptionError for an unknown one."""
+    """Return names of checks in the order of the table; OptionError for an unknown one. The check
+    of lanes is a part of the race check, and brings it along."""
+    known = (*SANITIZER_CHECKS, LANES_CHECK)
     names = (
         (checks,)
         if isinstance(checks, str)
@@ -77,12 +82,11 @@ def checked_sanitize(checks: object, what: str) -> tuple[str, ...]:
         if isinstance(checks, (tuple, list))
         else None
     )
-    if names is None or not set(names) <= set(SANITIZER_CHECKS):
-        unknown = next((name for name in names or () if name not in SANITIZER_CHECKS), checks)
-        raise OptionError(
-            f"{what}: there is no check {unknown!r}; there are {listed(SANITIZER_CHECKS)}"
-        )
-    return tuple(name for name in SANITIZER_CHECKS if name in names)
+    if names is None or not set(names) <= set(known):
+        unknown = next((name for name in names or () if name not in known), checks)
+        raise OptionError(f"{what}: there is no check {unknown!r}; there are {listed(known)}")
+    wanted = {*names, "race"} if LANES_CHECK in names else set(names)
+    return tuple(name for name in known if name in wanted)
 
 
 def _check_fastmath(fastmath: bool | frozenset[str]) -> None:
@@ -125,6 +129,7 @@ def _check_language_options(options: Any) -> None:
         "debug_variables",
         "warnings",
         "exact_lines",
+        "local_checks",
     ):
         if type(getattr(options, name)) is not bool:
             raise OptionError(f"{name}={getattr(options, name)!r}: give True or False")

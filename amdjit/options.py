@@ -12,6 +12,7 @@ from pathlib import Path
 from amdjit.late_methods import dataclass, field
 from amdjit.option_checks import (
     FAST_MATH_FLAGS,
+    LANES_CHECK,
     SANITIZER_CHECKS,
     OptionError,
     check_options,
@@ -22,6 +23,7 @@ from amdjit.target import DEFAULT_TARGET, Target
 
 __all__ = [
     "FAST_MATH_FLAGS",
+    "LANES_CHECK",
     "MATRIX_ARITHMETICS",
     "SANITIZER_CHECKS",
     "CompileOptions",
@@ -84,10 +86,12 @@ class CompileOptions:
     warnings: warn about what is slow by accident (`amdjit.PerformanceWarning`); AMDJIT_WARNINGS=0
     turns all warnings off.
     sanitize: the checks that the emulator makes in all launches of the kernel, some of
-    SANITIZER_CHECKS (docs/sanitizer.md).
+    SANITIZER_CHECKS and "lanes" (docs/sanitizer.md).
     exact_lines: give each memory access its own line in the code object. LLVM gives all accesses of
-    a clause (`s_clause`) the line of the first, so no clauses are made. Launches with checks turn
-    this on.
+    a clause (`s_clause`) the line of the first, so no clauses are made. Fences, which may become no
+    instruction, are marked by an `s_nop`. Launches with checks turn this on.
+    local_checks: test the run-time indices of local arrays and of vectors, for the emulator, which
+    reports those outside: launches with checks turn this on.
     typing: "amdjit" or "numba", by whose rules literals, Python's numbers and operators get their
     types; Numba's are i64 and f64.
     """
@@ -114,6 +118,7 @@ class CompileOptions:
     warnings: bool = True
     sanitize: tuple[str, ...] = ()
     exact_lines: bool = False
+    local_checks: bool = False
     typing: str = "amdjit"
 
     def __post_init__(self) -> None:

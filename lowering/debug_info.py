@@ -16,6 +16,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from amdjit.abi.atomic_marks import PRODUCER
 from amdjit.diagnostics.span import Span
 
 __all__ = ["DebugInfo", "DebugNode", "FunctionLocations", "quoted"]
@@ -37,7 +38,7 @@ class DebugInfo:
             {
                 "language": ir.DIToken("DW_LANG_Python"),
                 "file": self._file(file),
-                "producer": "amdjit",
+                "producer": PRODUCER,
                 "isOptimized": True,
                 "runtimeVersion": 0,
                 "emissionKind": ir.DIToken("FullDebug" if has_variables else "LineTablesOnly"),

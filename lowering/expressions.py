@@ -20,6 +20,7 @@ from amdjit.lowering.conversions import bitcast, convert
 from amdjit.lowering.emit_context import implicit_argument
 from amdjit.lowering.indexing import split_constant
 from amdjit.lowering.intrinsics import Argument, call_intrinsic
+from amdjit.lowering.local_indices import guarded_indices, guarded_position
 from amdjit.lowering.memory import (
     Index,
     allocate,
@@ -81,6 +82,10 @@ def address(
             1 if isinstance(node, (tree.AddressOf, RecordView)) else node.width,
         )
         return element_address(state.builder, array, known)
+    if array.type.address_space is AddressSpace.PRIVATE and state.module.options.local_checks:
+        known = [_index(state, index) for index in indices]
+        width = 1 if isinstance(node, (tree.AddressOf, RecordView)) else node.width
+        return element_address(state.builder, array, guarded_indices(state, array, known, width))
     if array.type.layout is Layout.STRIDED:
         return element_address(state.builder, array, [_index(state, index) for index in indices])
     if isinstance(node.array, Based):
@@ -190,11 +195,13 @@ def _splat(state: FunctionState, node: tree.Splat) -> Any:
 
 def _extract_element(state: FunctionState, node: tree.ExtractElement) -> Any:
     vector, index = evaluate(state, node.vector), evaluate(state, node.index)
+    index = guarded_position(state, index, node.index.type, vector.type.count)
     return state.builder.extract_element(vector, index)
 
 
 def _insert_element(state: FunctionState, node: tree.InsertElement) -> Any:
     vector, index, value = (evaluate(state, part) for part in (node.vector, node.index, node.value))
+    index = guarded_position(state, index, node.index.type, vector.type.count)
     return state.builder.insert_element(vector, value, index)
 
 

@@ -14,6 +14,7 @@ from functools import cache
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
+from amdjit.backend.atomic_marks import mark_atomic_accesses, mark_fences
 from amdjit.backend.blocks import cut_long_blocks
 from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inline_assembly
 from amdjit.backend.halves_of_ones import keep_halves_of_ones
@@ -61,7 +62,9 @@ def optimise(
             text = place_lds_arrays(str(module), module, machine.target_data)
             text = keep_signs_of_zeros(keep_narrow_loads(text, target), target)
             text = keep_products_in_place(keep_halves_of_ones(text), target)
-            return cut_long_blocks(keep_meeting_values(keep_moved_values(text, target)))
+            text = keep_moved_values(text, target)
+            text = cut_long_blocks(keep_meeting_values(text))
+            return mark_fences(mark_atomic_accesses(text))
 
 
 def _run_pipeline(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from amdjit.options import SANITIZER_CHECKS, OptionError, checked_sanitize
+from amdjit.options import LANES_CHECK, SANITIZER_CHECKS, OptionError, checked_sanitize
 
 if TYPE_CHECKING:
     from amdjit.diagnostics.sanitizer import SanitizerReport
@@ -23,22 +23,25 @@ __all__ = ["ACTIVE", "is_on", "sanitize"]
 class sanitize:  # noqa: N801
     """Check the launches of a `with` block: memory, race, init, sync; all of them if none is named.
 
-    limit: the most reports of one launch (20). raises: whether a launch with errors raises
-    `amdjit.SanitizerError` at its end and warnings are given as `amdjit.SanitizerWarning`; False
-    only collects. json: a file to which each report is appended, one object per line. `reports`
-    holds what was found so far, and after the block also memory that was not freed. Blocks nest:
-    their checks add up, and the innermost block that sets another option decides it. OptionError
-    for an unknown check. A launch on a device other than the emulator raises LaunchError.
+    lanes: also find races between the lanes of a wave, as the name "lanes" does. limit: the most
+    reports of one launch (20). raises: whether a launch with errors raises `amdjit.SanitizerError`
+    at its end and warnings are given as `amdjit.SanitizerWarning`; False only collects. json: a
+    file to which each report is appended, one object per line. `reports` holds what was found so
+    far, and after the block also memory that was not freed. Blocks nest: their checks add up, and
+    the innermost block that sets another option decides it. OptionError for an unknown check. A
+    launch on a device other than the emulator raises LaunchError.
     """
 
     def __init__(
         self,
         *checks: str,
+        lanes: bool = False,
         limit: int | None = None,
         raises: bool | None = None,
         json: str | Path | None = None,
     ) -> None:
-        own = checked_sanitize(checks or SANITIZER_CHECKS, "sanitize")
+        names = checks or SANITIZER_CHECKS
+        own = checked_sanitize((*names, LANES_CHECK) if lanes else names, "sanitize")
         if limit is not None and (type(limit) is not int or limit < 1):
             raise OptionError(f"sanitize: limit={limit!r}: give 1 or more reports")
         self.own_checks = frozenset(own)

@@ -33,18 +33,19 @@ _FIXED_FORMS = {0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8, 0x1E: 16}
 # The sizes of the standard opcodes' operands that LLVM and GCC emit, by opcode (6.2.5.2).
 _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE = 1, 2, 3, 4
 _CONST_ADD_PC, _FIXED_ADVANCE_PC = 8, 9
-_END_SEQUENCE, _SET_ADDRESS = 1, 2
+_END_SEQUENCE, _SET_ADDRESS, _SET_DISCRIMINATOR = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)
 class LineRow:
     """From `address` to the next row's address, the code comes from `file`:`line`; line 0 means no
-    line."""
+    line. discriminator: tells pieces of a line apart."""
 
     address: int
     file: str
     line: int
     ends_sequence: bool = False
+    discriminator: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,21 @@ class LineTable:
 
         Code that belongs to no line (line 0) takes the line before it in the same sequence.
         """
-        index = bisect_right(self._addresses, pc) - 1
+        index = self._index(pc)
         while index >= 0 and not self.rows[index].ends_sequence:
             row = self.rows[index]
             if row.line:
                 return row.file, row.line
             index -= 1
         return None
+
+    def row_of(self, pc: int) -> LineRow | None:
+        """Return the row of the instruction at `pc` itself, None if there is none."""
+        index = self._index(pc)
+        return None if index < 0 or self.rows[index].ends_sequence else self.rows[index]
+
+    def _index(self, pc: int) -> int:
+        return bisect_right(self._addresses, pc) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,7 @@ class _Registers:
     address: int = 0
     file: int = 1
     line: int = 1
+    discriminator: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +298,9 @@ def _emit(
 ) -> None:
     index = registers.file - unit.first_file
     name = unit.files[index] if 0 <= index < len(unit.files) else ""
-    rows.append(LineRow(registers.address, name, registers.line, ends_sequence))
+    found = registers.discriminator
+    rows.append(LineRow(registers.address, name, registers.line, ends_sequence, found))
+    registers.discriminator = 0
 
 
 def _advance(unit: _Unit, registers: _Registers, operations: int) -> None:
@@ -310,6 +322,8 @@ def _run_extended(
         return _Registers()
     if operands[:1] == bytes([_SET_ADDRESS]):
         registers.address = int.from_bytes(operands[1:9], "little")
+    if operands[:1] == bytes([_SET_DISCRIMINATOR]):
+        registers.discriminator = BytesReader(operands, 1, len(operands), ".debug_line").uleb()
     return registers
 
 

@@ -115,7 +115,7 @@ class Specialisations:
         if loaded is not None and all(read.is_current() for read in loaded.compiled.reads):
             return loaded
         with self._lock:
-            overrides = {"exact_lines": True} if exact else {}
+            overrides = {"exact_lines": True, "local_checks": True} if exact else {}
             loaded = _load(device, self._for_device(device.target, arguments, overrides))
             self._loaded.setdefault(device, {})[arguments, exact] = loaded
             return loaded

@@ -102,6 +102,7 @@ def test_opcodes_that_llvm_does_not_use_here_do_what_the_standard_says() -> None
         + b"\x01"
         + b"\x09\x20\x00"  # fixed advance by 0x20
         + b"\x05\x03"  # column: ignored
+        + b"\x00\x02\x04\x07"  # discriminator 7, of the next row
         + b"\x02\x02"  # advance pc by 2 instructions
         + bytes([10 + 5 + 14 + 3])  # special: 1 instruction, line 9 - 5 + 8 = 12
         + b"\x00\x01\x01"  # end of sequence
@@ -114,6 +115,7 @@ def test_opcodes_that_llvm_does_not_use_here_do_what_the_standard_says() -> None
         (0x1000 + 68 + 0x20 + 8 + 4, "dir/two.py", 12),
     ]
     assert rows[-1].ends_sequence
+    assert [row.discriminator for row in rows] == [0, 0, 7, 0]
 
 
 @pytest.mark.parametrize(

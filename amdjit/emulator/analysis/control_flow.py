@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from amdjit.emulator.decoder import UndecodableInstruction, decode
 from amdjit.emulator.decoder.instruction import Instruction, Literal
@@ -70,12 +70,16 @@ class Block:
 @dataclass(frozen=True, slots=True)
 class Graph:
     """All reachable blocks by their first pc. indirect_targets: where indirect branches may go.
-    cuts: of the text."""
+    cuts: of the text. marks: what the compiler says of accesses, by pc
+    (`kernel_code.access_marks`). splits_workgroups: the waves of a workgroup may run on two compute
+    units."""
 
     entry: int
     blocks: dict[int, Block]
     indirect_targets: tuple[int, ...]
     cuts: frozenset[int] = frozenset()
+    marks: Mapping[int, int] = field(default_factory=dict)
+    splits_workgroups: bool = False
 
 
 def is_debug_trap(instruction: Instruction) -> bool:

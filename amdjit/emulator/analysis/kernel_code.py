@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from amdjit.code_object import CodeObject, Kernel, Segment
+from collections.abc import Iterator
+
+from amdjit.abi.atomic_marks import PRODUCER, scope_of
+from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Segment
+from amdjit.code_object.debug_info import read_debug_info
 from amdjit.diagnostics.errors import BackendError
-from amdjit.emulator.analysis.control_flow import Text
+from amdjit.emulator.analysis.control_flow import Graph, Text
 from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
 from amdjit.target import EMULATED, nearest_target
 
@@ -46,6 +50,42 @@ def _pointed_at(whole: CodeObject) -> set[int]:
         for each in whole.relocations
         if each.symbol < max(len(symbols), 1)
     }
+
+
+# The mark of an access that is not atomic.
+PLAIN = -1
+
+
+def access_marks(whole: CodeObject, graph: Graph) -> dict[int, int]:
+    """Return the scope of each atomic access by pc, PLAIN for the others; without those of which
+    the debug information says nothing, which are all in other compilers' code."""
+    try:
+        if read_debug_info(whole.elf).producer != PRODUCER:
+            return {}
+        table = whole.line_table
+    except MalformedCodeObject:
+        return {}
+    found = {}
+    for pc in _accesses_apart(graph):
+        row = table.row_of(pc)
+        if row is not None and row.line:
+            scope = scope_of(row.discriminator)
+            found[pc] = PLAIN if scope is None else scope
+    return found
+
+
+def _accesses_apart(graph: Graph) -> Iterator[int]:
+    """Yield the accesses that are in no clause: all of a clause have the line of the first (LLVM:
+    SIInsertHardClauses)."""
+    for block in graph.blocks.values():
+        bundled = 0
+        for instruction in block.instructions:
+            if instruction.traits.operation == "s_clause":
+                bundled = (instruction.immediates["simm16"] & 63) + 1
+            elif bundled:
+                bundled -= 1
+            elif instruction.traits.unit.is_memory:
+                yield instruction.pc
 
 
 def instruction_set_in(whole: CodeObject) -> InstructionSet:

@@ -24,7 +24,7 @@ from amdjit.emulator.analysis.control_flow import (
     unknown_code,
 )
 from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.kernel_code import kernel_text
+from amdjit.emulator.analysis.kernel_code import access_marks, kernel_text
 from amdjit.emulator.analysis.mode import Mode, default_mode
 from amdjit.emulator.decoder import UndecodableInstruction
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
@@ -361,10 +361,18 @@ class KernelCompiler:
             except Untranslatable as error:
                 self._refusals(kernel).update(_all_refusals(graph, error))
 
+    def _marked(self, wanted: _Wanted, graph: Graph) -> Graph:
+        """Return a graph with what checks ask of it."""
+        if not wanted.instruments:
+            return graph
+        marks = access_marks(self._code_object, graph)
+        wgp_mode = wanted.kernel.descriptor.wgp_mode
+        return replace(graph, marks=marks, splits_workgroups=wgp_mode)
+
     def _translate(self, wanted: _Wanted, graph: Graph) -> WaveFunction:
         kernel = wanted.kernel
         return translate_wave(
-            graph,
+            self._marked(wanted, graph),
             wanted.full_waves,
             self._host.compiler.function_attributes,
             _mode(kernel),

@@ -3,9 +3,14 @@ from."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from init_bugs import CASES
 from seeded import Case, found_lines, reports_of, text_of
+
+import amdjit
+from amdjit import LlvmCall, shared, syncthreads, u64
+from amdjit.options import SANITIZER_CHECKS
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -14,3 +19,40 @@ def test_seeded_bugs_are_found_at_their_lines(case: Case) -> None:
     assert found_lines(reports) == case.marks(), text_of(reports)
     for line in case.others():
         assert {report.other.line for report in reports if report.other} == {line}, text_of(reports)
+
+
+@amdjit.intrinsic(LlvmCall("llvm.readcyclecounter"))
+def clock() -> u64:
+    """Return the clock of the compute unit."""
+
+
+@amdjit.intrinsic(LlvmCall("llvm.readsteadycounter"))
+def wall_clock() -> u64:
+    """Return the clock of the device."""
+
+
+@amdjit.kernel
+def timed(out):
+    # What is loaded first is undefined, and may be in the registers that take the clock.
+    box = shared.array(64, u64)
+    i = amdjit.threadIdx.x
+    lost = box[i]
+    begin = clock()
+    syncthreads()
+    box[i] = begin
+    syncthreads()
+    if wall_clock() > 0 and clock() >= box[63 - i]:
+        out[i] = clock() - begin
+    if out[i] == 77:
+        out[i] = lost
+
+
+@pytest.mark.parametrize(
+    "family", ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1150", "gfx1201"]
+)
+def test_clocks_are_defined_on_every_family(family: str) -> None:
+    def launch() -> None:
+        timed[1, 64](np.zeros(64, np.uint64))
+
+    found = reports_of(launch, *SANITIZER_CHECKS, device=f"emulator:{family}")
+    assert not found, text_of(found)

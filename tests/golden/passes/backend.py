@@ -77,3 +77,17 @@ def moved_constant(a: i32[:], out: i32[:]):
     # CHECK-NEXT: %? = call float @llvm.arithmetic.fence.f32(float %?)
     # CHECK-NEXT: %moved = bitcast float %? to i32
     # CHECK: add i32 %?, %moved
+
+
+@amdjit.kernel(exact_lines=True)
+def atomic_marks(a: i32[:], out: i32[:]):
+    """Atomic accesses have discriminators, and fences of checked code an s_nop before each."""
+    amdjit.atomic.store(out, 0, a[0], scope="workgroup")
+    amdjit.intrinsics.sync.threadfence()
+    amdjit.atomic.add(out, 1, 1, order="release")
+    # CHECK: call void @llvm.amdgcn.s.nop(i16 20480)
+    # CHECK: store atomic i32 %?, ptr addrspace(1) %out syncscope("workgroup") monotonic, align 4
+    # CHECK: call void @llvm.amdgcn.s.nop(i16 21248)
+    # CHECK-NEXT: fence syncscope("agent") acq_rel
+    # CHECK: call void @llvm.amdgcn.s.nop(i16 21248)
+    # CHECK-NEXT: atomicrmw add ptr addrspace(1) %?, i32 1 syncscope("agent") release, align 4

@@ -29,8 +29,13 @@ from amdjit.emulator.checks.init.may_be_undefined import (
     facts_at_entries,
     keeping_scalars,
 )
-from amdjit.emulator.checks.init.operands import Shadow
-from amdjit.emulator.checks.init.registers import ONES, MaskBuilder, ShadowRegisters
+from amdjit.emulator.checks.init.operands import Shadow, results
+from amdjit.emulator.checks.init.registers import (
+    DEFINED,
+    ONES,
+    MaskBuilder,
+    ShadowRegisters,
+)
 from amdjit.emulator.checks.init.rules.lanes import (
     exchange_between_lanes,
     move_between_lanes,
@@ -195,8 +200,11 @@ class UndefinedValues(Instrument):
                 shadow.write(half, index, new, lanes)
 
     def _addresses(self, shadow: Shadow, instruction: Instruction) -> None:
-        """Report an undefined address. Values are for `accessed`."""
+        """Report an undefined address. Values are for `accessed`; a clock has neither."""
         masks = shadow.masks
+        if instruction.traits.memory is None:
+            for index in results(instruction):
+                shadow.write(instruction, index, DEFINED, ONES)
         found = []
         for index, spec in enumerate(instruction.opcode.operands):
             if spec.role in _ADDRESS_ROLES:

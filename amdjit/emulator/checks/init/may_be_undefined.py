@@ -70,10 +70,13 @@ def reads_arguments(instruction: Instruction, facts: Facts) -> bool:
 
 
 def _loads(instruction: Instruction, facts: Facts) -> bool:
-    unit = instruction.traits.unit
-    if not unit.is_memory or not effect_of(instruction).fills:
+    traits = instruction.traits
+    if not traits.unit.is_memory or not effect_of(instruction).fills:
         return False
-    return unit is not Unit.SCALAR_MEMORY or not reads_arguments(instruction, facts)
+    if traits.unit is not Unit.SCALAR_MEMORY:
+        return True
+    # gfx9's clocks, S_MEMTIME and S_MEMREALTIME, return what is always defined.
+    return traits.memory is not None and not reads_arguments(instruction, facts)
 
 
 def facts_after(instruction: Instruction, facts: Facts, exec_is_full: bool) -> Facts:

@@ -5,6 +5,7 @@ Native code compares every address in every launch: the rows of wrong ones have 
 
 from __future__ import annotations
 
+from amdjit.abi.local_indices import index_at
 from amdjit.checking.array_places import Place, place_of, signed_offset
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
@@ -45,6 +46,13 @@ def _finding(row: Row, facts: LaunchFacts) -> Finding:
             "check the index against the shared array's shape, or make the array (or the launch's "
             "dynamic LDS) larger",
             place=place,
+        )
+    index = index_at(address) if kind == FaultKind.SCRATCH else None
+    if index is not None:
+        return Finding(
+            "scratch-overflow",
+            f"index {index} is outside of the local array, or of the vector",
+            "check the index against its length",
         )
     if kind == FaultKind.SCRATCH:
         return Finding(

@@ -1,10 +1,12 @@
 """Accesses in the race check: a tag for each dword of memory says what last accessed it.
 
 The shadow of an allocation (or of LDS) consists of planes with one 64-bit tag for each dword: the
-last store, the last two reading waves, the last atomic, and the time of the last atomic, which is
-what others may acquire there. A tag is
+last store, the last two reading waves, the last atomic, and what others may acquire there: the time
+of the last atomic that may have written, and above it that of the last access that was surely
+atomic. A tag is
 
-    interval << 32 | site << 16 | lane << 10 | scope << 4 | bytes of the dword
+    interval << 32 | site << 16 | lane << 10 | under way << 7 | maybe atomic << 6 | scope << 4
+    | bytes of the dword
 
 Most accesses find no tag of another wave that could matter, which comparing vectors of tags shows.
 For those that do, `aj_race_dword` asks `aj_race_ordered`, and reports.
@@ -28,24 +30,24 @@ _PROCESS = [
 ]  # fmt: skip
 
 
-def process_symbol(kind: AccessKind) -> str:
+def process_symbol(kind: AccessKind, by_lane: bool) -> str:
     """Return the name of `process_text`'s function."""
-    return f"aj_race_{OPERATIONS[kind]}"
+    return f"aj_race_{'lanes_' * by_lane}{OPERATIONS[kind]}"
 
 
-def process_text(kind: AccessKind, attributes: str) -> str:
+def process_text(kind: AccessKind, by_lane: bool, attributes: str) -> str:
     """Return `aj_race_load`, `_store` or `_atomic`: check and note an access whose lanes lie in one
-    shadow.
+    shadow. by_lane: compare the lanes of a wave, too.
 
     addresses: 32 i64; lanes: those that access; start: the first address that the shadow covers;
     plane: bytes of one; lds: 0 for global memory, else the host address of LDS; stored: the values
     of a store, a vector for each dword.
     """
-    function = NativeFunction(process_symbol(kind), "void", _PROCESS)
-    work = _Access(function, kind)
+    function = NativeFunction(process_symbol(kind, by_lane), "void", _PROCESS)
+    work = _Access(function, kind, by_lane)
     work.note_summary()
     with function.section() as whole:
-        if kind is not AccessKind.ATOMIC:
+        if kind is not AccessKind.ATOMIC and not by_lane:
             work.ranges(whole)
         work.spread()
         if kind is AccessKind.ATOMIC:
@@ -55,8 +57,10 @@ def process_text(kind: AccessKind, attributes: str) -> str:
             function.call_void("aj_lane_conflicts", [function.parameter(name) for name in names])
     if kind is AccessKind.LOAD:
         work.see_atomics_of_lds()
+    if kind is AccessKind.STORE:
+        work.release_if_atomic()
     function.give()
-    if kind is AccessKind.ATOMIC:
+    if kind is AccessKind.ATOMIC or by_lane:
         return function.text(attributes)
     table = [_lane_of(size, dword) for size in range(17) for dword in range(128)]
     # An array: LLVM aligns a vector to its size, and the linker nothing to more than a page.
@@ -141,7 +145,11 @@ class _Access(RangeAccess):
         before = self._gather(Plane.READER, places, lanes)
         interval = f.shift("lshr", before, 32)
         fresh = f.compare("uge", interval, f.splat(self.first))
-        others = f.and_(fresh, f.compare("ne", interval, f.splat(self.mine)))
+        other = f.compare("ne", interval, f.splat(self.mine))
+        if self.by_lane:
+            changed = f.mask(f.shift("lshr", f.xor(before, own), 10), 6)
+            other = f.or_(other, f.compare("ne", changed, f.splat(i64(0))))
+        others = f.and_(fresh, other)
         bits = f.mask_bits(others)
         self._note_shared(Plane.READER, own, places, lanes)
         with f.if_(f.compare("ne", bits, i32(0))):

@@ -138,6 +138,7 @@ def waited_text(attributes: str) -> str:
     clocks = _Clocks(f, race, row)
     next_round = f.resize(f.compare("ne", _signals(f, number), i64(0)), 64)
     own = clocks.wave(get(f, row, Wave.NUMBER))
+    put(f, row, Wave.ORDERED, next_interval(f, race, row))
     clocks.merge(own, clocks.barrier(number, next_round))
     for index, field in enumerate((Wave.SEEN, Wave.SEEN_AGENT)):
         put_greater(f, row, field, get_entry(f, own, f.add(clocks.waves, i64(index))))

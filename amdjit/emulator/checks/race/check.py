@@ -9,13 +9,14 @@ from amdjit.checking.settings import Request
 from amdjit.diagnostics.sanitizer import SanitizerReport
 from amdjit.emulator.checks.check import Check
 from amdjit.emulator.checks.findings import LaunchFacts, Row
-from amdjit.emulator.checks.race.instrument import RaceInstrument
+from amdjit.emulator.checks.race.instrument import LaneRaceInstrument, RaceInstrument
 from amdjit.emulator.checks.race.memory import RaceLaunch, begin_race_launch
 from amdjit.emulator.checks.race.native_sources import NATIVES
-from amdjit.emulator.checks.race.reports import race_report
+from amdjit.emulator.checks.race.reports import is_forgiven, race_report
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.layout import RACE_KINDS, Sanitizer
 from amdjit.emulator.wave.instrument import Instruments
+from amdjit.options import LANES_CHECK
 
 
 class RaceCheck(Check):
@@ -33,7 +34,7 @@ class RaceCheck(Check):
 
     def instruments(self, request: Request) -> Instruments:
         """Note each access, fence and acquire."""
-        return (RaceInstrument,)
+        return (LaneRaceInstrument if LANES_CHECK in request.checks else RaceInstrument,)
 
     def begin(self, facts: LaunchFacts, threads: int, residents: int) -> int:
         """Wait for other launches that check for races."""
@@ -47,6 +48,9 @@ class RaceCheck(Check):
         if self._launch is not None:
             self._launch.end()
 
-    def report(self, row: Row, rows: Sequence[Row], facts: LaunchFacts) -> SanitizerReport:
-        """Return the report of a race."""
+    def report(self, row: Row, rows: Sequence[Row], facts: LaunchFacts) -> SanitizerReport | None:
+        """Return the report of a race; None if both stores turned out to be atomic."""
+        assert self._launch is not None
+        if is_forgiven(row) and self._launch.was_atomic(row.address):
+            return None
         return race_report(row, facts)

@@ -3,15 +3,20 @@ acquire."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from amdjit.abi.atomic_marks import FENCE_MARK, FENCES_MARKED, RELEASE_MARK
 from amdjit.emulator.analysis.control_flow import Block, Graph
+from amdjit.emulator.analysis.kernel_code import PLAIN
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.checks.race.expected_values import guessing_loads
-from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, READS_ONLY
+from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, MAYBE_ATOMIC, READS_ONLY
 from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
-from amdjit.emulator.checks.waits.counters import waits_of
+from amdjit.emulator.checks.race.time import Fence
+from amdjit.emulator.checks.race.under_way import what_of
+from amdjit.emulator.checks.waits.counters import effect_of, waits_of
+from amdjit.emulator.checks.waits.under_way import under_way_at_barriers
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import Barrier, Flow, MemoryKind, Space
 from amdjit.emulator.decoder.wait_counters import WaitEvent
@@ -45,9 +50,13 @@ class RaceInstrument(Instrument):
         frame.builder.reserve(_LOWER, f"[{_MOST_KEPT} x [{_LOWER_BYTES} x i8]]")
 
     def __init__(self) -> None:
+        self._by_lane = False
         self._split: frozenset[int] = frozenset()
         self._guesses: dict[int, int] = {}
         self._hides_atomic_stores = False
+        self._marks: Mapping[int, int] = {}
+        self._marks_fences = False
+        self._under_way: frozenset[int] = frozenset()
         # The lanes of an instruction's stores in the wave's lower half, and how many of those in
         # the upper half have been compared.
         self._kept: list[Value] = []
@@ -61,10 +70,16 @@ class RaceInstrument(Instrument):
         )
         self._guesses = guessing_loads(graph)
         self._hides_atomic_stores = _hides_atomic_stores(graph)
+        self._marks = graph.marks
+        self._under_way = under_way_at_barriers(graph)
+        start = graph.blocks[graph.entry].instructions
+        self._marks_fences = any(is_mark(instruction, FENCES_MARKED) for instruction in start)
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note signals of named barriers, and waits for them."""
         self._kept, self._compared = [], 0
+        if self._under_way:
+            _count(frame, instruction)
         barrier = instruction.traits.barrier
         if barrier is None or barrier is Barrier.SYNC:
             return
@@ -81,11 +96,23 @@ class RaceInstrument(Instrument):
 
     def after(self, frame: Frame, instruction: Instruction) -> None:
         """Note what releases and what acquires."""
+        event = self._fence(instruction)
+        if event is not None:
+            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", event)])
+
+        if self._orders_lanes(instruction):
+            frame.native_void("aj_race_lane_order", [CONTEXT])
+
+    def _orders_lanes(self, instruction: Instruction) -> bool:
+        return False
+
+    def _fence(self, instruction: Instruction) -> Fence | None:
         cache = instruction.traits.cache
         if _waits_for_all_stores(instruction):
-            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 0)])
-        elif cache is not None and cache.invalidates and instruction.scope >= DEVICE_SCOPE:
-            frame.native_void("aj_race_fence", [frame.lane_context, constant("i32", 1)])
+            return Fence.WAIT if self._marks_fences else Fence.WAIT_AND_RELEASE
+        if cache is not None and cache.invalidates and instruction.scope >= DEVICE_SCOPE:
+            return Fence.ACQUIRE
+        return Fence.RELEASE if self._marks_fences and is_mark(instruction, RELEASE_MARK) else None
 
     def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
         """Check and note an access; private memory is a lane's own."""
@@ -122,19 +149,22 @@ class RaceInstrument(Instrument):
         values: Value,
     ) -> None:
         frame.builder.store(addresses, _ADDRESSES, 64)
-        kind, flags = _kind_of(instruction, access, lds)
-        if kind is AccessKind.STORE and self._hides_atomic_stores and not lds:
-            # It may be an atomic one.
-            kind, flags = AccessKind.ATOMIC, DEVICE_SCOPE
+        mark = self._marks.get(instruction.pc)
+        kind, flags = _kind_of(instruction, access, lds, mark)
+        if kind is AccessKind.STORE and self._hides_atomic_stores and mark is None and not lds:
+            flags = DEVICE_SCOPE | MAYBE_ATOMIC
         guess = self._guesses.get(instruction.pc)
         if guess is not None:
             kind, flags = AccessKind.ATOMIC, (DEVICE_SCOPE if lds else guess) | READS_ONLY
         plain = access.space == "k" and guess is None
-        symbol = "aj_race_scalar" if plain else (lds_symbol if lds else global_symbol)(kind)
+        symbol = "aj_race_scalar" if plain else _noting(kind, lds, self._by_lane)
         site = frame.sites.add(instruction.pc)
         size = constant("i32", access.size)
         arguments = [frame.lane_context, site, _ADDRESSES, lanes, size]
         frame.native_void(symbol, [*arguments, constant("i32", flags), values])
+        if instruction.pc in self._under_way:
+            more = [constant("i32", int(not lds)), constant("i32", what_of(kind, lds))]
+            frame.native_void("aj_race_keep", [*arguments, constant("i32", flags), values, *more])
         if kind is AccessKind.STORE and frame.registers.halves == 2:
             self._compare_halves(frame, access.values, addresses, lds, arguments)
 
@@ -168,9 +198,56 @@ class RaceInstrument(Instrument):
             frame.native_void("aj_lane_conflicts_across", [*arguments, kind, _VALUES, *lower])
 
 
+class LaneRaceInstrument(RaceInstrument):
+    """Compares the lanes of each wave, too, in code that says where its fences are: many barriers
+    of a wave become no instruction."""
+
+    name: ClassVar[str] = "race lanes"
+
+    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
+        """Find out whether the code says it."""
+        super().begin_function(graph, full_waves, wave_size)
+        self._by_lane = self._marks_fences
+
+    def _orders_lanes(self, instruction: Instruction) -> bool:
+        marks = (FENCE_MARK, RELEASE_MARK)
+        return self._by_lane and any(is_mark(instruction, mark) for mark in marks)
+
+
+def _noting(kind: AccessKind, lds: bool, by_lane: bool) -> str:
+    return lds_symbol(kind, by_lane) if lds else global_symbol(kind, by_lane)
+
+
+def _count(frame: Frame, instruction: Instruction) -> None:
+    """Note what counts on the wait counters of LDS and of loads, what waits for them, and signals
+    of barriers."""
+    counted = instruction.opcode.instruction_set.wait_counters.counted
+    counts, waits = effect_of(instruction).counts, waits_of(instruction)
+    barrier = instruction.traits.barrier
+    signals = barrier is not None and barrier.signals
+    if signals or waits:
+        frame.native_void("aj_race_repeat", [CONTEXT, constant("i32", int(signals))])
+    for number, event in enumerate((WaitEvent.LDS, WaitEvent.VECTOR_LOAD)):
+        counter, place = counted[event][0], constant("i32", number)
+        if counter in waits:
+            left = constant("i32", waits[counter])
+            frame.native_void("aj_race_landed", [CONTEXT, place, left])
+        if counter in counts:
+            frame.native_void("aj_race_issue", [CONTEXT, place])
+
+
+def is_mark(instruction: Instruction, mark: int) -> bool:
+    """Whether an instruction is an S_NOP by which amdjit's compiler marks something."""
+    return (
+        instruction.traits.operation == "s_nop"
+        and instruction.immediates.get("simm16", 0) & 0xFFFF == mark
+    )
+
+
 def _hides_atomic_stores(graph: Graph) -> bool:
-    """Whether stores may be atomic although they do not look so: on gfx11, in kernels with atomics,
-    loads that miss the caches, or fences."""
+    """Whether stores may be atomic although they do not look so, if nothing else says what they
+    are: on gfx908, gfx90a and gfx11, in kernels with atomics, loads that miss the caches, or
+    fences."""
     return any(
         _synchronises(instruction)
         for block in graph.blocks.values()
@@ -224,12 +301,17 @@ def _keep_values(frame: Frame, access: MemoryAccess) -> Value:
     return _VALUES
 
 
-def _kind_of(instruction: Instruction, access: MemoryAccess, lds: bool) -> tuple[AccessKind, int]:
+def _kind_of(
+    instruction: Instruction, access: MemoryAccess, lds: bool, mark: int | None
+) -> tuple[AccessKind, int]:
     """Return the kind and flags of an access. LLVM writes atomic loads and stores of global memory
-    as plain ones with a scope (AMDGPU guide, "gfx12")."""
+    as plain ones with a scope (AMDGPU guide, "gfx12"). mark: what the compiler says of it."""
+    reads = READS_ONLY if access.kind is AccessKind.LOAD else 0
+    if mark is not None and mark != PLAIN:
+        return AccessKind.ATOMIC, (DEVICE_SCOPE if lds else mark) | reads
     if lds:
         return access.kind, DEVICE_SCOPE
     scope = instruction.scope
     if access.kind is AccessKind.ATOMIC or scope == 0 or access.space == "k":
         return access.kind, scope
-    return AccessKind.ATOMIC, scope | (READS_ONLY if access.kind is AccessKind.LOAD else 0)
+    return AccessKind.ATOMIC, scope | reads

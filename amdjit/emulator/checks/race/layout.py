@@ -12,8 +12,11 @@ class Race(IntEnum):
 
     SHADOWS: rows of each allocation's start, end and shadow. SITES: the row last used at each site.
     FIRST: the launch's first interval. FENCES, ATOMICS: when each wave last waited for its stores,
-    and last did an atomic; HORIZONS: each group's last barrier before its last atomic. GROUPS: the
-    resident workgroups, by slot. INTERLEAVED: whether there are several.
+    and last did an atomic; HORIZONS: each group's last barrier before its last atomic, and
+    RELEASES: when each wave last released to the device before an atomic of its own, or, with a
+    barrier in between, of another wave; PASSED: when it last did before a barrier; and
+    RELEASED_HORIZONS: each group's last barrier before a release and an atomic after it. GROUPS:
+    the resident workgroups, by slot. INTERLEAVED: whether there are several.
     """
 
     TIME = 0
@@ -33,6 +36,9 @@ class Race(IntEnum):
     WGP = 14
     GRID_X = 15
     GRID_Y = 16
+    RELEASES = 17
+    RELEASED_HORIZONS = 18
+    PASSED = 19
     FIELDS = 24
 
 
@@ -41,8 +47,10 @@ class Group(IntEnum):
 
     START: its first interval. OWN_START: the interval from which on all are its own, as they are if
     workgroups run one after the other. BARRIER: the last interval before its last barrier; CLEAN:
-    the same for the last barrier at which no wave had stores in flight. SEEN: what all its waves
-    have seen of other groups. CLOCKS: what named barriers have ordered (`barriers.py`).
+    the same for the last barrier at which no wave had stores in flight. SEEN, SEEN_AGENT: what
+    all its waves have seen and acquired of other groups. CLOCKS: what named barriers have ordered
+    (`barriers.py`). HORIZON: the last barrier before a release that came before BARRIER. UNDER_WAY:
+    accesses that may be under way at a barrier (`under_way.py`).
     """
 
     NUMBER = 0
@@ -55,6 +63,9 @@ class Group(IntEnum):
     WAVES = 7
     LDS_SHADOW = 8
     CLOCKS = 9
+    SEEN_AGENT = 10
+    UNDER_WAY = 11
+    HORIZON = 12
     FIELDS = 16
 
 
@@ -64,7 +75,10 @@ class Wave(IntEnum):
     SEEN: the last atomic of others that it has seen; SEEN_AGENT: that it has also acquired. WAITED:
     the named barrier for which it has waited, until what that orders is noted. SPLIT: its last
     interval before it signalled the workgroup's barrier, if it has accesses between the signal and
-    the wait; else 0.
+    the wait; else 0. ISSUED, LANDED: how many instructions on each of two wait counters; KEPT: the
+    accesses in the ring at the group's UNDER_WAY; SIGNALS: of barriers (`under_way.py`).
+    ORDERED: the interval that began when something last ordered the wave's lanes. RELEASE, HORIZON:
+    when it last released to the device, and the group's last barrier before that.
     """
 
     EPOCH = 0
@@ -77,7 +91,14 @@ class Wave(IntEnum):
     GROUP = 7
     WAITED = 8
     SPLIT = 9
-    FIELDS = 16
+    ISSUED = 10
+    LANDED = 12
+    KEPT = 14
+    SIGNALS = 15
+    ORDERED = 16
+    RELEASE = 17
+    HORIZON = 18
+    FIELDS = 24
 
 
 class Summary(IntEnum):
@@ -108,5 +129,9 @@ class Plane(IntEnum):
 SHADOW_ROW = 4
 # Bits of `flags`: the scope of the instruction (RDNA 4 ISA, 4.1.1: CU, SE, device, system), and
 # what an atomic does.
-SCOPE_BITS, READS_ONLY = 3, 4
+# MAYBE_ATOMIC: a store that may be a plain one or an atomic one. UNDER_WAY: an access from before
+# a barrier that did not wait for it.
+SCOPE_BITS, READS_ONLY, MAYBE_ATOMIC, UNDER_WAY = 3, 4, 8, 16
 DEVICE_SCOPE = 2
+# MAYBE_ATOMIC and UNDER_WAY in a tag.
+MAYBE_BIT, UNDER_WAY_BIT = 6, 7

@@ -3,6 +3,7 @@ waves."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable
 
 import numpy as np
@@ -19,6 +20,7 @@ from amdjit.emulator.checks.race.layout import (
     Summary,
     Wave,
 )
+from amdjit.emulator.checks.race.under_way import RECORD_BYTES, RING
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import FIELD_BYTES
@@ -33,6 +35,15 @@ _MOST_TABLE = 1 << 22
 # those are used that belong to memory that kernels access.
 _MOST_SHADOWED = 4 << 30
 _SLACK = 16
+_ALIGNMENT = 64  # of the vectors in a record
+_TABLES = (
+    Race.FENCES,
+    Race.ATOMICS,
+    Race.HORIZONS,
+    Race.RELEASES,
+    Race.PASSED,
+    Race.RELEASED_HORIZONS,
+)
 _MOST_IDLE = 512 << 20
 
 
@@ -88,6 +99,11 @@ class RaceMemory(MemoryObserver):
             self._idle.pop(0)
 
     @property
+    def shadows(self) -> tuple[NDArray[np.uint64], ...]:
+        """The shadows of the allocations that there were at the last launch."""
+        return tuple(self._shadows.values())
+
+    @property
     def time(self) -> int:
         """The number of the last interval."""
         return self._time
@@ -120,10 +136,11 @@ class RaceLaunch:
         lds = descriptor.group_segment_bytes + geometry.dynamic_lds
         self._memory = memory
         self._shadows = memory.begin(table)
+        self._held = memory.shadows
         self._sites = _zeros(len(compiled.site_pcs) * SHADOW_ROW)
         self._make_groups(residents, waves, lds)
         entries = min(1 << (waves * geometry.groups - 1).bit_length(), _MOST_TABLE)
-        self._tables = [_zeros(entries) for _ in range(3)]
+        self._tables = [_zeros(entries) for _ in _TABLES]
         self._fields = _zeros(Race.FIELDS)
         values = {
             Race.TIME: memory.time,
@@ -140,9 +157,7 @@ class RaceLaunch:
             Race.GRID_X: geometry.grid[0],
             Race.GRID_Y: geometry.grid[1],
         }
-        values.update(
-            zip((Race.FENCES, Race.ATOMICS, Race.HORIZONS), _addresses(self._tables), strict=True)
-        )
+        values.update(zip(_TABLES, _addresses(self._tables), strict=True))
         for field, value in values.items():
             self._fields[field] = value
 
@@ -161,9 +176,22 @@ class RaceLaunch:
         self._groups[:, Group.CLOCKS] = self._clocks.ctypes.data + slots * np.uint64(
             self._clocks.strides[0]
         )
+        kept = waves * RING * RECORD_BYTES
+        self._kept: NDArray[np.uint8] = np.zeros(residents * kept + _ALIGNMENT, np.uint8)
+        start = -(-int(self._kept.ctypes.data) // _ALIGNMENT) * _ALIGNMENT
+        self._groups[:, Group.UNDER_WAY] = start + slots * np.uint64(kept)
         self._groups[:, Group.LDS_SHADOW] = _planes_of(self._lds) + slots * np.uint64(
             self._lds.strides[0]
         )
+
+    def was_atomic(self, address: int) -> bool:
+        """Whether the launch has surely used a dword of global memory atomically."""
+        for start, end, shadow, plane in self._shadows.tolist():
+            if shadow and start <= address < end:
+                place = shadow + plane * Plane.CLOCK + (address - start) // 4 * FIELD_BYTES
+                clock = ctypes.c_uint64.from_address(place).value
+                return clock >> 32 >= int(self._fields[Race.FIRST])
+        return False
 
     @property
     def address(self) -> int:

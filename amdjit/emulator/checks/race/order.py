@@ -48,7 +48,7 @@ def ordered_text(attributes: str) -> str:
     same = function.compare("eq", group, get(function, home, Group.NUMBER))
     with function.if_(same):
         _within_group(function, race, row, then, wave, never_waits, fenced)
-    _between_groups(function, race, row, then, group, index, is_load, fenced)
+    _between_groups(function, race, row, then, group, index, is_load)
     return function.text(f"noinline {attributes}")
 
 
@@ -90,15 +90,23 @@ def _between_groups(
     group: Value,
     index: Value,
     is_load: Value,
-    fenced: Value,
 ) -> None:
     """Order accesses of two workgroups. index: of the earlier access's wave in the tables."""
     atomic = get_entry(function, get(function, race, Race.ATOMICS, "ptr"), index)
-    mask = function.and_(group, get(function, race, Race.TABLE_MASK))
-    horizon = get_entry(function, get(function, race, Race.HORIZONS, "ptr"), mask)
+    place = function.and_(group, get(function, race, Race.TABLE_MASK))
+    horizon = get_entry(function, get(function, race, Race.HORIZONS, "ptr"), place)
     shown = function.or_(
         function.compare("ugt", atomic, then), function.compare("ule", then, horizon)
     )
+    release = get_entry(function, get(function, race, Race.RELEASES, "ptr"), index)
+    horizons = get(function, race, Race.RELEASED_HORIZONS, "ptr")
+    passed_on = function.compare("ule", then, get_entry(function, horizons, place))
+    # Released before a barrier, after which an atomic of another wave came.
+    passed = get_entry(function, get(function, race, Race.PASSED, "ptr"), index)
+    after = function.and_(
+        function.compare("ugt", passed, then), function.compare("ule", passed, horizon)
+    )
+    fenced = function.or_(function.compare("ugt", release, then), function.or_(passed_on, after))
     released = function.select(is_load, shown, fenced)
     seen = function.compare("ugt", get(function, row, Wave.SEEN_AGENT), then)
     function.give(function.resize(function.and_(released, seen), 32))

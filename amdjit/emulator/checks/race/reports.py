@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
-from amdjit.emulator.checks.race.rivals import CONFLICT, LACKING
+from amdjit.emulator.checks.race.rivals import (
+    CONFLICT,
+    LACKING,
+    OLDER_UNDER_WAY,
+    UNDER_WAY_NOW,
+    UNLESS_ATOMIC,
+)
 from amdjit.emulator.layout import RACE_KINDS, Report
 from amdjit.emulator.wave.instrument import AccessKind
 
 _WORDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store", AccessKind.ATOMIC: "atomic operation"}
+_IN_LDS = (CONFLICT + 1, OLDER_UNDER_WAY + 1, UNDER_WAY_NOW + 1)
+_STORES = AccessKind.STORE * 3 + AccessKind.STORE
 _WITHIN_GROUP = "put `syncthreads()` between them; all work-items of the workgroup must reach it"
 _BETWEEN_GROUPS = (
     "workgroups run in any order: use atomics for what they share, `threadfence()` before the "
@@ -16,14 +24,23 @@ _BETWEEN_GROUPS = (
 )
 
 
+def is_forgiven(row: Row) -> bool:
+    """Whether a row is no race if its address is used atomically, by then or later."""
+    return row[Report.KIND] - RACE_KINDS == UNLESS_ATOMIC
+
+
 def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     """Return the report of a race, or of lanes that contradict each other."""
-    number = row[Report.KIND] - RACE_KINDS
-    in_lds = 9 <= number < LACKING or number == CONFLICT + 1
+    number = _STORES if is_forgiven(row) else row[Report.KIND] - RACE_KINDS
+    in_lds = 9 <= number < LACKING or number in _IN_LDS
     place = facts.lds_place(row.address) if in_lds else facts.place(row)
     where = place.text if place else f"LDS byte {row.address}" if in_lds else f"{row.address:#x}"
     block = facts.block(row[Report.OTHER_GROUP])
-    kind, message, other, remedy = _words(number, where, block == row.block())
+    same_block = block == row.block()
+    if same_block and row[Report.OTHER_WAVE] == row[Report.WAVE] and number < LACKING:
+        kind, message, other, remedy = _between_lanes(number, where)
+    else:
+        kind, message, other, remedy = _words(number, where, same_block)
     thread = facts.thread(row[Report.OTHER_WAVE], row[Report.OTHER_LANE])
     origin = Origin(other, *facts.line(row[Report.OTHER_SITE]), block, thread)
     severity = "warning" if kind == "lanes" else "error"
@@ -33,6 +50,8 @@ def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
 
 def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, str]:
     """Return the kind, the message, what the other access is, and the remedy."""
+    if number >= OLDER_UNDER_WAY:
+        return _under_way(number, where)
     if number >= CONFLICT:
         return (
             "lanes",
@@ -75,4 +94,32 @@ def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, st
         f"{first} of {where} races with {article} {second} by {who}",
         f"the {second}",
         remedy,
+    )
+
+
+def _between_lanes(number: int, where: str) -> tuple[str, str, str, str]:
+    first, second = _WORDS[AccessKind(number % 9 // 3)], _WORDS[AccessKind(number % 3)]
+    article = "an" if second.startswith("a") else "a"
+    return (
+        "wave",
+        f"{first} of {where} races with {article} {second} by another lane of the wave",
+        f"the {second}",
+        "put `wave_barrier()` between them (`syncwarp()` in Numba's dialect), or `syncthreads()`: "
+        "without it, the compiler may move one past the other",
+    )
+
+
+def _under_way(number: int, where: str) -> tuple[str, str, str, str]:
+    what = "it" if number < UNDER_WAY_NOW else "this access"
+    who, barrier = "another wave of the workgroup", "the barrier between them does not wait for it"
+    message = (
+        f"access to {where} while one by {who} may still be under way: {barrier}"
+        if number < UNDER_WAY_NOW
+        else f"access to {where} may still be under way when {who} accesses it: {barrier}"
+    )
+    return (
+        "wait",
+        message,
+        "the other access",
+        f"wait for {what} before the barrier is signalled, as `syncthreads()` does",
     )

@@ -5,15 +5,20 @@ from __future__ import annotations
 from amdjit.emulator.checks.race.accesses import process_symbol
 from amdjit.emulator.checks.race.layout import (
     DEVICE_SCOPE,
+    MAYBE_ATOMIC,
+    MAYBE_BIT,
     READS_ONLY,
     RING_ENTRIES,
     SCOPE_BITS,
     SHADOW_ROW,
+    UNDER_WAY,
+    UNDER_WAY_BIT,
     Group,
     Plane,
     Race,
+    Wave,
 )
-from amdjit.emulator.checks.race.tags import OPERATIONS
+from amdjit.emulator.checks.race.tags import OPERATIONS, dword_symbol
 from amdjit.emulator.checks.race.time import get, get_entry, group_of, race_pointer
 from amdjit.emulator.host.builder import NULL, Value, constant
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
@@ -21,9 +26,13 @@ from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
 from amdjit.emulator.wave.instrument import AccessKind
 
 # Kinds below 18 say what both accesses are, and whether in LDS or in global memory. Then come a
-# store that was not waited for, and lanes that contradict each other.
+# store that was not waited for, two stores that are a race unless both are atomic, and lanes that
+# contradict each other, and accesses of which one is under way from before a barrier: the older one
+# or this one, in global memory and in LDS.
 LACKING = 18
+UNLESS_ATOMIC = 19
 CONFLICT = 20
+OLDER_UNDER_WAY, UNDER_WAY_NOW = 22, 24
 _CONTEXT = ("ptr", "context")
 
 
@@ -40,18 +49,20 @@ _THEIRS = {
 }
 
 
-def dword_text(attributes: str) -> str:
+def dword_text(by_lane: bool, attributes: str) -> str:
     """Return `aj_race_dword`: look at all tags of a dword closely, and report what is not
     ordered."""
-    f = NativeFunction("aj_race_dword", "void", _DWORD)
+    f = NativeFunction(dword_symbol(by_lane), "void", _DWORD)
     other = f.allocate("[4 x i64]", 8)
     for plane, theirs in _THEIRS.items():
-        _look_at(f, plane, theirs, other)
+        _look_at(f, plane, theirs, other, by_lane)
     f.give()
     return f.text(f"noinline cold {attributes}")
 
 
-def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) -> None:
+def _look_at(
+    f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value, by_lane: bool
+) -> None:
     dword = f.shift("lshr", f.sub(f.parameter("address"), f.parameter("start")), 2)
     place = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(plane)))
     tag = get_entry(f, place, dword)
@@ -63,19 +74,29 @@ def _look_at(f: NativeFunction, plane: Plane, theirs: AccessKind, other: Value) 
         load = i64(int(theirs is AccessKind.LOAD))
         arguments = [f.parameter("context"), f.parameter("row"), tag, load, f.parameter("lds")]
         verdict = f.call("aj_race_ordered", "i32", arguments)
-        with f.if_(f.compare("ne", verdict, i32(1))):
+        bad = f.compare("ne", verdict, i32(1))
+        if by_lane:
+            bad = f.or_(bad, _is_unordered_lane(f, tag))
+        with f.if_(bad):
             _describe(f, tag, other)
-            kind = _kind(f, theirs, verdict)
+            kind = _kind(f, theirs, verdict, tag)
             address, size = f.parameter("address"), f.parameter("size")
             report_race(f, kind, f.parameter("lane"), address, size, other)
 
 
-def _kind(f: NativeFunction, theirs: AccessKind, verdict: Value) -> Value:
+def _kind(f: NativeFunction, theirs: AccessKind, verdict: Value, tag: Value) -> Value:
     in_lds = f.compare("ne", f.parameter("lds"), i64(0))
     kind = f.add(f.mul(f.parameter("kind"), i32(3)), i32(RACE_KINDS + theirs))
     kind = f.add(kind, f.select(in_lds, i32(9), i32(0)))
     lacking = f.compare("eq", verdict, i32(2))
-    return f.select(lacking, i32(RACE_KINDS + LACKING), kind)
+    if theirs is AccessKind.STORE:
+        kind = f.select(_both_maybe(f, tag), i32(RACE_KINDS + UNLESS_ATOMIC), kind)
+    kind = f.select(lacking, i32(RACE_KINDS + LACKING), kind)
+    older = f.compare("ne", f.and_(tag, i64(1 << UNDER_WAY_BIT)), i64(0))
+    now = f.compare("ne", f.and_(f.parameter("flags"), i32(UNDER_WAY)), i32(0))
+    space = f.select(in_lds, i32(RACE_KINDS + 1), i32(RACE_KINDS))
+    kind = f.select(older, f.add(space, i32(OLDER_UNDER_WAY)), kind)
+    return f.select(now, f.add(space, i32(UNDER_WAY_NOW)), kind)
 
 
 def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
@@ -83,24 +104,65 @@ def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
     if the scope of one is narrower than the device.
 
     An atomic load of LDS is the same instruction as a plain one: next to atomics, every load counts
-    as one.
+    as one. Stores that may be atomic are, where the dword is used atomically elsewhere.
     """
     mine = f.parameter("kind")
     in_lds = f.compare("ne", f.parameter("lds"), i64(0))
     if theirs is AccessKind.STORE:
-        return constant("i1", 1)
+        atomic = f.compare("eq", mine, i32(AccessKind.ATOMIC))
+        both = f.or_(
+            f.and_(atomic, _is_maybe(f, tag)), f.and_(_both_maybe(f, tag), _known_as_atomic(f))
+        )
+        return f.not_(both)
     reads = f.compare("ne", f.and_(f.parameter("flags"), i32(READS_ONLY)), i32(0))
     if theirs is AccessKind.LOAD:
         loads = f.compare("eq", mine, i32(AccessKind.LOAD))
         beside = f.and_(in_lds, f.compare("eq", mine, i32(AccessKind.ATOMIC)))
         return f.not_(f.or_(f.or_(loads, reads), beside))
     load = f.and_(in_lds, f.compare("eq", mine, i32(AccessKind.LOAD)))
-    atomic = f.compare("eq", mine, i32(AccessKind.ATOMIC))
+    maybe = f.compare("ne", f.and_(f.parameter("flags"), i32(MAYBE_ATOMIC)), i32(0))
+    atomic = f.or_(f.compare("eq", mine, i32(AccessKind.ATOMIC)), maybe)
     scope = f.and_(f.resize(f.parameter("flags"), 64), i64(SCOPE_BITS))
     least = f.intrinsic("umin", scope, f.mask(f.shift("lshr", tag, 4), 2))
     enough = f.or_(f.compare("uge", least, i64(DEVICE_SCOPE)), in_lds)
     same = f.compare("eq", _group_of(f, tag), get(f, group_of(f, f.parameter("row")), Group.NUMBER))
     return f.not_(f.or_(load, f.and_(atomic, f.or_(enough, same))))
+
+
+def _is_unordered_lane(f: NativeFunction, tag: Value) -> Value:
+    """Return whether a tag is of another instruction in another lane of the wave, and nothing has
+    ordered the wave's lanes since."""
+    row = f.parameter("row")
+    mine = f.or_(
+        f.shift("shl", get(f, group_of(f, row), Group.NUMBER), 6), get(f, row, Wave.NUMBER)
+    )
+    since = f.compare("uge", f.shift("lshr", tag, 32), get(f, row, Wave.ORDERED))
+    lane = f.add(f.parameter("lane"), f.context(Context.LANE_BASE))
+    site = f.resize(f.parameter("site"), 64)
+    tests = (
+        f.compare("eq", _owner_of(f, tag), mine),
+        since,
+        f.compare("ne", f.mask(f.shift("lshr", tag, 10), 6), lane),
+        f.compare("ne", f.mask(f.shift("lshr", tag, 16), 16), site),
+    )
+    return f.and_(f.and_(tests[0], tests[1]), f.and_(tests[2], tests[3]))
+
+
+def _is_maybe(f: NativeFunction, tag: Value) -> Value:
+    return f.compare("ne", f.and_(tag, i64(1 << MAYBE_BIT)), i64(0))
+
+
+def _both_maybe(f: NativeFunction, tag: Value) -> Value:
+    mine = f.compare("ne", f.and_(f.parameter("flags"), i32(MAYBE_ATOMIC)), i32(0))
+    return f.and_(mine, _is_maybe(f, tag))
+
+
+def _known_as_atomic(f: NativeFunction) -> Value:
+    """Return whether anything in this launch has surely used the dword atomically."""
+    dword = f.shift("lshr", f.sub(f.parameter("address"), f.parameter("start")), 2)
+    clocks = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(Plane.CLOCK)))
+    used = f.shift("lshr", get_entry(f, clocks, dword), 32)
+    return f.compare("uge", used, get(f, race_pointer(f), Race.FIRST))
 
 
 def _stores_the_same(f: NativeFunction) -> Value:
@@ -161,20 +223,20 @@ ACCESS_PARAMETERS = [
 ]
 
 
-def global_symbol(kind: AccessKind) -> str:
+def global_symbol(kind: AccessKind, by_lane: bool = False) -> str:
     """Return the name of `global_text`'s function."""
-    return f"aj_race_global_{OPERATIONS[kind]}"
+    return f"aj_race_{'lanes_' * by_lane}global_{OPERATIONS[kind]}"
 
 
-def lds_symbol(kind: AccessKind) -> str:
+def lds_symbol(kind: AccessKind, by_lane: bool = False) -> str:
     """Return the name of `lds_text`'s function."""
-    return f"aj_race_lds_{OPERATIONS[kind]}"
+    return f"aj_race_{'lanes_' * by_lane}lds_{OPERATIONS[kind]}"
 
 
-def global_text(kind: AccessKind, attributes: str) -> str:
+def global_text(kind: AccessKind, by_lane: bool, attributes: str) -> str:
     """Return `aj_race_global_load` and so on: an access of global memory, one allocation at a
     time."""
-    f = NativeFunction(global_symbol(kind), "void", ACCESS_PARAMETERS)
+    f = NativeFunction(global_symbol(kind, by_lane), "void", ACCESS_PARAMETERS)
     row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
     race = race_pointer(f)
     wide = f.load(V64, f.parameter("addresses"), 64)
@@ -189,7 +251,7 @@ def global_text(kind: AccessKind, attributes: str) -> str:
             shadow = f.load("ptr", f.offset(cache, 16), 8)
             with f.if_(f.compare("ne", shadow, NULL)):
                 plane = f.load("i64", f.offset(cache, 24), 8)
-                _process(f, kind, row, here, (start, shadow, plane, i64(0)))
+                _process(f, kind, by_lane, row, here, (start, shadow, plane, i64(0)))
             each.again(left=f.and_(each.left, f.not_(here)))
         lane = f.resize(f.intrinsic("cttz", each.left, flags=[constant("i1", 1)]), 64)
         found = f.call("aj_race_find", "i32", [race, cache, f.extract(wide, lane)])
@@ -201,13 +263,18 @@ def global_text(kind: AccessKind, attributes: str) -> str:
 
 
 def _process(
-    f: NativeFunction, kind: AccessKind, row: Value, lanes: Value, memory: tuple[Value, ...]
+    f: NativeFunction,
+    kind: AccessKind,
+    by_lane: bool,
+    row: Value,
+    lanes: Value,
+    memory: tuple[Value, ...],
 ) -> None:
     """Compare the access of some lanes with the shadow. memory: its start, shadow, bytes of a
     plane, and LDS or 0."""
     before = [f.parameter("context"), f.parameter("site"), row, f.parameter("addresses"), lanes]
     before += [f.parameter("size"), f.parameter("flags")]
-    f.call_void(process_symbol(kind), [*before, *memory, f.parameter("stored")])
+    f.call_void(process_symbol(kind, by_lane), [*before, *memory, f.parameter("stored")])
 
 
 def find_text(attributes: str) -> str:
@@ -233,9 +300,9 @@ def find_text(attributes: str) -> str:
     return f.text(f"noinline cold {attributes}")
 
 
-def lds_text(kind: AccessKind, attributes: str) -> str:
+def lds_text(kind: AccessKind, by_lane: bool, attributes: str) -> str:
     """Return `aj_race_lds_load` and so on: an access of LDS, without the lanes outside of it."""
-    f = NativeFunction(lds_symbol(kind), "void", ACCESS_PARAMETERS)
+    f = NativeFunction(lds_symbol(kind, by_lane), "void", ACCESS_PARAMETERS)
     row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
     race = race_pointer(f)
     wide = f.load(V64, f.parameter("addresses"), 64)
@@ -245,6 +312,6 @@ def lds_text(kind: AccessKind, attributes: str) -> str:
     with f.if_(f.compare("ne", lanes, i32(0))):
         shadow = get(f, group_of(f, row), Group.LDS_SHADOW, "ptr")
         memory = (i64(0), shadow, get(f, race, Race.LDS_PLANE), f.context(Context.LDS))
-        _process(f, kind, row, lanes, memory)
+        _process(f, kind, by_lane, row, lanes, memory)
     f.give()
     return f.text(attributes)

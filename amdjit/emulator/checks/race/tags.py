@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from amdjit.emulator.checks.race.layout import (
     DEVICE_SCOPE,
+    MAYBE_ATOMIC,
     READS_ONLY,
     SCOPE_BITS,
+    UNDER_WAY,
     Group,
     Plane,
     Race,
@@ -32,12 +34,18 @@ RIVALS = {
 }
 
 
+def dword_symbol(by_lane: bool) -> str:
+    """Return the name of the function that looks at all tags of a dword closely."""
+    return f"aj_race_{'lanes_' * by_lane}dword"
+
+
 class TagAccess:
     """An access in one shadow: its own tag, and the tags that matter to it."""
 
-    def __init__(self, function: NativeFunction, kind: AccessKind) -> None:
+    def __init__(self, function: NativeFunction, kind: AccessKind, by_lane: bool = False) -> None:
         self.f = function
         self.kind = kind
+        self.by_lane = by_lane
         self.race = race_pointer(function)
         row = function.parameter("row")
         self.mine = get(function, row, Wave.INTERVAL)
@@ -57,7 +65,10 @@ class TagAccess:
         head = function.or_(function.shift("shl", self.mine, 32), function.shift("shl", known, 16))
         base = function.offset(function.parameter("context"), Context.LANE_BASE * FIELD_BYTES)
         half = function.shift("shl", function.load("i64", base, 8), 10)
-        self.tag = function.or_(function.or_(head, half), function.shift("shl", scope, 4))
+        flags = function.resize(function.parameter("flags"), 64)
+        others = function.and_(flags, i64(MAYBE_ATOMIC | UNDER_WAY))
+        kind_bits = function.or_(function.shift("shl", scope, 4), function.shift("shl", others, 3))
+        self.tag = function.or_(function.or_(head, half), kind_bits)
         self.wide = function.load(V64, function.parameter("addresses"), 64)
 
     def note_summary(self) -> None:
@@ -85,6 +96,12 @@ class TagAccess:
         ]
         f.call_void("aj_race_sync", [*arguments, flags])
 
+    def release_if_atomic(self) -> None:
+        """A store that may be atomic leaves its time, as an atomic one does."""
+        f = self.f
+        with f.if_(f.compare("ne", f.and_(f.parameter("flags"), i32(MAYBE_ATOMIC)), i32(0))):
+            self.synchronise(f.parameter("flags"))
+
     def see_atomics_of_lds(self) -> None:
         """An atomic load of LDS looks like any other: if there have been atomics since the
         barrier, it may be one."""
@@ -111,6 +128,9 @@ class TagAccess:
         bound = self.clean if plane is Plane.WRITER else self.barrier
         since = f.compare("ugt", interval, all_lanes(bound))
         found = f.and_(f.or_(elsewhere, since), f.compare("ne", interval, all_lanes(self.mine)))
+        if self.by_lane:
+            ordered = get(f, f.parameter("row"), Wave.ORDERED)
+            found = f.or_(found, f.compare("uge", interval, all_lanes(ordered)))
         if self.kind is AccessKind.ATOMIC and plane is Plane.ATOMIC:
             found = f.and_(found, self._narrow(tags, lanes))
         return found
@@ -140,7 +160,9 @@ class TagAccess:
         f = self.f
         names = ("context", "site", "row", "flags", "start", "shadow", "plane", "lds", "size")
         common = [f.parameter(name) for name in names]
-        f.call_void("aj_race_dword", [*common, i32(self.kind), address, lane, mask, value])
+        f.call_void(
+            dword_symbol(self.by_lane), [*common, i32(self.kind), address, lane, mask, value]
+        )
 
     def mark_dirty(self) -> None:
         """A store to global memory is in flight until the wave waits for it."""

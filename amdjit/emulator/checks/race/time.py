@@ -11,7 +11,9 @@ What orders the accesses of two waves (LLVM AMDGPU guide, "Memory Model gfx12"):
 - an atomic that one does after its access, if the other then does an atomic on the same location
   before its own access: within a workgroup that is enough. Between workgroups, a store needs
   `s_wait_storecnt 0` (release) before the first atomic, and the other wave a `global_inv` of the
-  device's scope (acquire) after the second.
+  device's scope (acquire) after the second. Barriers pass on both: the wave that waits for its
+  stores may be another than the one that has stored, and all waves have seen an atomic that one of
+  them has seen, and may acquire (the order is transitive: "Memory Model", "happens-before").
 If machine code does not show whether accesses are ordered, they count as ordered: whatever is
 reported is a race.
 """
@@ -20,7 +22,15 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from amdjit.emulator.checks.race.layout import READS_ONLY, RING_ENTRIES, Group, Plane, Race, Wave
+from amdjit.emulator.checks.race.layout import (
+    MAYBE_ATOMIC,
+    READS_ONLY,
+    RING_ENTRIES,
+    Group,
+    Plane,
+    Race,
+    Wave,
+)
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, Context, Launch, Sanitizer
@@ -127,8 +137,9 @@ def epoch_text(attributes: str) -> str:
     put(function, row, Wave.EPOCH, epoch)
     put(function, row, Wave.NUMBER, function.context(Context.WAVE))
     put(function, row, Wave.GROUP, group)
-    put_greater(function, row, Wave.SEEN_AGENT, get(function, group, Group.SEEN))
-    next_interval(function, race, row)
+    put_greater(function, row, Wave.SEEN, get(function, group, Group.SEEN))
+    put_greater(function, row, Wave.SEEN_AGENT, get(function, group, Group.SEEN_AGENT))
+    put(function, row, Wave.ORDERED, next_interval(function, race, row))
     function.give()
     return function.text(f"noinline {attributes}")
 
@@ -161,6 +172,8 @@ def _begin_group(
     put(function, group, Group.BARRIER, time)
     put(function, group, Group.CLEAN, time)
     put(function, group, Group.SEEN, i64(0))
+    put(function, group, Group.SEEN_AGENT, i64(0))
+    put(function, group, Group.HORIZON, i64(0))
     size = function.mul(get(function, race, Race.WAVE_COUNT), i64(Wave.FIELDS * FIELD_BYTES))
     rows = get(function, group, Group.WAVES, "ptr")
     function.line(
@@ -177,25 +190,30 @@ def own_start(function: NativeFunction, race: Value, group: Value) -> Value:
 
 
 def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value) -> None:
-    """At a barrier, all waves have seen what any of them has. The barrier is clean if no wave had
-    stores in flight.
+    """At a barrier, all waves have seen and acquired what any of them has. The barrier is clean if
+    no wave had stores in flight.
 
     What waves did between their signals and the wait is not ordered: the barrier then counts as
     early as the first of these signals, and the waves' clocks know the others.
     """
     count = get(function, race, Race.WAVE_COUNT)
     rows = get(function, group, Group.WAVES, "ptr")
-    with function.loop(number=i64(0), seen=i64(0), dirty=i64(0), bound=time) as each:
+    start = {"number": i64(0), "seen": i64(0), "acquired": i64(0), "dirty": i64(0), "bound": time}
+    with function.loop(**start) as each:
         row = function.offset(rows, function.mul(each.number, i64(Wave.FIELDS * FIELD_BYTES)))
+        _pass_releases(function, race, group, row, each.number)
         split = get(function, row, Wave.SPLIT)
         until = function.select(function.compare("eq", split, i64(0)), time, split)
         bound = function.intrinsic("umin", each.bound, until)
-        seen = function.intrinsic("umax", each.seen, get(function, row, Wave.SEEN_AGENT))
+        seen = function.intrinsic("umax", each.seen, get(function, row, Wave.SEEN))
+        agent = get(function, row, Wave.SEEN_AGENT)
+        acquired = function.intrinsic("umax", each.acquired, agent)
         dirty = function.or_(each.dirty, get(function, row, Wave.DIRTY))
         number = function.add(each.number, i64(1))
         more = function.compare("ult", number, count)
-        each.again_if(more, number=number, seen=seen, dirty=dirty, bound=bound)
+        each.again_if(more, number=number, seen=seen, acquired=acquired, dirty=dirty, bound=bound)
     put_greater(function, group, Group.SEEN, seen)
+    put_greater(function, group, Group.SEEN_AGENT, acquired)
     waits = function.and_(dirty, get(function, race, Race.WGP))
     clean = function.compare("eq", waits, i64(0))
     put(function, group, Group.BARRIER, bound)
@@ -205,23 +223,47 @@ def _join_waves(function: NativeFunction, race: Value, group: Value, time: Value
         function.call_void("aj_race_split_barrier", [race, group, time])
 
 
+class Fence(IntEnum):
+    """What a wave does to order its accesses: it waits for its stores, releases what comes before,
+    or acquires what atomics have shown it."""
+
+    WAIT = 0
+    WAIT_AND_RELEASE = 1
+    RELEASE = 2
+    ACQUIRE = 3
+
+
 def fence_text(attributes: str) -> str:
-    """Return `aj_race_fence(context, acquire)`: the wave has waited for its stores, or acquires
-    what atomics have shown it."""
-    function = NativeFunction("aj_race_fence", "void", [("ptr", "context"), ("i32", "acquire")])
-    race = race_pointer(function)
-    row = function.call("aj_race_wave", "ptr", [function.parameter("context")])
-    acquires = function.compare("ne", function.parameter("acquire"), i32(0))
-    with function.if_(acquires):
-        put_greater(function, row, Wave.SEEN_AGENT, get(function, row, Wave.SEEN))
-        function.give()
-    put(function, row, Wave.DIRTY, i64(0))
-    time = next_interval(function, race, row)
-    group = get(function, group_of(function, row), Group.NUMBER)
-    index = table_index(function, race, group, get(function, row, Wave.NUMBER))
-    function.store(time, entry_of(function, get(function, race, Race.FENCES, "ptr"), index), 8)
-    function.give()
-    return function.text(attributes)
+    """Return `aj_race_fence(context, fence)`: what one of `Fence` orders."""
+    function = NativeFunction("aj_race_fence", "void", [("ptr", "context"), ("i32", "fence")])
+    f, fence = function, function.parameter("fence")
+    race = race_pointer(f)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    with f.if_(f.compare("eq", fence, i32(Fence.ACQUIRE))):
+        put_greater(f, row, Wave.SEEN_AGENT, get(f, row, Wave.SEEN))
+        f.give()
+    time = next_interval(f, race, row)
+    home = group_of(f, row)
+    group = get(f, home, Group.NUMBER)
+    index = table_index(f, race, group, get(f, row, Wave.NUMBER))
+    with f.if_(f.compare("ne", fence, i32(Fence.RELEASE))):
+        put(f, row, Wave.DIRTY, i64(0))
+        f.store(time, entry_of(f, get(f, race, Race.FENCES, "ptr"), index), 8)
+    with f.if_(f.compare("ne", fence, i32(Fence.WAIT))):
+        put(f, row, Wave.RELEASE, time)
+        put(f, row, Wave.HORIZON, get(f, home, Group.BARRIER))
+    f.give()
+    return f.text(attributes)
+
+
+def lane_order_text(attributes: str) -> str:
+    """Return `aj_race_lane_order(context)`: something orders the lanes of the wave."""
+    f = NativeFunction("aj_race_lane_order", "void", [("ptr", "context")])
+    race = race_pointer(f)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    put(f, row, Wave.ORDERED, next_interval(f, race, row))
+    f.give()
+    return f.text(attributes)
 
 
 def sync_text(attributes: str) -> str:
@@ -229,7 +271,7 @@ def sync_text(attributes: str) -> str:
     atomic orders.
 
     The wave sees the time of the last atomic at each address, and leaves its own unless it only
-    reads.
+    reads. What is surely atomic says so to stores that may be.
     """
     parameters = [
         ("ptr", "context"), ("ptr", "row"), ("ptr", "addresses"), ("i32", "lanes"),
@@ -238,8 +280,13 @@ def sync_text(attributes: str) -> str:
     f = NativeFunction("aj_race_sync", "void", parameters)
     race, row = race_pointer(f), f.parameter("row")
     clocks = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(Plane.CLOCK)))
+    sure = f.compare("eq", f.and_(f.parameter("flags"), i32(MAYBE_ATOMIC)), i32(0))
+    now = f.shift("shl", get(f, race, Race.TIME), 32)
     with f.each_lane(f.parameter("lanes")) as each:
-        put_greater(f, row, Wave.SEEN, f.load("i64", _clock_of(f, clocks, each.lane), 8))
+        place = _clock_of(f, clocks, each.lane)
+        before = f.load("i64", place, 8)
+        put_greater(f, row, Wave.SEEN, f.mask(before, 32))
+        f.store(f.select(sure, f.or_(f.mask(before, 32), now), before), place, 8)
     with f.if_(f.compare("eq", f.and_(f.parameter("flags"), i32(READS_ONLY)), i32(0))):
         time = next_interval(f, race, row)
         put(f, row, Wave.RELEASED, time)
@@ -251,10 +298,43 @@ def sync_text(attributes: str) -> str:
             f, get(f, race, Race.HORIZONS, "ptr"), f.and_(group, get(f, race, Race.TABLE_MASK))
         )
         f.store(get(f, home, Group.BARRIER), place, 8)
+        _publish(f, race, row, index)
         with f.each_lane(f.parameter("lanes")) as each:
-            f.store(time, _clock_of(f, clocks, each.lane), 8)
+            place = _clock_of(f, clocks, each.lane)
+            known = f.and_(f.load("i64", place, 8), i64(-1 << 32))
+            f.store(f.or_(known, time), place, 8)
     f.give()
     return f.text(attributes)
+
+
+def _table(f: NativeFunction, race: Value, table: Race, index: Value) -> Value:
+    return entry_of(f, get(f, race, table, "ptr"), index)
+
+
+def _publish(f: NativeFunction, race: Value, row: Value, index: Value) -> None:
+    """An atomic may show others what the wave, or with barriers in between another one, has
+    released before."""
+    home = group_of(f, row)
+    f.store(get(f, row, Wave.RELEASE), _table(f, race, Race.RELEASES, index), 8)
+    horizon = f.intrinsic("umax", get(f, row, Wave.HORIZON), get(f, home, Group.HORIZON))
+    number = f.and_(get(f, home, Group.NUMBER), get(f, race, Race.TABLE_MASK))
+    place = _table(f, race, Race.RELEASED_HORIZONS, number)
+    f.store(f.intrinsic("umax", f.load("i64", place, 8), horizon), place, 8)
+
+
+def _pass_releases(f: NativeFunction, race: Value, group: Value, row: Value, wave: Value) -> None:
+    """At a barrier, other waves may from now on show what a wave has released. What they have shown
+    before stays so. wave: its number, which the row of a wave without accesses does not have."""
+    put_greater(f, group, Group.HORIZON, get(f, row, Wave.HORIZON))
+    number = get(f, group, Group.NUMBER)
+    index = table_index(f, race, number, wave)
+    masked = f.and_(number, get(f, race, Race.TABLE_MASK))
+    passed, released = (_table(f, race, table, index) for table in (Race.PASSED, Race.RELEASES))
+    before, known = f.load("i64", passed, 8), f.load("i64", released, 8)
+    shown = f.compare("ule", before, f.load("i64", _table(f, race, Race.HORIZONS, masked), 8))
+    both = f.intrinsic("umax", known, before)
+    f.store(f.select(shown, both, known), released, 8)
+    f.store(get(f, row, Wave.RELEASE), passed, 8)
 
 
 def _clock_of(f: NativeFunction, clocks: Value, lane: Value) -> Value:

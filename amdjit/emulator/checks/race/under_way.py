@@ -1,0 +1,154 @@
+"""Accesses that are still under way after a barrier: the race check repeats them there.
+
+An access takes place at any time between its issue and the wait for it. If the wave signals a
+barrier in between, the access is noted again at the wait, and at each further signal: there it no
+longer comes before what others do behind the barrier, which then is a race.
+
+Only kernels with such accesses (`waits/under_way.py`) have any of this. A wave counts what it
+issues on two counters, and keeps its last accesses of the kind in a ring.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from amdjit.emulator.checks.race.layout import UNDER_WAY, Group, Wave
+from amdjit.emulator.checks.race.time import get, group_of, put
+from amdjit.emulator.host.builder import Value
+from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.layout import FIELD_BYTES
+from amdjit.emulator.wave.instrument import AccessKind
+
+RING = 16
+_FIELDS = 12
+_ADDRESSES = _FIELDS * FIELD_BYTES + 32  # vectors of 64 bytes
+_VALUES = _ADDRESSES + 256
+RECORD_BYTES = _VALUES + 4 * 128
+
+
+class Kept(IntEnum):
+    """An access that may be under way. NUMBER: of those that its wave has issued on COUNTER;
+    SIGNALS: of barriers, before it."""
+
+    NUMBER = 0
+    COUNTER = 1
+    CONTEXT = 2
+    SITE = 3
+    LANES = 4
+    SIZE = 5
+    FLAGS = 6
+    WHAT = 7
+    SIGNALS = 8
+
+
+_KEPT_AS_THEY_ARE = {Kept.SITE: "site", Kept.LANES: "lanes", Kept.SIZE: "size", Kept.FLAGS: "flags"}
+
+
+def what_of(kind: AccessKind, lds: bool) -> int:
+    """Return a number for a kind of access in a space."""
+    return kind * 2 + lds
+
+
+def _field(f: NativeFunction, row: Value, counter: Value, first: Wave) -> Value:
+    """Return the address of a wave's field of a counter: LDS is 0, loads of global memory 1."""
+    wide = f.resize(counter, 64)
+    return f.offset(f.offset(row, first * FIELD_BYTES), f.shift("shl", wide, 3))
+
+
+def issue_text(attributes: str) -> str:
+    """Return `aj_race_issue(context, counter)`: the wave issues an instruction that counts."""
+    f = NativeFunction("aj_race_issue", "void", [("ptr", "context"), ("i32", "counter")])
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    place = _field(f, row, f.parameter("counter"), Wave.ISSUED)
+    f.store(f.add(f.load("i64", place, 8), i64(1)), place, 8)
+    f.give()
+    return f.text(attributes)
+
+
+def landed_text(attributes: str) -> str:
+    """Return `aj_race_landed(context, counter, left)`: the wave has waited until no more than
+    `left` are under way."""
+    parameters = [("ptr", "context"), ("i32", "counter"), ("i32", "left")]
+    f = NativeFunction("aj_race_landed", "void", parameters)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    issued = f.load("i64", _field(f, row, f.parameter("counter"), Wave.ISSUED), 8)
+    left = f.intrinsic("umin", f.resize(f.parameter("left"), 64), issued)
+    place = _field(f, row, f.parameter("counter"), Wave.LANDED)
+    f.store(f.intrinsic("umax", f.load("i64", place, 8), f.sub(issued, left)), place, 8)
+    f.give()
+    return f.text(attributes)
+
+
+def _record(f: NativeFunction, row: Value, number: Value) -> Value:
+    records = get(f, group_of(f, row), Group.UNDER_WAY, "ptr")
+    wave = f.mul(get(f, row, Wave.NUMBER), i64(RING))
+    place = f.add(wave, f.and_(number, i64(RING - 1)))
+    return f.offset(records, f.mul(place, i64(RECORD_BYTES)))
+
+
+def keep_text(attributes: str) -> str:
+    """Return `aj_race_keep(context, site, addresses, lanes, size, flags, stored, counter, what)`:
+    keep the access that was issued last. stored: null, or the values of a store."""
+    parameters = [
+        ("ptr", "context"), ("i32", "site"), ("ptr", "addresses"), ("i32", "lanes"),
+        ("i32", "size"), ("i32", "flags"), ("ptr", "stored"), ("i32", "counter"), ("i32", "what"),
+    ]  # fmt: skip
+    f = NativeFunction("aj_race_keep", "void", parameters)
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    number = get(f, row, Wave.KEPT)
+    put(f, row, Wave.KEPT, f.add(number, i64(1)))
+    record = _record(f, row, number)
+    issued = _field(f, row, f.parameter("counter"), Wave.ISSUED)
+    put(f, record, Kept.NUMBER, f.load("i64", issued, 8))
+    put(f, record, Kept.COUNTER, f.resize(f.parameter("counter"), 64))
+    put(f, record, Kept.CONTEXT, f.cast("ptrtoint", f.parameter("context"), "i64"))
+    put(f, record, Kept.WHAT, f.resize(f.parameter("what"), 64))
+    put(f, record, Kept.SIGNALS, get(f, row, Wave.SIGNALS))
+    for field, name in _KEPT_AS_THEY_ARE.items():
+        put(f, record, field, f.resize(f.parameter(name), 64))
+    _copy(f, f.offset(record, _ADDRESSES), f.parameter("addresses"), 256)
+    with f.if_(f.compare("ne", f.cast("ptrtoint", f.parameter("stored"), "i64"), i64(0))):
+        _copy(f, f.offset(record, _VALUES), f.parameter("stored"), 4 * 128)
+    f.give()
+    return f.text(attributes)
+
+
+def _copy(f: NativeFunction, target: Value, source: Value, nbytes: int) -> None:
+    f.line(
+        f"call void @llvm.memcpy.p0.p0.i64(ptr {target.text}, ptr {source.text}, i64 {nbytes}, "
+        "i1 false)"
+    )
+    f.declarations["llvm.memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+
+
+def repeat_text(symbols: dict[int, str], attributes: str) -> str:
+    """Return `aj_race_repeat(context, signals)`: note what is under way from before a barrier once
+    more. signals: 1 if the wave signals one now. symbols: the functions that note an access, by
+    `what_of`."""
+    f = NativeFunction("aj_race_repeat", "void", [("ptr", "context"), ("i32", "signals")])
+    row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
+    signals = get(f, row, Wave.SIGNALS)
+    put(f, row, Wave.SIGNALS, f.add(signals, f.resize(f.parameter("signals"), 64)))
+    count = get(f, row, Wave.KEPT)
+    ring = f.intrinsic("umin", count, i64(RING))
+    with f.count_to(ring) as index:
+        record = _record(f, row, f.add(f.sub(count, ring), index))
+        counter = f.resize(get(f, record, Kept.COUNTER), 32)
+        landed = f.load("i64", _field(f, row, counter, Wave.LANDED), 8)
+        late = f.compare("ugt", get(f, record, Kept.NUMBER), landed)
+        before = f.compare("ne", get(f, record, Kept.SIGNALS), signals)
+        with f.if_(f.and_(late, before)):
+            for what, symbol in symbols.items():
+                with f.if_(f.compare("eq", get(f, record, Kept.WHAT), i64(what))):
+                    f.call_void(symbol, _arguments(f, record))
+    f.give()
+    return f.text(f"noinline {attributes}")
+
+
+def _arguments(f: NativeFunction, record: Value) -> list[Value]:
+    def number(field: Kept) -> Value:
+        return f.resize(get(f, record, field), 32)
+
+    flags = f.or_(number(Kept.FLAGS), i32(UNDER_WAY))
+    before = [get(f, record, Kept.CONTEXT, "ptr"), number(Kept.SITE), f.offset(record, _ADDRESSES)]
+    return [*before, number(Kept.LANES), number(Kept.SIZE), flags, f.offset(record, _VALUES)]
