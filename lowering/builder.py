@@ -173,6 +173,15 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         overload = arguments[0].type
         return self.invoke_name(f"{name}.{mangled(overload)}", overload, arguments, fast=fast)
 
+    def opaque(self, value: Any) -> Any:
+        """Return an integer as one that LLVM's passes know nothing of.
+
+        Instruction selection puts the operand in the place of an annotation.
+        """
+        nothing = Literal(ir.PointerType(), "null")
+        operands = [value, nothing, nothing, literal(I32, 0)]
+        return self.invoke_name(f"llvm.annotation.{mangled(value.type)}.p0", value.type, operands)
+
     def splat(self, scalar: Any, vector_type: Any) -> Any:
         """Return a vector with the scalar in every element."""
         if isinstance(scalar, Literal):

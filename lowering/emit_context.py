@@ -29,7 +29,6 @@ from amdjit.lowering.types import (
     element_type,
     literal,
     llvm_type,
-    mangled,
     memory_type,
     undefined,
 )
@@ -111,13 +110,8 @@ class LoweringContext:
         return undefined(llvm_type(type))
 
     def opaque(self, value: Any) -> Any:
-        """Return an integer as one that LLVM's passes know nothing of.
-
-        Instruction selection puts the operand in the place of an annotation.
-        """
-        nothing = Literal(ir.PointerType(), "null")
-        operands = [value, nothing, nothing, literal(I32, 0)]
-        return self.call(f"llvm.annotation.{mangled(value.type)}.p0", value.type, operands)
+        """Return an integer as one that LLVM's passes know nothing of."""
+        return self.builder.opaque(value)
 
     def generic(self, pointer: Any) -> Any:
         """Return a pointer as a generic one."""

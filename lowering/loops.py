@@ -59,12 +59,12 @@ def while_loop(
     # The branch back has the loop's line, not that of the last statement: an endless loop may have
     # no other code.
     builder.debug_metadata = line
-    _end_iteration(state, loop)
+    keeps = _end_iteration(state, loop)
     if is_endless:
         # LLVM's branch of an endless loop has no line (AMDGPUUnifyDivergentExitNodes); this
         # instruction has one.
         builder.invoke_name("llvm.amdgcn.s.nop", VOID, [literal(I16, 0)])
-    _mark(builder, builder.branch(header), unroll)
+    _mark(builder, builder.branch(header), 1 if keeps else unroll)
     _leave(state, done, after, otherwise)
 
 
@@ -93,11 +93,13 @@ def range_loop(
     state.assign(variable, value)
     loop = _body(state, inside, Loop(next_iteration=following, after=after), body)
     builder.debug_metadata = line
-    _end_iteration(state, loop, all(constant_value(limit) is not None for limit in limits))
+    is_counted = all(constant_value(limit) is not None for limit in limits)
+    keeps = _end_iteration(state, loop, is_counted) and not is_counted
     increased = bounds.increase(value)
     value.add_incoming(increased, builder.block)
     again = builder.cbranch(bounds.goes_on(value, increased), inside, done)
-    _mark(builder, again, unroll)
+    # LLVM's unroller also moves the last iteration behind the loop.
+    _mark(builder, again, 1 if keeps else unroll)
     _leave(state, done, after, otherwise)
 
 
@@ -216,8 +218,9 @@ def _body(state: FunctionState, inside: Any, loop: Loop, body: Part) -> Loop:
     return loop
 
 
-def _end_iteration(state: FunctionState, loop: Loop, is_counted: bool = False) -> None:
-    """Build the end of a loop's body, where lanes that go on to the next iteration are.
+def _end_iteration(state: FunctionState, loop: Loop, is_counted: bool = False) -> bool:
+    """Build the end of a loop's body, where lanes that go on to the next iteration are. Return
+    whether it keeps operations across lanes in their iteration.
 
     is_counted: all lanes have the same number of iterations, unless they leave.
 
@@ -233,7 +236,7 @@ def _end_iteration(state: FunctionState, loop: Loop, is_counted: bool = False) -
         if state.loops:
             state.loops[-1].returns += loop.returns
         builder.position_at_end(following)
-        return
+        return False
     staying = [block for block in builder.function.blocks if _goes_to(block, following)]
     leaving = [(block, _BREAK) for block in loop.breaks]
     leaving += [(block, _RETURN) for block, _ in loop.returns]
@@ -248,6 +251,7 @@ def _end_iteration(state: FunctionState, loop: Loop, is_counted: bool = False) -
         builder.invoke_name("llvm.amdgcn.wave.barrier", VOID, [])
     if leaving:
         _leave_by(state, loop, way)
+    return True
 
 
 def _goes_to(block: Any, target: Any) -> bool:
