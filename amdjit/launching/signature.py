@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import types
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,13 @@ from amdjit.launching.record_arguments import Annotation
 from amdjit.options import CompileOptions
 
 if TYPE_CHECKING:
+    import difflib
+
     from amdjit import frontend
     from amdjit.intrinsics import python_builtins
     from amdjit.language import compile_time
 else:
+    difflib = late("difflib")
     compile_time = late("amdjit.language.compile_time")
     frontend = late("amdjit.frontend")
     python_builtins = late("amdjit.intrinsics.python_builtins")

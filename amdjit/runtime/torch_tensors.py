@@ -8,7 +8,6 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -46,7 +45,7 @@ _DTYPES: dict[str, Any] = {
 _RULES = "torch._dynamo.trace_rules"
 
 
-class _Waiting(MetaPathFinder):
+class _Waiting:
     """Waits until Dynamo's rules are loaded, and adds amdjit to them."""
 
     def find_spec(

@@ -1,4 +1,4 @@
-"""Run README's and the pages' Python programs with this interpreter, for environments without tests:
+"""Run the Python programs of README and of the pages where no test tools are:
 `python tests/docs/run_snippets.py [PAGE ...]`. The exit code is 1 if a program fails or prints
 something else than its page shows.
 

@@ -38,8 +38,6 @@ from amdjit.types import VOID, Array, Layout, Scalar, Structure, Tuple, Type, Ve
 
 _MISSING = inspect.Parameter.empty
 _WEAK = "weak"
-# The modules whose functions take an array and an index.
-_ATOMICS = ("amdjit.intrinsics.atomic", "amdjit.numba_cuda.functions.atomic")
 
 
 def arguments_of(node: ast.FunctionDef) -> list[ast.arg]:
@@ -79,7 +77,8 @@ def bind_arguments(
     ):
         # Other signatures, and errors, go by Python's own rules, which are slower.
         signature = inspect.signature(function, follow_wrapped=False)
-        is_atomic = function.__module__ in _ATOMICS
+        place = function.__module__.split(".")
+        is_atomic = (place[0], place[-1]) == ("amdjit", "atomic")
         hint = element_remedy(node) if is_atomic else ""
         given = match_arguments(
             builder, function.__name__, signature, positional, keywords, node, hint
