@@ -233,7 +233,7 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
                     after[name] = Undefined("has a different type after an iteration of the loop")
             runs = isinstance(items.length, tree.Constant) and items.length.value > 0
             keep_names(builder, after, ways, [node.target, *node.body], node, runs)
-        ends = [Exit(after, [], node)]
+        ends = [Exit(after, [], node)] if ways or not runs else []
         otherwise = loop_else(builder, node, ends)
         builder.emit(
             tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll)

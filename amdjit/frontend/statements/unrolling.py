@@ -134,13 +134,13 @@ def _one_iteration(builder: FunctionBuilder, node: ast.For, item: Value, outer: 
     builder.loops.pop()
     builder.emit(_once(builder, node, body, []))
     merge_after_loop(builder, inner, [*ways, *inner.continues], node)
-    if inner.breaks:
+    if inner.breaks and not ways and not inner.continues:
+        _exit(builder, tree.Break(span), outer.breaks, node)
+    elif inner.breaks:
         stop = tree.Break(span)
         statements: list[tree.Statement] = [stop]
         outer.breaks.append(Exit(dict(builder.names), statements, node, stop))
         builder.emit(tree.If(span, tree.Read(span, boolean, leaving), statements, []))
-        if not ways and not inner.continues:
-            builder.terminated = True
 
 
 def _once(
