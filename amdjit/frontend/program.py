@@ -10,6 +10,7 @@ from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
+from amdjit.diagnostics.errors import InternalError
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.freeze import freeze
@@ -87,6 +88,8 @@ def _type_once(
     session.active.append(function)
     type_body(builder)
     raise_all(in_source_order(builder.failures))
+    if builder.refused:
+        raise InternalError(f"{source.node.name}: a statement was refused without an error")
     body = freeze(builder.statements)
     session.requests.update(builder.launch_parameters.requests)
     passed_on = with_launch_parameters(

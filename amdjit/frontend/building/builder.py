@@ -87,7 +87,8 @@ class FunctionBuilder:
     the values assigned to each variable so far. counters: counters of loops that are never negative
     (noted with `wraparound=True`). unassigned: the names that were read where they may have no
     value, with the type of their variable once it is known (`names.marked`); unmarkable: those
-    that no variable holds.
+    that no variable holds. outcomes: of conditions that assign names with `:=`, the bindings where
+    the condition is false and where it is true, of names that have none where both ways meet.
     """
 
     source: FunctionSource
@@ -109,6 +110,9 @@ class FunctionBuilder:
     counters: set[tree.Variable] = field(default_factory=set)
     unassigned: dict[str, Scalar | None] = field(default_factory=dict)
     unmarkable: set[str] = field(default_factory=set)
+    outcomes: dict[tree.Expression, tuple[Mapping[str, Binding], Mapping[str, Binding]]] = field(
+        default_factory=dict
+    )
     failures: list[Diagnostic] = field(default_factory=list)
     refused: int = 0
     abandoned: bool = False

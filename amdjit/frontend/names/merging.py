@@ -53,8 +53,11 @@ def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[st
     return merged
 
 
-def merged_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: ast.AST) -> Binding:
-    """Give one name one binding where control flow meets."""
+def merged_name(
+    builder: FunctionBuilder, name: str, exits: list[Exit], node: ast.AST, in_new: bool = False
+) -> Binding:
+    """Give one name one binding where control flow meets. in_new: in a variable that nothing else
+    uses."""
     bindings = [way.names.get(name) for way in exits]
     first = bindings[0]
     if first is not None and all(_same(first, other) for other in bindings[1:]):
@@ -73,7 +76,8 @@ def merged_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: as
         return unlike(failure)
     if target is None:
         return Undefined("has different compile-time values on the paths that meet here")
-    variable = _variable_of(builder, name, bindings, values, target, node)
+    shared = [] if in_new else bindings
+    variable = _variable_of(builder, name, shared, values, target, node)
     for way, binding, value in zip(exits, bindings, values, strict=True):
         if binding is not variable:
             _assign_at(builder, way, variable, value)
