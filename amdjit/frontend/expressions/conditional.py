@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeGuard
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import EndlessCallError, FunctionBuilder
@@ -15,7 +14,15 @@ from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.building.remedies import join_remedy
 from amdjit.frontend.names.merging import join_types, merge, merged_name
-from amdjit.frontend.values.kinds import POISONED, Binding, CompileTime, Undefined, Value
+from amdjit.frontend.values.kinds import (
+    POISONED,
+    Binding,
+    CompileTime,
+    Undefined,
+    Value,
+    chosen_function,
+    is_function,
+)
 from amdjit.frontend.values.weak_types import origin_of, wide_type
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import UnaryOperator
@@ -125,15 +132,6 @@ def _opposite(left: Value, decided: bool) -> Value:
     return CompileTime(decided) if _is_boolean(left) else left
 
 
-def _is_decided(value: Value) -> TypeGuard[CompileTime]:
-    return isinstance(value, CompileTime) and isinstance(value.value, bool)
-
-
-def same(left: CompileTime, right: Value) -> bool:
-    """Whether the right side is the same constant object; True and False are single objects."""
-    return isinstance(right, CompileTime) and right.value is left.value
-
-
 def choose(
     builder: FunctionBuilder,
     condition: Value,
@@ -154,19 +152,22 @@ def choose(
         return _only_side(
             builder, condition, (first, left, left_names), (second, right, right_names), node
         )
-    assigns = left_names is not None or right_names is not None
-    is_plain = not first and not second and not assigns
-    if is_plain and _is_decided(left) and same(left, right):
-        builder.discard(condition, node)
-        return left
     outcome: Outcome = ({}, {})
-    if assigns:
+    if left_names is not None or right_names is not None:
         ways = [
             Exit(left_names or dict(before), first, node),
             Exit(right_names or dict(before), second, node),
         ]
         builder.names = merge(builder, ways, node)
         outcome = _outcome(builder, (left, right), ways, decided)
+    if isinstance(left, CompileTime) and left == right:
+        if first or second:
+            builder.emit(tree.If(builder.span(node), condition, first, second))
+        else:
+            builder.discard(condition, node)
+        return left
+    if is_function(left) and is_function(right):
+        return _chosen_function(builder, condition, (first, left), (second, right), node)
     target, is_weak = _common_type(builder, left, right, node)
     with builder.collect() as more:
         left_value = convert_weakly(builder, left, target, node)
@@ -184,6 +185,21 @@ def choose(
     sides = (first, left_value), (second, right_value)
     through = _through_variable(builder, condition, sides, is_weak, node)
     return _with_outcome(builder, through, outcome)
+
+
+def _chosen_function(
+    builder: FunctionBuilder,
+    condition: tree.Expression,
+    left: tuple[list[tree.Statement], Value],
+    right: tuple[list[tree.Statement], Value],
+    node: ast.expr,
+) -> Value:
+    """Return the function that a condition chooses: each call branches."""
+    held = builder.hold(condition, _CHOSEN, node)
+    assert isinstance(held, tree.Expression)
+    if left[0] or right[0]:
+        builder.emit(tree.If(builder.span(node), held, left[0], right[0]))
+    return chosen_function(held, left[1], right[1])
 
 
 def _with_outcome(builder: FunctionBuilder, value: Value, outcome: Outcome) -> Value:

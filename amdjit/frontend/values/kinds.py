@@ -71,6 +71,25 @@ class FunctionValue:
     items: tuple[Value, ...]
 
 
+class Choice:
+    """In place of a function: one of two, by a condition. The value's items are the condition, the
+    function where it is true, and the one where it is false."""
+
+    name = "choice"
+
+
+def chosen_function(condition: tree.Expression, when_true: Value, when_false: Value) -> Value:
+    """Return the function that is called as one of two, by a condition in a variable."""
+    return FunctionValue(Choice, ("", "", ""), (condition, when_true, when_false))
+
+
+def is_function(value: Value) -> bool:
+    """Whether a value can be called."""
+    return isinstance(value, (FunctionValue, Method)) or (
+        isinstance(value, CompileTime) and callable(value.value)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Undefined:
     """A name without a single value here. `reason` completes the sentence "`x` ..."."""
