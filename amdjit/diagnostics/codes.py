@@ -31,8 +31,10 @@ NO_SOURCE = ErrorKind(
     UnsupportedSyntaxError,
     "the source of `{function}` cannot be read from {file}",
     "",
-    "kernels are compiled from their source text: put the function in a file (or a notebook cell) "
-    "and import it again",
+    "kernels are compiled from their source text: put the function in a file or a notebook cell, "
+    "or let Python know the text under a name of its own: "
+    "`linecache.cache[name] = (len(text), None, text.splitlines(True), name)` before "
+    "`exec(compile(text, name, 'exec'))`",
 )
 UNSUPPORTED_PARAMETER = ErrorKind(
     "AJ0105",
