@@ -17,12 +17,11 @@ from amdjit.backend.process import CompilerDied, NoProcess, compiler_process
 from amdjit.backend.worker import compile_in_process
 from amdjit.diagnostics.errors import BackendError
 from amdjit.lowering.intrinsics import DECLARED_OUTSIDE
-from amdjit.options import CompileOptions, Environment
+from amdjit.options import COMPILE_TIME_LIMIT, CompileOptions, Environment
 from amdjit.target import Target
 
 __all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 
-_TIME_LIMIT = 600.0
 _KERNEL = re.compile(r"^define [^@\n]*amdgpu_kernel void @(\"?)([^\"(]+)\1\([^\n]*", re.MULTILINE)
 _MOST_SAID = 2000
 
@@ -73,7 +72,7 @@ def _run(
     request = (stage, llvm_text, target.id, options.wave_size, options.opt_level, *more)
     if chosen.compile_guard:
         try:
-            return compiler_process().run(chosen.compile_time_limit or _TIME_LIMIT, *request)
+            return compiler_process().run(chosen.compile_time_limit or COMPILE_TIME_LIMIT, *request)
         except NoProcess as error:
             _warn_once(str(error))
         except CompilerDied as died:

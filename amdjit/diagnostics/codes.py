@@ -82,7 +82,8 @@ STATIC_LOOP_LENGTH = ErrorKind(
     "{iterations} iterations are too many to unroll when compiling",
     "{iterations} iterations",
     "use `range(...)`, or nest a short `static_range(...)` in a `range(...)`; at most {limit} "
-    "iterations are unrolled",
+    "iterations of one loop are unrolled, and {total} of all loops of a function with those of the "
+    "functions that it calls",
 )
 TOO_DEEP = ErrorKind(
     "AJ0113",
@@ -97,6 +98,14 @@ CHANGED_SOURCE = ErrorKind(
     "line {line} of {file} is not the text that Python compiled `{function}` from",
     "",
     "{remedy}",
+)
+TOO_SLOW = ErrorKind(
+    "AJ0115",
+    UnsupportedSyntaxError,
+    "typing the kernel took more than {limit:g} s",
+    "typed at that moment",
+    "unroll less, and put repeated code into functions with `inline=False`; the limit is "
+    "AMDJIT_COMPILE_TIME_LIMIT",
 )
 
 OPERAND_TYPES = ErrorKind(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -56,6 +57,14 @@ class EndlessCallError(Exception):
         self.fault = fault
 
 
+class OutOfTimeError(Exception):
+    """The front end has no time left; span: what was being typed."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__(span)
+        self.span = span
+
+
 Made = TypeVar("Made")
 ExpressionHandler = Callable[["FunctionBuilder", Any], Value]
 StatementHandler = Callable[["FunctionBuilder", Any], None]
@@ -73,6 +82,7 @@ class Mark:
     failures: int
     abandoned: bool
     requests: int
+    rounds: int
 
 
 @dataclass
@@ -106,6 +116,7 @@ class FunctionBuilder:
     reaches_limit: bool = False
     numbers: dict[str, int] = field(default_factory=dict)
     reports: int = 0  # as in tree.Function
+    rounds: int = 0  # iterations that were typed one by one, in the functions that it inlines too
     given: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
     counters: set[tree.Variable] = field(default_factory=set)
     unassigned: dict[str, Scalar | None] = field(default_factory=dict)
@@ -273,7 +284,13 @@ class FunctionBuilder:
                 continue
             self._run_statement(node)
 
+    def check_time(self, node: ast.AST) -> None:
+        """Raise OutOfTimeError if the compilation's time is over."""
+        if time.monotonic() > self.session.deadline:
+            raise OutOfTimeError(self.span(node))
+
     def _run_statement(self, node: ast.stmt) -> None:
+        self.check_time(node)
         names, loops, refused = self.names, len(self.loops), self.refused
         handler = self.statement_handlers.get(type(node))
         try:
@@ -306,7 +323,7 @@ class FunctionBuilder:
     def refuse(self, failure: CompileError) -> None:
         """Record the errors of a refused statement."""
         self.refused += 1
-        self.failures += failure.diagnostics
+        self.failures = list(CompileError(*self.failures, *failure.diagnostics).diagnostics)
 
     def poison(self, names: Iterable[str]) -> None:
         """Make every read of these names fail without an error of its own."""
@@ -328,6 +345,7 @@ class FunctionBuilder:
             len(self.failures),
             self.abandoned,
             len(self.launch_parameters.requests),
+            self.rounds,
         )
 
     def rewind(self, mark: Mark) -> None:
@@ -342,6 +360,7 @@ class FunctionBuilder:
         del self.failures[mark.failures + 1 :]
         del self.launch_parameters.requests[mark.requests :]
         self.terminated, self.abandoned = False, mark.abandoned
+        self.rounds = mark.rounds
 
     @contextlib.contextmanager
     def block(self) -> Iterator[list[tree.Statement]]:
