@@ -77,7 +77,7 @@ class HostKernel:
     running: what that has cost.
     """
 
-    code: LinkedCode | None
+    code: tuple[LinkedCode, ...]  # referred to, so that it stays in memory
     address: int
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
@@ -175,7 +175,7 @@ class KernelCompiler:
         imports = {**library.addresses(sorted(function.natives)), **library.run_time()}
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
         facts = (function.site_pcs, function.resume_pcs, function.longest, function.gives_way)
-        return self._keep(wanted, HostKernel(code, code.addresses[WAVE_SYMBOL], *facts))
+        return self._keep(wanted, HostKernel((code,), code.addresses[WAVE_SYMBOL], *facts))
 
     def _keep(self, wanted: _Wanted, compiled: HostKernel) -> HostKernel:
         self._compiled[wanted.key] = compiled
@@ -232,8 +232,7 @@ class KernelCompiler:
         )
 
     def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel:
-        self._host.operations.make(program.operations)
-        addresses = self._host.operations.addresses(program.calls)
+        addresses, operations = self._host.operations.made(program.calls, program.operations)
         code = np.frombuffer(bytearray(program.code), np.uint8)
         fields = code.view(np.uint64)
         for symbol, places in program.calls.items():
@@ -241,7 +240,7 @@ class KernelCompiler:
         address = self._host.library.address(interpreter_symbol(wanted.kernel.descriptor.wave_size))
         limit = float("inf") if self._host.tier == "quick" else program.instructions * _FULL
         facts = (program.site_pcs, program.resume_pcs, program.longest, program.gives_way)
-        return self._keep(wanted, HostKernel(None, address, *facts, code, Running(limit)))
+        return self._keep(wanted, HostKernel(operations, address, *facts, code, Running(limit)))
 
     # Translation
 
