@@ -81,7 +81,7 @@ def _word_of_skipped(compilation: Compilation, array: Array) -> Any:
     `GLOBAL_ATOMIC_MAX_F32`).
     """
     major = compilation.target.isa[0]
-    if array.element not in (f32, f64) or major >= 12:
+    if not isinstance(array, Array) or array.element not in (f32, f64) or major >= 12:
         return None
     # gfx9 has them from gfx90a on.
     has_own = array.element is f32 if major == 11 else compilation.target.isa >= (9, 0, 10)

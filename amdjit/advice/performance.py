@@ -110,12 +110,12 @@ def _is_implicit(conversion: tree.Convert, consumer: tree.Node) -> bool:
 
 
 def _scratch(
-    program: tree.Program, metadata: KernelMetadata, optimized_llvm: str
+    program: tree.Program, metadata: KernelMetadata, optimized_llvm: str, is_optimised: bool
 ) -> Iterator[Finding]:
-    """Find spilled registers, and local arrays that LLVM could not keep in registers."""
+    """Find spilled registers, which say nothing of code that is not optimised, and local arrays that LLVM could not keep in registers."""
     kernel = program.kernel
     spilled = metadata.vgpr_spills
-    if spilled:
+    if spilled and is_optimised:
         yield Finding(
             "spill",
             kernel.span,

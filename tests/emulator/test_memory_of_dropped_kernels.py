@@ -6,9 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 
 PROGRAM = """
 import gc
@@ -27,18 +24,16 @@ def resident():
 
 x = np.arange(32, dtype=np.int32)
 points = []
-for j in range(240):
+for j in range(170):
     make(j)[1, 32](x.copy())
-    if j in (110, 239):
+    if j in (80, 169):
         points.append(resident())
-print((points[1] - points[0]) / 129)
+print((points[1] - points[0]) / 89)
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux's /proc")
-@pytest.mark.parametrize("tier", ["quick", "full"])
-def test_kernels_that_are_dropped_leave_little(tier: str) -> None:
-    own = {"AMDJIT_CACHE_DIR": "", "AMDJIT_EMULATOR_TIER": tier}
+def test_kernels_that_are_dropped_leave_little() -> None:
+    own = {"AMDJIT_CACHE_DIR": "", "AMDJIT_EMULATOR_TIER": "quick"}
     environment = {**os.environ, **own, "AMDJIT_DEVICE": "emulator:gfx1201"}
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment
