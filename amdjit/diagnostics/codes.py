@@ -102,7 +102,7 @@ CHANGED_SOURCE = ErrorKind(
 TOO_SLOW = ErrorKind(
     "AJ0115",
     UnsupportedSyntaxError,
-    "typing the kernel took more than {limit:g} s",
+    "typing the kernel took more than {limit} s",
     "typed at that moment",
     "unroll less, and put repeated code into functions with `inline=False`; the limit is "
     "AMDJIT_COMPILE_TIME_LIMIT",

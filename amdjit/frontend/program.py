@@ -80,7 +80,7 @@ def type_kernel(
         try:
             typed = _type_once(source, session, function, arguments)
         except OutOfTimeError as late:
-            raise codes.error(codes.TOO_SLOW, late.span, limit=time_limit) from None
+            raise codes.error(codes.TOO_SLOW, late.span, limit=f"{time_limit:g}") from None
         if session.requests <= widened:
             return typed
         widened |= session.requests
