@@ -145,9 +145,8 @@ def choose(
     assert isinstance(condition, tree.Expression)
     before = builder.names
     first, left, left_names = _side(builder, when_true, node, names_if(builder, condition, True))
-    second, right, right_names = _side(
-        builder, when_false, node, names_if(builder, condition, False)
-    )
+    names = names_if(builder, condition, False)
+    second, right, right_names = _side(builder, when_false, node, names)
     if left is None or right is None:
         return _only_side(
             builder, condition, (first, left, left_names), (second, right, right_names), node
@@ -176,15 +175,15 @@ def choose(
         right_value = convert_weakly(builder, right, target, node)
     second += more
     if not first and not second:
-        result = _conditional(builder, condition, left_value, right_value, node)
+        made = _conditional(builder, condition, left_value, right_value, node)
         if is_weak:
-            builder.weak_types.expressions |= {result, left_value, right_value}
+            builder.weak_types.expressions |= {made, left_value, right_value}
         if isinstance(target, (Array, Tuple)):
-            return builder.hold(result, "chosen", node)
-        return _with_outcome(builder, result, outcome)
-    sides = (first, left_value), (second, right_value)
-    through = _through_variable(builder, condition, sides, is_weak, node)
-    return _with_outcome(builder, through, outcome)
+            return builder.hold(made, "chosen", node)
+        return _with_outcome(builder, made, outcome)
+    values = (first, left_value), (second, right_value)
+    result = _through_variable(builder, condition, values, is_weak, node)
+    return _with_outcome(builder, result, outcome)
 
 
 def _chosen_function(
