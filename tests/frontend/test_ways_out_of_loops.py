@@ -130,8 +130,15 @@ def by_python(source: str) -> list[int | None]:
 
 
 def check(sources: Sequence[str], level: int) -> int:
-    """Run those that are not refused in one kernel; return how many."""
+    """Run those that are not refused, some in one kernel; return how many."""
     made = [(source, function) for source in sources if (function := typed(source)) is not None]
+    for first in range(0, len(made), 16):
+        run(made[first : first + 16], level)
+    return len(made)
+
+
+def run(made: Sequence[tuple[str, Any]], level: int) -> None:
+    """Run functions in one kernel."""
     calls = indented(
         "\n".join(f"o[{k}, grid(1)] = f{k}(i32(grid(1)), a)" for k in range(len(made))), 4
     )
@@ -142,7 +149,6 @@ def check(sources: Sequence[str], level: int) -> int:
     for (source, _), row in zip(made, found, strict=True):
         pairs = zip(by_python(source), row, strict=True)
         assert all(right in (None, value) for right, value in pairs), source
-    return len(made)
 
 
 @pytest.mark.parametrize("level", [0, 3])
@@ -158,7 +164,7 @@ def test_all_shapes_of_loops(seed: int) -> None:
 
 def certain() -> Iterator[str]:
     """Write functions that return in a loop that has an iteration, whatever the argument."""
-    bodies = [BODIES[k] for k in (0, 2, 12, 13, 17, 19, 20)]
+    bodies = [BODIES[k] for k in (0, 2, 12, 17, 19, 20)]
     heads = [head for head in HEADS[:14] if "(0)" not in head and "()" not in head]
     for head, body, otherwise in itertools.product(heads, bodies, ELSES):
         if "range(1, p)" not in head:
