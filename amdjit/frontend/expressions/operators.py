@@ -22,7 +22,7 @@ from amdjit.frontend.building.special_methods import (
 from amdjit.frontend.expressions import complexes, divisors, mixed_signs
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.powers import power
-from amdjit.frontend.names.scope import value_of_object
+from amdjit.frontend.names.scope import checked_size, value_of_object
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python, static_value
 from amdjit.tree import nodes as tree
@@ -83,7 +83,7 @@ def binary(
         and isinstance(left, TupleValue)
         and isinstance(right, TupleValue)
     ):
-        return TupleValue(left.items + right.items)
+        return checked_size(builder, TupleValue(left.items + right.items), node)
     return _of_numbers(builder, symbol, left, right, node)
 
 

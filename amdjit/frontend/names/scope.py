@@ -44,6 +44,9 @@ else:
 # The most iterations that a loop may be unrolled to: more would take minutes and gigabytes to
 # compile.
 MOST_ITEMS = 4096
+# The same for all loops of a function together with the functions that become parts of it; and for
+# the items of a tuple with those of the tuples in it.
+MOST_ROUNDS = 1 << 15
 
 
 def read_name(builder: FunctionBuilder, name: str, node: ast.AST) -> Value:
@@ -181,7 +184,33 @@ def check_iterations(builder: FunctionBuilder, rounds: range, node: ast.AST) -> 
     sys.maxsize.)"""
     if rounds[MOST_ITEMS:]:
         count = -(-(rounds.stop - rounds.start) // rounds.step)
-        raise builder.error(codes.STATIC_LOOP_LENGTH, node, iterations=count, limit=MOST_ITEMS)
+        raise too_many_rounds(builder, count, node)
+
+
+def count_rounds(builder: FunctionBuilder, node: ast.AST, number: int = 1) -> None:
+    """Count iterations that are typed one by one. Loops within loops multiply them, and so do calls
+    of functions with such loops."""
+    builder.check_time(node)
+    builder.rounds += number
+    if builder.rounds > MOST_ROUNDS:
+        builder.rounds = 0  # statements after this one have their own errors
+        raise too_many_rounds(builder, f"more than {MOST_ROUNDS}", node)
+
+
+def too_many_rounds(builder: FunctionBuilder, count: object, node: ast.AST) -> CompileError:
+    """Return the error of a loop with too many iterations to be typed one by one."""
+    return builder.error(
+        codes.STATIC_LOOP_LENGTH, node, iterations=count, limit=MOST_ITEMS, total=MOST_ROUNDS
+    )
+
+
+def checked_size(builder: FunctionBuilder, value: TupleValue, node: ast.AST) -> TupleValue:
+    """Return a tuple that is not too large to be compiled."""
+    if value.size > MOST_ROUNDS:
+        problem = f"this tuple has {value.size} items, those of inner tuples included"
+        remedy = f"use an array: tuples have at most {MOST_ROUNDS} items"
+        raise builder.error(codes.REFUSED, node, problem=problem, remedy=remedy)
+    return value
 
 
 def _numpy_scalar(builder: FunctionBuilder, value: np.generic, name: str, node: ast.AST) -> Value:

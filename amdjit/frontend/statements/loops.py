@@ -13,6 +13,7 @@ from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
 from amdjit.frontend.building.control_flow import Exit, Loop
 from amdjit.frontend.building.conversion import convert, literal, negated
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.expressions.conditional import names_if
 from amdjit.frontend.expressions.wraparound import note_counter
 from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.iteration.iterables import evaluated, has_iterations, iterable_of
@@ -74,7 +75,8 @@ def _while_once(builder: FunctionBuilder, node: ast.While, runs: bool) -> None:
     span = builder.span(node.test)
     with builder.block() as body:
         condition = condition_of(builder, node.test)
-        ends = [] if isinstance(condition, CompileTime) else [Exit(dict(builder.names), [], node)]
+        after = names_if(builder, condition, False)
+        ends = [] if isinstance(condition, CompileTime) else [Exit(after, [], node)]
         otherwise = loop_else(builder, node, ends)
         is_simple = not body and isinstance(condition, tree.Expression)
         going = builder.hidden_variable("going", boolean) if otherwise and not is_simple else None
@@ -82,6 +84,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While, runs: bool) -> None:
             _end_unless(builder, condition, going, node)
         elif not is_simple:
             _break_unless(builder, condition, otherwise, ends, node)
+        builder.names = names_if(builder, condition, True)
         builder.run(node.body)
         ways = _close_iteration(builder, loop, node)
         if ends and not node.orelse:
@@ -234,7 +237,7 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
                     after[name] = Undefined("has a different type after an iteration of the loop")
             runs = isinstance(items.length, tree.Constant) and items.length.value > 0
             keep_names(builder, after, ways, [node.target, *node.body], node, runs)
-        ends = [Exit(after, [], node)]
+        ends = [Exit(after, [], node)] if ways or not runs else []
         otherwise = loop_else(builder, node, ends)
         builder.emit(
             tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll)

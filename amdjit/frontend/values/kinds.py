@@ -22,22 +22,25 @@ from amdjit.types import Scalar, Structure, Type
 class TupleValue:
     """Several values, each known now or computed later. structure: their names, for records.
 
-    holds_functions: whether a function made in the kernel is among them, at any depth.
+    holds_functions: whether a function made in the kernel is among them, at any depth. size: how
+    many items there are in all, those of inner tuples too.
     """
 
     items: tuple[Value, ...]
     structure: Structure | None = None
     holds_functions: bool = field(init=False, repr=False, compare=False)
+    size: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        holds = False
+        holds, size = False, len(self.items)
         for item in self.items:
-            holds |= (
-                item.holds_functions
-                if isinstance(item, TupleValue)
-                else isinstance(item, FunctionValue)
-            )
+            if isinstance(item, TupleValue):
+                holds |= item.holds_functions
+                size += item.size
+            else:
+                holds |= isinstance(item, FunctionValue)
         object.__setattr__(self, "holds_functions", holds)
+        object.__setattr__(self, "size", size)
 
     def with_items(self, items: Iterable[Value]) -> TupleValue:
         """Return a tuple of the same structure."""
@@ -71,6 +74,25 @@ class FunctionValue:
     function: Any
     names: tuple[str, ...]
     items: tuple[Value, ...]
+
+
+class Choice:
+    """In place of a function: one of two, by a condition. The value's items are the condition, the
+    function where it is true, and the one where it is false."""
+
+    name = "choice"
+
+
+def chosen_function(condition: tree.Expression, when_true: Value, when_false: Value) -> Value:
+    """Return the function that is called as one of two, by a condition in a variable."""
+    return FunctionValue(Choice, ("", "", ""), (condition, when_true, when_false))
+
+
+def is_function(value: Value) -> bool:
+    """Whether a value can be called."""
+    return isinstance(value, (FunctionValue, Method)) or (
+        isinstance(value, CompileTime) and callable(value.value)
+    )
 
 
 @dataclass(frozen=True, slots=True)
