@@ -1,4 +1,4 @@
-"""Rounding to integers where these are i64, or become it: `math.floor(x)`, `round(x)`."""
+"""Rounding to whole numbers that are i64 or stay floats: `math.floor(x)`, `round(x)`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def rounded(
     call: Callable[..., Value],
     node: ast.Call,
 ) -> Value | None:
-    """Type the rounding of a number to an i64; None for other functions, and where Python's
-    integers are i32."""
+    """Type the rounding of a number by Numba's rules: `round(x)` is an i64, `math.floor(x)` and
+    its like are floats. None for other functions, and where Python's integers are i32."""
     if builder.rules.has_weak_literals or callee not in _FLOATS:
         return None
     if len(arguments.positional) not in (1, 2) or arguments.keywords:
@@ -38,10 +38,24 @@ def rounded(
         return None
     if len(arguments.positional) == 2:
         return _to_digits(builder, value, value.type, arguments, call, node)
+    if callee is not round:
+        return _to_float(builder, callee, value, call, node)
     if value.type.is_float:
         whole = call(builder, builder.session.builtins[_FLOATS[callee]], arguments, node)
         return convert(builder, whole, builder.rules.integer, node)
     return convert(builder, value, builder.rules.integer, node)
+
+
+def _to_float(
+    builder: FunctionBuilder, callee: Any, value: tree.Expression, call: Callable[..., Value],
+    node: ast.Call,
+) -> Value:
+    """Type Numba's `math.floor(x)`, `ceil` and `trunc` of CUDA: a float stays one, an integer
+    becomes f64."""
+    assert isinstance(value.type, Scalar)
+    if not value.type.is_float:
+        return convert(builder, value, builder.rules.float_for(value.type), node)
+    return call(builder, builder.session.builtins[_FLOATS[callee]], Arguments((value,), {}), node)
 
 
 def _to_digits(

@@ -173,7 +173,9 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
     keep = isinstance(current, tree.Variable) and current.type == type
     is_marked = isinstance(current, Marked)
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
-    if all(isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values):
+    if builder.rules.has_weak_literals and all(
+        isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values
+    ):
         builder.weak_types.variables.setdefault(variable, None)
     note_counter(builder, variable, start, stop, step)
 

@@ -89,12 +89,14 @@ class NumbaTyping(TypingRules):
         return i64 if any(type.is_signed or type is boolean for type in (left, right)) else u64
 
     def own_operand(self, operator: str, operand: Type) -> Type:
-        """Return the type in which `-x`, `+x` and `~x` work."""
-        if not isinstance(operand, Scalar) or operand.is_float:
+        """Return the type in which `-x`, `+x` and `~x` work: `-x` of a u8 wraps in 8 bits."""
+        return i64 if operand is boolean and operator != "~" else operand
+
+    def own_result(self, operand: Type) -> Type:
+        """Return the 64-bit type that the result of `-x`, `+x` and `~x` is widened to."""
+        if not isinstance(operand, Scalar) or not operand.is_integer:
             return operand
-        if operator == "~" and operand is boolean:
-            return boolean
-        return u64 if operand.is_integer and not operand.is_signed else i64
+        return i64 if operand.is_signed else u64
 
     def quotient_type(self, scalar: Scalar) -> Scalar:
         """Return f64."""

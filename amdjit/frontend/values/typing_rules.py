@@ -45,6 +45,10 @@ class TypingRules:
         """Return the type in which an operator of one operand works."""
         return i32 if operand is boolean else operand
 
+    def own_result(self, operand: Type) -> Type:
+        """Return the type of the result of an operator of one operand."""
+        return operand
+
     def quotient_type(self, scalar: Scalar) -> Scalar:
         """Return the float type in which `/` divides integers."""
         return f64 if scalar.bits == 64 else f32
