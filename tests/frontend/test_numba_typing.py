@@ -34,9 +34,8 @@ def rows() -> dict[str, list[tuple[str, str, str]]]:
 
 
 ROWS = rows()
-# What amdjit refuses: the absolute value of a boolean. What it answers as for other integers:
-# Numba computes `boolean ** int32` in f32.
-KNOWN = {("abs", "boolean", ""): ".", ("**", "boolean", "i32"): "i64"}
+# What amdjit answers as for other integers: Numba computes `boolean ** int32` in f32.
+KNOWN = {("**", "boolean", "i32"): "i64"}
 
 
 def written(operator: str) -> str:

@@ -237,6 +237,9 @@ def _call_of_numbers(
         return array_creation.CREATIONS[callee](builder, arguments, node)
     if callee in builtins and callee in FUNCTIONS and is_of_array(callee, arguments):
         return call_declared(builder, builtins[callee], arguments, node)
+    whole = rounded(builder, callee, arguments, call_declared, node)
+    if whole is not None:
+        return whole
     if arguments.are_static and (
         callee in _ON_HOST or (callee in builtins and callee not in FUNCTIONS)
     ):
@@ -245,9 +248,6 @@ def _call_of_numbers(
     launched = None if operands is None else launch_arithmetic.of_function(callee, operands)
     if launched is not None:
         return builder.launch_parameters.weak(launched, builder.span(node))
-    whole = rounded(builder, callee, arguments, call_declared, node)
-    if whole is not None:
-        return whole
     arguments = with_own_types(builder, callee, arguments, node)
     if callee in builtins and callee not in FUNCTIONS:
         result = call_declared(builder, builtins[callee], arguments, node)

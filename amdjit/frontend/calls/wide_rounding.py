@@ -12,9 +12,9 @@ import numpy as np
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
-from amdjit.frontend.values.kinds import Value
+from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, f64, i32, i64
+from amdjit.types import Scalar, f16, f32, f64, i32, i64
 
 # NumPy's functions round to floats.
 _FLOATS = {math.floor: np.floor, math.ceil: np.ceil, math.trunc: np.trunc, round: np.rint}
@@ -34,6 +34,9 @@ def rounded(
     if len(arguments.positional) not in (1, 2) or arguments.keywords:
         return None
     value = arguments.positional[0]
+    if isinstance(value, CompileTime) and isinstance(value.value, (int, float)):
+        is_float = callee is not round
+        return CompileTime(float(_FLOATS[callee](value.value))) if is_float else None
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
         return None
     if len(arguments.positional) == 2:
@@ -67,11 +70,11 @@ def _to_digits(
     node: ast.Call,
 ) -> Value | None:
     """Type Numba's `round(x, digits)`, which multiplies an f32 by an f64."""
-    if not type.is_float or type is f64:
+    if type is f64 or type is f16:
         return None
     wide = Arguments((convert(builder, value, f64, node), arguments.positional[1]), {})
     made = call(builder, builder.session.builtins[round], wide, node)
-    return convert(builder, made, type, node)
+    return convert(builder, made, builder.rules.overload(((f32,), (f64,)), [type])[0], node)
 
 
 def rounded_without_width(

@@ -140,7 +140,7 @@ def _after(
 
 def _with_items(iterable: Iterable, items: tuple[Value, ...]) -> Iterable:
     if isinstance(iterable, Bounds):
-        return Bounds(*items)
+        return Bounds(*items, iterable.fixed)
     return iterable if isinstance(iterable, Sequence) else items
 
 

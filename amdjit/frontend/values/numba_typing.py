@@ -7,8 +7,10 @@ answers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from amdjit.frontend.values import promotion
-from amdjit.frontend.values.typing_rules import TypingRules
+from amdjit.frontend.values.typing_rules import Case, TypingRules
 from amdjit.late_methods import dataclass
 from amdjit.types import Scalar, ScalarKind, Type, boolean, f16, f32, f64, i16, i32, i64, u64
 
@@ -98,6 +100,24 @@ class NumbaTyping(TypingRules):
             return operand
         return i64 if operand.is_signed else u64
 
+    def counts(self, type: Scalar) -> bool:
+        """Numba converts any real number to the type of its `range`."""
+        return not type.storage_only
+
+    def range_type(self, bounds: Sequence[Scalar]) -> Scalar | None:
+        """Return the type among those that Numba's `range` has."""
+        return self.overload([(type,) * len(bounds) for type in (i32, i64, u64)], bounds)[0]
+
+    def overload(self, cases: Sequence[Case], arguments: Sequence[Scalar]) -> Case:
+        """Return the first case for which the arguments need the least conversions: those that lose
+        values count most, those to another kind less, those to a wider type least."""
+
+        def cost(case: Case) -> list[int]:
+            steps = [_conversion(*pair) for pair in zip(arguments, case, strict=True)]
+            return [sum(column) for column in zip(*steps, strict=True)]
+
+        return min(cases, key=cost)
+
     def quotient_type(self, scalar: Scalar) -> Scalar:
         """Return f64."""
         return f64
@@ -111,6 +131,23 @@ class NumbaTyping(TypingRules):
     def float_for(self, integer: Scalar) -> Scalar:
         """Return f64."""
         return f64
+
+
+def _conversion(source: Scalar, target: Scalar) -> tuple[bool, bool, bool]:
+    """Return whether a conversion loses values, changes the kind, or only widens, by Numba's
+    table (numba/core/typeconv/rules.py)."""
+    if source is target:
+        return False, False, False
+    if source.kind is target.kind:
+        return source.bits > target.bits, False, source.bits < target.bits
+    if target.is_float:
+        wide = 64 if target is f64 else _OPERAND_BITS.get((target, source.kind), 0)
+        is_safe = source is boolean or source.bits <= wide
+    else:
+        is_safe = source is boolean or (
+            source.is_integer and target.is_signed and source.bits < target.bits
+        )
+    return not is_safe, is_safe, False
 
 
 def _with_float(left: Scalar, right: Scalar, bits: _Bits) -> Scalar:
