@@ -10,6 +10,7 @@ from typing import Any
 from amdjit.api import Kernel, Launcher
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import LaunchError
+from amdjit.language.call_signatures import CallSignature
 from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
 from amdjit.launching import explicit_signatures
 from amdjit.launching.launchers import ForAll
@@ -118,6 +119,12 @@ class Dispatcher(Kernel):
         stream = stream_of(stream)
         return self._extended(super().forall(ntasks, stream, sharedmem), stream)
 
+    def compile(self, *arguments: Any, target: Any = None, **options: Any) -> Any:
+        """Compile for types, or for a signature: a tuple of types, `void(float32[:])`, or text."""
+        if len(arguments) == 1 and isinstance(arguments[0], (str, tuple, CallSignature)):
+            arguments = explicit_signatures.parameter_types(self.__name__, _signatures(arguments[0]))
+        return super().compile(*arguments, target=target, **options)
+
     def specialize(self, *arguments: Any) -> Kernel:
         """Return a kernel for arguments of these types, or of the types of these values."""
         return super().specialize(*(type_of(each) or each for each in arguments))
@@ -217,7 +224,7 @@ def _made(
         return DeviceDispatcher(made.function, made.inline, made.signatures)
     # Cooperative launches are known by what the kernel calls.
     options = {name: value for name, value in options.items() if name != "cooperative"}
-    if options.get("debug"):
+    if options.get("debug") and not options.get("fastmath"):
         options = {"division_check": True, **options}
     kernel = Dispatcher(function, {"typing": "numba", "wraparound": True, **options}, signatures)
     kernel.extensions.extend(extensions)

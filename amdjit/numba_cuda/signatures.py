@@ -98,10 +98,13 @@ def chosen(
     given: Sequence[np.dtype[Any]],
     casts: bool = False,
 ) -> int:
-    """Return the number of the first signature that the types convert to safely, as NumPy's
-    ufuncs choose their loops; TypeError if there is none. casts: take one that is alone anyway."""
-    for number, types in enumerate(signatures):
-        dtypes = [dtype_of_type(each) for each in types[: len(given)]]
+    """Return the number of the signature of exactly these types, else of the first that they
+    convert to safely, as NumPy's ufuncs choose their loops; TypeError if there is none. casts: take
+    one that is alone anyway."""
+    known = [[dtype_of_type(each) for each in types[: len(given)]] for types in signatures]
+    if list(given) in known:
+        return known.index(list(given))
+    for number, dtypes in enumerate(known):
         if all(np.can_cast(a, b, "safe") for a, b in zip(given, dtypes, strict=True)):
             return number
     if casts and len(signatures) == 1:
