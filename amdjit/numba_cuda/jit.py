@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 from amdjit.api import Kernel, Launcher
 from amdjit.declarations import DeviceFunction
@@ -14,6 +14,7 @@ from amdjit.language.call_signatures import CallSignature
 from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
 from amdjit.launching import explicit_signatures
 from amdjit.launching.launchers import ForAll
+from amdjit.numba_cuda.absent import refused
 from amdjit.numba_cuda.args import HintedForAll, HintedLauncher, with_hints
 from amdjit.numba_cuda.signatures import type_of
 from amdjit.numba_cuda.streams import stream_of
@@ -27,6 +28,14 @@ __all__ = [
     "declare_device",
     "jit",
 ]
+
+
+class CompileStats(NamedTuple):
+    """What was compiled, by signature. cache_path: None, since amdjit finds its own cache."""
+
+    cache_path: str | None
+    cache_hits: Any
+    cache_misses: Any
 
 
 class ConfigurationTypeError(LaunchError, TypeError):
@@ -108,6 +117,33 @@ class Dispatcher(Kernel):
             f"launch configuration was not specified; write {self.__name__}[griddim, blockdim](...)"
         )
 
+    @property
+    def stats(self) -> CompileStats:
+        """How many specialisations were compiled in this process."""
+        return CompileStats(None, {}, dict.fromkeys(self.signatures, 1))
+
+    @property
+    def definition(self) -> Any:
+        """The first specialisation; None before there is one."""
+        return next(iter(self.overloads.values()), None)
+
+    @property
+    def call_count(self) -> int:
+        """How many specialisations there are."""
+        return len(self.overloads)
+
+    def recompile(self) -> None:
+        """Forget the specialisations, so that later launches compile again."""
+        self.__init__(self.function, self._options.given, self._signatures)  # type: ignore[misc]
+
+    def inspect_sass_cfg(self, signature: Any = None) -> NoReturn:
+        """Raise AbsentError: there is no SASS on an AMD GPU."""
+        refused("inspect_sass_cfg")
+
+    def inspect_lto_ptx(self, signature: Any = None) -> NoReturn:
+        """Raise AbsentError: there is no PTX on an AMD GPU."""
+        refused("inspect_lto_ptx")
+
     def forall(  # type: ignore[override]
         self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
     ) -> Any:
@@ -175,6 +211,24 @@ class DeviceDispatcher(DeviceFunction):
     def py_func(self) -> Callable[..., Any]:
         """The Python function."""
         return self.function
+
+    def inspect_llvm(self, signature: Any = None) -> NoReturn:
+        """Raise DeviceFunctionError: a device function is compiled as a part of kernels."""
+        self._no_code_of_its_own("inspect_llvm")
+
+    def inspect_asm(self, signature: Any = None) -> NoReturn:
+        """Raise DeviceFunctionError, as `inspect_llvm`."""
+        self._no_code_of_its_own("inspect_asm")
+
+    def compile_device(self, args: Any, return_type: Any = None) -> NoReturn:
+        """Raise DeviceFunctionError, as `inspect_llvm`."""
+        self._no_code_of_its_own("compile_device")
+
+    def _no_code_of_its_own(self, what: str) -> NoReturn:
+        raise DeviceFunctionError(
+            f"{self.__name__}.{what}: a device function is compiled with each kernel that calls it; "
+            "look at that kernel's, `kernel.inspect_asm(types)`"
+        )
 
     def __getitem__(self, launch: Any) -> Any:
         """Raise RuntimeError: kernels are launched."""

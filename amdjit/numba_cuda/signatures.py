@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from amdjit import frontend
-from amdjit.arrays import creation
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.language.element_dtypes import dtype_of_element
 from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
 from amdjit.launching.array_facts import distinct_type
 from amdjit.launching.kernel_options import UnknownOptionError
+from amdjit.numba_cuda.arrays import as_cuda_array
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.types import Array, Layout, Record, Type, boolean, f64, from_dtype, i64
 
@@ -68,7 +68,7 @@ def on_device(value: Any) -> Any:
     """Return an argument with another library's device array as one of amdjit's."""
     if isinstance(value, DeviceArray) or not hasattr(value, "__cuda_array_interface__"):
         return value
-    return creation.asarray(value)
+    return as_cuda_array(value)
 
 
 _OWN: dict[Any, Type] = {bool: boolean, int: i64, float: f64, complex: COMPLEX128}
