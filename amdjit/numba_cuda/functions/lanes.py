@@ -16,7 +16,7 @@ from amdjit.intrinsics import sync, wave
 from amdjit.intrinsics.wave import lane_id, wavefront_size
 from amdjit.intrinsics.workitem import blockDim, flat_work_item_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.types import Scalar, Type, boolean, i32, u32, u64
+from amdjit.types import Scalar, Type, boolean, i32, i64, u32, u64
 
 __all__ = [
     "activemask",
@@ -77,6 +77,12 @@ def _mask_type(compilation: Compilation) -> Scalar:
     return u32 if compilation.wave_size == 32 else u64
 
 
+@compile_time
+def _vote_type(compilation: Compilation) -> Scalar:
+    """Return the type of the lanes that Numba's functions return: it is signed."""
+    return i32 if compilation.wave_size == 32 else i64
+
+
 @device_function
 def _voted(predicate):
     """Return one bit per active lane where the predicate is true."""
@@ -135,7 +141,7 @@ def shfl_xor_sync(mask, value, lane_mask):
 def ballot_sync(mask, predicate):
     """Return one bit per lane of the mask, set where the predicate is true."""
     _vote(predicate)
-    return _voted(predicate) & _lanes_of(mask)
+    return _vote_type()(_voted(predicate) & _lanes_of(mask))
 
 
 @device_function
@@ -154,21 +160,24 @@ def any_sync(mask, predicate):
 @device_function
 def eq_sync(mask, predicate):
     """Return whether the predicate is the same in all lanes of the mask."""
-    votes = ballot_sync(mask, predicate)
-    return votes == 0 or votes == (_lanes_of(mask) & _voted(True))
+    _vote(predicate)
+    lanes = _lanes_of(mask)
+    votes = _voted(predicate) & lanes
+    return votes == 0 or votes == (lanes & _voted(True))
 
 
 @device_function
 def match_any_sync(mask, value):
     """Return the lanes of the mask whose value has the same bits as this lane's."""
-    return _mask_type()(wave.match_any(value)) & _lanes_of(mask)
+    return _vote_type()(_mask_type()(wave.match_any(value)) & _lanes_of(mask))
 
 
 @device_function
 def match_all_sync(mask, value):
     """Return the mask and True where all its lanes have the same bits, else 0 and False."""
     same = wave.match_all(value)
-    return (_lanes_of(mask) & _voted(True) if same else _mask_type()(0)), same
+    lanes = _lanes_of(mask) & _voted(True)
+    return _vote_type()(lanes if same else _mask_type()(0)), same
 
 
 @device_function
