@@ -49,6 +49,8 @@ def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) ->
         return own
     if is_complex(value):
         return complexes.magnitude(builder, value, node)
+    if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+        return CompileTime(abs(value.value))
     number = builder.weak_types.number(value)
     launched = None if number is None else launch_arithmetic.unary(UnaryOperator.ABSOLUTE, number)
     if launched is not None:
