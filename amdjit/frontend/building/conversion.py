@@ -15,7 +15,7 @@ from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.remedies import conversion_remedy
 from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, of_member
 from amdjit.frontend.values.promotion import literal_fits, widens_exactly
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
@@ -144,6 +144,8 @@ def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST)
         return tree.Constant(builder.span(node), target, 0)
     if isinstance(value, CompileTime) and isinstance(target, (Scalar, Vector)):
         return literal(builder, value.value, target, node)
+    if isinstance(target, Tuple):
+        value = of_member(value)
     if isinstance(value, tree.Expression) and isinstance(value.type, Tuple):
         if value.type == target:
             return value

@@ -19,7 +19,14 @@ from amdjit.frontend.expressions.membership import contains
 from amdjit.frontend.expressions.texts import compare_text
 from amdjit.frontend.expressions.unsigned_warnings import check_comparison
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.values.kinds import (
+    CompileTime,
+    TupleValue,
+    Value,
+    is_chosen_member,
+    of_member,
+    static_value,
+)
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
@@ -47,6 +54,10 @@ def compare(
     """Type one comparison."""
     if kind in (ast.In, ast.NotIn):
         return contains(builder, kind, left, right, node, compare)
+    if is_chosen_member(left) or is_chosen_member(right):
+        left, right = of_member(left), of_member(right)
+        if kind in _IDENTITY and is_chosen_member(left) and is_chosen_member(right):
+            kind = ast.Eq if kind is ast.Is else ast.NotEq
     if kind in _IDENTITY:
         return _identity(builder, kind, left, right, node)
     own = _own_comparison(builder, kind, left, right, node)

@@ -40,6 +40,7 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Unlike,
     Value,
+    of_member,
 )
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.tree import nodes as tree
@@ -301,6 +302,8 @@ def _carry(
         if isinstance(type, Unlike):
             builder.names[name] = type
             continue
+        if isinstance(binding, CompileTime):
+            binding = of_member(binding)
         is_object = isinstance(binding, CompileTime) and not binding.is_number
         if is_object or isinstance(binding, (FunctionValue, Undefined)):
             before = describe(binding) if isinstance(binding, CompileTime) else "no number"
