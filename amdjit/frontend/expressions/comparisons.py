@@ -9,7 +9,7 @@ from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert, is_complex, negated, truth
+from amdjit.frontend.building.conversion import convert, is_complex, materialise, negated, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import launch_operands, pair
 from amdjit.frontend.building.special_methods import comparison_method
@@ -93,17 +93,20 @@ def _of_numbers(
     if beyond is not None:
         builder.discard(left, node)
         builder.discard(right, node)
-        return beyond
+        # By Numba's rules it decides on no type: both sides of `a if x < -1 else b` are typed.
+        return beyond if builder.rules.has_weak_literals else materialise(builder, beyond, node)
     numbers = launch_operands(builder, (left, right))
     if numbers is not None:
         return builder.launch_parameters.weak(
             launch_arithmetic.comparison(symbol.value, compute, *numbers), builder.span(node)
         )
-    left, right = _exactly(builder, left, right, node), _exactly(builder, right, left, node)
-    exact = mixed_signs.comparison(builder, symbol, left, right, node)
-    if exact is not None:
-        return exact
-    sides = _beside_u64(builder, left, right, node), _beside_u64(builder, right, left, node)
+    sides = left, right
+    if builder.rules.has_weak_literals:
+        left, right = _exactly(builder, left, right, node), _exactly(builder, right, left, node)
+        exact = mixed_signs.comparison(builder, symbol, left, right, node)
+        if exact is not None:
+            return exact
+        sides = _beside_u64(builder, left, right, node), _beside_u64(builder, right, left, node)
     first, second = pair(builder, *sides, symbol.value, node)
     if not isinstance(first.type, Scalar) or first.type.storage_only:
         raise builder.error(

@@ -29,6 +29,7 @@ _NAME_BITS: _Bits = {
     (f32, ScalarKind.SIGNED): 16,
     (f32, ScalarKind.UNSIGNED): 16,
 }
+_COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class NumbaTyping(TypingRules):
             return promotion.common_type(left, right)
         if left.storage_only or right.storage_only:
             return None
-        if operator in ("min", "max"):
+        if operator in ("min", "max") or (operator in _COMPARISONS and u64 in (left, right)):
             return self.common_type(left, right)
         if operator == "**" and left.is_float and not right.is_float:
             return left
