@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from amdjit.launching.launchers import ForAll, Launcher
-from amdjit.numba_cuda.arrays import as_cuda_array, device_array, is_cuda_array, is_marked, to_device
+from amdjit.numba_cuda.arrays import (
+    as_cuda_array,
+    device_array,
+    is_cuda_array,
+    is_marked,
+    to_device,
+)
 
 __all__ = ["ArgHint", "HintedForAll", "HintedLauncher", "In", "InOut", "Out", "wrap_arg"]
 

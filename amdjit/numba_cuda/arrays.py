@@ -100,9 +100,11 @@ class DeviceNDArray(DeviceArray):
         if any(self.shape[a] != 1 for a in dropped):
             raise ValueError("an axis to leave out has more than one element")
         kept = [a for a in range(self.ndim) if a not in dropped]
-        return self._view(0, tuple(self.shape[a] for a in kept), tuple(self.strides[a] for a in kept))
+        return self._view(
+            0, tuple(self.shape[a] for a in kept), tuple(self.strides[a] for a in kept)
+        )
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         """Iterate over the first axis: numbers on the host, views of the other axes, records."""
         if self.ndim == 0:
             raise TypeError("iteration over a 0-d array")

@@ -158,7 +158,9 @@ class Dispatcher(Kernel):
     def compile(self, *arguments: Any, target: Any = None, **options: Any) -> Any:
         """Compile for types, or for a signature: a tuple of types, `void(float32[:])`, or text."""
         if len(arguments) == 1 and isinstance(arguments[0], (str, tuple, CallSignature)):
-            arguments = explicit_signatures.parameter_types(self.__name__, _signatures(arguments[0]))
+            arguments = explicit_signatures.parameter_types(
+                self.__name__, _signatures(arguments[0])
+            )
         return super().compile(*arguments, target=target, **options)
 
     def specialize(self, *arguments: Any) -> Kernel:

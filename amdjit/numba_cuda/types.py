@@ -49,7 +49,6 @@ f2, f4, f8 = f16, f32, f64
 c8, c16 = complex64, complex128
 
 
-
 def __getattr__(name: str) -> Any:
     """Return what stands for a type that has no meaning here."""
     found = stand_in(name)

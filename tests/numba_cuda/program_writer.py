@@ -54,7 +54,8 @@ class Writer:
         self.next = 0
         choose = self.random.choice
         self.arrays = {
-            f"a{k}": choose((*INTEGERS, *INTEGERS, *REALS, "bool_")) for k in range(choose((3, 4, 5)))
+            f"a{k}": choose((*INTEGERS, *INTEGERS, *REALS, "bool_"))
+            for k in range(choose((3, 4, 5)))
         }
         self.scalars = {
             f"s{k}": choose((*INTEGERS, *REALS, "int", "float", "bool"))
@@ -91,7 +92,9 @@ class Writer:
             fields = "[('x', np.float32), ('n', np.int16), ('u', np.uint64), ('y', np.uint8)]"
             found["r"] = f"np.zeros(256, np.dtype({fields}, align=True))"
         if self.has_single:
-            found["z"] = f"np.array({self.random.choice((3, 5))}, np.{self.random.choice(INTEGERS)})"
+            found["z"] = (
+                f"np.array({self.random.choice((3, 5))}, np.{self.random.choice(INTEGERS)})"
+            )
         if self.totals:
             found["h"] = f"np.zeros(16, np.{self.totals})"
         return found
@@ -127,9 +130,7 @@ class Writer:
             return f"(g.integers(-200, 200, 256) / {scale}).astype(np.{kind})"
         if self.random.random() < 0.5:
             limits = f"np.iinfo(np.{kind})"
-            return (
-                f"g.integers({limits}.min, {limits}.max, 256, dtype=np.{kind}, endpoint=True)"
-            )
+            return f"g.integers({limits}.min, {limits}.max, 256, dtype=np.{kind}, endpoint=True)"
         low = 0 if kind in UNSIGNED else -9
         return f"g.integers({low}, 12, 256).astype(np.{kind})"
 
@@ -379,7 +380,9 @@ class Writer:
         self.lines.append(f"{indent}for c{name} in range(4):")
         self.lines.append(f"{indent}    {name}m[c{name}] = {stored}")
         second = self.integer(1)
-        self.lines.append(f"{indent}{name}m[{second} & 3] += {self.integer(1) if kind in INTEGERS else 1}")
+        self.lines.append(
+            f"{indent}{name}m[{second} & 3] += {self.integer(1) if kind in INTEGERS else 1}"
+        )
         self.lines.append(f"{indent}{name} = {name}m[i & 3]")
         self.names[name] = "n"
 
@@ -412,7 +415,9 @@ class Writer:
         """Write an operation of a warp, all of whose lanes are here."""
         name, kind = self.name(), self.random.choice(("int32", "int64", "float32", "float64"))
         value = f"np.{kind}(I({self.number(2)[0]}))"
-        shuffle = self.random.choice(("shfl_sync", "shfl_xor_sync", "shfl_down_sync", "shfl_up_sync"))
+        shuffle = self.random.choice(
+            ("shfl_sync", "shfl_xor_sync", "shfl_down_sync", "shfl_up_sync")
+        )
         vote = self.random.choice(("ballot_sync", "all_sync", "any_sync", "eq_sync"))
         self.lines.append(indent + self.random.choice((
             f"{name} = cuda.{shuffle}(0xffffffff, {value}, {self.random.choice((1, 5, 16))})",

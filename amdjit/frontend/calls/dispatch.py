@@ -144,9 +144,19 @@ def _call_object(
     return _call_python_object(builder, callee, arguments, node)
 
 
+_NO_DEBUGGER = (
+    "no debugger stops in a kernel: `print(x)` shows values of the work-items, `assert` stops at "
+    "a wrong one, and the Python function itself, called on the host, stops where it should"
+)
+
+
 def _call_python_object(
     builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call
 ) -> Value:
+    if callee is breakpoint or getattr(callee, "__module__", None) == "pdb":
+        raise builder.error(
+            codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=_NO_DEBUGGER
+        )
     if callee is functools.partial:
         return make_partial(builder, arguments, node)
     if isinstance(callee, functools.partial):

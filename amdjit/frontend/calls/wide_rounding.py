@@ -50,7 +50,10 @@ def rounded(
 
 
 def _to_float(
-    builder: FunctionBuilder, callee: Any, value: tree.Expression, call: Callable[..., Value],
+    builder: FunctionBuilder,
+    callee: Any,
+    value: tree.Expression,
+    call: Callable[..., Value],
     node: ast.Call,
 ) -> Value:
     """Type Numba's `math.floor(x)`, `ceil` and `trunc` of CUDA: a float stays one, an integer
