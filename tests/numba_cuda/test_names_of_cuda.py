@@ -49,8 +49,9 @@ def test_what_an_amd_gpu_lacks_says_so(use: Callable[[], Any], reason: str) -> N
 def test_modules_of_numba_are_modules() -> None:
     for name in ("libdevice", "cudadrv.driver", "cudadrv.devicearray", "cudadrv.error"):
         assert importlib.import_module(f"amdjit.numba_cuda.{name}")
-    assert issubclass(RuntimeError, Exception) and cuda.driver.CudaAPIError
-    assert cuda.float32x4.aliases == ("float4",) and cuda.types.int16.bitwidth == 16
+    assert issubclass(cuda.cudadrv.driver.CudaAPIError, Exception)
+    assert cuda.float32x4.aliases == ("float4",)
+    assert cuda.types.int16.bitwidth == 16
 
 
 def test_new_arrays_have_the_order_of_the_axes_of_old_ones() -> None:

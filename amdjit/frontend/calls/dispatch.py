@@ -153,7 +153,7 @@ _NO_DEBUGGER = (
 def _call_python_object(
     builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call
 ) -> Value:
-    if callee is breakpoint or getattr(callee, "__module__", None) == "pdb":
+    if callee is breakpoint or getattr(callee, "__name__", None) == "set_trace":
         raise builder.error(
             codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=_NO_DEBUGGER
         )

@@ -14,7 +14,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.operands import own_type
 from amdjit.frontend.values.typing_rules import Case
-from amdjit.types import Scalar, Type, f16, f32, f64, i32, i64, u64
+from amdjit.types import Scalar, Type, f32, f64, i32, i64, u64
 
 _FLOATS: Sequence[Case] = ((f32,), (f64,))
 # For integers there are cases of their own, which compute in f64.
@@ -69,8 +69,8 @@ def _case(builder: FunctionBuilder, callee: Any, numbers: list[Scalar]) -> Case:
     alike = [case * len(numbers) for case in cases if len(case) == 1]
     if not alike and len(cases[0]) != len(numbers):
         return ()
-    if all(number is f16 for number in numbers):
-        return ()  # f16 has a case of its own
+    if all(number.is_float and number.bits == 16 for number in numbers):
+        return ()  # f16 and bf16 have cases of their own
     found = builder.rules.overload(alike or cases, numbers)
     is_divmod = callee is divmod
     return tuple(f64 if alike and not is_divmod and not t.is_float else t for t in found)

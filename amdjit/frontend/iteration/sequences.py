@@ -287,7 +287,9 @@ def bounds_of(builder: FunctionBuilder, call: ast.Call) -> Bounds:
     for value, argument in zip(values, call.args, strict=True):
         type = value.type if isinstance(value, tree.Expression) else None
         is_integer = isinstance(type, Scalar) and builder.rules.counts(type)
-        if not is_integer and not (isinstance(value, CompileTime) and isinstance(value.value, int)):
+        numbers = int if builder.rules.has_weak_literals else (int, float)
+        is_literal = isinstance(value, CompileTime) and isinstance(value.value, numbers)
+        if not is_integer and not is_literal:
             raise builder.error(
                 codes.INDEX_TYPE,
                 argument,
