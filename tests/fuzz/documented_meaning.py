@@ -35,6 +35,13 @@ class Number:
     def __repr__(self) -> str:
         return f"{self.type}({self.value})"
 
+    def __format__(self, form: str) -> str:
+        return format(self.value.item(), form) if form else str(self)
+
+    def __str__(self) -> str:
+        """Write as few digits as the type needs."""
+        return str(self.value)
+
 
 Plain = (bool, int, float, Number)
 """What scalar operators take; what has parts brings operators of its own."""

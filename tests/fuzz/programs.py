@@ -41,15 +41,18 @@ class Writer(Memories):
         self.pick(*makers)(indent, depth)
 
 
-def program(data: bytes) -> str:
-    """Write a program: records, helpers, and a function `program(i, u, a_i8, ..., o_i8, ...)`."""
-    writer = Writer(Choices(data))
+def program(data: bytes, make: type[Writer] = Writer, own: str = "i, u") -> str:
+    """Write a program: records, helpers, and a function `program(i, u, a_i8, ..., o_i8, ...)`.
+
+    own: its first parameters.
+    """
+    writer = make(Choices(data))
     if writer.chance(30):
         writer.record()
     for _ in range(writer.pick(0, 0, 1, 2)):
         writer.pick(writer.helper, writer.helper, writer.filler, writer.taker)()
     arrays = [f"{kind}_{type}" for kind in "ao" for type in PARAMETERS]
-    writer.line(0, f"def program(i, u, {', '.join([*arrays, *PYTHON_NUMBERS])}):")
+    writer.line(0, f"def program({own}, {', '.join([*arrays, *PYTHON_NUMBERS])}):")
     writer.names |= {"i": i32, "u": i32}
     if writer.records:
         writer.assign_record(1, 2)
