@@ -89,7 +89,8 @@ def doubled(x):
 def test_interfaces_of_emulated_arrays_are_marked() -> None:
     there = cuda.to_device(np.arange(4.0))
     described = there.__cuda_array_interface__
-    assert described["mask"] is not None and described["shape"] == (4,)
+    assert described["mask"] is not None
+    assert described["shape"] == (4,)
     doubled[1, 4](cuda.from_cuda_array_interface(described, owner=there))
     doubled[1, 4](Foreign(there))
     doubled[1, 4](cuda.as_cuda_array(Foreign(there)))

@@ -13,9 +13,8 @@ from amdjit import numba_cuda
 
 # Programs that depend on one rule each: the width of `-x`, floats that `math.floor` leaves floats,
 # integers of loops beside a u64, signs of votes, the range of uint64, types of known comparisons.
-TELLING = tuple(
-    f"first{n}" for n in (17, 89, 123, 159, 189, 213, 214, 242, 255, 308, 330, 350, 352, 381)
-) + ("second347",)
+_FIRST = (17, 89, 123, 159, 189, 213, 214, 242, 255, 308, 330, 350, 352, 381)
+TELLING = (*(f"first{number}" for number in _FIRST), "second347")
 SOME = sorted({*TELLING, *list(programs())[::10]})
 PARTS = 6
 
