@@ -228,8 +228,8 @@ class DeviceDispatcher(DeviceFunction):
 
     def _no_code_of_its_own(self, what: str) -> NoReturn:
         raise DeviceFunctionError(
-            f"{self.__name__}.{what}: a device function is compiled with each kernel that calls it; "
-            "look at that kernel's, `kernel.inspect_asm(types)`"
+            f"{self.__name__}.{what}: a device function is compiled with each kernel that calls "
+            "it; look at that kernel's, `kernel.inspect_asm(types)`"
         )
 
     def __getitem__(self, launch: Any) -> Any:

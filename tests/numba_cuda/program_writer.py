@@ -237,7 +237,7 @@ class Writer:
         return f"({text} + 0)"
 
     def choice(self, depth: int) -> Text:
-        (a, x), (b, y) = self.number(depth), self.number(depth)
+        a, b = self.number(depth)[0], self.number(depth)[0]
         return f"({a} if {self.truth(depth)} else {b})", "n"
 
     def conversion(self, depth: int) -> Text:

@@ -135,6 +135,10 @@ def _call_object(
         and (made := _make(builder, callee, arguments, node)) is not None
     ):
         return made
+    if callee is breakpoint or getattr(callee, "__name__", None) == "set_trace":
+        raise builder.error(
+            codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=_NO_DEBUGGER
+        )
     if isinstance(callee, SpecialForm):
         return FORMS[callee.form](builder, arguments, node)
     if isinstance(callee, (Intrinsic, DeviceFunction)):
@@ -153,10 +157,6 @@ _NO_DEBUGGER = (
 def _call_python_object(
     builder: FunctionBuilder, callee: Any, arguments: Arguments, node: ast.Call
 ) -> Value:
-    if callee is breakpoint or getattr(callee, "__name__", None) == "set_trace":
-        raise builder.error(
-            codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=_NO_DEBUGGER
-        )
     if callee is functools.partial:
         return make_partial(builder, arguments, node)
     if isinstance(callee, functools.partial):

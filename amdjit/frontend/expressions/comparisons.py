@@ -54,10 +54,7 @@ def compare(
     """Type one comparison."""
     if kind in (ast.In, ast.NotIn):
         return contains(builder, kind, left, right, node, compare)
-    if is_chosen_member(left) or is_chosen_member(right):
-        left, right = of_member(left), of_member(right)
-        if kind in _IDENTITY and is_chosen_member(left) and is_chosen_member(right):
-            kind = ast.Eq if kind is ast.Is else ast.NotEq
+    kind, left, right = _members(kind, left, right)
     if kind in _IDENTITY:
         return _identity(builder, kind, left, right, node)
     own = _own_comparison(builder, kind, left, right, node)
@@ -156,6 +153,19 @@ def _beside_u64(builder: FunctionBuilder, value: Value, other: Value, node: ast.
     if is_small and isinstance(other, tree.Expression) and other.type is u64:
         return convert(builder, value, u64, node)
     return value
+
+
+def _members(
+    kind: type[ast.cmpop], left: Value, right: Value
+) -> tuple[type[ast.cmpop], Value, Value]:
+    """Bring a member of an enum to the form of the other, which is chosen at run time: members are
+    single objects, so that `is` compares their values."""
+    if not is_chosen_member(left) and not is_chosen_member(right):
+        return kind, left, right
+    left, right = of_member(left), of_member(right)
+    if kind in _IDENTITY and is_chosen_member(left) and is_chosen_member(right):
+        kind = ast.Eq if kind is ast.Is else ast.NotEq
+    return kind, left, right
 
 
 def _own_comparison(
