@@ -71,8 +71,11 @@ else:
     declared_signatures = late("amdjit.frontend.names.declared_signatures")
 
 
-# What is called, its arguments, and the level of a recursion.
-_Key = tuple[object, tuple[object, ...]] | tuple[object, tuple[object, ...], int]
+# What is called, its arguments, and the level of a recursion or that results have 64 bits.
+_Key = tuple[object, tuple[object, ...]] | tuple[object, tuple[object, ...], int | str]
+
+
+_WIDE = "wide"
 
 
 def no_type(value: object) -> None:
@@ -161,12 +164,15 @@ class TypingSession:
         )
         key: _Key = (python, tuple(keys))
 
-        def typed_at(level: int) -> Instance | Refused:
-            make = partial(self._instantiate, function, python, arguments, level)
-            return self._instance(builder, (*key, level) if level else key, node, make)
+        def typed_at(level: int, returns_wide: bool = False) -> Instance | Refused:
+            make = partial(self._instantiate, function, python, arguments, level, returns_wide)
+            whole = (*key, level) if level else (*key, _WIDE) if returns_wide else key
+            return self._instance(builder, whole, node, make)
 
+        is_recursive = python in self.active or self.level > 0
         found = self._at_its_level(builder, python, node, typed_at)
-        result = self._result(builder, found, arguments, node)
+        wide = None if is_recursive else partial(typed_at, 0, returns_wide=True)
+        result = self._result(builder, found, arguments, node, wide)
         if declared is None:
             return result
         return declared_signatures.result_of(builder, declared, result, node)
@@ -220,11 +226,18 @@ class TypingSession:
             tuple((n, argument_key(builder, value, node)) for n, value in whole.items()),
         )
 
-        def make() -> Instance:
+        def make(inner: FunctionBuilder) -> Instance:
             parameters = (*bind_parameters(inner, arguments), *bind_captured(inner, captured))
             return self._type_body(inner, local.source.node, parameters)
 
-        return self._result(builder, self._instance(builder, key, node, make), whole, node)
+        def wide() -> Instance | Refused:
+            again = new_builder(local.source, self, is_kernel=False, returns_wide=True)
+            again.names.update(names)
+            return self._instance(builder, (*key, _WIDE), node, partial(make, again))
+
+        names = dict(inner.names)
+        found = self._instance(builder, key, node, partial(make, inner))
+        return self._result(builder, found, whole, node, wide)
 
     def _instance(
         self, builder: FunctionBuilder, key: _Key, node: ast.expr, make: Callable[[], Instance]
@@ -281,7 +294,9 @@ class TypingSession:
         instance: Instance | Refused,
         arguments: dict[str, Value],
         node: ast.expr,
+        wide: Callable[[], Instance | Refused] | None,
     ) -> Value:
+        """Return the value of a call. wide: makes the instance whose results have 64 bits."""
         if isinstance(instance, Refused):
             return unknown_result(builder, instance, node)
         if instance.function is None:
@@ -304,7 +319,24 @@ class TypingSession:
             return held
         if origins:
             self.weak_types.expressions.add(call)
+            if wide is not None and self.weak_types.is_weak(call):
+                again = partial(self._call_wide, builder, call, wide, arguments, node)
+                self.weak_types.again[call] = again
         return call
+
+    def _call_wide(
+        self,
+        builder: FunctionBuilder,
+        call: tree.Call,
+        wide: Callable[[], Instance | Refused],
+        arguments: dict[str, Value],
+        node: ast.expr,
+    ) -> tree.Expression:
+        """Call the instance whose results have 64 bits in place of the other."""
+        instance = wide()
+        if isinstance(instance, Refused) or instance.function is None:
+            return call
+        return self._call_instance(builder, instance.function, instance.uses, arguments, node)
 
     def _call_instance(
         self,
@@ -327,9 +359,10 @@ class TypingSession:
         python: types.FunctionType,
         arguments: dict[str, Value],
         level: int,
+        returns_wide: bool,
     ) -> Instance:
         source = self.sources.get(python) or self.sources.setdefault(python, read_source(python))
-        builder = new_builder(source, self, is_kernel=False)
+        builder = new_builder(source, self, is_kernel=False, returns_wide=returns_wide)
         parameters = bind_parameters(builder, arguments)
         inline = None if level and python in self.active else function.inline
         outer, self.level = self.level, level
@@ -393,8 +426,11 @@ class TypingSession:
         )
 
 
-def new_builder(source: FunctionSource, session: TypingSession, is_kernel: bool) -> FunctionBuilder:
+def new_builder(
+    source: FunctionSource, session: TypingSession, is_kernel: bool, returns_wide: bool = False
+) -> FunctionBuilder:
     """Make the builder of one function."""
+    names = local_names(source.node)
     return FunctionBuilder(
-        source, session, EXPRESSIONS, STATEMENTS, is_kernel, local_names=local_names(source.node)
+        source, session, EXPRESSIONS, STATEMENTS, is_kernel, returns_wide, local_names=names
     )

@@ -83,7 +83,12 @@ class LaunchNumber:
         """Compute the number from the arguments by name."""
         if self.compute is None:
             return arguments[self.text]
-        return self.compute(*(operand.value(arguments) for operand in self.operands))
+        values = [operand.value(arguments) for operand in self.operands]
+        try:
+            return self.compute(*values)
+        except (TypeError, AttributeError) as problem:
+            # Python's own for a power with a negative exponent, which is a float.
+            raise LaunchError(f"`{self.text}` of {values}: {problem}") from problem
 
 
 class TooWideError(LaunchError):
@@ -108,6 +113,12 @@ class LaunchUse:
             return self._float(kernel, value)
         if self.type is boolean:
             return bool(value)
+        if isinstance(value, float) and self.number.kind is int and not value.is_integer():
+            raise LaunchError(
+                f"argument {self._names()} of {kernel}: `{self.number.text}` = {value!r} is used "
+                f"as {self.type} at {shown_file(self.span.file)}:{self.span.line}. In Python a "
+                "power with a negative exponent is a float: use it as one, or write `int(...)`"
+            )
         if isinstance(value, float):
             return _truncated(value, self.type)
         if not self.type.minimum <= value <= self.type.maximum:
@@ -130,8 +141,11 @@ class LaunchUse:
             raise LaunchError(self._message(kernel, value, limits, "numpy.float64"))
         return number
 
+    def _names(self) -> str:
+        return " and ".join(sorted(self.number.parameters))
+
     def _message(self, kernel: str, value: Any, limits: str, remedy: str) -> str:
-        names = " and ".join(sorted(self.number.parameters))
+        names = self._names()
         what = (
             f"`{self.number.text}` = {value!r}" if self.number.compute is not None else repr(value)
         )

@@ -11,7 +11,7 @@ import numpy as np
 from documented_meaning import BINARY, Number, convert, extreme, of
 from program_types import COMPLEX, VECTORS, ComplexType
 
-from amdjit.types import SCALARS, Scalar, Vector, f64, i32
+from amdjit.types import SCALARS, Scalar, Vector, f64, i16, i32, i64
 
 
 class Conversion:
@@ -250,6 +250,9 @@ NAMES: dict[str, Any] = {
     "replace": dataclasses.replace,
     "record": record,
     "put": VectorValue.replaced,
+    "LAST": of(i64, -1),
+    "TWO": of(i16, 2),
+    "THREE": 3,
     "device_function": lambda inline: lambda function: function,
 }
 """What the names of a kernel mean here."""

@@ -271,8 +271,21 @@ def _inverted(x: Number) -> tuple[Scalar, int]:
     return x.type, ~int(x.value)
 
 
+def _in_float_of_all(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Convert numbers to the float type that all have in common, if they have one."""
+    types = [item.type for item in items if isinstance(item, Number)]
+    types.sort(key=lambda type: not type.is_float)
+    if len(items) < 3 or not types or not types[0].is_float:
+        return items
+    common: Any = types[0]
+    for type in types[1:]:
+        common = common_scalar(common, type)
+    return tuple(convert(common, item) if isinstance(item, Number) else item for item in items)
+
+
 def extreme(less: bool) -> Callable[..., Number]:
     def choose(*items: Any) -> Number:
+        items = _in_float_of_all(items)
         result = items[0]
         for item in items[1:]:
             if hasattr(result, "each"):

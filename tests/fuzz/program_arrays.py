@@ -149,12 +149,36 @@ class ArrayWriter:
             if self.bases.get(other, self.bases[name]) != self.bases[name]
         ]
         operator = self.random.choice(("", "", "+"))
+        if self.random.random() < 0.3:
+            self.store_any_shape(name, operator)
+            return
         if others and axes == 1 and self.random.random() < 0.6:
             other, bound = self.random.choice(others), f"k{self.counter}"
             self.line(f"{bound} = min(len({name}), len({other}))")
             self.line(f"{name}[:{bound}] {operator}= {other}[:{bound}]")
             return
         self.line(f"{name}[{cut}] {operator}= {self.value()}")
+
+    def store_any_shape(self, name: str, operator: str) -> None:
+        """Store an array into a part: shapes may be equal, be broadcast, or be refused. Those of
+        arguments are known only at run time."""
+        axes = self.axes_of(name)
+        given = ["a", "b", "pairs"]
+        others = [
+            other
+            for number in range(1, axes + 1)
+            for other in self.arrays.get(number, ())
+            if self.bases[other] != self.bases[name]
+            and (self.bases[other] in given or self.bases[name] in given)
+        ]
+        if not others:
+            return
+        other = self.random.choice(others)
+        ways = ((":{n}", ":{n}"), ("{n}:", ":1"), (":", ":"), ("::2", ":{n}"), ("1:", ":-1"))
+        to, source = self.random.choice(ways)
+        n = self.random.choice((*NUMBERS, "2", "3"))
+        first = ":, " * (axes - 1) if self.random.random() < 0.5 else ""
+        self.line(f"{name}[{first}{to}] {operator}= {other}[{source}]".format(n=n))
 
     def loop(self) -> None:
         name, other = self.array(1), self.array(1)

@@ -82,7 +82,7 @@ class Expressions:
         if depth <= 0 or self.chance(15):
             return self.leaf(type)
         makers = [self.leaf, self.conversion, self.conditional, self.conditional, self.call]
-        makers.append(self.item_at_run_time)
+        makers += [self.item_at_run_time, self.chain]
         if type is boolean:
             makers += [
                 self.comparison,
@@ -141,7 +141,7 @@ class Expressions:
         """Write an index of the inputs: the lane's own, one that all lanes share, or one that is
         computed."""
         if self.chance(60):
-            return self.pick("i", "i", "u", "u + 2", "3")
+            return self.pick("i", "i", "u", "u + 2", "3", "LAST", "-TWO", "THREE - TWO * TWO")
         return f"{self.expression(i32, min(depth, 1))} & {ITEMS - 1}"
 
     def condition(self, depth: int) -> str:
@@ -207,7 +207,7 @@ class Expressions:
             return self.pick(
                 "r", "t", "p", "(r * t)", "(r / p + t)", "(p / 7)", "-r", "abs(t)", "(t // r)",
                 "max(r, q)",
-                "(r - 0.3) * 2",
+                "(r - 0.3) * 2", "2 ** q", "(p ** q * 8)", "r ** p", "abs(t) ** r",
             )  # fmt: skip
         return self.pick(
             "p",
@@ -219,6 +219,10 @@ class Expressions:
             "(p // 2)",
             "(p << 2)",
             "-q",
+            "2 ** p",
+            "(3 ** (p * p) % 7)",
+            "pow(p, 40, 64)",
+            "((1 << p * 20) >> 95)",
         )
 
     def arithmetic(self, type: Scalar, depth: int) -> str:
@@ -292,7 +296,10 @@ class Expressions:
         return f"abs({operand})" if operator == "abs" else f"({operator}{operand})"
 
     def extreme(self, type: Scalar, depth: int) -> str:
-        return f"{self.pick('min', 'max')}({', '.join(self.operands(type, depth))})"
+        items = [*self.operands(type, depth)]
+        if self.chance(40):
+            items.insert(self.choices.number(0, 2), self.expression(self.partner(type), depth))
+        return f"{self.pick('min', 'max')}({', '.join(items)})"
 
     def rounding(self, type: Scalar, depth: int) -> str:
         """Round to digits, known when compiling, when launching, or at run time."""
@@ -321,10 +328,37 @@ class Expressions:
 
     def item_at_run_time(self, type: Kind, depth: int) -> str:
         """Write a tuple and an index that is known at run time, counted from either end."""
-        items = [self.expression(type, depth) for _ in range(self.choices.number(1, 4))]
+        kinds = [type, *(self.side(type) for _ in range(self.choices.number(0, 3)))]
+        turned = self.choices.number(0, len(kinds) - 1)
+        items = [self.expression(kind, depth) for kind in (*kinds[turned:], *kinds[:turned])]
         index = f"{self.expression(i32, depth)} % {len(items)}"
         index += self.pick("", f" - {len(items)}")
-        return f"({', '.join(items)},)[{index}]"
+        if self.chance(15):
+            index = self.pick("LAST", "TWO - THREE", f"TWO % {len(items)}")
+        return self.converted(type, f"({', '.join(items)},)[{index}]")
+
+    def side(self, type: Kind) -> Kind:
+        """Choose the type of one of several values that meet in a type, which one of them has."""
+        return self.partner(type) if isinstance(type, Scalar) and type is not boolean else type
+
+    def converted(self, type: Kind, text: str) -> str:
+        """Write one of several values: for Python it has a type of its own."""
+        return f"{type}({text})" if isinstance(type, Scalar) and type is not boolean else text
+
+    def chain(self, type: Kind, depth: int) -> str:
+        """Write a choice among three values, whose type is that of all at once."""
+        kinds = [type, self.side(type), self.side(type)]
+        if u64 in kinds and any(kind in SIGNED for kind in kinds):
+            kinds = [type] * 3  # two of them alone have no type in common
+        turned = self.choices.number(0, 2)
+        one, two, three = (
+            self.expression(kind, depth) for kind in (*kinds[turned:], *kinds[:turned])
+        )
+        first, second = self.condition(min(depth, 1)), self.condition(min(depth, 1))
+        form = self.pick(
+            "{0} if {3} else {1} if {4} else {2}", "({0} if {3} else {1}) if {4} else {2}"
+        )
+        return self.converted(type, form.format(one, two, three, first, second))
 
     def choice_of_operands(self, type: Scalar, depth: int) -> str:
         return (

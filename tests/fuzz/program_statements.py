@@ -129,6 +129,20 @@ class Statements(Composites):
         index = self.pick("1", "0", "-1", f"({self.expression(i32, 1)}) & {last - 1}")
         return self.line(indent, f"{name}[{index}] = {self.expression(type.element, 2)}")
 
+    def joined(self, indent: int, depth: int) -> None:
+        """Assign values of several types on the paths through a branch, in any order."""
+        type = self.pick(*NUMBERS)
+        kinds = [type, self.partner(type), self.partner(type)]
+        turned, name = self.choices.number(0, 2), self.fresh("w")
+        values = [self.expression(kind, 2) for kind in (*kinds[turned:], *kinds[:turned])]
+        heads = f"if {self.condition(1)}:", f"elif {self.condition(1)}:", "else:"
+        for head, value in zip(heads, values, strict=True):
+            self.line(indent, head)
+            self.line(indent + 1, f"{name} = {value}")
+        result = self.fresh("x")
+        self.line(indent, f"{result} = {type}({name})")
+        self.names[result] = type
+
     def branch(self, indent: int, depth: int) -> None:
         self.line(indent, f"if {self.condition(2)}:")
         self.block(indent + 1, depth - 1)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from amdjit.types import (
     Scalar,
@@ -36,6 +39,16 @@ UNIFORM = 5
 
 SLOTS = 4
 """Results that a lane has in each array: `o_i8[i * 4]` to `o_i8[i * 4 + 3]`."""
+
+
+class Member(enum.IntEnum):
+    """An enumeration outside of the programs."""
+
+    THREE = 3
+
+
+CONSTANTS = {"LAST": np.int64(-1), "TWO": np.int16(2), "THREE": Member.THREE}
+"""Integers outside of the programs that are not Python's own."""
 
 PYTHON_NUMBERS: dict[str, int | float] = {"p": 5, "q": -3, "r": 0.1, "t": -2.75}
 """What each program gets as arguments that are Python's own numbers."""

@@ -16,7 +16,7 @@ class Writer(Memories):
 
     def statement(self, indent: int, depth: int) -> None:
         """Write any statement."""
-        makers = [self.assign_new, self.assign_old, self.update]
+        makers = [self.assign_new, self.assign_old, self.update, self.joined]
         makers += [self.assign_record] * 3 if self.records else []
         makers += (
             [self.store, self.store, self.update_element, self.set_item, self.memory]

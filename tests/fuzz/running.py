@@ -16,7 +16,7 @@ import numpy as np
 from documented_composites import NAMES, Array
 from documented_meaning import of
 from fuzzed_device import emulator, has_wide_waves
-from program_types import ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM, VECTORS
+from program_types import CONSTANTS, ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM, VECTORS
 from programs import program
 
 import amdjit
@@ -33,6 +33,7 @@ KERNEL_NAMES = {
     "complex128": np.complex128,
     "replace": dataclasses.replace,
     "record": dataclasses.dataclass(frozen=True),
+    **CONSTANTS,
 }
 
 

@@ -8,21 +8,21 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.expressions.broadcasting import Indices, Meeting
 from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.tree.array_views import Reshaped, Transposed
 from amdjit.tree.record_views import RecordView
-from amdjit.types import Array
+from amdjit.types import Array, Type
 
 # Computes the new element from the old one and the value, for `part += value`.
 Combine = Callable[[tree.Expression, Value], Value]
-Indices = tuple[tree.Expression, ...]
 
 
 def store_part(
@@ -36,12 +36,12 @@ def store_part(
     """Store a number into every element of a part, or each element of an array into the one at the
     same indices.
 
-    As in NumPy, an array with fewer dimensions is broadcast along the first dimensions of the part.
+    As in NumPy, the array is broadcast to the shape of the part.
     """
     assert isinstance(part, tree.Expression)
     assert isinstance(part.type, Array)
     kind = part.type
-    _check_shapes(builder, kind, value, place)
+    _check_source(builder, kind, value, place)
     check_overlap(builder, part, value, place)
     is_array = isinstance(value, tree.Expression) and isinstance(value.type, Array)
     if not is_array and combine is None:
@@ -49,9 +49,10 @@ def store_part(
     source = builder.hold(value, "source", place)
     target = builder.hold(part, "part", node)
     assert isinstance(target, tree.Expression)
+    indices_in = _own_indices(builder, target, source, place, may_drop=combine is None)
 
     def store(indices: Indices) -> None:
-        item = _element(builder, source, indices, place)
+        item = _element(builder, source, indices_in(indices), place)
         if combine is not None:
             item = combine(tree.Load(builder.span(node), kind.element, target, indices), item)
         element = assign_to(builder, item, kind.element, place)
@@ -84,42 +85,48 @@ def over_axes(
     builder.emit(tree.ForRange(span, variable, zero, extent, one, body))
 
 
-def _element(builder: FunctionBuilder, source: Value, indices: Indices, place: ast.expr) -> Value:
+def _own_indices(
+    builder: FunctionBuilder,
+    target: tree.Expression,
+    source: Value,
+    place: ast.expr,
+    may_drop: bool,
+) -> Callable[[Indices], Indices]:
+    """Return what gives the indices of a source from those of the part; refuse one that does not
+    fit."""
+    if not isinstance(source, tree.Expression) or not isinstance(source.type, Array):
+        return lambda indices: ()
+    kind = source.type
+
+    def misfit() -> CompileError:
+        reason = f"has {count(kind.ndim, 'dimension')}"
+        if kind.shape is not None:
+            reason = f"has the shape {kind.shape}"
+        return _refuse(builder, target.type, source, place, reason, _fitting(target.type))
+
+    return Meeting(builder, target, source, place, misfit, may_drop).own_indices()
+
+
+def _fitting(target: Type) -> str:
+    assert isinstance(target, Array)
+    if target.shape is None:
+        return f"use a part of it with {count(target.ndim, 'dimension')}"
+    return f"slice one of them: the part has the shape {target.shape}"
+
+
+def _element(builder: FunctionBuilder, source: Value, own: Indices, place: ast.expr) -> Value:
     if not isinstance(source, tree.Expression) or not isinstance(source.type, Array):
         return source
-    own = indices[len(indices) - source.type.ndim :]
     # A fault names the whole source.
     whole = ast.copy_location(ast.Subscript(place, place), place)
     check = index_check(builder, source, own, whole)
     return tree.Load(builder.span(place), source.type.element, source, own, check=check)
 
 
-def _check_shapes(builder: FunctionBuilder, kind: Array, value: Value, place: ast.expr) -> None:
+def _check_source(builder: FunctionBuilder, kind: Array, value: Value, place: ast.expr) -> None:
     if not isinstance(value, (CompileTime, tree.Expression)):
         remedy = "assign a number or an array, or the elements one by one"
         raise _refuse(builder, kind, value, place, f"is {describe(value)}", remedy)
-    source = value.type if isinstance(value, tree.Expression) else None
-    if not isinstance(source, Array):
-        return
-    if source.ndim > kind.ndim:
-        raise _refuse(
-            builder,
-            kind,
-            value,
-            place,
-            f"has {count(source.ndim, 'dimension')}",
-            f"use a part of it with {count(kind.ndim, 'dimension')}",
-        )
-    shape = None if kind.shape is None else kind.shape[kind.ndim - source.ndim :]
-    if shape is not None and source.shape is not None and shape != source.shape:
-        raise _refuse(
-            builder,
-            kind,
-            value,
-            place,
-            f"has the shape {source.shape}",
-            f"slice one of them: the part has the shape {kind.shape}",
-        )
 
 
 def check_overlap(
@@ -139,8 +146,8 @@ def check_overlap(
 
 
 def _refuse(
-    builder: FunctionBuilder, kind: Array, value: Value, place: ast.expr, reason: str, remedy: str
-) -> Exception:
+    builder: FunctionBuilder, kind: Type, value: Value, place: ast.expr, reason: str, remedy: str
+) -> CompileError:
     source = describe(value)
     return builder.error(
         codes.PART_ASSIGNMENT, place, source=source, target=kind, reason=reason, remedy=remedy

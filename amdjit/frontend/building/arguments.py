@@ -9,7 +9,7 @@ from dataclasses import field
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import count
-from amdjit.frontend.values.kinds import CompileTime, Value, static_value
+from amdjit.frontend.values.kinds import CompileTime, Value, as_python, static_value
 from amdjit.late_methods import dataclass
 
 
@@ -73,6 +73,7 @@ def _given(number: int, extra: list[str], missing: list[str]) -> str:
 
 def constant_integer(builder: FunctionBuilder, value: Value, node: ast.AST, what: str) -> int:
     """Return a compile-time integer."""
+    value = as_python(value)
     if not isinstance(value, CompileTime) or not isinstance(value.value, int):
         raise builder.error(codes.NOT_CONSTANT, node, what=what)
     return int(value.value)

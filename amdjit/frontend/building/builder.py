@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
-from amdjit.frontend.building.control_flow import Loop, ReturnSite
+from amdjit.frontend.building.control_flow import Exit, Loop, ReturnSite
 from amdjit.frontend.building.session import Session
 from amdjit.frontend.building.writing import check_writable
 from amdjit.frontend.source.bound_names import bound_names, may_leave
@@ -20,6 +20,7 @@ from amdjit.frontend.values.effects import (
     depends_on_memory,
     has_effects,
     may_act,
+    may_repeat,
     reads,
 )
 from amdjit.frontend.values.kinds import (
@@ -35,7 +36,7 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.launch_parameters import LaunchParameters
 from amdjit.frontend.values.typing_rules import AMDJIT, TypingRules
-from amdjit.frontend.values.weak_types import WeakTypes
+from amdjit.frontend.values.weak_types import Origin, WeakTypes, origin_of, wide_type
 from amdjit.language.compile_time import Compilation
 from amdjit.late import late
 from amdjit.late_methods import dataclass
@@ -87,7 +88,9 @@ class FunctionBuilder:
     the values assigned to each variable so far. counters: counters of loops that are never negative
     (noted with `wraparound=True`). unassigned: the names that were read where they may have no
     value, with the type of their variable once it is known (`names.marked`); unmarkable: those
-    that no variable holds.
+    that no variable holds. returns_wide: whether results without a width have 64 bits, for calls
+    that meet such. choices: both sides of `a if c else b`, before they got one type. open_ways:
+    the branches that end a side of another one, with the ends of their paths, which meet there.
     """
 
     source: FunctionSource
@@ -95,6 +98,7 @@ class FunctionBuilder:
     expressions: Mapping[type[ast.expr], ExpressionHandler]
     statement_handlers: Mapping[type[ast.stmt], StatementHandler]
     is_kernel: bool
+    returns_wide: bool = False
     names: dict[str, Binding] = field(default_factory=dict)
     local_names: frozenset[str] = frozenset()
     statements: list[tree.Statement] = field(default_factory=list)
@@ -106,6 +110,8 @@ class FunctionBuilder:
     numbers: dict[str, int] = field(default_factory=dict)
     reports: int = 0  # as in tree.Function
     given: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
+    choices: dict[tree.Expression, tuple[Value, Value]] = field(default_factory=dict)
+    open_ways: dict[ast.stmt, list[Exit] | None] = field(default_factory=dict)
     counters: set[tree.Variable] = field(default_factory=set)
     unassigned: dict[str, Scalar | None] = field(default_factory=dict)
     unmarkable: set[str] = field(default_factory=set)
@@ -139,6 +145,11 @@ class FunctionBuilder:
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node."""
         return self.source.span(node)
+
+    def origin(self, node: ast.AST, name: str) -> Origin:
+        """Return the key of a variable without a width. A function that returns 64 bits has its
+        own."""
+        return origin_of(self.span(node), f"wide {name}" if self.returns_wide else name)
 
     def error(self, kind: ErrorKind, node: ast.AST, **fields: object) -> CompileError:
         """Make the exception for an error at a node."""
@@ -368,10 +379,34 @@ class FunctionBuilder:
         if self.weak_types.number(value) is not None:
             return value
         span = self.span(node)
-        value, variable = self.launch_parameters.held(value, name, span, self.hidden_variable)
+        origin = self.origin(node, name)
+        if (
+            origin in self.weak_types.widened
+            and self.weak_types.is_weak(value)
+            and may_repeat(value)
+        ):
+            variable = self.hidden_variable(name, value.type)
+            self.assign_in_both_widths(variable, value, origin, node)
+            return self.weak_types.read(tree.Read(span, variable.type, variable))
+        value, variable = self.launch_parameters.held(value, name, origin, self.hidden_variable)
         self.emit(tree.Assign(span, variable, value))
         held = self.weak_types.read(tree.Read(span, variable.type, variable))
         return self.unpack(held) if isinstance(variable.type, Tuple) else held
+
+    def assign_in_both_widths(
+        self, variable: tree.Variable, value: tree.Expression, origin: Origin, node: ast.AST
+    ) -> None:
+        """Assign a weak value to a new variable, and to its twin the same value made in 64 bits.
+
+        So the uses that asked for 64 bits do not change what the others get.
+        """
+        span, wide = self.span(node), wide_type(variable.type)
+        twin = self.hidden_variable(variable.name, wide)
+        made = self.launch_parameters.in_type(value, wide, span)
+        assert made is not None
+        self.emit(tree.Assign(span, variable, value))
+        self.emit(tree.Assign(span, twin, made))
+        self.weak_types.variables[variable], self.weak_types.twins[variable] = origin, twin
 
     def unpack(self, value: tree.Expression) -> TupleValue:
         """Return the items of a tuple that exists at run time."""

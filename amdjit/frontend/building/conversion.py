@@ -15,7 +15,13 @@ from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.remedies import conversion_remedy
 from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, of_member
+from amdjit.frontend.values.kinds import (
+    CompileTime,
+    TupleValue,
+    Value,
+    known_integer,
+    of_member,
+)
 from amdjit.frontend.values.promotion import literal_fits, widens_exactly
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
@@ -295,13 +301,16 @@ def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
     """Return the truth value in Python's sense: a boolean expression or a compile-time bool."""
     if isinstance(value, CompileTime):
         return CompileTime(bool(value.value))
+    if isinstance(value, tree.Constant) and isinstance(value.type, Scalar):
+        return CompileTime(bool(value.value))
+    if (known := known_integer(value)) is not None:
+        return CompileTime(known != 0)
     number = builder.weak_types.number(value)
     if number is not None:
         return builder.launch_parameters.weak(launch_arithmetic.truth(number), builder.span(node))
     if isinstance(value, TupleValue) and is_complex(value):
-        real, imaginary = (truth(builder, part, node) for part in value.items)
-        assert isinstance(real, tree.Expression)
-        assert isinstance(imaginary, tree.Expression)
+        parts = [truth(builder, part, node) for part in value.items]
+        real, imaginary = (convert(builder, part, boolean, node) for part in parts)
         return tree.Binary(builder.span(node), boolean, tree.BinaryOperator.OR, real, imaginary)
     if isinstance(value, TupleValue):
         return _truth_of_items(builder, value, node)

@@ -12,7 +12,7 @@ from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python, known_integer
 from amdjit.frontend.values.structures import element_of_dtype
 from amdjit.tree import nodes as tree
 from amdjit.types import (
@@ -56,7 +56,7 @@ def _declared(
 ) -> Value:
     names = ("shape", "dtype", "alignment")
     shape, dtype, alignment = arguments.exactly(builder, node, f"{name}.array", names, optional=1)
-    if space is AddressSpace.LDS and _integer(shape) == 0:
+    if space is AddressSpace.LDS and known_integer(shape) == 0:
         text = describe(dtype).strip("`")
         raise builder.error(
             codes.REFUSED,
@@ -96,7 +96,7 @@ def _alignment(builder: FunctionBuilder, value: Value, place: ast.AST) -> int:
     of 16."""
     if value == CompileTime(None):
         return 0
-    known = _integer(value)
+    known = known_integer(value)
     if known is None or not 1 <= known <= _MOST_ALIGNMENT or known & (known - 1):
         found = describe(value).removeprefix("the constant ") if known is None else str(known)
         problem = f"the alignment of an array must be a constant power of two, not {found}"
@@ -124,6 +124,7 @@ def dynamic_array(builder: FunctionBuilder, arguments: Arguments, node: ast.Call
 
 
 def _lds_offset(builder: FunctionBuilder, value: Value, place: ast.AST) -> tree.Expression:
+    value = as_python(value)
     if isinstance(value, CompileTime):
         known = value.value
         places = range(0, builder.compilation.target.lds_per_workgroup, _LDS_ALIGNMENT)
@@ -165,7 +166,7 @@ def _named_dtype(name: str) -> np.dtype[np.generic] | None:
 def shape_of(builder: FunctionBuilder, value: Value, place: ast.AST) -> tuple[int, ...]:
     """Return a shape: a positive integer that is known when compiling, or a tuple of them."""
     items = value.items if isinstance(value, TupleValue) else (value,)
-    extents = [_integer(item) or 0 for item in items]
+    extents = [known_integer(item) or 0 for item in items]
     if not extents or min(extents) <= 0:
         raise _bad_shape(builder, value, place)
     return tuple(extents)
@@ -174,11 +175,3 @@ def shape_of(builder: FunctionBuilder, value: Value, place: ast.AST) -> tuple[in
 def _bad_shape(builder: FunctionBuilder, value: Value, place: ast.AST) -> CompileError:
     found = "()" if isinstance(value, TupleValue) and not value.items else describe(value)
     return builder.error(codes.BAD_SHAPE, place, found=found)
-
-
-def _integer(value: Value) -> int | None:
-    """Return a known integer: Python's own, a member of an IntEnum, or a NumPy scalar."""
-    if isinstance(value, tree.Constant) and isinstance(value.type, Scalar):
-        return int(value.value) if value.type.is_integer else None
-    known = value.value if isinstance(value, CompileTime) else None
-    return int(known) if isinstance(known, int) and not isinstance(known, bool) else None

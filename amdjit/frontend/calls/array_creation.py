@@ -25,7 +25,14 @@ from amdjit.frontend.calls.allocations import MADE_ANEW, allocated, element_type
 from amdjit.frontend.expressions.array_attributes import flat
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.names.merging import join_types
-from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value, static_value
+from amdjit.frontend.values.kinds import (
+    CompileTime,
+    Method,
+    TupleValue,
+    Value,
+    as_python,
+    static_value,
+)
 from amdjit.language.complex_types import complex64, complex128
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Element, Scalar, Type, boolean, f32, f64, i64
@@ -263,7 +270,7 @@ def _on_host(function: Callable[..., Any]) -> Handler:
 
     def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
         dtype = arguments.keywords.get("dtype", CompileTime(None))
-        given = [static_value(value) for value in arguments.positional]
+        given = [static_value(as_python(value)) for value in arguments.positional]
         if any(value is None for value in given) or arguments.keywords.keys() - {"dtype"}:
             what = f"every argument of `np.{function.__name__}`"
             raise builder.error(codes.NOT_CONSTANT, node, what=what)

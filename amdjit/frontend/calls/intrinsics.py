@@ -15,7 +15,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, number_fits
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.building.operands import sample_of
-from amdjit.frontend.values.kinds import CompileTime, Value
+from amdjit.frontend.values.kinds import CompileTime, Value, as_python
 from amdjit.frontend.values.promotion import literal_fits, widens_exactly
 from amdjit.tree import nodes as tree
 from amdjit.types import (
@@ -168,7 +168,7 @@ def _immediate(
     value: Value,
     node: ast.expr,
 ) -> Any:
-    expected = parameter.immediate
+    expected, value = parameter.immediate, as_python(value)
     constant = value.value if isinstance(value, CompileTime) else None
     if isinstance(expected, Choice):
         fits = isinstance(constant, str) and constant in expected.values

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, is_complex, truth
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import pair
+from amdjit.frontend.building.operands import convert_weakly, launch_operands, pair
 from amdjit.frontend.building.remedies import WHOLE_ARRAY
 from amdjit.frontend.building.special_methods import call_method_of
 from amdjit.frontend.calls.intrinsics import call_intrinsic
@@ -29,6 +29,7 @@ from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.operators import binary, of_launch
 from amdjit.frontend.expressions.records import replaced
 from amdjit.frontend.expressions.unsigned_warnings import check_absolute, check_extreme
+from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
@@ -123,6 +124,34 @@ def _beside_nan(
     return call_intrinsic(builder, declared, Arguments(operands, {}), node)
 
 
+def _in_float_of_all(
+    builder: FunctionBuilder, items: tuple[Value, ...], node: ast.Call
+) -> tuple[Value, ...]:
+    """Convert several typed numbers to the float type that all have in common: that of two may
+    hold less."""
+    if len(items) < 3 or not builder.rules.has_weak_literals:
+        return items
+    is_typed = [
+        isinstance(item, tree.Expression) and builder.weak_types.number(item) is None
+        for item in items
+    ]
+    typed = [item for item, chosen in zip(items, is_typed, strict=True) if chosen]
+    kinds = {item.type for item in typed if isinstance(item, tree.Expression)}
+    if not all(isinstance(kind, Scalar) for kind in kinds) or not any(
+        isinstance(kind, Scalar) and kind.is_float for kind in kinds
+    ):
+        return items
+    try:
+        common = join_types(builder, "an argument", typed, node)
+    except CompileError:
+        return items  # the pair without a common type is refused
+    assert common is not None
+    return tuple(
+        convert_weakly(builder, item, common, node) if chosen else item
+        for item, chosen in zip(items, is_typed, strict=True)
+    )
+
+
 def _extreme(
     symbol: BinaryOperator, on_host: Callable[..., Any], is_pythons: bool = False
 ) -> _Handler:
@@ -132,6 +161,7 @@ def _extreme(
             items = items[0].items
         if len(items) < 2 or arguments.keywords:
             arguments.exactly(builder, node, symbol.value, ("a", "b"))
+        items = _in_float_of_all(builder, items, node)
         result = items[0]
         for item in items[1:]:
             if isinstance(result, CompileTime) and isinstance(item, CompileTime):
@@ -197,6 +227,10 @@ def _pow(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Valu
     base, exponent, modulus = arguments.exactly(
         builder, node, "pow", ("base", "exp", "mod"), optional=1
     )
+    numbers = launch_operands(builder, (base, exponent, modulus))
+    launched = None if numbers is None else launch_arithmetic.modular_power(*numbers)
+    if launched is not None:
+        return builder.launch_parameters.weak(launched, builder.span(node))
     if not isinstance(modulus, CompileTime) or modulus.value is not None:
         function = builder.session.builtins[int.__pow__]
         assert isinstance(function, DeviceFunction)

@@ -21,7 +21,7 @@ from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import choose, either
 from amdjit.frontend.expressions.faults import check
 from amdjit.frontend.expressions.operators import binary
-from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
+from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value, as_python
 from amdjit.tree import nodes as tree
 from amdjit.tree.array_views import Reshaped
 from amdjit.types import Array, Layout, Scalar
@@ -65,7 +65,7 @@ def _reshape(
     if arguments.keywords or not given:
         arguments.exactly(builder, node, "reshape", ("shape",))
     items = given[0].items if len(given) == 1 and isinstance(given[0], TupleValue) else given
-    given_extents = tuple(_extent(builder, item, node) for item in items)
+    given_extents = tuple(_extent(builder, as_python(item), node) for item in items)
     extents = _completed(builder, array, given_extents, node)
     _check_size(builder, array, extents, node)
     return reshaped(builder, array, extents, node)
@@ -168,7 +168,7 @@ def _transpose(
     given = arguments.positional
     items = given[0].items if len(given) == 1 and isinstance(given[0], TupleValue) else given
     ndim = array.type.ndim
-    known = [item.value for item in items if isinstance(item, CompileTime)]
+    known = [item.value for item in map(as_python, items) if isinstance(item, CompileTime)]
     axes = tuple(value % ndim for value in known if isinstance(value, int) and ndim)
     if not items and not arguments.keywords:
         axes = tuple(reversed(range(ndim)))

@@ -13,7 +13,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.operands import launch_operands
 from amdjit.frontend.calls.constructors import convert_to
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import CompileTime, Value
+from amdjit.frontend.values.kinds import CompileTime, Value, known_integer
 from amdjit.frontend.values.weak_types import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.types import PointerPattern, Scalar, Type, TypeVariable, boolean, f32, f64, i32
@@ -28,6 +28,9 @@ def python_number(
         return builder.launch_parameters.weak(
             launch_arithmetic.as_kind(kind, operands[0]), builder.span(node)
         )
+    known = [known_integer(value) for value in arguments.positional]
+    if kind is int and len(known) == 1 and known[0] is not None and not arguments.keywords:
+        return CompileTime(known[0])
     rules = builder.rules
     target = rules.integer if kind is int else rules.floating
     if not rules.has_weak_literals:
@@ -81,6 +84,8 @@ def without_width(
         assert isinstance(again, tree.Expression)
         return again
 
+    if not builder.rules.has_weak_literals:
+        return in_f64()  # Numba's functions of integers are those of f64
     weak_types.expressions.add(result)
     weak_types.again[result] = in_f64
     return result

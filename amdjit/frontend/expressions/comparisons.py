@@ -24,6 +24,7 @@ from amdjit.frontend.values.kinds import (
     TupleValue,
     Value,
     is_chosen_member,
+    known_integer,
     of_member,
     static_value,
 )
@@ -61,9 +62,9 @@ def compare(
     if own is not None:
         return own
     symbol, compute = _COMPARISONS[kind]
-    left_constant, right_constant = static_value(left), static_value(right)
-    if left_constant is not None and right_constant is not None:
-        return fold(builder, node, compute, left_constant.value, right_constant.value)
+    known = _of_constants(builder, compute, left, right, node)
+    if known is not None:
+        return known
     text = compare_text(builder, kind, left, right, node)
     if text is not None:
         return text
@@ -78,6 +79,20 @@ def compare(
     return _of_numbers(builder, kind, left, right, node)
 
 
+def _of_constants(
+    builder: FunctionBuilder,
+    compute: Callable[[Any, Any], Any],
+    left: Value,
+    right: Value,
+    node: ast.AST,
+) -> Value | None:
+    known = static_value(left), static_value(right)
+    if known[0] is not None and known[1] is not None:
+        return fold(builder, node, compute, known[0].value, known[1].value)
+    numbers = known_integer(left), known_integer(right)
+    return None if None in numbers else CompileTime(bool(compute(*numbers)))
+
+
 def _of_numbers(
     builder: FunctionBuilder, kind: type[ast.cmpop], left: Value, right: Value, node: ast.AST
 ) -> Value:
@@ -86,13 +101,15 @@ def _of_numbers(
         _beside_wide_literal(builder, left, right, node),
         _beside_wide_literal(builder, right, left, node),
     )
-    beyond = _compare_beyond_range(compute, left, right)
+    numbers = launch_operands(builder, (left, right))
+    # What the host computes may be beyond the range of an i32, which arguments are within.
+    is_computed = numbers is not None and any(number.operands for number in numbers)
+    beyond = None if is_computed else _compare_beyond_range(compute, left, right)
     if beyond is not None:
         builder.discard(left, node)
         builder.discard(right, node)
         # By Numba's rules it decides on no type: both sides of `a if x < -1 else b` are typed.
         return beyond if builder.rules.has_weak_literals else materialise(builder, beyond, node)
-    numbers = launch_operands(builder, (left, right))
     if numbers is not None:
         return builder.launch_parameters.weak(
             launch_arithmetic.comparison(symbol.value, compute, *numbers), builder.span(node)

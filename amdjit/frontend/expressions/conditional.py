@@ -8,16 +8,16 @@ from collections.abc import Callable
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import EndlessCallError, FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit
-from amdjit.frontend.building.conversion import negated, truth
+from amdjit.frontend.building.conversion import convert, negated, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.building.remedies import join_remedy
 from amdjit.frontend.names.merging import join_types, merge
 from amdjit.frontend.values.kinds import Binding, CompileTime, Value
-from amdjit.frontend.values.weak_types import origin_of, wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import UnaryOperator
-from amdjit.types import Array, Tuple, Type, boolean
+from amdjit.types import Array, Scalar, Tuple, Type, boolean
 
 _CHOSEN = "chosen"
 
@@ -124,20 +124,37 @@ def choose(
         builder.names = merge(builder, ways, node)
     target, is_weak = _common_type(builder, left, right, node)
     with builder.collect() as more_first:
-        left_value = convert_weakly(builder, left, target, node)
+        left_value = _converted(builder, left, target, node)
     with builder.collect() as more_second:
-        right_value = convert_weakly(builder, right, target, node)
+        right_value = _converted(builder, right, target, node)
     first, second = first + more_first, second + more_second
     if not first and not second:
         result = _conditional(builder, condition, left_value, right_value, node)
         if is_weak:
             builder.weak_types.expressions |= {result, left_value, right_value}
+        if isinstance(target, Scalar):
+            builder.choices[result] = left, right
         return (
             builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
         )
-    return _through_variable(
-        builder, condition, (first, left_value), (second, right_value), is_weak, node
-    )
+    made = (first, left, left_value), (second, right, right_value)
+    return _through_variable(builder, condition, made, is_weak, node)
+
+
+def _converted(
+    builder: FunctionBuilder, value: Value, target: Type, node: ast.expr
+) -> tree.Expression:
+    """Convert a side. The sides of a choice within it go to the type of all sides at once: that of
+    two may hold less."""
+    inner = builder.choices.get(value) if isinstance(value, tree.Conditional) else None
+    if inner is None or value.type == target:  # type: ignore[union-attr]
+        return convert_weakly(builder, value, target, node)
+    assert isinstance(value, tree.Conditional)
+    sides = [_converted(builder, side, target, node) for side in inner]
+    made = tree.Conditional(value.span, target, value.condition, *sides)
+    if builder.weak_types.is_weak(value):
+        builder.weak_types.expressions |= {made, *sides}
+    return made
 
 
 def _common_type(
@@ -156,10 +173,7 @@ def _common_type(
             right=sides[1],
             remedy=remedy,
         )
-    is_weak = builder.weak_types.are_weak((left, right), target)
-    if is_weak and origin_of(builder.span(node), _CHOSEN) in builder.weak_types.widened:
-        target = wide_type(target)
-    return target, is_weak
+    return target, builder.weak_types.are_weak((left, right), target)
 
 
 def _conditional(
@@ -181,22 +195,35 @@ def _conditional(
 def _through_variable(
     builder: FunctionBuilder,
     condition: tree.Expression,
-    left: tuple[list[tree.Statement], tree.Expression],
-    right: tuple[list[tree.Statement], tree.Expression],
+    sides: tuple[_Made, _Made],
     is_weak: bool,
     node: ast.expr,
 ) -> Value:
     span = builder.span(node)
-    type: Type = left[1].type
-    variable = builder.hidden_variable(_CHOSEN, type)
+    type: Type = sides[0][2].type
+    variable, origin = builder.hidden_variable(_CHOSEN, type), builder.origin(node, _CHOSEN)
     if is_weak:
-        builder.weak_types.variables[variable] = origin_of(span, _CHOSEN)
-    left[0].append(tree.Assign(span, variable, left[1]))
-    right[0].append(tree.Assign(span, variable, right[1]))
-    builder.emit(tree.If(span, condition, left[0], right[0]))
-    builder.given[variable] = [left[1], right[1]]
+        builder.weak_types.variables[variable] = origin
+    if is_weak and origin in builder.weak_types.widened:
+        builder.weak_types.twins[variable] = builder.hidden_variable(_CHOSEN, wide_type(type))
+    widths = builder.weak_types.widths_of(variable)
+    for statements, value, converted in sides:
+        with builder.collect() as added:
+            if len(widths) == 1:
+                builder.emit(tree.Assign(span, variable, converted))
+            else:
+                held = builder.hold(value, "side", node)
+                for each in widths:
+                    builder.emit(tree.Assign(span, each, convert(builder, held, each.type, node)))
+        statements += added
+    builder.emit(tree.If(span, condition, sides[0][0], sides[1][0]))
+    builder.given[variable] = [converted for _, _, converted in sides]
     read = builder.weak_types.read(tree.Read(span, type, variable))
     return builder.unpack(read) if isinstance(type, Tuple) else read
+
+
+# The statements of a side, its value, and that in the type that both sides have in common.
+_Made = tuple[list[tree.Statement], Value, tree.Expression]
 
 
 # The statements of a side, its value, and its names if it assigns any with `:=`. The value is None

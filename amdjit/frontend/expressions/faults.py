@@ -34,33 +34,35 @@ def reported(
 
 
 def exception(
-    builder: FunctionBuilder, node: ast.stmt | ast.expr, kind: type[Exception], message: str
+    builder: FunctionBuilder,
+    node: ast.stmt | ast.expr,
+    kind: type[Exception],
+    message: str | Text,
+    values: tuple[tree.Expression, ...] = (),
 ) -> tree.Fault:
-    """Make the fault of an exception that Python itself would raise."""
-    raised = Raised(kind, (KnownArgument(message),))
-    return reported(
-        builder,
-        node,
-        FaultSite(
-            "raise",
-            Text((f"{kind.__name__}: {message}",)),
-            builder.source.text.file,
-            node.lineno,
-            raised=raised,
-        ),
-        (),
+    """Make the fault of an exception that Python itself would raise. values: those of its text."""
+    argument = KnownArgument(message) if isinstance(message, str) else message
+    parts = (message,) if isinstance(message, str) else message.parts
+    site = FaultSite(
+        "raise",
+        Text((f"{kind.__name__}: ", *parts)),
+        builder.source.text.file,
+        node.lineno,
+        raised=Raised(kind, (argument,)),
     )
+    return reported(builder, node, site, values)
 
 
 def check(
     builder: FunctionBuilder,
     failed: tree.Expression,
-    message: str,
+    message: str | Text,
     node: ast.stmt | ast.expr,
     kind: type[Exception] = ValueError,
+    values: tuple[tree.Expression, ...] = (),
 ) -> None:
     """Report an exception that Python itself would raise if a condition holds; emit nothing with
     `asserts=False`."""
     if builder.compilation.asserts:
-        raised = exception(builder, node, kind, message)
+        raised = exception(builder, node, kind, message, values)
         builder.emit(tree.If(builder.span(node), failed, [raised], []))

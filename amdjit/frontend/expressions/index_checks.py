@@ -115,6 +115,8 @@ def _compare(
         bound if isinstance(bound, tree.Expression) else CompileTime(bound),
         node,
     )
+    if isinstance(result, CompileTime):
+        return tree.Constant(builder.span(node), boolean, bool(result.value))
     assert isinstance(result, tree.Expression)
     return result
 

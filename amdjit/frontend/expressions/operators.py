@@ -24,7 +24,7 @@ from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.powers import power
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
 from amdjit.types import Array, Scalar, Type, Vector, boolean, i32
@@ -66,6 +66,8 @@ def binary(
         raise builder.error(codes.UNSUPPORTED_EXPRESSION, node, expression="`@`", remedy=remedy)
     symbol, compute = BINARY[kind]
     known = static_value(left), static_value(right)
+    if kind is ast.Mult and any(item is not None and _is_sequence(item.value) for item in known):
+        known = static_value(as_python(left)), static_value(as_python(right))
     if known[0] is not None and known[1] is not None:
         result = fold(builder, node, compute, known[0].value, known[1].value)
         return value_of_object(builder, result.value, "the result", node)
@@ -83,6 +85,10 @@ def binary(
     ):
         return TupleValue(left.items + right.items)
     return _of_numbers(builder, symbol, left, right, node)
+
+
+def _is_sequence(value: object) -> bool:
+    return isinstance(value, (tuple, str, bytes))
 
 
 def _of_numbers(

@@ -10,10 +10,11 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import complex_type, convert, is_complex, scalar_of_complex
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import convert_weakly, sample_of, strong_pair
+from amdjit.frontend.building.operands import sample_of, strong_pair
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.promotion import common_scalar, literal_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, boolean, u64
 
@@ -84,9 +85,35 @@ def _float_power(
     builder: FunctionBuilder, base: Value, exponent: Value, common: Scalar, node: ast.AST
 ) -> Value:
     """`x ** y` of floats."""
-    function = builder.session.builtins[math.pow]
-    operands = tuple(convert(builder, value, common, node) for value in (base, exponent))
-    result = builder.session.call(builder, function, operands, {}, node)  # type: ignore[arg-type]
+    return _called(builder, math.pow, (base, exponent), (common, common), node)
+
+
+def _called(
+    builder: FunctionBuilder,
+    function: object,
+    values: tuple[Value, Value],
+    types: tuple[Scalar, Scalar],
+    node: ast.AST,
+) -> Value:
+    """Call a function of powers; the result has no width where that of the operands is open."""
+    declared = builder.session.builtins[function]
+
+    def called(types: tuple[Scalar, Scalar]) -> Value:
+        pairs = zip(values, types, strict=True)
+        operands = tuple(convert(builder, value, type, node) for value, type in pairs)
+        return builder.session.call(builder, declared, operands, {}, node)  # type: ignore[arg-type]
+
+    def in_64_bits() -> tree.Expression:
+        wide = wide_type(types[0])
+        again = called((wide, wide))
+        assert isinstance(again, tree.Expression)
+        return again
+
+    result = called(types)
+    weak_types = builder.weak_types
+    if isinstance(result, tree.Expression) and weak_types.are_weak(values, types[0]):
+        weak_types.expressions.add(result)
+        weak_types.again[result] = in_64_bits
     return result
 
 
@@ -120,15 +147,10 @@ def _integer_power(
     builder: FunctionBuilder, base: Value, exponent: Value, common: Scalar, node: ast.AST
 ) -> Value:
     """`x ** n` of integers, with an n that is known only at run time."""
-    function = builder.session.builtins[int.__pow__]
     kind = exponent.type if isinstance(exponent, tree.Expression) else common
     count = common if sample_of(builder, exponent) is not None or kind is boolean else kind
-    operands = (
-        convert_weakly(builder, base, common, node),
-        convert_weakly(builder, exponent, count, node),
-    )
-    result = builder.session.call(builder, function, operands, {}, node)  # type: ignore[arg-type]
-    return result
+    assert isinstance(count, Scalar)
+    return _called(builder, int.__pow__, (base, exponent), (common, count), node)
 
 
 def _one(builder: FunctionBuilder, base: Value, node: ast.AST) -> Value:

@@ -26,7 +26,7 @@ from amdjit.frontend.expressions.tuple_items import tuple_item
 from amdjit.frontend.expressions.views import is_partial, view_of, whole_index
 from amdjit.frontend.expressions.wraparound import from_start
 from amdjit.frontend.values.effects import depends_on_memory
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python, static_value
 from amdjit.frontend.values.structures import TEXT
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
@@ -44,15 +44,15 @@ def index_after(
 ) -> tuple[list[Value], Value]:
     """Type the index of a subscript, which Python evaluates after the earlier values."""
     if not isinstance(node.slice, ast.Tuple):
-        values, index = builder.evaluate_after(earlier, node.slice)
-        return values, _only_element(builder, index, node)
+        settled, index = builder.evaluate_after(earlier, node.slice)
+        return settled, as_python(_only_element(builder, index, node))
     values = list(earlier)
     items: list[Value] = []
     for element in node.slice.elts:
         settled, item = builder.evaluate_after((*values, *items), element)
         item = _only_element(builder, item, node)
         values, items = settled[: len(values)], [*settled[len(values) :], item]
-    return values, TupleValue(tuple(items))
+    return values, as_python(TupleValue(tuple(items)))
 
 
 def _only_element(builder: FunctionBuilder, index: Value, node: ast.expr) -> Value:
@@ -173,6 +173,7 @@ def element_indices(
 
     wraps: whether the option `wraparound` applies; not to parts of an index.
     """
+    index = as_python(index)
     items = index.items if isinstance(index, TupleValue) else (index,)
     if len(items) != type.ndim:
         raise builder.error(

@@ -8,6 +8,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, materialise
 from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.building.remedies import integer_remedy
 from amdjit.frontend.expressions.conditional import choose
 from amdjit.frontend.expressions.faults import check
@@ -15,7 +16,7 @@ from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
-from amdjit.types import Scalar, boolean, i32, i64
+from amdjit.types import Array, Scalar, Type, boolean, i32, i64
 
 
 def tuple_item(
@@ -53,10 +54,12 @@ def _chosen_item(
     if not isinstance(kind, Scalar) or not (kind.is_integer or kind is boolean):
         remedy = integer_remedy(index, place)
         raise builder.error(codes.INDEX_TYPE, place, type=describe(index), remedy=remedy)
-    if not container.items or join_types(builder, "an item", list(container.items), place) is None:
+    items = container.items
+    common = join_types(builder, "an item", list(items), place) if items else None
+    if common is None:
         raise builder.error(codes.NOT_CONSTANT, place, what="the index of this tuple")
-    position = _position(builder, index, len(container.items), node)
-    values = list(container.items)
+    position = _position(builder, index, len(items), node)
+    values = _of_one_type(builder, items, common, node)
     span, bit = builder.span(node), 1
     while len(values) > 1:
         masked = _binary(builder, BinaryOperator.AND, position, bit, node)
@@ -68,6 +71,18 @@ def _chosen_item(
         ]
         bit *= 2
     return values[0]
+
+
+def _of_one_type(
+    builder: FunctionBuilder, items: tuple[Value, ...], common: Type, node: ast.expr
+) -> list[Value]:
+    """Convert items to the type that all have in common: that of two neighbours may hold less."""
+    if isinstance(common, Array):
+        return list(items)
+    made = [convert_weakly(builder, item, common, node) for item in items]
+    if builder.weak_types.are_weak(items, common):
+        builder.weak_types.expressions.update(made)
+    return list(made)
 
 
 def _neighbour(

@@ -12,7 +12,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.expressions.sliced_axes import Axis, as_signed, cut_with_step
-from amdjit.frontend.values.kinds import CompileTime, SliceValue, TupleValue, Value
+from amdjit.frontend.values.kinds import CompileTime, SliceValue, TupleValue, Value, as_python
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
@@ -24,7 +24,7 @@ _WHOLE = SliceValue(CompileTime(None), CompileTime(None), CompileTime(None))
 def slice_value(builder: FunctionBuilder, node: ast.Slice) -> Value:
     """`lower:upper:step`; parts that are known only at run time are computed here."""
     nodes = [part for part in (node.lower, node.upper, node.step) if part is not None]
-    values = iter(builder.evaluate_all(nodes))
+    values = map(as_python, builder.evaluate_all(nodes))
     parts = [
         CompileTime(None) if part is None else next(values)
         for part in (node.lower, node.upper, node.step)

@@ -25,7 +25,7 @@ from amdjit.frontend.iteration.sequences import (
 )
 from amdjit.frontend.names.scope import MOST_ITEMS, check_iterations
 from amdjit.frontend.source.bound_names import changed_names
-from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
+from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value, as_python
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar
 
@@ -98,8 +98,9 @@ def static_items(items: Iterable) -> tuple[Value, ...] | None:
 
 
 def _rounds(bounds: Bounds) -> range | None:
-    known = [value.value for value in bounds.values if isinstance(value, CompileTime)]
-    whole = [int(value) for value in known if isinstance(value, int)]
+    known = [as_python(value) for value in bounds.values]
+    values = [value.value for value in known if isinstance(value, CompileTime)]
+    whole = [int(value) for value in values if isinstance(value, int)]
     return range(*whole) if len(whole) == 3 else None
 
 
@@ -254,9 +255,10 @@ def _unrolled(builder: FunctionBuilder, call: ast.Call) -> tuple[Bounds, int]:
             remedy=_REMEDY,
         )
     factor = builder.evaluate(call.args[1]) if len(call.args) == 2 else CompileTime(-1)
+    factor = as_python(factor)
     if not isinstance(factor, CompileTime) or not isinstance(factor.value, int):
         raise builder.error(codes.NOT_CONSTANT, call, what="the number of unrolled iterations")
-    return bounds_of(builder, cast(ast.Call, inner)), factor.value
+    return bounds_of(builder, cast(ast.Call, inner)), int(factor.value)
 
 
 def _static_items(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]:
@@ -270,9 +272,10 @@ def _static_items(builder: FunctionBuilder, call: ast.Call) -> tuple[Value, ...]
 
 def has_iterations(bounds: list[Value]) -> bool:
     """Whether constant bounds guarantee at least one iteration."""
+    whole = [as_python(bound) for bound in bounds]
     known = [
         bound.value
-        for bound in bounds
+        for bound in whole
         if isinstance(bound, CompileTime) and isinstance(bound.value, int)
     ]
     return len(known) == len(bounds) and bool(range(*known))

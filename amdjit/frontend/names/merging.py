@@ -28,7 +28,7 @@ from amdjit.frontend.values.kinds import (
     of_member,
 )
 from amdjit.frontend.values.promotion import literal_fits
-from amdjit.frontend.values.weak_types import origin_of, wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Layout, Scalar, Tuple, Type, Vector, f64, i32, i64, u32, u64
@@ -96,13 +96,15 @@ def _variable_of(
     node: ast.AST,
 ) -> tree.Variable:
     """Return the variable of a name where paths meet: weak if its values are."""
-    weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
-    is_weak = weak_types.are_weak(values, target)
-    if is_weak and origin in weak_types.widened:
-        target = wide_type(target)
-    variable = _shared_variable(builder, name, bindings, target)
-    if is_weak:
-        weak_types.variables.setdefault(variable, origin)
+    weak_types, origin = builder.weak_types, builder.origin(node, name)
+    if not weak_types.are_weak(values, target):
+        return _shared_variable(builder, name, bindings, target)
+    if origin in weak_types.widened:
+        variable = builder.variable(name, target)
+        weak_types.twins[variable] = builder.hidden_variable(name, wide_type(target))
+    else:
+        variable = _shared_variable(builder, name, bindings, target)
+    weak_types.variables.setdefault(variable, origin)
     return variable
 
 
@@ -124,7 +126,11 @@ def _shared_variable(
     builder: FunctionBuilder, name: str, bindings: Iterable[Binding | None], target: Type
 ) -> tree.Variable:
     for binding in bindings:
-        if isinstance(binding, tree.Variable) and binding.type == target:
+        if (
+            isinstance(binding, tree.Variable)
+            and binding.type == target
+            and binding not in builder.weak_types.twins
+        ):
             return binding
     return builder.variable(name, target)
 
@@ -132,8 +138,9 @@ def _shared_variable(
 def _assign_at(builder: FunctionBuilder, way: Exit, variable: tree.Variable, value: Value) -> None:
     """Add a conversion at the end of a path, before its break or continue."""
     with builder.collect() as added:
-        converted = convert(builder, value, variable.type, way.node)
-        builder.emit(tree.Assign(builder.span(way.node), variable, converted))
+        for each in builder.weak_types.widths_of(variable):
+            converted = convert(builder, value, each.type, way.node)
+            builder.emit(tree.Assign(builder.span(way.node), each, converted))
     way.add(added)
 
 
@@ -165,6 +172,8 @@ def join_types(
     if not typed or any(isinstance(value, TupleValue) for value in weak):
         typed += [materialise(builder, value, node).type for value in weak]
         weak = []
+    # A float holds any integers, also those that have no integer type in common.
+    typed.sort(key=lambda type: not (isinstance(type, Scalar) and type.is_float))
     result = typed[0]
     for other in typed[1:]:
         joined = _join(builder, result, other)

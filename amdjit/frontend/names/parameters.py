@@ -24,11 +24,13 @@ from amdjit.frontend.values.kinds import (
     Method,
     TupleValue,
     Value,
+    as_python,
     identity,
+    typed_constant,
 )
 from amdjit.frontend.values.promotion import common_scalar, literal_type
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weak_types import origin_of, wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.complex_types import ComplexElement
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Layout, Scalar, Structure, Tuple, Type, Vector, boolean
@@ -183,6 +185,8 @@ def argument_key(
     number = builder.weak_types.number(value)
     if number is not None:
         return ArgumentKey(None, number)
+    if is_constant(builder, value) and (constant := typed_constant(value)) is not None:
+        return ArgumentKey(constant.type, constant.value)
     if isinstance(value, tree.Expression):
         if value.type == VOID:
             raise builder.error(codes.NO_OPERATION, node, what="nothing", remedy="pass a value")
@@ -205,10 +209,17 @@ def run_time_parts(builder: FunctionBuilder, value: Value) -> list[tree.Expressi
     """Return the parts of an argument that are passed at run time; a launch's numbers are passed
     separately."""
     if isinstance(value, tree.Expression):
-        return [value] if builder.weak_types.number(value) is None else []
+        is_known = builder.weak_types.number(value) is not None or is_constant(builder, value)
+        return [] if is_known else [value]
     if isinstance(value, (FunctionValue, TupleValue)):
         return [part for item in value.items for part in run_time_parts(builder, item)]
     return []
+
+
+def is_constant(builder: FunctionBuilder, value: Value) -> bool:
+    """Whether an argument is an integer with a type that is known when compiling: it is compiled
+    in, as Python's own are."""
+    return typed_constant(value) is not None and not builder.weak_types.is_weak(value)
 
 
 def passed(
@@ -244,6 +255,7 @@ def _parameter_binding(
 ) -> Binding:
     target = written_annotation(builder, argument.annotation)
     if target is not None and is_const(target):
+        value = as_python(value)
         if not isinstance(value, (CompileTime, FunctionValue, TupleValue)):
             raise builder.error(codes.NOT_CONSTANT, argument, what=f"parameter `{name}`")
         return value
@@ -333,7 +345,9 @@ def _typed_parameter(
         return builder.unpack(made_value) if isinstance(type, Tuple) else made_value
     if builder.weak_types.number(value) is not None:
         return widen(builder, value, type, argument)
-    widen(builder, value, type, argument)
+    made_value = widen(builder, value, type, argument)
+    if is_constant(builder, value):
+        return typed_constant(made_value) or made_value
     variable = builder.variable(name, type)
     made.append(variable)
     return variable
@@ -368,6 +382,8 @@ def _untyped_parameter(
     number = builder.weak_types.number(value)
     if number is not None:
         return builder.launch_parameters.weak(number, builder.span(argument))
+    if is_constant(builder, value):
+        return typed_constant(value) or value
     variable = _parameter(builder, name, value, argument, made)
     made.append(variable)
     return variable
@@ -387,7 +403,7 @@ def _parameter(
         return builder.variable(name, value.type)
     # Arguments before this one may be typed with another width, which makes another parameter.
     types = ", ".join(str(variable.type) for variable in made)
-    origin = origin_of(builder.span(argument), f"{name} after ({types})")
+    origin = builder.origin(argument, f"{name} after ({types})")
     variable = builder.variable(
         name, wide_type(value.type) if origin in weak_types.widened else value.type
     )

@@ -15,6 +15,7 @@ from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.remedies import outside_remedy
 from amdjit.frontend.names.marked import assign_marked, read_marked
 from amdjit.frontend.names.outside_arrays import constant_array
+from amdjit.frontend.values.effects import may_repeat
 from amdjit.frontend.values.kinds import (
     Binding,
     CompileTime,
@@ -24,9 +25,10 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Unlike,
     Value,
+    typed_constant,
 )
 from amdjit.frontend.values.structures import structure_of
-from amdjit.frontend.values.weak_types import origin_of, wide_type
+from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
 from amdjit.late import late
 from amdjit.tree import nodes as tree
@@ -222,6 +224,8 @@ def bind(builder: FunctionBuilder, name: str, value: Value, node: ast.AST) -> No
         assign_marked(builder, marked, name, value, node)
     elif builder.weak_types.number(value) is not None:
         builder.names[name] = value
+    elif (known := typed_constant(value)) is not None and not builder.weak_types.is_weak(value):
+        builder.names[name] = known
     elif isinstance(value, tree.Expression):
         builder.names[name] = _into_variable(builder, name, value, node)
     elif isinstance(value, TupleValue):
@@ -234,14 +238,19 @@ def _into_variable(
     builder: FunctionBuilder, name: str, value: tree.Expression, node: ast.AST
 ) -> tree.Variable:
     current = builder.names.get(name)
-    weak_types, origin = builder.weak_types, origin_of(builder.span(node), name)
+    weak_types, origin = builder.weak_types, builder.origin(node, name)
     is_weak = weak_types.is_weak(value)
+    if is_weak and origin in weak_types.widened and may_repeat(value):
+        variable = builder.variable(name, value.type)
+        builder.assign_in_both_widths(variable, value, origin, node)
+        return variable
     if is_weak and origin in weak_types.widened:
         value = convert(builder, value, wide_type(value.type), node)
     # A weak value in a variable that is not weak could not be made wider later.
     if (
         isinstance(current, tree.Variable)
         and current.type == value.type
+        and current not in weak_types.twins
         and (not weak_types.is_weak(value) or weak_types.variables.get(current) is not None)
     ):
         variable = current
@@ -258,7 +267,7 @@ def carry(
 ) -> tree.Variable:
     """Put the value of a name before a loop into a variable of a type: weak if it began as a number
     without a width."""
-    origin = origin_of(builder.span(node), name)
+    origin = builder.origin(node, name)
     parts = (
         value.elements
         if isinstance(value, tree.MakeTuple) and value.type == COMPLEX64

@@ -16,11 +16,11 @@ from amdjit.tree import nodes as tree
 
 def branch(builder: FunctionBuilder, node: ast.If) -> None:
     """`if`: with a compile-time condition only one branch is typed."""
-    node = _nested(node)
+    written, node = node, _nested(node)
     condition = condition_of(builder, node.test)
-    sides = (lambda: builder.run(node.body), lambda: builder.run(node.orelse))
+    sides = (lambda: run_side(builder, node.body), lambda: run_side(builder, node.orelse))
     ends = (node.body[-1], node.orelse[-1] if node.orelse else node.test)
-    branch_on(builder, condition, sides, ends, node)
+    meet(builder, ways_on(builder, condition, sides, ends), written)
 
 
 def _nested(node: ast.If) -> ast.If:
@@ -41,30 +41,56 @@ def _nested(node: ast.If) -> ast.If:
     return ast.copy_location(ast.If(test.values[0], [inner], []), node)
 
 
-Side = Callable[[], None]
+Ways = list[Exit] | None
+"""The ends of the paths through a branch, whose names are not merged yet; None where there is one
+path, whose names are the builder's."""
+Side = Callable[[], Ways]
 
 
-def branch_on(
+def run_side(builder: FunctionBuilder, nodes: list[ast.stmt]) -> Ways:
+    """Type the statements of a side. If they end with a branch, its paths meet those of the other
+    side: a name gets the type that all its values have in common, which that of two may not hold.
+    """
+    last = nodes[-1] if nodes else None
+    if not isinstance(last, (ast.If, ast.Match)):
+        builder.run(nodes)
+        return None
+    builder.open_ways[last] = None
+    try:
+        builder.run(nodes)
+    finally:
+        ways = builder.open_ways.pop(last)
+    return ways
+
+
+def meet(builder: FunctionBuilder, ways: Ways, node: ast.stmt) -> None:
+    """Merge the names of a branch's paths, or leave that to the branch that this one ends."""
+    if node in builder.open_ways:
+        builder.open_ways[node] = ways
+    elif ways:
+        builder.names = merge(builder, ways, node)
+
+
+def ways_on(
     builder: FunctionBuilder,
     condition: Value,
     sides: tuple[Side, Side],
     ends: tuple[ast.AST, ast.AST],
-    node: ast.stmt,
-) -> None:
+) -> Ways:
     """Type both sides of a branch. ends: the nodes that errors about merging the sides point to."""
     if isinstance(condition, CompileTime):
-        sides[0 if condition.value else 1]()
-        return
+        return sides[0 if condition.value else 1]()
     assert isinstance(condition, tree.Expression)
     ways: list[Exit] = []
     bodies: list[list[tree.Statement]] = []
     for side, end in zip(sides, ends, strict=True):
         with builder.block() as statements:
-            side()
+            inner = side()
             bodies.append(statements)
-            if not builder.terminated:
+            if inner is not None:
+                ways += inner
+            elif not builder.terminated:
                 ways.append(Exit(builder.names, statements, end))
-    if ways:
-        builder.names = merge(builder, ways, node)
     builder.terminated = not ways
     builder.emit(tree.If(condition.span, condition, bodies[0], bodies[1]))
+    return ways

@@ -34,10 +34,10 @@ def keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree.
             return False
         assert binding is not None
         with builder.collect() as added:
-            value = convert(
-                builder, _run_time_or_literal(builder, binding, way.node), variable.type, way.node
-            )
-            builder.emit(tree.Assign(builder.span(way.node), variable, value))
+            value = _run_time_or_literal(builder, binding, way.node)
+            for each in builder.weak_types.widths_of(variable):
+                converted = convert(builder, value, each.type, way.node)
+                builder.emit(tree.Assign(builder.span(way.node), each, converted))
         way.add(added)
     return True
 

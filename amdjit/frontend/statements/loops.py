@@ -172,6 +172,7 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
     _give_type(builder, name, type, node)
     current = builder.names.get(name)
     keep = isinstance(current, tree.Variable) and current.type == type
+    keep = keep and current not in builder.weak_types.twins
     is_marked = isinstance(current, Marked)
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
     if builder.rules.has_weak_literals and all(
@@ -311,7 +312,11 @@ def _carry(
                 f"has no single value in the loop that assigns it: before the loop it is {before}"
             )
             continue
-        if isinstance(binding, tree.Variable) and type in (None, binding.type):
+        if (
+            isinstance(binding, tree.Variable)
+            and type in (None, binding.type)
+            and binding not in builder.weak_types.twins
+        ):
             carried[name] = binding
             continue
         value = run_time(builder, binding, node)

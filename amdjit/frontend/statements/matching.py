@@ -10,7 +10,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import truth
 from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import both, either, tested
-from amdjit.frontend.statements.branches import branch_on
+from amdjit.frontend.statements.branches import Ways, meet, run_side, ways_on
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, is_chosen_member
 from amdjit.tree import nodes as tree
 from amdjit.types import boolean
@@ -20,14 +20,14 @@ def match(builder: FunctionBuilder, node: ast.Match) -> None:
     """Type a `match`: the first case that fits is taken, and for compile-time subjects only that
     one is typed."""
     subject = builder.hold(builder.evaluate(node.subject), "subject", node.subject)
-    _from_case(builder, subject, node.cases, node)
+    meet(builder, _from_case(builder, subject, node.cases, node), node)
 
 
 def _from_case(
     builder: FunctionBuilder, subject: Value, cases: Sequence[ast.match_case], node: ast.Match
-) -> None:
+) -> Ways:
     if not cases:
-        return
+        return None
     case = cases[0]
     fits = _fits(builder, case.pattern, subject)
     guard = case.guard
@@ -36,16 +36,11 @@ def _from_case(
         fits = both(builder, fits, lambda: tested(builder, place), place)
     condition = truth(builder, fits, case.pattern)
 
-    def otherwise() -> None:
-        _from_case(builder, subject, cases[1:], node)
+    def otherwise() -> Ways:
+        return _from_case(builder, subject, cases[1:], node)
 
-    branch_on(
-        builder,
-        condition,
-        (lambda: builder.run(case.body), otherwise),
-        (case.body[-1], node.subject),
-        node,
-    )
+    sides = (lambda: run_side(builder, case.body), otherwise)
+    return ways_on(builder, condition, sides, (case.body[-1], node.subject))
 
 
 def _fits(builder: FunctionBuilder, pattern: ast.pattern, subject: Value) -> Value:

@@ -16,7 +16,7 @@ from amdjit.frontend.names.annotations import annotated_type, written_annotation
 from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weak_types import Origin, origin_of, wide_type
+from amdjit.frontend.values.weak_types import Origin, wide_type
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Tuple, Type, f32, f64, i32, i64
 
@@ -113,8 +113,9 @@ def _weak_result(
     )
     if not are_weak or result not in (i32, i64, f32, f64):
         return result, None
-    origin = origin_of(builder.source.name_span, name)
-    return wide_type(result) if origin in weak_types.widened else result, origin
+    origin = builder.origin(builder.source.node, name)
+    is_wide = builder.returns_wide or origin in weak_types.widened
+    return wide_type(result) if is_wide else result, origin
 
 
 def _result_type(builder: FunctionBuilder, valued: list[ReturnSite]) -> Type:

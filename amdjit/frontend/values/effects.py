@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from amdjit.declarations import InlineAsm, Intrinsic
 from amdjit.frontend.values.kinds import Method, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
+from amdjit.types import PointerPattern
 
 
 def depends_on_memory(value: object) -> bool:
@@ -31,6 +33,32 @@ def assigned_variables(statements: Sequence[tree.Statement]) -> set[tree.Variabl
 def has_effects(value: object) -> bool:
     """Whether an expression may do more than compute."""
     return any(isinstance(node, (tree.Call, tree.CallIntrinsic)) for node in walk(value))
+
+
+def may_repeat(value: object) -> bool:
+    """Whether computing a value twice does what computing it once does: it may read memory, but
+    neither write to it nor report."""
+    return all(
+        _only_computes(node.intrinsic)
+        if isinstance(node, tree.CallIntrinsic)
+        else _may_be_called_twice(node.function)
+        for node in walk(value)
+        if isinstance(node, (tree.Call, tree.CallIntrinsic))
+    )
+
+
+def _only_computes(intrinsic: Intrinsic) -> bool:
+    lowering = intrinsic.lowering
+    has_effects = isinstance(lowering, InlineAsm) and lowering.side_effects
+    return not has_effects and not any(
+        isinstance(parameter.type, PointerPattern) for parameter in intrinsic.parameters
+    )
+
+
+def _may_be_called_twice(function: tree.Function) -> bool:
+    statements = list(walk(function.body))
+    writes = any(isinstance(node, (tree.Store, tree.Evaluate)) for node in statements)
+    return not writes and not function.reports and may_repeat(function.body)
 
 
 def may_act(value: Value) -> bool:

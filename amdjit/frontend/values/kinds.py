@@ -4,7 +4,8 @@ at run time."""
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -14,7 +15,8 @@ from amdjit.frontend.values.known import CompileTime as CompileTime
 from amdjit.frontend.values.known import identity as identity
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
-from amdjit.types import Structure, Type
+from amdjit.tree.nodes import BinaryOperator, UnaryOperator
+from amdjit.types import Scalar, Structure, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,87 @@ def is_chosen_member(value: Value) -> bool:
     """Whether a value is a member of an enum that is chosen at run time."""
     python = value.structure.python if isinstance(value, TupleValue) and value.structure else None
     return python is not None and issubclass(python, enum.Enum)
+
+
+def known_integer(value: object) -> int | None:
+    """Return an integer that is known when compiling, None for other values: Python's own, or one
+    with a type, such as a NumPy scalar from outside or what is computed from these alone."""
+    if isinstance(value, CompileTime):
+        number = value.value
+        return int(number) if isinstance(number, int) and not isinstance(number, bool) else None
+    if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
+        return None
+    if not value.type.is_integer:
+        return None
+    return None if (number := _computed(value)) is None else _wrapped(number, value.type)
+
+
+def _computed(value: tree.Expression) -> int | None:
+    """Return the value of a typed integer expression of constants, without bounds."""
+    if isinstance(value, tree.Constant):
+        return int(value.value)
+    if isinstance(value, tree.Convert):
+        return known_integer(value.operand)
+    if isinstance(value, tree.Unary):
+        operands = [known_integer(value.operand)]
+        compute = _OF_ONE.get(value.operator)
+    elif isinstance(value, tree.Binary):
+        operands = [known_integer(value.left), known_integer(value.right)]
+        compute = _OF_TWO.get(value.operator)
+        is_division = value.operator in (BinaryOperator.FLOOR_DIVIDE, BinaryOperator.MODULO)
+        if is_division and operands[1] == 0:
+            return None
+    else:
+        return None
+    if compute is None or None in operands:
+        return None
+    return int(compute(*operands))
+
+
+_OF_ONE: Mapping[UnaryOperator, Callable[..., int]] = {
+    UnaryOperator.NEGATE: operator.neg,
+    UnaryOperator.INVERT: operator.invert,
+    UnaryOperator.ABSOLUTE: abs,
+}
+_OF_TWO: Mapping[BinaryOperator, Callable[..., int]] = {
+    BinaryOperator.ADD: operator.add,
+    BinaryOperator.SUBTRACT: operator.sub,
+    BinaryOperator.MULTIPLY: operator.mul,
+    BinaryOperator.FLOOR_DIVIDE: operator.floordiv,
+    BinaryOperator.MODULO: operator.mod,
+    BinaryOperator.AND: operator.and_,
+    BinaryOperator.OR: operator.or_,
+    BinaryOperator.XOR: operator.xor,
+    BinaryOperator.SHIFT_LEFT: lambda x, n: x << n if 0 <= n < 64 else 0,
+    BinaryOperator.SHIFT_RIGHT: lambda x, n: x >> min(n, 64) if n >= 0 else x >> 64,
+    BinaryOperator.MINIMUM: min,
+    BinaryOperator.MAXIMUM: max,
+}
+
+
+def _wrapped(number: int, scalar: Scalar) -> int:
+    low = number & ((1 << scalar.bits) - 1)
+    return low - (1 << scalar.bits) if low > scalar.maximum else low
+
+
+def as_python(value: Value) -> Value:
+    """Return an integer with a type that is known when compiling as Python's own, tuples item by
+    item: where a constant is asked for, its type does not matter."""
+    if isinstance(value, TupleValue):
+        return value.with_items(map(as_python, value.items))
+    if isinstance(value, CompileTime):
+        return value
+    number = known_integer(value)
+    return value if number is None else CompileTime(number)
+
+
+def typed_constant(value: Value) -> tree.Constant | None:
+    """Return an integer expression of constants as one constant of its type; None for others."""
+    number = known_integer(value) if isinstance(value, tree.Expression) else None
+    if number is None:
+        return None
+    assert isinstance(value, tree.Expression)
+    return tree.Constant(value.span, value.type, number)
 
 
 def _instance(structure: Structure, fields: tuple[object, ...]) -> object:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.diagnostics import LaunchError
 from amdjit.language.launch_numbers import LaunchNumber
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
 
-# Beyond 64 bits a shifted number fits no type, so there is no need for its exact value.
-_MOST_SHIFT = 128
-_MOST_POWER = 64
+# Larger numbers would take the host long, and none of them is left in a type of a kernel.
+_MOST_BITS = 1 << 16
 
 
 def constant(value: bool | int | float) -> LaunchNumber:
@@ -45,11 +45,32 @@ def _divided(x: Any, y: Any) -> float:
 
 
 def _shift_left(x: int, count: int) -> int:
-    return x << min(count, _MOST_SHIFT) if count >= 0 else 0
+    if count < 0 or not x:
+        return 0
+    _check_size(f"{x} << {count}", count)
+    return x << count
 
 
 def _shift_right(x: int, count: int) -> int:
-    return x >> (count if count >= 0 else _MOST_SHIFT)
+    return x >> (count if count >= 0 else x.bit_length())
+
+
+def _power(x: Any, exponent: Any) -> Any:
+    """Return a power; with a negative exponent a float, as Python does."""
+    if exponent < 0 or float in (type(x), type(exponent)):
+        return _quiet(np.power)(x, exponent)
+    _check_size(f"{x} ** {exponent}", exponent * (abs(x) - 1).bit_length())
+    return int(x**exponent)
+
+
+def _modular_power(x: int, exponent: int, modulus: int) -> int:
+    """Return `pow(x, exponent, modulus)`; a negative exponent and a modulus of 0 as kernels do."""
+    return pow(x, max(exponent, 0), modulus) if modulus else 0
+
+
+def _check_size(text: str, bits: int) -> None:
+    if bits > _MOST_BITS:
+        raise LaunchError(f"{text}, which the host computes, has more than {_MOST_BITS} bits")
 
 
 def _lesser(x: Any, y: Any) -> Any:
@@ -72,6 +93,7 @@ _OF_INTEGERS: Mapping[BinaryOperator, Callable[[Any, Any], Any]] = {
     BinaryOperator.MULTIPLY: operator.mul,
     BinaryOperator.FLOOR_DIVIDE: _or_zero(operator.floordiv),
     BinaryOperator.MODULO: _or_zero(operator.mod),
+    BinaryOperator.POWER: _power,
     BinaryOperator.AND: operator.and_,
     BinaryOperator.OR: operator.or_,
     BinaryOperator.XOR: operator.xor,
@@ -110,17 +132,21 @@ def binary(symbol: BinaryOperator, left: LaunchNumber, right: LaunchNumber) -> L
     if float in (left.kind, right.kind):
         compute = _OF_FLOATS.get(symbol)
         return None if compute is None else LaunchNumber(text, float, compute, (left, right))
-    if symbol is BinaryOperator.POWER:
-        return _integer_power(text, left, right)
+    if symbol is BinaryOperator.POWER and not right.parameters and right.value({}) < 0:
+        return LaunchNumber(text, float, _power, (left, right))
     is_boolean = left.kind is right.kind is bool and symbol in _STAY_BOOLEAN
     return LaunchNumber(text, bool if is_boolean else int, _OF_INTEGERS[symbol], (left, right))
 
 
-def _integer_power(text: str, base: LaunchNumber, exponent: LaunchNumber) -> LaunchNumber | None:
-    """A negative exponent makes Python's result a float, so the exponent has to be known."""
-    if exponent.parameters or not 0 <= exponent.value({}) <= _MOST_POWER:
+def modular_power(
+    base: LaunchNumber, exponent: LaunchNumber, modulus: LaunchNumber
+) -> LaunchNumber | None:
+    """Return `pow(base, exponent, modulus)`; None for floats."""
+    operands = base, exponent, modulus
+    if any(operand.kind is float for operand in operands):
         return None
-    return LaunchNumber(text, int, operator.pow, (base, exponent))
+    text = f"pow({', '.join(operand.text for operand in operands)})"
+    return LaunchNumber(text, int, _modular_power, operands)
 
 
 def unary(symbol: UnaryOperator, operand: LaunchNumber) -> LaunchNumber | None:
@@ -163,7 +189,7 @@ def as_kind(kind: type[int] | type[float], operand: LaunchNumber) -> LaunchNumbe
 
 
 # Infinity as an integer: beyond every type.
-_BEYOND = 1 << _MOST_SHIFT
+_BEYOND = 1 << 128
 
 
 def _whole(compute: Callable[[Any], int]) -> Callable[[Any], int]:

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from amdjit.diagnostics.span import Span
 from amdjit.frontend.values.dependencies import OutsideArray
-from amdjit.frontend.values.weak_types import WIDE_TYPES, Origin, WeakTypes, origin_of, wide_type
+from amdjit.frontend.values.weak_types import WIDE_TYPES, Origin, WeakTypes, wide_type
 from amdjit.language.launch_numbers import LaunchNumber, LaunchUse
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
@@ -68,14 +68,13 @@ class LaunchParameters:
         self,
         value: tree.Expression,
         name: str,
-        span: Span,
+        origin: Origin,
         make: Callable[[str, Type], tree.Variable],
     ) -> tuple[tree.Expression, tree.Variable]:
         """Make a variable for a value. The variable of a weak value is weak too, and wide if that
         was requested."""
         if not self.weak_types.is_weak(value):
             return value, make(name, value.type)
-        origin = origin_of(span, name)
         if origin in self.weak_types.widened:
             value = self._wide(value, wide_type(value.type))
         variable = make(name, value.type)
@@ -141,6 +140,10 @@ class LaunchParameters:
         )
         if number is not None:
             return self.read(number, target, value.span)
+        twin = self.weak_types.twins.get(value.variable)
+        if twin is not None:
+            assert isinstance(twin.type, Scalar)
+            return _converted(tree.Read(value.span, twin.type, twin), target)
         return self._asked(value, self.weak_types.variables[value.variable], target)
 
     def wide_operand(self, value: tree.Expression, target: Scalar) -> tree.Expression:

@@ -53,7 +53,8 @@ class WeakTypes:
     type that they have on their own. expressions: all weak expressions. variables: weak variables
     with their origin, None for one whose value is exact, such as a loop counter. results: the
     functions whose results are weak, with the origin of each weak item of a tuple. items: the weak
-    items of tuples that functions returned. again: how to repeat calls in 64 bits.
+    items of tuples that functions returned. again: how to repeat calls in 64 bits. twins: for a
+    variable that is assigned in both widths, the one that holds the same value in 64 bits.
     """
 
     widened: frozenset[Origin] = frozenset()
@@ -63,6 +64,7 @@ class WeakTypes:
     results: dict[tree.Function, tuple[Origin | None, ...]] = field(default_factory=dict)
     items: dict[tree.Expression, Origin] = field(default_factory=dict)
     again: dict[tree.Expression, Callable[[], tree.Expression]] = field(default_factory=dict)
+    twins: dict[tree.Variable, tree.Variable] = field(default_factory=dict)
 
     def number(self, value: object) -> LaunchNumber | None:
         """Return the launch's number that a value reads, None for other values."""
@@ -95,6 +97,11 @@ class WeakTypes:
             if origin is not None and isinstance(item, tree.TupleItem):
                 self.expressions.add(item)
                 self.items[item] = origin
+
+    def widths_of(self, variable: tree.Variable) -> tuple[tree.Variable, ...]:
+        """Return a variable and its twin, if it has one: both are assigned."""
+        twin = self.twins.get(variable)
+        return (variable,) if twin is None else (variable, twin)
 
     def read(self, read: tree.Read) -> tree.Read:
         """Note that a variable is read."""

@@ -140,9 +140,15 @@ def from_a_short_one(a, b):
     a[:] = b[2:]
 
 
-def test_a_source_that_is_too_short_is_an_index_fault() -> None:
-    with pytest.raises(amdjit.KernelFault) as caught:
+def test_a_source_that_is_too_short_is_refused_with_both_shapes() -> None:
+    with pytest.raises(ValueError, match=r"from shape \(3,\) into shape \(4,\)"):
         from_a_short_one[1, 1](np.zeros(4, np.float32), np.zeros(5, np.float32))
+
+
+def test_without_assertions_it_is_an_index_fault_where_bounds_are_checked() -> None:
+    unchecked = amdjit.kernel(from_a_short_one.function, bounds_check=True, asserts=False)
+    with pytest.raises(amdjit.KernelFault) as caught:
+        unchecked[1, 1](np.zeros(4, np.float32), np.zeros(5, np.float32))
     fault = caught.value
     assert (fault.kind, fault.array, fault.index, fault.shape) == ("index", "b[2:]", (3,), (3,))
 
