@@ -9,7 +9,7 @@ from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert, is_complex, materialise, negated, truth
+from amdjit.frontend.building.conversion import convert, is_complex, negated, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import launch_operands, pair
 from amdjit.frontend.building.special_methods import comparison_method
@@ -104,12 +104,13 @@ def _of_numbers(
     numbers = launch_operands(builder, (left, right))
     # What the host computes may be beyond the range of an i32, which arguments are within.
     is_computed = numbers is not None and any(number.operands for number in numbers)
-    beyond = None if is_computed else _compare_beyond_range(compute, left, right)
+    # Literals with types of their own decide nothing: both sides of `a if x < -1 else b` count.
+    is_weak = builder.rules.has_weak_literals and not is_computed
+    beyond = _compare_beyond_range(compute, left, right) if is_weak else None
     if beyond is not None:
         builder.discard(left, node)
         builder.discard(right, node)
-        # By Numba's rules it decides on no type: both sides of `a if x < -1 else b` are typed.
-        return beyond if builder.rules.has_weak_literals else materialise(builder, beyond, node)
+        return beyond
     if numbers is not None:
         return builder.launch_parameters.weak(
             launch_arithmetic.comparison(symbol.value, compute, *numbers), builder.span(node)
