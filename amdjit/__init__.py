@@ -10,6 +10,7 @@ saxpy[(n + 255) // 256, 256](np.float32(2), x, y, out)
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 # Not in `__all__`: `from amdjit import *` is not to hide Python's own `compile`, `random`, `types`.
@@ -48,6 +49,7 @@ from amdjit.diagnostics import (
     InternalError,
     KernelFault,
     LaunchError,
+    LaunchWarning,
     PerformanceWarning,
     TargetError,
     TypeCheckError,
@@ -68,8 +70,10 @@ from amdjit.intrinsics.workitem import (
     wavefront_size,
 )
 from amdjit.language.named_types import *  # noqa: F403
+from amdjit.late import late
 from amdjit.launching.compiled_bundle import CompiledBundle
 from amdjit.options import OptionError
+from amdjit.runtime.torch_tensors import keep_torch_compile_out
 from amdjit.types import Choice, Immediate
 
 if TYPE_CHECKING:
@@ -103,6 +107,7 @@ if TYPE_CHECKING:
     from amdjit.inspection.reading import inspect_object
     from amdjit.intrinsics import block as block
     from amdjit.intrinsics import cooperative_groups as cooperative_groups
+    from amdjit.language import signature_texts
     from amdjit.launching.loaded_modules import load
     from amdjit.profiling.profile import LaunchProfile, profile
     from amdjit.runtime.graphs import ExecutableGraph, Graph, GraphNode
@@ -111,8 +116,12 @@ if TYPE_CHECKING:
     from amdjit.tuning.bench import bench
     from amdjit.tuning.errors import TuningError
     from amdjit.tuning.timing import Timing
+else:
+    signature_texts = late("amdjit.language.signature_texts")
 
 __version__ = "0.1.0"
+
+keep_torch_compile_out()
 
 jit = kernel
 bitcast = SpecialForm(
@@ -162,6 +171,7 @@ __all__ = [
     "KernelFault",
     "LaunchError",
     "LaunchProfile",
+    "LaunchWarning",
     "LlvmCall",
     "MemoryPool",
     "OptionError",
@@ -387,7 +397,12 @@ if not TYPE_CHECKING:  # which would take every name for one of the module's
         if name in _LATE_MODULES:
             return importlib.import_module(_LATE_MODULES[name])
         if name not in _LATE:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            known = signature_texts.other_name(name)
+            message = f"module {__name__!r} has no attribute {name!r}"
+            # With the name and the module, Python suggests a similar name itself.
+            raise AttributeError(
+                f"{message}: {known}" if known else message, name=name, obj=sys.modules[__name__]
+            )
         return getattr(importlib.import_module(_LATE[name]), name)
 
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from amdjit.compiled_kernel import CompiledKernel
@@ -27,7 +27,7 @@ from amdjit.launching.numba_names import NumbaNames
 from amdjit.launching.prepared import LaunchableKernel, PreparedLaunch, prepare
 from amdjit.launching.quick_calls import QuickCalls
 from amdjit.launching.recompilation import Change
-from amdjit.launching.record_arguments import is_const
+from amdjit.launching.record_arguments import Annotation, is_const
 from amdjit.launching.signature import Signature
 from amdjit.launching.specialisations import Specialisations
 from amdjit.options import CompileOptions, OptionError, read_environment
@@ -37,9 +37,12 @@ from amdjit.target import Target, runs_on
 from amdjit.types import Type
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from amdjit.language import signature_texts
     from amdjit.launching import explicit_signatures
     from amdjit.launching.explicit_signatures import ExplicitSignatures
+    from amdjit.launching.option_spellings import GivenOptions
 else:
     signature_texts = late("amdjit.language.signature_texts")
     explicit_signatures = late("amdjit.launching.explicit_signatures")
@@ -117,6 +120,7 @@ class Kernel(NumbaNames, PickledByName):
         dynamic_lds: bytes. cooperative: whether all workgroups run at the same time, so that they
         may wait for each other; the launch raises LaunchError if the device cannot hold them all.
         """
+        self._launchers.watch()
         launcher, _ = self._launcher_types
         return launcher(self._launchable, grid, block, stream, dynamic_lds, cooperative)
 
@@ -140,6 +144,7 @@ class Kernel(NumbaNames, PickledByName):
         runs at the same time. The kernel has to do the rest: `for i in range(amdjit.grid(1), n,
         amdjit.gridsize(1))`.
         """
+        self._launchers.watch()
         if stream is None and dynamic_lds_bytes == 0 and not grid_stride:
             return self._launchers.over(n)
         _, for_all = self._launcher_types
@@ -199,11 +204,11 @@ class Kernel(NumbaNames, PickledByName):
 
     @overload
     def compile(
-        self, *arguments: Any, target: str | None = None, **options: Any
+        self, *arguments: Any, target: str | None = None, **options: Unpack[GivenOptions]
     ) -> CompiledKernel: ...
     @overload
     def compile(
-        self, *arguments: Any, target: list[str] | tuple[str, ...], **options: Any
+        self, *arguments: Any, target: list[str] | tuple[str, ...], **options: Unpack[GivenOptions]
     ) -> CompiledBundle: ...
     def compile(
         self,
@@ -214,10 +219,10 @@ class Kernel(NumbaNames, PickledByName):
         """Compile for argument types (values for `Const` parameters), without a device or a launch.
 
         None stands for the type of an annotated parameter; no arguments at all stand for None for
-        each. `f32[:]` means a C-contiguous array here. A signature may stand for the types:
-        `compile("(f32[:], i32)")`. target: a processor, such as "gfx1201", or a target id with
-        settings, "gfx90a:xnack-"; a list of them makes a bundle, a code object for each.
-        OptionError for targets that amdjit does not have.
+        each. `f32[:]` means a C-contiguous array here. Types may be written as text, "f32[:]", and
+        one signature may stand for them: `compile("void(f32[:], i32)")`. target: a processor, such
+        as "gfx1201", or a target id with settings, "gfx90a:xnack-"; a list of them makes a bundle,
+        a code object for each. OptionError for targets that amdjit does not have.
         """
         if isinstance(target, (list, tuple)):
             targets = bundled_targets(target)
@@ -229,9 +234,9 @@ class Kernel(NumbaNames, PickledByName):
     ) -> CompiledKernel:
         """Compile for a target."""
         signature = self._launchable.signature
-        arguments = self._types_of(arguments)
         complete = self._options.complete(target, **options)
         annotations = signature.annotations(complete)
+        arguments = self._types_of(arguments, annotations)
         if not arguments and all(a is not None and not is_const(a) for a in annotations):
             arguments = (None,) * len(annotations)
         signature.check_count(len(arguments))
@@ -242,16 +247,24 @@ class Kernel(NumbaNames, PickledByName):
             raise signature.at_annotation(failure) from None
         return self._launchable.specialisations.compile(complete, types)
 
-    def _types_of(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the types that `compile` was given, which may stand in one signature."""
-        names = self._launchable.signature.names
-        if len(arguments) != 1:
+    def _types_of(
+        self, arguments: tuple[Any, ...], annotations: Sequence[Annotation]
+    ) -> tuple[Any, ...]:
+        """Return the types that `compile` was given, which may stand in one signature, or be
+        written as text."""
+        if len(arguments) == 1:
+            (given,) = arguments
+            is_listed = isinstance(given, tuple) and len(annotations) > 1
+            if is_listed or isinstance(given, CallSignature) or _is_text(given):
+                return explicit_signatures.parameter_types(self.__name__, given)
+        if len(arguments) != len(annotations):
             return arguments
-        (given,) = arguments
-        is_listed = isinstance(given, tuple) and len(names) > 1
-        if is_listed or isinstance(given, CallSignature) or _is_text(given):
-            return explicit_signatures.parameter_types(self.__name__, given)
-        return arguments
+        return tuple(
+            explicit_signatures.parameter_type(self.__name__, each)
+            if isinstance(each, str) and not is_const(annotation)
+            else each
+            for each, annotation in zip(arguments, annotations, strict=True)
+        )
 
     @property
     def specialisations(self) -> tuple[CompiledKernel, ...]:
@@ -280,7 +293,11 @@ class Kernel(NumbaNames, PickledByName):
         explicit = self._launchable.explicit
         if explicit is not None and explicit.specialised:
             raise explicit.specialised_twice()
-        signature = explicit_signatures.parameter_types(self.__name__, arguments)
+        is_one = len(arguments) == 1 and (
+            isinstance(arguments[0], CallSignature) or _is_text(arguments[0])
+        )
+        given = arguments[0] if is_one else arguments
+        signature = explicit_signatures.parameter_types(self.__name__, given)
         found = self.specializations.get(signature)
         if found is None:
             found = type(self)(self.function, self._options.given, signature)
@@ -303,7 +320,7 @@ class Kernel(NumbaNames, PickledByName):
         decorator's."""
         return self._options.complete(target, **options)
 
-    def with_options(self, **options: Any) -> Kernel:
+    def with_options(self, **options: Unpack[GivenOptions]) -> Kernel:
         """Return a kernel of the same function with further options, compiled on its own."""
         return type(self)(self.function, {**self._options.given, **options}, self._signatures)
 
@@ -328,12 +345,16 @@ def _is_text(given: object) -> bool:
 def kernel(function: Callable[..., None], /) -> Kernel: ...
 @overload
 def kernel(
-    signatures: str | tuple[Any, ...] | CallSignature | list[Any], /, **options: Any
+    signatures: str | tuple[Any, ...] | CallSignature | list[Any],
+    /,
+    **options: Unpack[GivenOptions],
 ) -> Callable[[Callable[..., Any]], Any]: ...
 @overload
-def kernel(*, device: Literal[True], **options: Any) -> Callable[[Callable[..., Any]], Any]: ...
+def kernel(
+    *, device: Literal[True], **options: Unpack[GivenOptions]
+) -> Callable[[Callable[..., Any]], Any]: ...
 @overload
-def kernel(**options: Any) -> Callable[[Callable[..., None]], Kernel]: ...
+def kernel(**options: Unpack[GivenOptions]) -> Callable[[Callable[..., None]], Kernel]: ...
 def kernel(function: Any = None, /, *, device: bool = False, **options: Any) -> Any:
     """Make a Python function a kernel: `@kernel`, or `@kernel(fastmath=True, block=256, ...)`.
 
@@ -354,7 +375,7 @@ def compile(
     /,
     *arguments: Any,
     target: str | None = None,
-    **options: Any,
+    **options: Unpack[GivenOptions],
 ) -> CompiledKernel: ...
 @overload
 def compile(
@@ -362,7 +383,7 @@ def compile(
     /,
     *arguments: Any,
     target: list[str] | tuple[str, ...],
-    **options: Any,
+    **options: Unpack[GivenOptions],
 ) -> CompiledBundle: ...
 def compile(kernel: Any, /, *arguments: Any, target: Any = None, **options: Any) -> Any:
     """Compile a kernel, or a Python function as one, for argument types: as `Kernel.compile`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,7 @@ Argument = Type | CompileTime
 _GRID_SIZES = frozenset({"global_size", "gridDim.x", "gridDim.y", "gridDim.z"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CompiledKernel:
     """A kernel compiled for one combination of argument types, with the result of every stage.
 
@@ -61,13 +61,21 @@ class CompiledKernel:
     name: str
     arguments: tuple[Argument, ...]
     options: CompileOptions
-    program: tree.Program = field(repr=False)
-    llvm: str = field(repr=False)
-    optimized_llvm: str = field(repr=False)
-    code_object: bytes = field(repr=False)
-    reads: tuple[Dependency, ...] = field(repr=False)
-    launch_uses: tuple[LaunchUse | OutsideArray | None, ...] = field(repr=False)
-    findings: tuple[Finding, ...] = field(repr=False)
+    program: tree.Program
+    llvm: str
+    optimized_llvm: str
+    code_object: bytes
+    reads: tuple[Dependency, ...]
+    launch_uses: tuple[LaunchUse | OutsideArray | None, ...]
+    findings: tuple[Finding, ...]
+
+    def __repr__(self) -> str:
+        facts = self._metadata
+        return (
+            f"<{self.signature} for {self.target}: {facts.vgpr_count} VGPRs, {facts.sgpr_count} "
+            f"SGPRs, {facts.group_segment_bytes} bytes of LDS, {facts.private_segment_bytes} of "
+            "scratch>"
+        )
 
     @property
     def target(self) -> Target:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 
 from amdjit.late_methods import dataclass, field
@@ -119,6 +120,16 @@ class CompileOptions:
         if self.wave_size == 0:
             object.__setattr__(self, "wave_size", self.target.wave_size)
         check_options(self)
+
+    def __repr__(self) -> str:
+        usual = {"wave_size": self.target.wave_size}
+        chosen = [
+            f", {each.name}={getattr(self, each.name)!r}"
+            for each in fields(self)
+            if each.name != "target"
+            and getattr(self, each.name) != usual.get(each.name, each.default)
+        ]
+        return f"<options for {self.target}{''.join(chosen)}>"
 
     @property
     def fast_math_flags(self) -> tuple[str, ...]:

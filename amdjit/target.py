@@ -97,6 +97,9 @@ class Target:
     def __str__(self) -> str:
         return self.id
 
+    def __repr__(self) -> str:
+        return f"<target {self.id}>"
+
 
 _RDNA = frozenset({Feature.WAVE32, Feature.WAVE64, Feature.PACKED_FP16})
 _GFX11 = _RDNA | {Feature.WMMA_GFX11, Feature.GLOBAL_F32_ATOMIC_ADD}

@@ -79,7 +79,7 @@ class ScalarKind(Enum):
 
 
 @documented(type_text)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Scalar(Type):
     """A number or a boolean. `storage_only` types convert but have no arithmetic."""
 
@@ -90,6 +90,9 @@ class Scalar(Type):
 
     def __str__(self) -> str:
         return self.name
+
+    def __repr__(self) -> str:
+        return f"amdjit.{self.name}"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickle as a name: there is one object for each scalar type."""
@@ -209,7 +212,7 @@ def from_dtype(dtype: np.dtype[Any]) -> Scalar | None:
 
 
 @documented(type_text)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Vector(Type):
     """`length` elements of one scalar type, held in registers."""
 
@@ -269,7 +272,7 @@ class RecordField:
     shape: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Record(Type):
     """A NumPy structured type: fields in memory.
 
@@ -304,7 +307,7 @@ Element = Scalar | Vector | Record
 Fact = bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Array(Type):
     """An n-dimensional array in memory.
 
@@ -393,7 +396,7 @@ class Array(Type):
         return replace(self, distinct=None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Pointer(Type):
     """The address of an element, which `amdjit.address_of(array, index)` passes to intrinsics."""
 

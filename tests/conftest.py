@@ -26,6 +26,23 @@ _ALLOWED = re.compile(r"\bGPU|\.\./shared|\bWindows\b|\bPython 3\.|exhaustive", 
 # is judged by the same examples each time; `AMDJIT_FUZZ=1` draws new ones, and keeps what fails.
 settings.register_profile("amdjit", deadline=None, derandomize="AMDJIT_FUZZ" not in os.environ)
 settings.load_profile("amdjit")
+_TESTS = Path(__file__).parent
+# What `pytest -m quick` runs: modules and folders from every part that take seconds and fail for
+# most mistakes. docs/ and the command line come last in a kernel's way, and last here.
+_QUICK = (
+    "golden",
+    "tree",
+    "frontend/test_constants.py",
+    "lowering/test_operators_mean_what_python_means.py",
+    "backend/test_llvm_stages.py",
+    "code_object/test_kernel_descriptor.py",
+    "emulator/checks/test_memory_check.py",
+    "api/launching/test_launches.py",
+    "api/launching/test_wrong_launches.py",
+    "arrays/test_array_creation.py",
+    "numba_cuda/test_dispatchers_of_numba.py",
+    "docs/test_launching_page.py",
+)
 _OWN_CACHE = pytest.StashKey[str]()
 _LINKS = pytest.StashKey[list[int]]()
 # Where a worker writes its stacks if it is killed, and what was found there.
@@ -34,6 +51,28 @@ _LAST_WORDS = pytest.StashKey[list[str]]()
 _STACKS_FOLDER = "AMDJIT_TESTS_STACKS"
 # pytest-timeout ends the whole worker after 300 seconds.
 _SECONDS_BEFORE_STACKS = 280
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Load nothing but the quick modules for `pytest -m quick`: loading all takes longer than
+    running these."""
+    if config.getoption("markexpr") != "quick":
+        return None
+    chosen = [_TESTS / name for name in _QUICK]
+    return not any(
+        each.is_relative_to(collection_path) or collection_path.is_relative_to(each)
+        for each in chosen
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the quick modules, but for those that are only run when asked for."""
+    chosen = [_TESTS / name for name in _QUICK]
+    for item in items:
+        is_slow = item.get_closest_marker("exhaustive") or item.get_closest_marker("foreign")
+        if not is_slow and any(item.path.is_relative_to(each) for each in chosen):
+            item.add_marker("quick")
 
 
 def pytest_collection_finish() -> None:

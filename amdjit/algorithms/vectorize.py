@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -30,6 +30,11 @@ from amdjit.launching.record_arguments import assembled, leaves_of
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.streams import Stream
 from amdjit.runtime.strides import Shape
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from amdjit.launching.option_spellings import GivenOptions
 
 __all__ = ["Vectorized", "vectorize"]
 
@@ -194,7 +199,9 @@ def _type(name: str, argument: Any) -> Argument:
 @overload
 def vectorize(function: Callable[..., Any], /) -> Vectorized: ...
 @overload
-def vectorize(**options: Any) -> Callable[[Callable[..., Any]], Vectorized]: ...
+def vectorize(
+    **options: Unpack[GivenOptions],
+) -> Callable[[Callable[..., Any]], Vectorized]: ...
 def vectorize(function: Any = None, /, **options: Any) -> Any:
     """Make a function of numbers one of arrays: `@vectorize`, or `@vectorize(fastmath=True, ...)`.
 

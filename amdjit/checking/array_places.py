@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -62,6 +64,65 @@ def negative_index_note(indices: Sequence[int] | None, shape: Sequence[int] | No
     if not any(-extent <= index < 0 for index, extent in axes):
         return ""
     return "\n  negative indices count from the end with `wraparound=True`"
+
+
+def line_note(
+    file: str | None, line: int | None, place: Place | None = None, is_store: bool | None = None
+) -> str:
+    """Return the source line of a fault, the element underlined if it is known, and the `if` that
+    keeps the index inside; "" if the line cannot be read.
+
+    is_store: whether it is the element that the line assigns to, None if that is not known.
+    """
+    text = linecache.getline(file, line).rstrip().expandtabs(4) if file and line else ""
+    if not text.strip():
+        return ""
+    found = [] if place is None else _subscripts(text, place.array, is_store)
+    start, end = found[0] if len(found) == 1 else (len(text) - len(text.lstrip()), len(text))
+    gutter = " " * len(str(line))
+    note = f"\n{gutter} |\n{line} | {text}\n{gutter} | {' ' * start}{'^' * (end - start)}"
+    written = {text[first:last] for first, last in found}
+    guard = "" if place is None else _guard(place, written.pop() if len(written) == 1 else "")
+    return f"{note}\n  help: guard the access, `{guard}`" if guard else note
+
+
+def _subscripts(text: str, array: str, is_store: bool | None) -> list[tuple[int, int]]:
+    """Return where a line indexes an array: left of its assignment, right of it, or both."""
+    found = []
+    for match in re.finditer(rf"(?<![\w.]){re.escape(array)}\[", text):
+        depth, end = 1, match.end()
+        while depth and end < len(text):
+            depth += (text[end] in "[(") - (text[end] in "])")
+            end += 1
+        found.append((match.start(), end))
+    assignment = re.search(r"(?<![<>=!:])=(?!=)", text)
+    at = assignment.start() if assignment else 0
+    is_augmented = assignment is not None and text[at - 1] in "+-*/%&|^@"
+    sides = [each for each in found if (each[0] < at) == is_store]
+    return found if is_augmented or is_store is None or not sides else sides
+
+
+def _guard(place: Place, written: str) -> str:
+    """Return the condition that holds for indices inside the array, as an `if`; "" if the element
+    is inside."""
+    indices, depth = [""], 0
+    for character in written[len(place.array) + 1 : -1]:
+        depth += (character in "[(") - (character in "])")
+        if character == "," and not depth:
+            indices.append("")
+        else:
+            indices[-1] += character
+    names = [each.strip() for each in indices]
+    if len(names) != len(place.shape) or not all(names):
+        names = ["index"] * len(place.shape)  # the line indexes the array in several ways
+    conditions = [
+        f"{name} >= 0" if index < 0 else f"{name} < {place.array}.shape[{axis}]"
+        for axis, (name, index, extent) in enumerate(
+            zip(names, place.indices, place.shape, strict=False)
+        )
+        if not 0 <= index < extent
+    ]
+    return f"if {' and '.join(conditions)}:" if conditions else ""
 
 
 def place_of(arguments: Iterable[ArrayArgument], address: int, base: int = 0) -> Place | None:

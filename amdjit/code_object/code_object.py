@@ -66,6 +66,9 @@ class CodeObject:
     undefined_symbols: tuple[str, ...] = field(compare=False, repr=False)
     elf: ElfFile = field(compare=False, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<code object for {self.target} with {', '.join(self.kernels) or 'no kernel'}>"
+
     @staticmethod
     def read(data: bytes) -> CodeObject:
         """Read a linked code object; MalformedCodeObject if it is damaged or for an unknown

@@ -129,7 +129,7 @@ def _compile(
     file, name = split_name(target)
     kernel = load_kernel(file, name)
     types = parse_signature(signature, kernel.function.__globals__)
-    options = {"debug_variables": True} if variables else {}
+    options: dict[str, Any] = {"debug_variables": True} if variables else {}
     with with_example(kernel, target, types):
         compiled: CompiledKernel | CompiledBundle = kernel.compile(
             *types, target=processors, **options

@@ -65,7 +65,7 @@ def _probe(options: argparse.Namespace) -> int:
         jobs=options.jobs,
     )
     if options.list:
-        return session.list_batches(request)
+        return session.list_batches(request, say=_say)
     return session.probe(request, options.output, say=_say)
 
 

@@ -1,5 +1,6 @@
 """Signatures on the command line: types of arguments, and constants, as text.
 
+whole    = argument {"," argument} | "void" "(" argument {"," argument} ")"
 argument = constant | "int" | "float" | tuple | element [ axes {fact} ]
 tuple    = "(" argument {"," argument} [","] ")"
 element  = a scalar or vector type, or a name of the kernel's file: a type, a class, a NumPy type,
@@ -10,6 +11,7 @@ fact     = "strided" | "in rows" | "over 2 GiB" | "overlapping"
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +22,7 @@ from amdjit.frontend import element_of_dtype
 from amdjit.language import vector_types
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
+from amdjit.language.signature_texts import TYPE_NAMES
 from amdjit.types import SCALARS, Array, Record, Scalar, Type, Vector
 
 __all__ = ["parse_signature"]
@@ -37,12 +40,13 @@ _FACTS: Mapping[str, dict[str, bool]] = {
 
 def parse_signature(text: str, names: Mapping[str, object] = _NO_NAMES) -> list[Any]:
     """Parse types such as `f32,f32[:],f16[:, ::1] overlapping,f32x4,int,(i32, f32[:])`, and
-    constants for `Const` parameters.
+    constants for `Const` parameters. They may stand in a signature, `void(f32[:], i32)`.
 
     names: those of the kernel's file, where classes of records and NumPy's types are looked up.
     LaunchError for what is no type.
     """
-    return [_parse_argument(part, names) for part in _split(text)]
+    whole = re.fullmatch(r"\s*(?:void|none)\s*\((.*)\)\s*", text, re.DOTALL)
+    return [_parse_argument(part, names) for part in _split(whole[1] if whole else text)]
 
 
 def _split(text: str) -> list[str]:
@@ -105,6 +109,8 @@ def _element(name: str, names: Mapping[str, object], text: str) -> Any:
         return types[name]
     if name in names:
         return names[name]
+    if name in TYPE_NAMES:  # Numba's long ones
+        return TYPE_NAMES[name]
     scalars = ", ".join(map(str, SCALARS))
     raise LaunchError(
         f"{text!r} is not a type; there are {scalars}, vectors such as f16x8, arrays such as "

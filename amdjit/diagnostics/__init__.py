@@ -22,6 +22,7 @@ from amdjit.diagnostics.performance import (
     CompileWarning,
     DeviceWarning,
     Finding,
+    LaunchWarning,
     PerformanceWarning,
 )
 from amdjit.diagnostics.span import SourceText, Span
@@ -38,6 +39,7 @@ __all__ = [
     "InternalError",
     "KernelFault",
     "LaunchError",
+    "LaunchWarning",
     "PerformanceWarning",
     "SourceText",
     "Span",

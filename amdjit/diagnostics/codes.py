@@ -72,7 +72,8 @@ CALLS_KERNEL = ErrorKind(
     UnsupportedSyntaxError,
     "`{kernel}` is a kernel and cannot be called from a kernel",
     "a kernel",
-    "put the shared code into a function marked `@amdjit.device_function`",
+    "put the shared code into a function marked `@amdjit.device_function`, which both kernels "
+    "call; to run one kernel after the other, launch both from the host",
 )
 STATIC_LOOP_LENGTH = ErrorKind(
     "AJ0112",
@@ -269,6 +270,14 @@ PART_ASSIGNMENT = ErrorKind(
     "{reason}",
 )
 
+DIVISION_BY_ZERO = ErrorKind(
+    "AJ0250",
+    TypeCheckError,
+    "`{operator}` divides by a constant that is 0",
+    "the divisor is 0",
+    "correct the constant; a divisor that becomes 0 at run time raises nothing, unless "
+    "`division_check=True` asks for ZeroDivisionError",
+)
 NO_SIGNATURE = ErrorKind(
     "AJ0260",
     TypeCheckError,

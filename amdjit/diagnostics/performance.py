@@ -21,6 +21,11 @@ class CompileWarning(UserWarning):
     See docs/language.md, "Warnings"."""
 
 
+class LaunchWarning(UserWarning):
+    """A line configures a launch, `kernel[grid, block]`, and launches nothing: the call with the
+    arguments is missing."""
+
+
 class DeviceWarning(UserWarning):
     """Kernels run on the emulator, although this machine has ROCm or an AMD GPU: see docs/rocm.md,
     "What goes wrong"."""

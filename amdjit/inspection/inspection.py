@@ -38,6 +38,12 @@ class Inspection(KernelFacts):
     def __str__(self) -> str:
         return summary(self)
 
+    def __repr__(self) -> str:
+        return (
+            f"<inspection of {self.kernel} for {self.target}, wave{self.wave_size}: "
+            f"{len(self.instructions)} instructions, {self.vgprs} VGPRs, {self.sgprs} SGPRs>"
+        )
+
     def occupancy_at(
         self, block: int | tuple[int, ...] | None = None, dynamic_lds: int = 0
     ) -> Occupancy:

@@ -25,10 +25,10 @@ class Companion:
     """What is known of a kernel beside its code object, if amdjit has compiled it: shown, never
     needed. sources: the text of each file. Empty strings are unknown."""
 
-    sources: Mapping[str, str] = field(default_factory=dict)
-    typed_tree: str = ""
-    llvm: str = ""
-    optimized_llvm: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    typed_tree: str = field(default="", repr=False)
+    llvm: str = field(default="", repr=False)
+    optimized_llvm: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)

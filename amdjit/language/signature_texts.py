@@ -37,7 +37,14 @@ from amdjit.types import (
     u64,
 )
 
-__all__ = ["NUMBA_SHORT_NAMES", "TYPE_NAMES", "is_signature_text", "parse_signature"]
+__all__ = [
+    "NUMBA_SHORT_NAMES",
+    "TYPE_NAMES",
+    "is_signature_text",
+    "other_name",
+    "parse_signature",
+    "parse_type",
+]
 
 _TOKEN = re.compile(r"\s*(::1|[A-Za-z_]\w*|\d+|[()\[\],:])")
 
@@ -70,6 +77,38 @@ NUMBA_SHORT_NAMES: Mapping[str, Type] = MappingProxyType(
 """Numba's names that count bytes. `i8` and `u8` mean other types there than in amdjit."""
 
 
+_OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "cuda": "Numba's names are in `from amdjit import numba_cuda as cuda`",
+        "numba": "Numba's names are in `from amdjit import numba_cuda as cuda`",
+        "njit": "write `@amdjit.kernel`, or `@amdjit.device_function` for what kernels call",
+        "function": "write `@amdjit.device_function`",
+        "device_jit": "write `@amdjit.device_function`",
+        "prange": "a kernel is the body of the loop: `i = amdjit.grid(1)`",
+        "program_id": "write `amdjit.blockIdx.x`",
+        "array": "write `amdjit.to_device(...)` or `amdjit.asarray(...)`; in kernels "
+        "`amdjit.local.array(shape, type)`",
+        "device": "`amdjit.devices()` lists devices, `with amdjit.use(name):` chooses one",
+        "set_device": "write `with amdjit.use(name):`",
+        "select_device": "write `with amdjit.use(name):`",
+        "stream": "write `amdjit.Stream()`",
+        "event": "write `amdjit.Event()`",
+        "device_array": "write `amdjit.empty(shape, dtype)`",
+        "pinned_array": "write `amdjit.pinned_empty(shape, dtype)`",
+        "thread_id": "write `amdjit.threadIdx.x`",
+        "barrier": "write `amdjit.syncthreads()`",
+    }
+)
+
+
+def other_name(name: str) -> str | None:
+    """Say what amdjit has for a name of Numba's or another library's; None for an unknown one."""
+    kind = _NUMBA_NAMES.get(name)
+    if kind is not None and kind != VOID:
+        return f"amdjit's types are named by their bits: write `amdjit.{kind}`"
+    return _OTHER_NAMES.get(name)
+
+
 def is_signature_text(text: object) -> bool:
     """Whether a value is text that looks like a signature."""
     return isinstance(text, str) and text.rstrip().endswith(")") and "(" in text
@@ -82,6 +121,13 @@ def parse_signature(text: str, more: Mapping[str, Type] | None = None) -> CallSi
     """
     names = TYPE_NAMES if more is None else {**TYPE_NAMES, **more}
     return _Reader(text, names).signature()
+
+
+def parse_type(text: str, more: Mapping[str, Type] | None = None) -> Any:
+    """Return the type of one parameter that a text says, such as "f32[:]". OptionError for text
+    that is none. more: as in `parse_signature`."""
+    names = TYPE_NAMES if more is None else {**TYPE_NAMES, **more}
+    return _Reader(text, names).alone()
 
 
 class _Reader:
@@ -101,6 +147,13 @@ class _Reader:
         if VOID in parameters:
             raise self._error("`void` is no type of a parameter")
         return CallSignature(result, parameters)
+
+    def alone(self) -> Any:
+        """Read the whole text as one type."""
+        found = self._type()
+        if self._peek():
+            raise self._error(f"`{self._peek()}` after the type")
+        return found
 
     def _type(self) -> Any:
         if self._peek() == "(":

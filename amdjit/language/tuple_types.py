@@ -23,7 +23,7 @@ class Structure:
     python: type | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Tuple(Type):
     """Several values of any types, which have names if there is a structure."""
 
@@ -43,7 +43,7 @@ class Tuple(Type):
         return CallSignature(self, parameters)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Known(Type):
     """An item of a tuple that is known when compiling, such as None. It takes no register."""
 
@@ -53,7 +53,7 @@ class Known(Type):
         return repr(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Void(Type):
     """The type of the result of a function that returns nothing."""
 

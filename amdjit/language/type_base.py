@@ -9,3 +9,6 @@ class Type:
     """Base of all types of the kernel language."""
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<type {self}>"

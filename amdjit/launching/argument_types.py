@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import reprlib
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -200,14 +201,21 @@ def given_type(kernel: str, name: str, annotation: Annotation, given: Any) -> Ar
     if given is None:
         return CompileTime(None)
     if not isinstance(given, Type):
-        given = python_number(given) or type_of_record(given) or given
+        given = _numpy_type(given) or python_number(given) or type_of_record(given) or given
     if not isinstance(given, Type):
         raise LaunchError(
-            f"{kernel}.compile takes a type for each parameter, such as amdjit.f32[:]; "
-            f"for {name} it was given {given!r}"
+            f"{kernel}.compile takes a type for each parameter, such as amdjit.f32[:], or a "
+            f'signature, "void(f32[:], i32)"; for {name} it was given {reprlib.repr(given)}'
         )
     _check_type(kernel, name, annotation, given)
     return given.resolved() if isinstance(given, Array) else given
+
+
+def _numpy_type(given: Any) -> Type | None:
+    """Return a type that was written as NumPy's; None for others."""
+    if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
+        return from_dtype(np.dtype(given))
+    return None
 
 
 def _check_type(kernel: str, name: str, annotation: Annotation, given: Type) -> None:

@@ -22,7 +22,7 @@ from amdjit.diagnostics import LaunchError
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128, ComplexElement
 from amdjit.language.conversion_ranks import EXACT, LOSSY, SAFE, WIDER, conversion, cost
-from amdjit.language.signature_texts import is_signature_text, parse_signature
+from amdjit.language.signature_texts import is_signature_text, parse_signature, parse_type
 from amdjit.launching.array_facts import distinct_type
 from amdjit.launching.record_arguments import type_of_record
 from amdjit.options import OptionError
@@ -49,6 +49,7 @@ __all__ = [
     "SpecialisedError",
     "device_function_of",
     "of_decorator",
+    "parameter_type",
     "parameter_types",
     "type_list",
 ]
@@ -166,7 +167,7 @@ def _device_signature(name: str, given: Any) -> CallSignature:
     signature = parse_signature(given) if is_signature_text(given) else given
     result = signature.return_type if isinstance(signature, CallSignature) else None
     if result is not None and result != VOID:
-        result = _parameter_type(name, result)
+        result = parameter_type(name, result)
     return CallSignature(result, parameter_types(name, signature, is_kernel=False))
 
 
@@ -190,16 +191,19 @@ def parameter_types(kernel: str, signature: Any, is_kernel: bool = True) -> tupl
             f"{kernel}: {signature!r} is not a signature; write 'void(f32[:], i32)', or the types "
             "in a tuple, (amdjit.f32[:], amdjit.i32)"
         )
-    return tuple(_parameter_type(kernel, each) for each in signature)
+    return tuple(parameter_type(kernel, each) for each in signature)
 
 
-def _parameter_type(kernel: str, given: Any) -> Type:
+def parameter_type(kernel: str, given: Any) -> Type:
+    """Return the type of a parameter that a signature says; OptionError if it is none."""
+    if isinstance(given, str):
+        given = parse_type(given)
     if isinstance(given, ComplexElement):
         return COMPLEX64 if given.nbytes == 8 else COMPLEX128
     if isinstance(given, Record):
         return Array(given, 0, Layout.CONTIGUOUS)  # as the launch passes one
     if isinstance(given, tuple):
-        return Tuple(tuple(_parameter_type(kernel, each) for each in given))
+        return Tuple(tuple(parameter_type(kernel, each) for each in given))
     if isinstance(given, Type):
         return given
     if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 import weakref
+from opcode import opname
 from typing import Any
 
 from amdjit.diagnostics import LaunchError
+from amdjit.diagnostics.performance import LaunchWarning
 from amdjit.launching.launchers import ForAll, Launcher
 from amdjit.launching.prepared import LaunchableKernel
 from amdjit.launching.ready import Ready
 from amdjit.runtime.streams import Stream
 
-__all__ = ["Launchers"]
+__all__ = ["Launchers", "warn_if_dropped"]
 
 # Programs have few grids, or another one each time.
 _MOST = 256
+# How many of a kernel's first launches are looked at: programs repeat their lines.
+_WATCHED = 64
+# The instructions that end in a launcher, and the methods between them and here.
+_MAKING = ("BINARY_SUBSCR", "BINARY_OP", "CALL", "CALL_FUNCTION", "CALL_FUNCTION_EX",
+           "CALL_FUNCTION_KW", "CALL_KW", "CALL_METHOD")  # fmt: skip
+_METHODS = ("__getitem__", "get", "watch", "launch", "forall")
 
 
 class Launchers:
@@ -33,6 +43,9 @@ class Launchers:
         self._kernel, self._launcher, self._for_all = kernel, launcher, for_all
         self._by_grid: dict[tuple[Any, Any], Launcher] = {}
         self._by_size: dict[int, ForAll] = {}
+        options = kernel.specialisations.options
+        warns = options.environment.warnings and options.given.get("warnings", True)
+        self._watched = _WATCHED if warns else 0
         # A launcher holds its stream, so that only its quick launches can be kept for a stream.
         self._on_streams: weakref.WeakKeyDictionary[Stream, dict[Any, list[Ready]]] = (
             weakref.WeakKeyDictionary()
@@ -40,6 +53,8 @@ class Launchers:
 
     def get(self, launch: Any) -> Launcher:
         """Return the launcher of `kernel[launch]`; LaunchError if it has no grid and block."""
+        if self._watched:
+            self.watch()
         try:
             launcher = self._by_grid[launch]
         except (KeyError, TypeError):  # new, or a list
@@ -50,6 +65,12 @@ class Launchers:
         ):
             return launcher
         return self._make(launch)
+
+    def watch(self) -> None:
+        """Warn where the statement that configures one of the first launches ends there."""
+        if self._watched:
+            self._watched -= 1
+            warn_if_dropped(self._kernel.signature.kernel)
 
     def over(self, n: Any) -> ForAll:
         """Return the launcher of `kernel.forall(n)`."""
@@ -94,6 +115,29 @@ class Launchers:
                 by_grid.clear()
             ready = by_grid[key] = []
         return ready
+
+
+def warn_if_dropped(kernel: str) -> None:
+    """Warn where the statement that configures a launch ends there: its next instruction drops the
+    launcher."""
+    frame, depth = sys._getframe(1), 2
+    method = ""
+    while frame.f_code.co_name in _METHODS and frame.f_back is not None:
+        method = frame.f_code.co_name
+        frame, depth = frame.f_back, depth + 1
+    code, at = frame.f_code.co_code, frame.f_lasti
+    after = at + 2
+    while opname[code[at]] == "CACHE":  # of the instruction before
+        at -= 2
+    while opname[code[after]] == "CACHE":
+        after += 2
+    if opname[code[at]] in _MAKING and opname[code[after]] == "POP_TOP":
+        written = f"{kernel}.{method}(...)" if method != "__getitem__" else f"{kernel}[grid, block]"
+        warnings.warn(
+            f"{written} alone launches nothing: call it with the arguments, {written}(...)",
+            LaunchWarning,
+            stacklevel=depth,
+        )
 
 
 def _is_plain(extent: Any) -> bool:

@@ -175,6 +175,11 @@ class Launcher(_Launches):
         super().__init__(kernel, stream, dynamic_lds, cooperative, is_constant, ready)
         self._grid, self._block = grid, block
 
+    def __repr__(self) -> str:
+        name = self._kernel.signature.kernel
+        size = f"grid {self._grid}, block {self._block}"
+        return f"<launch of {name}, {size}, to be called with its arguments>"
+
     def _on(self, stream: Stream | None) -> Launcher:
         extents = self._grid, self._block
         return Launcher(self._kernel, *extents, stream, self._dynamic_lds, self._cooperative)
@@ -202,6 +207,10 @@ class ForAll(_Launches):
         is_constant = _is_constant(n) and _is_constant(dynamic_lds) and n > 0
         super().__init__(kernel, stream, dynamic_lds, False, is_constant)
         self._n, self._grid_stride = n, grid_stride
+
+    def __repr__(self) -> str:
+        name = self._kernel.signature.kernel
+        return f"<launch of {name} over {self._n} work-items, to be called with its arguments>"
 
     def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
         kernel = self._kernel

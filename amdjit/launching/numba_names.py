@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from amdjit.compiled_kernel import CompiledKernel
@@ -30,10 +31,7 @@ class NumbaNames:
 
     __name__: str
     function: Any
-
-    def compile(self, *arguments: Any, target: Any = None, **options: Any) -> Any:
-        """Compile for argument types."""
-        raise NotImplementedError
+    compile: Callable[..., Any]
 
     @property
     def specialisations(self) -> tuple[CompiledKernel, ...]:

@@ -2,14 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypedDict
 
 from amdjit.late_methods import dataclass
 from amdjit.options import CompileOptions, OptionError, checked_sanitize
 from amdjit.target import Target
 
-__all__ = ["SPELLINGS", "Spelling", "spelled_out", "with_waves"]
+__all__ = ["SPELLINGS", "GivenOptions", "Spelling", "spelled_out", "with_waves"]
+
+
+class GivenOptions(TypedDict, total=False):
+    """The options of a kernel by the names and types that users may give them, for type checkers:
+    those of `CompileOptions`, and their other spellings below."""
+
+    fastmath: bool | Collection[str]
+    block: int | tuple[int, ...] | None
+    waves_per_eu: int | None
+    max_registers: int | None
+    wave_size: int
+    opt_level: int
+    debug_info: bool
+    debug_variables: bool
+    asserts: bool
+    bounds_check: bool | None
+    division_check: bool
+    wraparound: bool
+    denormals: str
+    f64_math: str
+    inline: bool | str | None
+    unroll: int | None
+    max_recursion: int
+    print_buffer: int
+    warnings: bool
+    sanitize: bool | str | Collection[str]
+    exact_lines: bool
+    typing: str
+    max_block: int
+    launch_bounds: int | tuple[int, ...] | None
+    min_blocks: int
+    opt: bool | int | None
+    lineinfo: bool
+    debug: bool | None
+    boundscheck: bool | None
+    forceinline: bool
+    cache: bool
+    link: Any
+    lto: Any
+    shared_memory_carveout: int | str | None
+    extensions: Any
+    argtypes: Any
+    restype: Any
+    bind: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,9 @@ class PreparedLaunch:
     kinds: tuple[Argument, ...]
     outside: OutsideArrays = NO_ARRAYS
 
+    def __repr__(self) -> str:
+        return f"<prepared launch of {self.loaded.compiled.signature} on {self.device.name}>"
+
     def launch(self, shape: LaunchShape, dynamic_lds: int = 0, cooperative: bool = False) -> None:
         """Copy arrays to the device, run the kernel, copy what it wrote back.
 

@@ -12,10 +12,13 @@ from amdjit.launching.record_arguments import Annotation
 from amdjit.options import CompileOptions
 
 if TYPE_CHECKING:
+    import difflib
+
     from amdjit import frontend
     from amdjit.intrinsics import python_builtins
     from amdjit.language import compile_time
 else:
+    difflib = late("difflib")
     compile_time = late("amdjit.language.compile_time")
     frontend = late("amdjit.frontend")
     python_builtins = late("amdjit.intrinsics.python_builtins")
@@ -63,9 +66,22 @@ class Signature:
         except TypeError as problem:
             if not keywords:
                 self.check_count(len(arguments))
+            self._check_keywords(keywords)
             raise LaunchError(f"{self.kernel} takes ({', '.join(self.names)}): {problem}") from None
         bound.apply_defaults()
         return tuple(bound.arguments.values())
+
+    def _check_keywords(self, keywords: dict[str, Any]) -> None:
+        """LaunchError for the name of an argument that is none of a parameter."""
+        for name in keywords:
+            if name not in self.names:
+                free = [each for each in self.names if each not in keywords]
+                near = difflib.get_close_matches(name, free, n=1)
+                hint = f" Did you mean `{near[0]}=`?" if near else ""
+                raise LaunchError(
+                    f"{self.kernel} takes ({', '.join(self.names)}), and has no parameter "
+                    f"`{name}`.{hint}"
+                )
 
     def check_count(self, given: int) -> None:
         """LaunchError where there are more or fewer arguments than parameters."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from amdjit.options import default_target, read_environment
 from amdjit.probe import comparison, fitting
 from amdjit.probe import record as records
 from amdjit.probe.outcome import Facts, Record
 from amdjit.probe.processes import Processes
 from amdjit.probe.report import how_to_send, report
-from amdjit.probe.running import Request, chosen, facts_of, run
+from amdjit.probe.running import ProbeError, Request, chosen, facts_of, run
 from amdjit.target import read_target
 
 __all__ = ["Request", "compare", "fit", "list_batches", "probe"]
@@ -21,10 +23,19 @@ _INTERRUPTED = 130
 _EMULATOR_PATIENCE = 20.0
 
 
-def list_batches(request: Request, processes: Processes | None = None) -> int:
-    """Print the batches that a request selects, with the seconds that they take on a GPU."""
-    facts = facts_of(request, processes or Processes())
-    selected = chosen(request, read_target(facts.target))
+def list_batches(
+    request: Request, processes: Processes | None = None, say: Callable[[str], None] = print
+) -> int:
+    """Print the batches that a request selects, with the seconds that they take on a GPU. Without a
+    GPU these are the batches for AMDJIT_TARGET, else for gfx1201."""
+    try:
+        target = read_target(facts_of(request, processes or Processes()).target)
+    except ProbeError:
+        if request.device:
+            raise
+        target = default_target(read_environment(os.environ))
+        say(f"there is no GPU here; these are the batches for {target}")
+    selected = chosen(request, target)
     for batch in selected:
         print(f"{batch.expected:5.1f} s  {'quick' if batch.is_quick else '':5}  {batch.name}")
     print(f"{sum(batch.expected for batch in selected):5.1f} s on a GPU")

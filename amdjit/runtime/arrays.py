@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -34,6 +34,18 @@ from amdjit.runtime.strides import (
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+# How other libraries name the copy to the host.
+_COPIES = ("numpy", "cpu", "get", "to_numpy", "asnumpy", "host", "to_host")
+
+
+def _hint(name: str) -> str:
+    if name in _COPIES:
+        return ": the copy on the host is `a.copy_to_host()`"
+    if not name.startswith("_") and hasattr(np.ndarray, name):
+        return f": copy to the host first, `a.copy_to_host().{name}`, or write a kernel"
+    return ""
 
 
 class DeviceArray:
@@ -69,17 +81,19 @@ class DeviceArray:
         if isinstance(owner, Memory):
             owner.adopt(self)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        # Python comes here for what an array does not have: also the address, once it is freed.
-        if name == "address":
-            raise LaunchError(
-                f"the memory of this {self._described()} was freed, by free() or at the end of a "
-                "`with` block: free arrays after their last use"
-            )
-        hint = ""
-        if not name.startswith("_") and hasattr(np.ndarray, name):
-            hint = f": copy to the host first, `a.copy_to_host().{name}`, or write a kernel"
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+    if not TYPE_CHECKING:  # which would take every name for one of the array's
+
+        def __getattr__(self, name: str) -> Any:
+            # Python comes here for what an array does not have: also the address, once it is freed.
+            if name == "address":
+                raise LaunchError(
+                    f"the memory of this {self._described()} was freed, by free() or at the end "
+                    "of a `with` block: free arrays after their last use"
+                )
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            hint = _hint(name)
+            # With the name and the array, Python suggests a similar name itself.
+            raise AttributeError(message + hint, name=name, obj=self)
 
     @property
     def ndim(self) -> int:

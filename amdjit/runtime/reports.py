@@ -15,7 +15,7 @@ from amdjit.abi.reports import (
     Word,
     fresh_head,
 )
-from amdjit.checking.array_places import negative_index_note
+from amdjit.checking.array_places import Place, line_note, negative_index_note
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.late_methods import dataclass
@@ -159,6 +159,8 @@ def _fault(record: LaunchRecord, head: bytearray) -> KernelFault:
     )
     if not site.is_wrapped:
         text += negative_index_note(index, shape)
+    if site.kind == "index" and index is not None and shape is not None:
+        text += line_note(source.file, source.line, Place(site.array, index, shape))
     for call in frames[1:]:
         assert isinstance(call, CallSite)
         text += f"\n  called from {call.caller} at {shown_file(call.file)}:{call.line}: {call.text}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from amdjit.checking.array_places import (
     ArrayArgument,
+    line_note,
     negative_index_note,
     place_in_lds,
     place_of,
@@ -84,10 +85,12 @@ def locate(fault: KernelFault, arrays: Sequence[ArrayArgument]) -> None:
     else:
         in_lds = (fault.instruction or "").startswith("ds_")
         place = place_in_lds(arrays, signed_offset(fault.address)) if in_lds else None
+    note = ""
     if place is not None:
         fault.array, fault.index, fault.shape = place
         note = f"\n  it is {place.text} of shape {place.shape}"
         note += negative_index_note(place.indices, place.shape)
-        fault.message += note
-        fault.text += note
-        fault.args = (fault.message,)
+    note += line_note(fault.source_file, fault.source_line, place, " store of " in fault.message)
+    fault.message += note
+    fault.text += note
+    fault.args = (fault.message,)

@@ -4,7 +4,12 @@ PyTorch refuses DLPack, on a GPU that is not its current one."""
 from __future__ import annotations
 
 import functools
+import importlib.util
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 import ml_dtypes
@@ -34,6 +39,47 @@ _DTYPES: dict[str, Any] = {
     "float8_e5m2": ml_dtypes.float8_e5m2,
     "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
 }
+
+
+# Where Dynamo, the tracer of `torch.compile`, says which files it does not look into.
+_RULES = "torch._dynamo.trace_rules"
+
+
+class _Waiting:
+    """Waits until Dynamo's rules are loaded, and adds amdjit to them."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the rules' module with a loader that adds amdjit; None for all others."""
+        if name != _RULES:
+            return None
+        with suppress(ValueError):  # another thread was here
+            sys.meta_path.remove(self)
+        found = importlib.util.find_spec(name)
+        if found is not None and found.loader is not None:
+            loader: Any = found.loader
+            execute = loader.exec_module
+
+            def execute_and_add(module: Any) -> None:
+                execute(module)
+                module.add("amdjit")
+
+            loader.exec_module = execute_and_add
+        return found
+
+
+def keep_torch_compile_out() -> None:
+    """Let `torch.compile` break its graph where amdjit is called, in place of tracing through it.
+
+    `torch.compiler.disable` does this for a function once it is called; Dynamo traces into a call
+    before, so that it has to know. PyTorch is not loaded for that.
+    """
+    rules: Any = sys.modules.get(_RULES)
+    if rules is not None:
+        rules.add("amdjit")
+    else:
+        sys.meta_path.insert(0, _Waiting())
 
 
 def is_tensor(value: object) -> bool:

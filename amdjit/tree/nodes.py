@@ -398,3 +398,6 @@ class Program:
     written: frozenset[str] = field(default_factory=frozenset)
     reports: ReportTable | None = None
     read: frozenset[str] | None = None
+
+    def __repr__(self) -> str:
+        return f"<program of {self.kernel.name}>"

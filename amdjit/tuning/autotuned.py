@@ -8,12 +8,14 @@ import os
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amdjit.api import Kernel
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.devices import current_device
 from amdjit.language.pickling import PickledByName
+from amdjit.language.signature_texts import is_signature_text, parse_signature
+from amdjit.launching.kept_launchers import warn_if_dropped
 from amdjit.options import OptionError, read_environment
 from amdjit.runtime.device import Device
 from amdjit.tuning.bench import is_measured
@@ -24,15 +26,18 @@ from amdjit.tuning.keys import TuningKey, key_values, quick_key, source_digest, 
 from amdjit.tuning.records import Records
 from amdjit.tuning.results import Tuning
 from amdjit.tuning.search import Search
-from amdjit.tuning.settings import Settings, made_settings, with_overrides
+from amdjit.tuning.settings import GivenSettings, Settings, made_settings, with_overrides
 from amdjit.tuning.space import Space, read_space
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["TunedKernel", "autotune"]
 
 _LOGGER = logging.getLogger("amdjit")
 
 
-def autotune(*, space: Any, **settings: Any) -> Callable[[Kernel], TunedKernel]:
+def autotune(*, space: Any, **settings: Unpack[GivenSettings]) -> Callable[[Kernel], TunedKernel]:
     """Search for the best configuration of a kernel: `@amdjit.autotune(space=..., key=...)` above
     `@amdjit.kernel`.
 
@@ -41,7 +46,7 @@ def autotune(*, space: Any, **settings: Any) -> Callable[[Kernel], TunedKernel]:
     `grid` and `block` read. key: for which values of the arguments a configuration is looked for
     anew. The other settings are in docs/tuning.md. OptionError for a wrong one.
     """
-    made, chosen = read_space(space), made_settings(settings)
+    made, chosen = read_space(space), made_settings({**settings})
 
     def decorate(kernel: Any) -> TunedKernel:
         if isinstance(kernel, types.FunctionType):
@@ -59,9 +64,10 @@ def autotune(*, space: Any, **settings: Any) -> Callable[[Kernel], TunedKernel]:
 class TunedKernel(PickledByName):
     """A kernel with a space of configurations.
 
-    `kernel.tune(grid, block)(*arguments)` searches; `kernel[grid, block](*arguments)` launches with
-    the best configuration for these arguments. The arguments are those that no configuration gives.
-    kernel: the kernel itself. best_config: of the last search or launch.
+    `kernel.tune(grid, block)(*arguments)` searches, and launches once; `kernel[grid,
+    block](*arguments)` launches with the best configuration for these arguments. The arguments are
+    those that no configuration gives. kernel: the kernel itself. best_config: of the last search or
+    launch.
     """
 
     is_amdjit_kernel = True
@@ -88,24 +94,43 @@ class TunedKernel(PickledByName):
         *,
         dynamic_lds: Any = 0,
         fresh: bool = False,
-        **settings: Any,
+        launch: bool | None = None,
+        **settings: Unpack[GivenSettings],
     ) -> Callable[..., Tuning]:
-        """Return what searches for a call's best configuration: `kernel.tune(grid,
-        block)(*arguments)`.
+        """Return what searches for a call's best configuration and launches with it once:
+        `kernel.tune(grid, block)(*arguments)`.
 
         grid, block, dynamic_lds: as for a launch, or functions of the arguments and the
         configuration, `lambda c: (c.n // c.BN, c.m // c.BM)`. block None: what the kernel is
-        compiled for. fresh: search again what the file of results has. settings: those of
-        `autotune`, for this search. The arguments are as they were afterwards. TuningError if no
-        candidate is left.
+        compiled for. fresh: search again what the file of results has. launch: False for a search
+        alone, which leaves the arguments as they are; None does the same where `small=` says that
+        the whole call is too large to run here. settings: those of `autotune`, for this search.
+        TuningError if no candidate is left.
         """
-        chosen = with_overrides(self.settings, settings)
+        chosen = with_overrides(self.settings, {**settings})
+        launches = chosen.small is None if launch is None else launch
 
         def search(*arguments: Any, **keywords: Any) -> Tuning:
             call = self.call(grid, block, dynamic_lds, arguments, keywords)
-            return self._search(call, chosen, fresh)
+            found = self._search(call, chosen, fresh)
+            if launches:
+                assert found.best_config is not None
+                launcher, values = self.launcher(call, found.best_config)
+                launcher(*values)
+            return found
 
         return search
+
+    def launcher(
+        self, call: Call, configuration: Configuration, stream: Any = None
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """Return what launches a call with a configuration, and the arguments for it."""
+        shape, options = call.shape(configuration), call.options(configuration)
+        self.best_config, self._best_options = configuration, options
+        parts: tuple[Any, ...] = shape.grid, shape.block
+        if stream is not None or shape.dynamic_lds:
+            parts += stream, shape.dynamic_lds
+        return self.variant(options)[parts], call.values(configuration)
 
     def _search(self, call: Call, settings: Settings, fresh: bool = False) -> Tuning:
         device = current_device()
@@ -209,6 +234,7 @@ class TunedKernel(PickledByName):
         parts = launch if isinstance(launch, tuple) else (launch,)
         if not 1 <= len(parts) <= 4:
             raise OptionError(f"{self.__name__}[grid, block, stream, dynamic_lds], not {launch!r}")
+        warn_if_dropped(self.__name__)
         return self.launch(*parts)
 
     def launch(
@@ -261,6 +287,8 @@ class TunedKernel(PickledByName):
                 f"{self.__name__} has no best configuration yet: tune it, or give one, "
                 f"compile(..., config={{{', '.join(f'{n!r}: ...' for n in self.space.names)}}})"
             )
+        if len(arguments) == 1 and is_signature_text(arguments[0]):
+            arguments = parse_signature(arguments[0]).args
         given = iter(arguments)
         own = {name: chosen[name] for name in self.names.parameters}
         whole = [
@@ -305,6 +333,9 @@ class TunedLauncher:
         launcher, values = self._chosen(arguments, keywords)
         launcher(*values)
 
+    def __repr__(self) -> str:
+        return f"<launch of {self._tuned.__name__}, to be called with its arguments>"
+
     def bind(self, *arguments: Any, **keywords: Any) -> Any:
         """Fix the arguments and the configuration, too."""
         launcher, values = self._chosen(arguments, keywords)
@@ -315,11 +346,4 @@ class TunedLauncher:
     ) -> tuple[Any, tuple[Any, ...]]:
         tuned = self._tuned
         call = tuned.call(self._grid, self._block, self._dynamic_lds, arguments, keywords)
-        chosen = tuned.best_for(call)
-        shape, options = call.shape(chosen), call.options(chosen)
-        tuned.best_config, tuned._best_options = chosen, options
-        kernel = tuned.variant(options)
-        parts: tuple[Any, ...] = shape.grid, shape.block
-        if self._stream is not None or shape.dynamic_lds:
-            parts += self._stream, shape.dynamic_lds
-        return kernel[parts], call.values(chosen)
+        return tuned.launcher(call, tuned.best_for(call), self._stream)

@@ -80,6 +80,11 @@ class Candidate:
     worker: str = ""
     tries: int = 0
 
+    def __repr__(self) -> str:
+        seconds = "" if self.seconds is None else f", {self.seconds:.3g} s by {self.by}"
+        reason = f" ({self.reason})" if self.reason else ""
+        return f"<candidate {self.configuration}: {self.state.value}{reason}{seconds}>"
+
     @property
     def order(self) -> tuple[bool, float, float]:
         """What candidates are sorted by: measured before estimated, quick before slow."""

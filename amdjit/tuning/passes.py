@@ -145,9 +145,7 @@ class Pass:
         whole = Payload(
             by_name(self.tuned), self.arguments, s.reset_to_zero, s.pre_hook, s.post_hook
         )
-        kernel = self.call.kernel
-        of_main = self.workers.is_own and kernel.function.__module__ == "__main__"
-        contents = dumps(whole, f"`{kernel.__name__}` with its arguments", of_main)
+        contents = dumps(whole, f"`{self.call.kernel.__name__}` with its arguments")
         return self.keep(contents, "arguments", self.workers.is_own)
 
     @cached_property

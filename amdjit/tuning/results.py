@@ -46,6 +46,13 @@ class Tuning:
         """Whether the whole space was searched."""
         return not self.stopped and len(self.candidates) == self.space
 
+    def __repr__(self) -> str:
+        best = "none" if self.best is None else str(self.best.configuration)
+        return (
+            f"<tuning of {self.kernel} on {self.key.device}: {len(self.candidates)} of "
+            f"{self.space} configurations, the best: {best}>"
+        )
+
     def __str__(self) -> str:
         lines = [f"{self.kernel} on {self.key.device}: {len(self.candidates)} of {self.space} "
                  f"configurations in {self.seconds:.1f} s"]  # fmt: skip

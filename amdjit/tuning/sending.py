@@ -7,23 +7,28 @@ compiled for the same types. An array that is passed twice is passed twice there
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import pickle
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.arrays.creation import asarray, to_device
 from amdjit.diagnostics import LaunchError
+from amdjit.late import late
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
 from amdjit.tuning.errors import TuningError
+
+if TYPE_CHECKING:
+    import cloudpickle
+else:
+    cloudpickle = late("cloudpickle")
 
 __all__ = ["SentArray", "by_name", "dumps", "on_device", "on_host", "sent"]
 
@@ -139,23 +144,14 @@ def by_name(tuned: Any) -> Any:
     return tuned
 
 
-def dumps(value: Any, what: str, of_main: bool = False) -> bytes:
-    """Return a pickle, by cloudpickle where that is installed. TuningError with the remedy where it
-    cannot be pickled. of_main: whether it is of `__main__`, and the process has another one."""
-    try:
-        cloudpickle: Any = importlib.import_module("cloudpickle")
-    except ImportError:
-        cloudpickle = pickle
-    if of_main and cloudpickle is pickle:
-        raise TuningError(
-            f"{what} is of a script or a notebook, which worker processes do not have: install "
-            "cloudpickle, or define the kernel in a module and import that"
-        )
+def dumps(value: Any, what: str) -> bytes:
+    """Return a pickle, also of what a script, a notebook or another function defines. TuningError
+    with the remedy where it cannot be pickled."""
     try:
         return bytes(cloudpickle.dumps(value))
     except (pickle.PicklingError, TypeError, AttributeError, LaunchError) as problem:
         raise TuningError(
-            f"{what} cannot be sent to another process: {problem}. Define it at the top of a "
-            "module, install cloudpickle, or tune in this process's threads: "
+            f"{what} cannot be sent to another process: {problem}. Leave out what belongs to this "
+            "process, such as open files and locks, or tune in this process's threads: "
             "executor=concurrent.futures.ThreadPoolExecutor()"
         ) from None

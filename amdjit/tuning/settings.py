@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from amdjit.options import SANITIZER_CHECKS, OptionError, checked_sanitize
 
-__all__ = ["Limits", "Settings", "made_settings", "with_overrides"]
+__all__ = ["GivenSettings", "Limits", "Settings", "made_settings", "with_overrides"]
 
 RANKINGS = ("model", "static")
 UNTUNED = ("tune", "first", "refuse")
@@ -93,6 +93,40 @@ _WHOLE = {
     "max_configs": 1, "top": 1, "seed": 0, "workers": 1, "memory_limit": 1 << 20, "warm_up": 0,
     "samples": 1,
 }  # fmt: skip
+
+
+class GivenSettings(TypedDict, total=False):
+    """The settings as users may give them, for type checkers."""
+
+    key: Key | Iterable[Key]
+    where: Callable[[Any], object] | None
+    prune: Callable[[Any, Any], Iterable[Mapping[str, Any]]] | None
+    limits: Limits | Mapping[str, Any]
+    max_configs: int | None
+    seed: int
+    ranking: str | Callable[[Any, Any], float] | None
+    top: int | None
+    small: Callable[[Any], Mapping[str, Any]] | None
+    check: bool
+    reference: Any
+    rtol: float | None
+    atol: float | None
+    sanitize: bool | str | Iterable[str]
+    restore: str | Iterable[str]
+    reset_to_zero: str | Iterable[str]
+    pre_hook: Callable[[Any], object] | None
+    post_hook: Callable[[Any], object] | None
+    executor: Any
+    workers: int | None
+    time_limit: float
+    memory_limit: int | None
+    budget: float | None
+    progress: bool | None
+    cache: str | PathLike[str] | None
+    untuned: str | None
+    warm_up: int
+    samples: int
+    cold: bool
 
 
 def made_settings(given: dict[str, Any]) -> Settings:

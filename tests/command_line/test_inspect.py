@@ -89,7 +89,7 @@ def test_a_constant_is_given_by_value(capsys: pytest.CaptureFixture[str]) -> Non
         (["inspect", f"{FILE}:scale", "--signature", "f32[:]"], "but 1 was given"),
         (
             ["inspect", f"{FILE}:scale", "--signature", "f32[:],double"],
-            "'double' is not a type; there are i8, i16",
+            "'doubel' is not a type; there are i8, i16",
         ),
         (["inspect", f"{FILE}:scale", "--signature", "f32[:],3"], "for s it was given 3"),
         (
@@ -121,6 +121,7 @@ def test_wrong_input_is_one_clear_error(
 
 def test_signatures_on_the_command_line_become_types() -> None:
     assert parse_signature("f32, f32[:],bf16[:, ::1],f16x8") == [f32, f32[:], bf16[:, ::1], f16x8]
+    assert parse_signature("void(float32[:], i32, (i32, f16x8))") == [f32[:], i32, (i32, f16x8)]
     assert parse_signature("i32,3,-1,2.5,True,None") == [i32, 3, -1, 2.5, True, None]
     assert parse_signature("int,f32[:],float") == [PYTHON_INT, f32[:], PYTHON_FLOAT]
     assert parse_signature("") == []

@@ -57,6 +57,16 @@ DENIED = {
         "if n > 1:\n        t = 1\n    x[0] = t",
         "for k in range(n):\n        t = k\n    x[0] = t",
     ],
+    "by a literal 0 it is refused": ["x[0] = n // 0"],
+    "**Dividing by a constant 0 is refused**": [
+        "x[0] = 10 // 0",
+        "x[0] = 1.0 % 0.0",
+        "x[0] = f32(1) / f32(0)",
+        "x[0] = amdjit.grid(1) // 0",
+        "x[0] = amdjit.grid(1) % 0",
+        "x[0] = amdjit.grid(1) / 0",
+        "x[0] = divmod(amdjit.grid(1), 0)[0]",
+    ],
     "Numba's short ones (`f4`) are refused": ["x[0] = f4(n)"],
 }
 """Part of each denying sentence, and bodies of kernels that are refused."""

@@ -14,7 +14,7 @@ from built_distributions import ROOT
 from packaging.requirements import Requirement
 
 REPOSITORY = "https://github.com/amdjit/amdjit"
-EVERYWHERE = {"llvmlite", "ml_dtypes", "msgpack", "numpy", "xxhash"}
+EVERYWHERE = {"cloudpickle", "llvmlite", "ml_dtypes", "msgpack", "numpy", "xxhash"}
 LINUX, MACOS, WINDOWS = "linux", "darwin", "win32"
 # conda has other names for some packages.
 CONDA = {"msgpack-python": "msgpack", "python-xxhash": "xxhash"}

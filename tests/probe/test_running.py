@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from amdjit.probe import running
+from amdjit.probe import running, session
 from amdjit.probe.case import Batch, Case, Group
 from amdjit.probe.outcome import BatchStatus, CaseStatus, Facts, Record
 from amdjit.probe.partial import Partial
@@ -196,3 +196,20 @@ def test_a_partial_file_that_is_cut_off_keeps_its_whole_batches(run: Run) -> Non
 def test_an_unknown_name_is_refused_with_the_names(run: Run) -> None:
     with pytest.raises(running.ProbeError, match="only seven; there are one, two, three"):
         run(PLAIN, only=("seven",))
+
+
+@pytest.mark.parametrize("target", ["gfx1201", "gfx1100"])
+def test_batches_are_listed_without_a_gpu(
+    target: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_gpu(request: running.Request, processes: Processes) -> Facts:
+        raise running.ProbeError("there is no device 'hip'")
+
+    monkeypatch.setattr(session, "facts_of", no_gpu)
+    monkeypatch.setenv("AMDJIT_TARGET", target)
+    said: list[str] = []
+    assert session.list_batches(running.Request(), say=said.append) == 0
+    assert said == [f"there is no GPU here; these are the batches for {target}"]
+    assert "s on a GPU" in capsys.readouterr().out
+    with pytest.raises(running.ProbeError):
+        session.list_batches(running.Request("hip:0"))

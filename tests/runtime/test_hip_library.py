@@ -24,6 +24,18 @@ print(names, *mapped)
 """
 
 
+def test_a_loaded_library_is_told_from_the_mappings_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mappings of no file, which have no `/`, may follow: the name ends with its line."""
+    file = tmp_path / "libamdhip64.so.5.2"
+    file.touch()
+    nameless = "7f5b7e7f9000-7f5b7e7fa000 rw-p 00000000 00:00 0 \n" * 100
+    maps = f"7f5b7e000000-7f5b7e100000 r-xp 00000000 00:1f 23 {file}\n{nameless}"
+    monkeypatch.setattr(Path, "read_text", lambda self: maps)
+    assert library.all_loaded() == [str(file)]
+
+
 def copy_to(folder: Path, *names: str) -> Path:
     """Put the stand-in into a folder under other names; return the folder."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -60,19 +60,22 @@ def candidate(tuning: Tuning, text: str) -> Candidate:
     return next(each for each in tuning.candidates if str(each.configuration) == text)
 
 
-def test_the_quickest_by_the_model_is_chosen_and_the_arrays_stay_as_they_were(
+def test_the_quickest_by_the_model_is_chosen_and_launched_once(
     threads: Any, tmp_path: Path
 ) -> None:
     kernel = tuned(tuned_kernels.double, threads, tmp_path)
     x, out = arrays()
-    tuning = kernel.tune(tuned_kernels.grid)(x, out, N)
+    tuning = kernel.tune(tuned_kernels.grid, launch=False)(x, out, N)
+    assert (out == 7).all()
+    assert kernel.tune(tuned_kernels.grid)(x, out, N).best_config == tuning.best_config
+    assert (out == 2 * x).all()
     assert tuning.by == "model"
     assert tuning.complete
     assert [each.seconds for each in tuning.candidates] == sorted(
         each.seconds for each in tuning.candidates
     )
     assert kernel.best_config == tuning.candidates[0].configuration
-    assert (out == 7).all()
+    out[:] = 7
     kernel[tuned_kernels.grid](x, out, N)
     assert (out == 2 * x).all()
     # The model's estimate of the same launch is the same, wherever the arrays lie.
@@ -276,7 +279,9 @@ def test_a_smaller_call_stands_for_the_whole_one(threads: Any, tmp_path: Path) -
         space={"per": [1, 8]},
         small=lambda a: {"x": a.x[:8192], "out": a.out[:8192], "n": 8192},
     )
+    out[:] = 7
     found = small.tune(tuned_kernels.grid)(x, out, 1 << 16)
+    assert (out == 7).all()  # the whole call is too large to run here
     for text in ("per=1", "per=8"):
         one, other = candidate(found, text), candidate(expected, text)
         assert one.facts.workgroups == other.facts.workgroups
@@ -307,9 +312,11 @@ def test_hooks_and_zeros_come_before_each_launch(threads: Any, tmp_path: Path) -
     tuning = kernel.tune(tuned_kernels.grid)(x, total, N)
     assert {State.FINE} == set(states(tuning).values())
     assert sorted(path.read_text().split()) == ["3.0"] * 3 + ["before"] * 3
-    assert (total == 5).all()
-    kernel[tuned_kernels.grid](x, total, N)  # one launch of the user's, on what is there
-    assert (total == 5 + x).all()
+    assert (total == 5 + x).all()  # one launch of the user's, on what is there
+    kernel[tuned_kernels.grid](x, total, N)
+    assert (total == 5 + 2 * x).all()
+    kernel.tune(tuned_kernels.grid, launch=False)(x, total, N)
+    assert (total == 5 + 2 * x).all()
 
 
 def test_a_budget_ends_a_search_with_the_best_so_far(threads: Any, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from types import ModuleType
 
 from amdjit.declarations import Coordinates
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.language.signature_texts import other_name
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar, Vector, u64
 
@@ -15,7 +16,9 @@ __all__ = [
     "NOTHING",
     "UNPACKED",
     "WHOLE_ARRAY",
+    "bitwise_remedy",
     "conversion_remedy",
+    "element_remedy",
     "integer_remedy",
     "join_remedy",
     "operand_remedy",
@@ -63,6 +66,54 @@ def operand_remedy(left: Value, right: Value) -> str:
     if without_axes:
         return "operators work on numbers and vectors; index an array: `a[()]`"
     return WHOLE_ARRAY if any(isinstance(type, Array) for type in types) else _OPERANDS
+
+
+def bitwise_remedy(function: ast.AST, node: ast.AST) -> str:
+    """Say what to write instead of `&`, `|`, `^` or a shift of floats. Between comparisons, as in
+    `x > 1 & x < 5`, the operator is nearer to its neighbours than they are; `^` is no power."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.BitOr)):
+        for each in ast.walk(function):
+            if isinstance(each, ast.Compare) and node in (each.left, *each.comparators):
+                word, symbol = ("and", "&") if isinstance(node.op, ast.BitAnd) else ("or", "|")
+                first, second = _split_comparison(each, node)
+                return (
+                    f"`{symbol}` binds tighter than comparisons: write `{first} {word} {second}`, "
+                    f"or `({first}) {symbol} ({second})`"
+                )
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
+        return f"a power is written `**`, `{ast.unparse(node.left)} ** {ast.unparse(node.right)}`"
+    return "convert the operands: `i32(...)`"
+
+
+def _split_comparison(whole: ast.Compare, middle: ast.BinOp) -> tuple[str, str]:
+    """Return the texts of the two comparisons that a bitwise operator stands between."""
+    operands = [whole.left, *whole.comparators]
+    at = operands.index(middle)
+    sides = (
+        (whole.ops[:at], [*operands[:at], middle.left]),
+        (whole.ops[at:], [middle.right, *operands[at + 1 :]]),
+    )
+    first, second = (
+        ast.unparse(ast.Compare(parts[0], ops, parts[1:]) if ops else parts[0])
+        for ops, parts in sides
+    )
+    return first, second
+
+
+def element_remedy(node: ast.AST) -> str:
+    """Say what to write where an atomic operation was given an element in place of an array and an
+    index; "" for other calls."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return ""
+    first, rest = node.args[0], [ast.unparse(each) for each in node.args[1:]]
+    if isinstance(first, ast.Subscript):
+        place, index = ast.unparse(first.value), ast.unparse(first.slice)
+        if isinstance(first.slice, ast.Tuple) and not index.startswith("("):
+            index = f"({index})"  # as Python 3.10 does not write it
+    else:
+        place, index = ast.unparse(first), "i"
+    written = f"{ast.unparse(node.func)}({', '.join([place, index, *rest])})"
+    return f"; an atomic operation takes the array and the index: `{written}`"
 
 
 def join_remedy(name: str, left: object, right: object) -> str:
@@ -115,6 +166,10 @@ def outside_remedy(name: str, what: str) -> str:
 
 def similar_names(owner: object, name: str) -> str:
     """Suggest public names of an object, or of a module's namespaces, for one that it lacks."""
+    if isinstance(owner, ModuleType) and owner.__name__ == "amdjit":
+        known_elsewhere = other_name(name)
+        if known_elsewhere is not None:
+            return known_elsewhere
     listed = getattr(owner, "__all__", None) if isinstance(owner, ModuleType) else None
     names = list(listed or (known for known in dir(owner) if not known.startswith("_")))
     found = difflib.get_close_matches(name, names, n=1, cutoff=0.7) or [

@@ -59,7 +59,7 @@ from amdjit.language.compile_time import CompileTimeFunction
 from amdjit.language.complex_types import ComplexElement
 from amdjit.late import late
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Scalar, Tuple, Vector, f32, f64, from_dtype, vector
+from amdjit.types import VOID, Array, Scalar, Tuple, Vector, f32, f64, from_dtype, vector
 
 if TYPE_CHECKING:
     from amdjit.frontend.calls import array_creation, reshaping, ufuncs
@@ -95,8 +95,26 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
     ):
         return _call_method(builder, Method(callee, "__call__", function), arguments, node)
     if not isinstance(callee, CompileTime):
-        raise builder.error(codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=CALLABLE)
+        raise builder.error(
+            codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_value_remedy(callee, node)
+        )
     return _value_of_call(builder, _call_object(builder, callee.value, arguments, node), node)
+
+
+def _value_remedy(callee: Value, node: ast.Call) -> str:
+    """Say what to write instead of a call of what is no function."""
+    name = ast.unparse(node.func)
+    if node.args and _is_indexable(callee):
+        return f"an item is read with brackets: `{name}[{', '.join(map(ast.unparse, node.args))}]`"
+    if not node.args and not node.keywords:
+        return f"it is a value: leave out the parentheses, `{name}`"
+    return CALLABLE
+
+
+def _is_indexable(value: Value) -> bool:
+    if isinstance(value, tree.Expression):
+        return isinstance(value.type, (Array, Vector))
+    return isinstance(value, TupleValue)
 
 
 def call_function(

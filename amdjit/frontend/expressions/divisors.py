@@ -1,22 +1,56 @@
-"""Tests of divisors, with `division_check=True`: as in Python, 0 is a ZeroDivisionError."""
+"""Divisors that are 0: a constant one is refused, and with `division_check=True` others are tested,
+as in Python a ZeroDivisionError."""
 
 from __future__ import annotations
 
 import ast
 import operator
+from typing import Any
 
+from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import materialise
 from amdjit.frontend.expressions.faults import check
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import TupleValue, Value
+from amdjit.frontend.values.kinds import TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
-from amdjit.types import Scalar, boolean
+from amdjit.types import Scalar, Vector, boolean
 
-__all__ = ["checked"]
+__all__ = ["checked", "refuse_zero"]
 
 _DIVISIONS = (BinaryOperator.DIVIDE, BinaryOperator.FLOOR_DIVIDE, BinaryOperator.MODULO)
+
+
+def refuse_zero(
+    builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
+) -> None:
+    """Refuse a division of integers by a constant 0, and of two constants, which Python would not
+    do either. A float by 0.0 is an infinity or NaN, as written. Numba's programs, which may hold
+    such a division where it is not reached, are compiled."""
+    if symbol not in _DIVISIONS or not builder.rules.has_weak_literals:
+        return
+    if _constant(right) != 0 or (_constant(left) is None and not _is_integer(builder, left)):
+        return
+    if _is_integer(builder, right) or _constant(left) is not None:
+        raise builder.error(codes.DIVISION_BY_ZERO, node, operator=symbol.value)
+
+
+def _constant(value: Value) -> Any:
+    known = static_value(value)
+    if known is not None:
+        return known.value
+    return value.value if isinstance(value, tree.Constant) else None
+
+
+def _is_integer(builder: FunctionBuilder, value: Value) -> bool:
+    number = builder.weak_types.number(value)
+    if number is not None:
+        return number.kind is not float
+    if isinstance(value, tree.Expression):
+        kind = value.type.element if isinstance(value.type, Vector) else value.type
+        return isinstance(kind, Scalar) and not kind.is_float
+    return isinstance(_constant(value), int)
 
 
 def checked(

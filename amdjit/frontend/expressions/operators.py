@@ -12,7 +12,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, is_complex, materialise, negated, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import beside_unsigned, launch_operands, pair
-from amdjit.frontend.building.remedies import WHOLE_ARRAY
+from amdjit.frontend.building.remedies import WHOLE_ARRAY, bitwise_remedy
 from amdjit.frontend.building.special_methods import (
     binary_method,
     is_dataclass_record,
@@ -27,7 +27,7 @@ from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import Array, Scalar, Type, Vector, boolean, i32
+from amdjit.types import Array, Scalar, Type, Vector, boolean
 
 BINARY: dict[type[ast.operator], tuple[BinaryOperator, Callable[[Any, Any], Any]]] = {
     ast.Add: (BinaryOperator.ADD, operator.add),
@@ -100,6 +100,7 @@ def _of_numbers(
         if own is not None:
             return own
     left, right = pair(builder, left, right, symbol.value, node)
+    divisors.refuse_zero(builder, symbol, left, right, node)
     left, right = _checked(builder, symbol, left, right, node)
     if symbol in _SHIFTS or left.type is boolean:
         left, right = _plain_integers(builder, symbol, left, right, node)
@@ -138,6 +139,7 @@ def _of_unlike_signs(
         return mixed_signs.shift(builder, symbol, left, right, node)
     if beside_unsigned(builder, left, right, symbol.value) is None:
         mixed_signs.note_widening(builder, left, right, node)
+        divisors.refuse_zero(builder, symbol, left, right, node)
         left, right = _checked(builder, symbol, left, right, node)
         return mixed_signs.arithmetic(builder, symbol, left, right, node)
     return None
@@ -151,6 +153,7 @@ def of_launch(
     numbers = launch_operands(builder, (left, right))
     made = None if numbers is None else launch_arithmetic.binary(symbol, *numbers)
     if made is not None:
+        divisors.refuse_zero(builder, symbol, left, right, node)
         divisors.checked(builder, symbol, left, right, node)
     return None if made is None else builder.launch_parameters.weak(made, builder.span(node))
 
@@ -204,7 +207,7 @@ def _refuse(
 ) -> Exception:
     scalar = _element(common)
     left, right = map(describe, given)
-    remedy = WHOLE_ARRAY if scalar is None else f"convert the operands: `{i32}(...)`"
+    remedy = WHOLE_ARRAY if scalar is None else bitwise_remedy(builder.source.node, node)
     if scalar is not None and scalar.storage_only:
         remedy = "fp8 and bf8 are storage types: convert to f32 first, `f32(...)`"
     return builder.error(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
@@ -36,6 +37,9 @@ from amdjit.types import Array, Record, Scalar, Vector, i32, i64
 def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:
     """Type `container[index]`."""
     (container,), index = index_after(builder, (builder.evaluate(node.value),), node)
+    outside: Any = container.value if isinstance(container, CompileTime) else None
+    if getattr(outside, "is_amdjit_kernel", False):
+        raise builder.error(codes.CALLS_KERNEL, node, kernel=outside.__name__)
     return item_of(builder, container, index, node)
 
 
@@ -182,7 +186,7 @@ def element_indices(
             ndim=count(type.ndim, "dimension"),
             given=count(len(items), "index", "indices"),
             type=type,
-            example="a[" + ", ".join("ijklmnpq"[: type.ndim]) + "]",
+            example="a[" + (", ".join("ijklmnpq"[: type.ndim]) or "()") + "]",
         )
     places = _axis_places(node, type.ndim)
     parts = zip(items, places, strict=True)

@@ -66,7 +66,7 @@ def whole_index(
             ndim=count(type.ndim, "dimension"),
             given=count(given, "index", "indices") if len(dots) < 2 else "several `...`",
             type=type,
-            example="a[" + ", ".join("ijklmnpq"[: type.ndim]) + "]",
+            example="a[" + (", ".join("ijklmnpq"[: type.ndim]) or "()") + "]",
         )
     at = dots[0] if dots else len(items)
     return (*items[:at], *(_WHOLE,) * (type.ndim - given), *items[at + 1 :])

@@ -14,6 +14,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert, widen
 from amdjit.frontend.building.descriptions import count, describe
+from amdjit.frontend.building.remedies import element_remedy
 from amdjit.frontend.names.annotations import annotated_type, is_const, written_annotation
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.values.kinds import (
@@ -76,7 +77,12 @@ def bind_arguments(
     ):
         # Other signatures, and errors, go by Python's own rules, which are slower.
         signature = inspect.signature(function, follow_wrapped=False)
-        given = match_arguments(builder, function.__name__, signature, positional, keywords, node)
+        place = function.__module__.split(".")
+        is_atomic = (place[0], place[-1]) == ("amdjit", "atomic")
+        hint = element_remedy(node) if is_atomic else ""
+        given = match_arguments(
+            builder, function.__name__, signature, positional, keywords, node, hint
+        )
         defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
     return {
         name: given[name] if name in given else value_of_object(builder, default, name, node)
@@ -107,8 +113,10 @@ def match_arguments(
     positional: tuple[Value, ...],
     keywords: dict[str, Value],
     node: ast.expr,
+    hint: str = "",
 ) -> dict[str, Value]:
-    """Match a call's arguments to parameters; arguments with defaults may be left out."""
+    """Match a call's arguments to parameters; arguments with defaults may be left out. hint: said
+    where they do not match."""
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
             raise builder.error(
@@ -121,15 +129,21 @@ def match_arguments(
             codes.ARGUMENT_COUNT,
             node,
             function=function,
-            expected=count(len(signature.parameters), "argument"),
+            expected=_expected(signature),
             given=_given(signature, len(positional), keywords, str(problem)),
-            signature=f"{function}{signature}",
+            signature=f"{function}{signature}{hint}",
         ) from None
     given: dict[str, Value] = dict(bound.arguments)
     star = next((n for n, p in signature.parameters.items() if p.kind is p.VAR_POSITIONAL), None)
     if star is not None:
         given[star] = TupleValue(bound.arguments.get(star, ()))
     return given
+
+
+def _expected(signature: inspect.Signature) -> str:
+    most = len(signature.parameters)
+    least = sum(each.default is each.empty for each in signature.parameters.values())
+    return count(most, "argument") if least == most else f"{least} to {most} arguments"
 
 
 def _given(

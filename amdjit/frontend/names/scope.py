@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,11 +125,14 @@ def _remedy(name: str, known: list[str]) -> str:
             "the module"
         )
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
-    return (
-        f"did you mean `{close[0]}`?"
-        if close
-        else "assign it before it is used, or import it in the module"
-    )
+    if close:
+        return f"did you mean `{close[0]}`?"
+    if hasattr(math, name):
+        return f"import it, `from math import {name}`, or write `math.{name}`"
+    amdjit = sys.modules["amdjit"]
+    if name in amdjit.__all__:
+        return f"import it, `from amdjit import {name}`, or write `amdjit.{name}`"
+    return "assign it before it is used, or import it in the module"
 
 
 def value_of_object(builder: FunctionBuilder, value: object, name: str, node: ast.AST) -> Value:

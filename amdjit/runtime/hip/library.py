@@ -30,7 +30,7 @@ _FOLDERS = {"linux": "lib", "win32": "bin"}
 # Wheels that bring HIP: PyTorch's for ROCm, and AMD's ROCm wheels.
 _WHEELS = ("torch", "_rocm_sdk_core")
 _LOADER = "where the loader looks (LD_LIBRARY_PATH, ldconfig)"
-_MAPPED = re.compile(r" (/.*/libamdhip64[^/]*\.so[^/]*)$", re.MULTILINE)
+_MAPPED = re.compile(r" (/.*/libamdhip64[^/\n]*\.so[^/\n]*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

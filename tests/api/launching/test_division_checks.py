@@ -157,3 +157,84 @@ def test_numbas_debug_turns_it_on() -> None:
     assert r.tolist() == [0, 0]
     quiet[1, 1](r, x, y)
     assert r.tolist() == [np.inf, 1]
+
+
+@pytest.mark.parametrize("divide", DIVISIONS)
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u4", "i4", "i8", "u8", "f2", "f4", "f8"])
+def test_a_constant_divisor_of_0_is_refused_for_integers_and_constants(
+    divide: Callable[[Any, Any], Any], dtype: str
+) -> None:
+    zero = np.dtype(dtype).type(0)
+    constant = np.dtype(dtype).type(7)
+
+    @amdjit.kernel
+    def by_literal(a, out):
+        out[0] = divide(a[0], 0)
+
+    @amdjit.kernel
+    def by_typed(a, out):
+        out[0] = divide(a[0], zero)
+
+    @amdjit.kernel
+    def of_constants(a, out):
+        out[0] = divide(constant, zero)
+
+    a, out = np.array([7], dtype), np.ones(1)
+    if dtype[0] == "f":
+        with np.errstate(all="ignore"):
+            expected = divide(a, zero)
+        for kernel in (by_literal, by_typed):
+            kernel[1, 1](a, out)
+            np.testing.assert_array_equal(out, expected)
+    else:
+        for kernel in (by_literal, by_typed):
+            with pytest.raises(amdjit.TypeCheckError, match="AJ0250"):
+                kernel[1, 1](a, out)
+    with pytest.raises(amdjit.CompileError, match=r"AJ0250|AJ0305"):
+        of_constants[1, 1](a, out)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "i8", "f2", "f4", "f8"])
+def test_a_divisor_of_0_at_run_time_gives_what_the_page_says(dtype: str) -> None:
+    @amdjit.kernel
+    def kernel(a, b, out):
+        out[0] = a[0] / b[0]
+        out[1] = a[0] // b[0]
+        out[2] = a[0] % b[0]
+        out[3], out[4] = divmod(a[0], b[0])
+
+    a, b, out = np.array([7], dtype), np.zeros(1, dtype), np.ones(5)
+    kernel[1, 1](a, b, out)
+    if dtype[0] == "f":
+        np.testing.assert_array_equal(out, [np.inf, np.inf, np.nan, np.inf, np.nan])
+    else:
+        np.testing.assert_array_equal(out, [np.inf, 0, 0, 0, 0])
+
+
+def test_constants_of_python_and_divisors_in_helpers_are_refused() -> None:
+    def quotient(x, n):
+        return x // n
+
+    @amdjit.kernel
+    def in_helper(out):
+        out[0] = quotient(amdjit.threadIdx.x, 0)
+
+    @amdjit.kernel
+    def both(out):
+        out[0] = divmod(amdjit.threadIdx.x, 0)[0]
+
+    @amdjit.kernel
+    def of_launch(out, n):
+        out[0] = n // 0
+
+    @amdjit.kernel
+    def in_numba(out):
+        if out[0] > 5:
+            out[0] = amdjit.threadIdx.x // 0
+
+    out = np.ones(1)
+    for kernel, arguments in ((in_helper, ()), (both, ()), (of_launch, (3,))):
+        with pytest.raises(amdjit.TypeCheckError, match="AJ0250"):
+            kernel[1, 1](out, *arguments)
+    in_numba.with_options(typing="numba")[1, 1](out)
+    assert out[0] == 1

@@ -8,14 +8,19 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import amdjit
 from amdjit.language import named_types
+from amdjit.launching.option_spellings import SPELLINGS, GivenOptions
+from amdjit.options import CompileOptions
+from amdjit.tuning.settings import GivenSettings, Settings
 
 PROGRAM = Path(__file__).with_name("checked_program.py")
+MISTAKEN = Path(__file__).with_name("mistaken_program.py")
 MISTAKES = """import amdjit
 from amdjit import f32
 
@@ -41,8 +46,9 @@ CHECKERS = [name for name in COMMANDS if importlib.util.find_spec(name)]
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_a_program_passes_and_one_with_mistakes_does_not(checker: str, tmp_path: Path) -> None:
     """Both are checked at once, where the checker finds no configuration of this project."""
-    files = tmp_path / "program.py", tmp_path / "mistakes.py"
-    for file, text in zip(files, (PROGRAM.read_text(), MISTAKES), strict=True):
+    files = tmp_path / "program.py", tmp_path / "mistakes.py", tmp_path / "mistaken.py"
+    texts = PROGRAM.read_text(), MISTAKES, MISTAKEN.read_text()
+    for file, text in zip(files, texts, strict=True):
         file.write_text(text)
     child = subprocess.run(
         [sys.executable, "-m", *COMMANDS[checker], *map(str, files)],
@@ -53,6 +59,9 @@ def test_a_program_passes_and_one_with_mistakes_does_not(checker: str, tmp_path:
     )
     found = set(re.findall(r"(\w+\.py):(\d+)", child.stdout))
     expected = {("mistakes.py", str(line)) for line in (9, 10, 11, 12)}
+    for number, line in enumerate(texts[2].splitlines(), 1):
+        if line.endswith("# mistake"):
+            expected.add(("mistaken.py", str(number)))
     assert found == expected, child.stdout + child.stderr
 
 
@@ -77,3 +86,9 @@ def test_type_checkers_see_all_names() -> None:
 
 def test_the_program_runs() -> None:
     subprocess.run([sys.executable, "-W", "ignore", str(PROGRAM)], check=True, capture_output=True)
+
+
+def test_type_checkers_see_all_options_and_settings() -> None:
+    options = {"min_blocks", *CompileOptions.__dataclass_fields__} - {"target"}
+    assert set(GivenOptions.__annotations__) == options | {each.name for each in SPELLINGS}
+    assert set(GivenSettings.__annotations__) == {each.name for each in fields(Settings)}

@@ -1,0 +1,13 @@
+"""What is refused: a constant of a type by another that is 0."""
+
+import amdjit
+from amdjit import f32
+
+
+@amdjit.kernel
+def kernel(out: f32[:]):
+    out[0] = f32(1) / f32(0)
+
+
+def run():
+    kernel.compile()
