@@ -163,6 +163,10 @@ def _call_object(
         and (made := _make(builder, callee, arguments, node)) is not None
     ):
         return made
+    if callee is breakpoint or getattr(callee, "__name__", None) == "set_trace":
+        raise builder.error(
+            codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=_NO_DEBUGGER
+        )
     if isinstance(callee, SpecialForm):
         return FORMS[callee.form](builder, arguments, node)
     if isinstance(callee, (Intrinsic, DeviceFunction)):
@@ -170,6 +174,12 @@ def _call_object(
     if isinstance(callee, CompileTimeFunction):
         return call_when_compiling(builder, callee, arguments, node)
     return _call_python_object(builder, callee, arguments, node)
+
+
+_NO_DEBUGGER = (
+    "no debugger stops in a kernel: `print(x)` shows values of the work-items, `assert` stops at "
+    "a wrong one, and the Python function itself, called on the host, stops where it should"
+)
 
 
 def _call_python_object(
@@ -265,6 +275,9 @@ def _call_of_numbers(
         return array_creation.CREATIONS[callee](builder, arguments, node)
     if callee in builtins and callee in FUNCTIONS and is_of_array(callee, arguments):
         return call_declared(builder, builtins[callee], arguments, node)
+    whole = rounded(builder, callee, arguments, call_declared, node)
+    if whole is not None:
+        return whole
     if arguments.are_static and (
         callee in _ON_HOST or (callee in builtins and callee not in FUNCTIONS)
     ):
@@ -273,9 +286,6 @@ def _call_of_numbers(
     launched = None if operands is None else launch_arithmetic.of_function(callee, operands)
     if launched is not None:
         return builder.launch_parameters.weak(launched, builder.span(node))
-    whole = rounded(builder, callee, arguments, call_declared, node)
-    if whole is not None:
-        return whole
     arguments = with_own_types(builder, callee, arguments, node)
     if callee in builtins and callee not in FUNCTIONS:
         result = call_declared(builder, builtins[callee], arguments, node)

@@ -25,7 +25,9 @@ from amdjit.frontend.values.kinds import (
     Unlike,
     Value,
     chosen_function,
+    is_chosen_member,
     is_function,
+    of_member,
 )
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.frontend.values.weak_types import wide_type
@@ -198,6 +200,7 @@ def join_types(
 
     name: what has these values, for the error of kind `kind` that is raised if no type holds them.
     """
+    values = _chosen_members(values)
     numbers = [value for value in values if builder.weak_types.number(value) is not None]
     typed = [
         value.type
@@ -227,6 +230,16 @@ def join_types(
             raise _unlike(builder, kind, name, result, describe(value), node)
         result = with_literal
     return result
+
+
+def _chosen_members(values: list[Value]) -> list[Value]:
+    """Return members of one enum as those that are chosen at run time; other values as they are."""
+    members = [of_member(value) for value in values]
+    kinds = {
+        member.structure if is_chosen_member(member) and isinstance(member, TupleValue) else None
+        for member in members
+    }
+    return values if None in kinds or len(kinds) > 1 else members
 
 
 def _unlike(

@@ -31,7 +31,7 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.structures import structure_of
 from amdjit.frontend.values.weak_types import wide_type
-from amdjit.language.complex_types import COMPLEX64, COMPLEX128
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
 from amdjit.late import late
 from amdjit.tree import nodes as tree
 from amdjit.types import SCALARS, Tuple, Type, from_dtype, i64
@@ -165,7 +165,20 @@ def value_of_object(builder: FunctionBuilder, value: object, name: str, node: as
             for part in structure.fields
         )
         return TupleValue(tuple(items), structure)
-    return CompileTime(value)
+    return CompileTime(_of_numba(value))
+
+
+def _of_numba(value: object) -> object:
+    """Return amdjit's type for one of Numba's number types, `numba.float32`; other objects as they
+    are."""
+    if not type(value).__module__.startswith("numba."):
+        return value
+    try:
+        dtype = np.dtype(str(value))
+    except TypeError:
+        return value
+    complex_types = {np.dtype(np.complex64): complex64, np.dtype(np.complex128): complex128}
+    return complex_types.get(dtype) or from_dtype(dtype) or value
 
 
 def _not_readable(builder: FunctionBuilder, name: str, what: str, node: ast.AST) -> CompileError:

@@ -41,6 +41,7 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Unlike,
     Value,
+    of_member,
 )
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.tree import nodes as tree
@@ -177,7 +178,9 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
     keep = keep and current not in builder.weak_types.twins
     is_marked = isinstance(current, Marked)
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
-    if all(isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values):
+    if builder.rules.has_weak_literals and all(
+        isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values
+    ):
         builder.weak_types.variables.setdefault(variable, None)
     note_counter(builder, variable, start, stop, step)
 
@@ -303,6 +306,8 @@ def _carry(
         if isinstance(type, Unlike):
             builder.names[name] = type
             continue
+        if isinstance(binding, CompileTime):
+            binding = of_member(binding)
         is_object = isinstance(binding, CompileTime) and not binding.is_number
         if is_object or isinstance(binding, (FunctionValue, Undefined)):
             before = describe(binding) if isinstance(binding, CompileTime) else "no number"

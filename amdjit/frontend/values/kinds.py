@@ -3,6 +3,7 @@ at run time."""
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
@@ -143,6 +144,24 @@ def static_value(value: Value) -> CompileTime | None:
     return None
 
 
+def of_member(value: Value) -> Value:
+    """Return a member of an enum whose value is a number as what stands for one that is chosen at
+    run time, a tuple of this number; other values as they are."""
+    member = value.value if isinstance(value, CompileTime) else None
+    if not isinstance(member, enum.Enum) or isinstance(member, int):
+        return value
+    if not isinstance(member.value, (bool, int, float)):
+        return value
+    kind = type(member)
+    return TupleValue((CompileTime(member.value),), Structure(kind.__name__, ("value",), kind))
+
+
+def is_chosen_member(value: Value) -> bool:
+    """Whether a value is a member of an enum that is chosen at run time."""
+    python = value.structure.python if isinstance(value, TupleValue) and value.structure else None
+    return python is not None and issubclass(python, enum.Enum)
+
+
 def known_integer(value: object) -> int | None:
     """Return an integer that is known when compiling, None for other values: Python's own, or one
     with a type, such as a NumPy scalar from outside or what is computed from these alone."""
@@ -229,6 +248,8 @@ def _instance(structure: Structure, fields: tuple[object, ...]) -> object:
     python = structure.python
     if python is None:
         return fields
+    if issubclass(python, enum.Enum):
+        return python(fields[0])
     if issubclass(python, tuple):
         return tuple.__new__(python, fields)
     made = object.__new__(python)
