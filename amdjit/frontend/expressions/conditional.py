@@ -167,6 +167,18 @@ def choose(
         return left
     if is_function(left) and is_function(right):
         return _chosen_function(builder, condition, (first, left), (second, right), node)
+    chosen = _of_one_type(builder, condition, ((first, left), (second, right)), node)
+    return _with_outcome(builder, chosen, outcome)
+
+
+def _of_one_type(
+    builder: FunctionBuilder,
+    condition: tree.Expression,
+    sides: tuple[tuple[list[tree.Statement], Value], ...],
+    node: ast.expr,
+) -> Value:
+    """Choose between the values of two sides, each with the statements that make it."""
+    (first, left), (second, right) = sides
     target, is_weak = _common_type(builder, left, right, node)
     with builder.collect() as more:
         left_value = _converted(builder, left, target, node)
@@ -174,18 +186,15 @@ def choose(
     with builder.collect() as more:
         right_value = _converted(builder, right, target, node)
     second += more
-    if not first and not second:
-        result = _conditional(builder, condition, left_value, right_value, node)
-        if is_weak:
-            builder.weak_types.expressions |= {result, left_value, right_value}
-        if isinstance(target, Scalar):
-            builder.choices[result] = left, right
-        if isinstance(target, (Array, Tuple)):
-            return builder.hold(result, "chosen", node)
-        return _with_outcome(builder, result, outcome)
-    made = (first, left, left_value), (second, right, right_value)
-    through = _through_variable(builder, condition, made, is_weak, node)
-    return _with_outcome(builder, through, outcome)
+    if first or second:
+        made = (first, left, left_value), (second, right, right_value)
+        return _through_variable(builder, condition, made, is_weak, node)
+    result = _conditional(builder, condition, left_value, right_value, node)
+    if is_weak:
+        builder.weak_types.expressions |= {result, left_value, right_value}
+    if isinstance(target, Scalar):
+        builder.choices[result] = left, right
+    return builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
 
 
 def _converted(
