@@ -251,12 +251,19 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
 
 
 def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For) -> None:
-    """Convert a constant that the loop's name had before to the name's type; it stays the value if
-    there is no iteration."""
+    """Put a constant that the loop's name had before into a variable of the name's type; it stays
+    the value if there is no iteration."""
     binding = builder.names.get(name)
-    constant = binding.value if isinstance(binding, CompileTime) else None
-    if isinstance(constant, int) and literal_fits(constant, type):
-        bind(builder, name, literal(builder, constant, type, node.target), node.target)
+    constant: tree.Constant | None = None
+    if isinstance(binding, tree.Constant) and binding.type == type:
+        constant = binding
+    number = binding.value if isinstance(binding, CompileTime) else None
+    if isinstance(number, int) and literal_fits(number, type):
+        constant = literal(builder, number, type, node.target)
+    if constant is not None:
+        variable = builder.variable(name, type)
+        builder.emit(tree.Assign(builder.span(node.target), variable, constant))
+        builder.names[name] = variable
 
 
 def _with_stable_types(
