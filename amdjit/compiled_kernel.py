@@ -152,7 +152,10 @@ class CompiledKernel:
     def slow_parts(self) -> tuple[Finding, ...]:
         """The parts of the kernel that are slow by accident."""
         return performance.slow_parts(
-            self.program, self.linked.kernels[self.name].metadata, self.optimized_llvm
+            self.program,
+            self.linked.kernels[self.name].metadata,
+            self.optimized_llvm,
+            self.options.opt_level > 0,
         )
 
     @cached_property

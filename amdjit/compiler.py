@@ -25,7 +25,7 @@ from amdjit.language.compile_time import Compilation
 from amdjit.late import late
 from amdjit.launching.array_facts import type_outside
 from amdjit.lowering import lower
-from amdjit.options import CompileOptions, Environment
+from amdjit.options import COMPILE_TIME_LIMIT, CompileOptions, Environment
 from amdjit.tree.verifier import verify
 from amdjit.types import Array
 
@@ -57,6 +57,7 @@ def compile_kernel(
                 compilation,
                 PYTHON_FUNCTIONS,
                 type_outside,
+                environment.compile_time_limit or COMPILE_TIME_LIMIT,
             )
             verify(typed.program)
             llvm = lower(typed.program, options, _arrays(function, arguments))

@@ -40,6 +40,7 @@ __all__ = [
 # How the emulator computes matrix and dot products of floats: docs/emulator.md.
 MATRIX_ARITHMETICS = ("silicon", "fma")
 
+COMPILE_TIME_LIMIT = 600.0
 _OF_ROCM = (
     "HIP_VISIBLE_DEVICES",
     "ROCR_VISIBLE_DEVICES",
@@ -178,13 +179,14 @@ class Environment:
     debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not
     say. warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off. compile_guard:
     AMDJIT_COMPILE_GUARD, 0 to run LLVM in the program's own process, which its failures then end.
-    compile_time_limit: AMDJIT_COMPILE_TIME_LIMIT, seconds that LLVM may take for a stage of a
-    kernel: 600 unless set. cycle_parameters: AMDJIT_CYCLE_PARAMETERS, a file of parameters for the
-    cycle model, such as `amdjit probe --fit` writes: the table of docs/cycles.md unless set.
-    sanitize: AMDJIT_SANITIZE, checks that the emulator makes in all
-    launches, such as `memory,race`. sanitize_json: AMDJIT_SANITIZE_JSON, a file that each report of
-    these checks is appended to, one object a line. roctx: AMDJIT_ROCTX, 1 to name the range of each
-    launch for ROCm's profilers. rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker
+    compile_time_limit: AMDJIT_COMPILE_TIME_LIMIT, seconds that each stage of a compilation may
+    take, the typing of the kernel and those of LLVM: 600 unless set. cycle_parameters:
+    AMDJIT_CYCLE_PARAMETERS, a file of parameters for the cycle model, such as `amdjit probe --fit`
+    writes: the table of docs/cycles.md unless set. sanitize: AMDJIT_SANITIZE, checks that the
+    emulator makes in all launches, such as `memory,race`. sanitize_json:
+    AMDJIT_SANITIZE_JSON, a file that each report of these checks is appended to, one object a line.
+    roctx: AMDJIT_ROCTX, 1 to name the range of each launch for ROCm's profilers.
+    rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker
     and libraries are used. device_libraries: AMDJIT_DEVICE_LIBS, the
     folder of OCML, `ocml.bc`, for `f64_math="ocml"`: found unless set. search_path: PATH, where
     programs are looked for. no_color: NO_COLOR, set to anything for plain text in the terminal

@@ -128,6 +128,11 @@ class Scalar(Type):
         return self.dtype.type(value, *more)
 
     @property
+    def bitwidth(self) -> int:
+        """The bits, by Numba's name."""
+        return self.bits
+
+    @property
     def is_float(self) -> bool:
         """Whether this is a floating-point type."""
         return self.kind is ScalarKind.FLOAT

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from amdjit.declarations import device_function
+from amdjit.declarations import Form, SpecialForm, device_function
 from amdjit.intrinsics import atomics
 from amdjit.intrinsics.atomics import on_arrays
 from amdjit.intrinsics.lds import address_of
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.types import AddressSpace, Array, Pointer, bf16, f16
+from amdjit.types import AddressSpace, Array, Pointer, bf16, f16, f32, f64, i32, i64
 
 __all__ = [
     "add",
@@ -47,6 +47,9 @@ __all__ = [
 ]
 
 
+_bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
+
+
 @compile_time
 def _is_resource(compilation: Compilation, target: Any) -> bool:
     """Return whether the target is a buffer resource rather than an array."""
@@ -66,6 +69,35 @@ def _is_updated_resource(compilation: Compilation, target: Any) -> bool:
             else "use i32, u32, i64, u64, f32, f64",
         )
     return _is_resource.function(compilation, target)
+
+
+@compile_time
+def _word_of_skipped(compilation: Compilation, array: Array) -> Any:
+    """Return the integer with the bits of an element if the processor's minimum and maximum of it
+    leave out what LLVM's `atomicrmw` does; None if they do not, or if LLVM makes a loop of them.
+
+    Before gfx12 the instructions compare: they leave a NaN in memory alone, and one zero where the
+    other is written (CDNA3 ISA, "Data share instructions", `DS_MAX_RTN_F32`; RDNA3 ISA,
+    `GLOBAL_ATOMIC_MAX_F32`).
+    """
+    major = compilation.target.isa[0]
+    if not isinstance(array, Array) or array.element not in (f32, f64) or major >= 12:
+        return None
+    # gfx9 has them from gfx90a on.
+    has_own = array.element is f32 if major == 11 else compilation.target.isa >= (9, 0, 10)
+    has_own &= major == 11 or array.element is f64
+    if array.address_space is not AddressSpace.LDS and not has_own:
+        return None
+    return i32 if array.element is f32 else i64
+
+
+@device_function
+def _is_skipped(old, value, word, is_maximum):
+    """Whether an instruction that found `old` should have written the value but has not."""
+    if old == value:
+        before, after = _bitcast(old, word), _bitcast(value, word)
+        return before < after if is_maximum else before > after
+    return old != old and value == value
 
 
 @device_function
@@ -140,18 +172,36 @@ def cond_sub(array, index, value, order="relaxed", scope="agent"):
 
 @device_function
 def min(array, index, value, order="relaxed", scope="agent"):
-    """Write the lesser of the element and the value; return the old value."""
+    """Write the lesser of the element and the value, of which -0.0 is less than 0.0 and a NaN
+    counts as missing; return the old value."""
     if _is_updated_resource(array):
         return atomics.on_buffers.update(atomics.on_buffers.min, array, index, value, order, scope)
-    return on_arrays.min(address_of(array, index), value, order, scope)
+    place = address_of(array, index)
+    old = on_arrays.min(place, value, order, scope)
+    word = _word_of_skipped(array)
+    while word is not None and _is_skipped(old, array.dtype(value), word, False):
+        found = on_arrays.cas(place, old, value, order, scope)
+        if _bitcast(found, word) == _bitcast(old, word):
+            break
+        old = on_arrays.min(place, value, order, scope)
+    return old
 
 
 @device_function
 def max(array, index, value, order="relaxed", scope="agent"):
-    """Write the greater of the element and the value; return the old value."""
+    """Write the greater of the element and the value, of which 0.0 is greater than -0.0 and a NaN
+    counts as missing; return the old value."""
     if _is_updated_resource(array):
         return atomics.on_buffers.update(atomics.on_buffers.max, array, index, value, order, scope)
-    return on_arrays.max(address_of(array, index), value, order, scope)
+    place = address_of(array, index)
+    old = on_arrays.max(place, value, order, scope)
+    word = _word_of_skipped(array)
+    while word is not None and _is_skipped(old, array.dtype(value), word, True):
+        found = on_arrays.cas(place, old, value, order, scope)
+        if _bitcast(found, word) == _bitcast(old, word):
+            break
+        old = on_arrays.max(place, value, order, scope)
+    return old
 
 
 @device_function

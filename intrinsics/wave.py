@@ -50,6 +50,7 @@ from amdjit.intrinsics.lanes.words import by_words
 from amdjit.intrinsics.numbers.integers import clz, ctz
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import emit_lane_id, lane_id, wave_id, wavefront_size
+from amdjit.language.compile_time import Compilation, compile_time
 from amdjit.target import TARGETS
 from amdjit.types import Immediate, bf16, boolean, i32, u8, u16, u32, u64
 
@@ -297,8 +298,16 @@ def match_all(value):
     return all(bits == readfirstlane(bits))
 
 
+@compile_time
+def _is_constant(compilation: Compilation, value: Any) -> bool:
+    """Return whether a value is known when compiling: it has no type of its own."""
+    return value is None or isinstance(value, (bool, int, float, complex, str))
+
+
 @device_function
 def _bits(value):
+    if _is_constant(value):
+        return readfirstlane(value)
     if isinstance(value, np.float64):
         return _bitcast(value, u64)
     if isinstance(value, np.float32):

@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 
 def slow_parts(
-    program: tree.Program, metadata: KernelMetadata, optimized_llvm: str
+    program: tree.Program,
+    metadata: KernelMetadata,
+    optimized_llvm: str,
+    is_optimised: bool = True,
 ) -> tuple[Finding, ...]:
-    """Return what to warn about, each kind at most once per line."""
-    found = [*_doubles(program), *_scratch(program, metadata, optimized_llvm)]
+    """Return what to warn about, each kind at most once per line. is_optimised: whether LLVM kept
+    values in registers where it could."""
+    scratch = _scratch(program, metadata, optimized_llvm, is_optimised)
+    found = [*_doubles(program), *scratch]
     block = metadata.required_workgroup_size
     if block is None or block[0] > 1:
         found += strided_accesses(program)
@@ -110,12 +115,13 @@ def _is_implicit(conversion: tree.Convert, consumer: tree.Node) -> bool:
 
 
 def _scratch(
-    program: tree.Program, metadata: KernelMetadata, optimized_llvm: str
+    program: tree.Program, metadata: KernelMetadata, optimized_llvm: str, is_optimised: bool
 ) -> Iterator[Finding]:
-    """Find spilled registers, and local arrays that LLVM could not keep in registers."""
+    """Find spilled registers, which say nothing of code that is not optimised, and local arrays
+    that LLVM could not keep in registers."""
     kernel = program.kernel
     spilled = metadata.vgpr_spills
-    if spilled:
+    if spilled and is_optimised:
         yield Finding(
             "spill",
             kernel.span,

@@ -16,13 +16,13 @@ import llvmlite
 from amdjit.backend.process import CompilerDied, NoProcess, compiler_process
 from amdjit.backend.worker import compile_in_process
 from amdjit.diagnostics.errors import BackendError
+from amdjit.diagnostics.performance import PerformanceWarning
 from amdjit.lowering.intrinsics import DECLARED_OUTSIDE
-from amdjit.options import CompileOptions, Environment
+from amdjit.options import COMPILE_TIME_LIMIT, CompileOptions, Environment
 from amdjit.target import Target
 
 __all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 
-_TIME_LIMIT = 600.0
 _KERNEL = re.compile(r"^define [^@\n]*amdgpu_kernel void @(\"?)([^\"(]+)\1\([^\n]*", re.MULTILINE)
 _MOST_SAID = 2000
 
@@ -73,12 +73,31 @@ def _run(
     request = (stage, llvm_text, target.id, options.wave_size, options.opt_level, *more)
     if chosen.compile_guard:
         try:
-            return compiler_process().run(chosen.compile_time_limit or _TIME_LIMIT, *request)
+            limit = chosen.compile_time_limit or COMPILE_TIME_LIMIT
+            result, said = compiler_process().run_and_listen(limit, *request)
         except NoProcess as error:
             _warn_once(str(error))
         except CompilerDied as died:
             raise _refusal(died, stage, llvm_text, target, options, chosen) from None
+        else:
+            if options.warnings and chosen.warnings:
+                _pass_on(said)
+            return result
     return compile_in_process(*request)
+
+
+_WARNING = re.compile(r"warning: (?:(?P<file>.+?):(?P<line>\d+):\d+: )?(?P<text>.+)")
+
+
+def _pass_on(said: str) -> None:
+    """Issue what LLVM said of the program as Python's warnings, at the lines that it names."""
+    for found in _WARNING.finditer(said):
+        line = int(found["line"] or 0)
+        if line:
+            text = f"LLVM: {found['text']}"
+            warnings.warn_explicit(text, PerformanceWarning, found["file"], line)
+        else:
+            warnings.warn(f"LLVM: {found['text']}", PerformanceWarning, stacklevel=2)
 
 
 @cache

@@ -69,6 +69,7 @@ class CompilerProcess:
         self._errors: BinaryIO | None = None
         self._is_ready = False
         self._why_none = ""
+        self.said = ""  # what LLVM printed during the last request
 
     def start(self) -> None:
         """Start the process without waiting for it; NoProcess if it cannot be started."""
@@ -110,6 +111,13 @@ class CompilerProcess:
     def run(self, time_limit: float, *request: Any) -> Any:
         """Return what `worker.compile_in_process` returns for the request.
 
+        What LLVM has to say of a program that it compiles is dropped: see `run_and_listen`.
+        """
+        return self.run_and_listen(time_limit, *request)[0]
+
+    def run_and_listen(self, time_limit: float, *request: Any) -> tuple[Any, str]:
+        """Return what `worker.compile_in_process` returns for the request, and what LLVM printed.
+
         BackendError if that raises one; CompilerDied if the process ended, or took more than
         `time_limit` seconds; NoProcess if it does not start.
         """
@@ -124,8 +132,9 @@ class CompilerProcess:
                 if isinstance(error, NoProcess):
                     self._why_none = str(error)
                 raise
+            said = self.said
         if kind == DONE:
-            return value
+            return value, said
         raise BackendError(value) if kind == REFUSED else InternalError(value)
 
     def _exchange(self, time_limit: float, request: tuple[Any, ...]) -> tuple[str, Any]:
@@ -160,8 +169,7 @@ class CompilerProcess:
                 else _ending(process.wait())
             )
             raise CompilerDied(how, said)
-        if said:
-            sys.stderr.write(said)
+        self.said = said
         return answer
 
     def _await_ready(self, answers: IO[bytes], expired: threading.Event) -> None:

@@ -31,8 +31,10 @@ NO_SOURCE = ErrorKind(
     UnsupportedSyntaxError,
     "the source of `{function}` cannot be read from {file}",
     "",
-    "kernels are compiled from their source text: put the function in a file (or a notebook cell) "
-    "and import it again",
+    "kernels are compiled from their source text: put the function in a file or a notebook cell, "
+    "or let Python know the text under a name of its own: "
+    "`linecache.cache[name] = (len(text), None, text.splitlines(True), name)` before "
+    "`exec(compile(text, name, 'exec'))`",
 )
 UNSUPPORTED_PARAMETER = ErrorKind(
     "AJ0105",
@@ -81,7 +83,8 @@ STATIC_LOOP_LENGTH = ErrorKind(
     "{iterations} iterations are too many to unroll when compiling",
     "{iterations} iterations",
     "use `range(...)`, or nest a short `static_range(...)` in a `range(...)`; at most {limit} "
-    "iterations are unrolled",
+    "iterations of one loop are unrolled, and {total} of all loops of a function with those of the "
+    "functions that it calls",
 )
 TOO_DEEP = ErrorKind(
     "AJ0113",
@@ -96,6 +99,14 @@ CHANGED_SOURCE = ErrorKind(
     "line {line} of {file} is not the text that Python compiled `{function}` from",
     "",
     "{remedy}",
+)
+TOO_SLOW = ErrorKind(
+    "AJ0115",
+    UnsupportedSyntaxError,
+    "typing the kernel took more than {limit} s",
+    "typed at that moment",
+    "unroll less, and put repeated code into functions with `inline=False`; the limit is "
+    "AMDJIT_COMPILE_TIME_LIMIT",
 )
 
 OPERAND_TYPES = ErrorKind(

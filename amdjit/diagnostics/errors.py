@@ -22,15 +22,18 @@ class AmdjitError(Exception):
 
 
 _MOST_SHOWN = 20
+_MOST_ERRORS = 200
 
 
 class CompileError(AmdjitError):
     """The kernel cannot be compiled as written. `diagnostics` says where and what to write instead.
 
-    It has all errors in the order of the source; the text shows the first 20.
+    It has the first 200 errors in the order of the source; the text shows the first 20.
     """
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
+        # Functions that call others twice would double their errors at each level.
+        diagnostics = diagnostics[:_MOST_ERRORS]
         super().__init__(*diagnostics)
         self.diagnostics = diagnostics
 

@@ -9,11 +9,10 @@ function's code.
 
 from __future__ import annotations
 
+import inspect
 import io
 import linecache
 import os
-import re
-import sys
 import time
 import types
 import weakref
@@ -23,6 +22,7 @@ from pathlib import Path
 from tokenize import detect_encoding
 from typing import Any
 
+from amdjit.diagnostics.texts_in_memory import command_lines, texts_in_memory
 from amdjit.forking import Lock
 
 __all__ = ["Candidate", "SourceFile", "adopt", "remember", "texts_of"]
@@ -62,10 +62,12 @@ class Candidate:
     """A text that a function may have been compiled from.
 
     is_early: whether the file is known not to have changed since Python compiled the function.
+    is_guess: whether it is a string of the program, which need not have to do with the function.
     """
 
     text: SourceFile
     is_early: bool
+    is_guess: bool = False
 
 
 class _SourceFiles:
@@ -77,6 +79,9 @@ class _SourceFiles:
         self._remembered: weakref.WeakKeyDictionary[
             types.FunctionType, tuple[types.CodeType, Candidate]
         ] = weakref.WeakKeyDictionary()
+        self._guesses: weakref.WeakKeyDictionary[types.FunctionType, list[Candidate]] = (
+            weakref.WeakKeyDictionary()
+        )
 
     def remember(self, function: types.FunctionType) -> None:
         code = function.__code__
@@ -87,6 +92,8 @@ class _SourceFiles:
             # What stands in a module is decorated while that is run, right after it was read.
             is_early = "<locals>" not in function.__qualname__ or _is_early(text, function)
             self._remembered[function] = code, Candidate(text, is_early)
+        elif function not in self._guesses:
+            self._guesses[function] = _guesses(function)
         for name in code.co_names:
             helper = function.__globals__.get(name)
             if type(helper) is types.FunctionType and not _is_own(helper):
@@ -100,6 +107,8 @@ class _SourceFiles:
         if text is not None:
             is_early = _is_compiled_text(text, helper) is not False
             self._remembered[helper] = helper.__code__, Candidate(text, is_early)
+        elif helper not in self._guesses:
+            self._guesses[helper] = _guesses(helper)
 
     def adopt(self, function: types.FunctionType, text: SourceFile, is_early: bool) -> None:
         self._remembered[function] = function.__code__, Candidate(text, is_early)
@@ -113,14 +122,15 @@ class _SourceFiles:
         if now is not None and now not in texts:
             texts.append(now)
         found = [own] if own is not None and remembered is code else []
-        return found + [Candidate(text, _is_early(text, function)) for text in texts]
+        found += [Candidate(text, _is_early(text, function)) for text in texts]
+        return found or [*self._guesses.get(function, ()), *_guesses(function)]
 
     def _now(self, file: str, scope: dict[str, Any]) -> SourceFile | None:
         """Return the present text of a file, read again only if the file has changed."""
         try:
             status = Path(file).stat()
         except (OSError, ValueError):  # a cell, a file in an archive, a file that was removed
-            lines = tuple(linecache.getlines(file, scope)) or _command_lines(file, scope)
+            lines = tuple(linecache.getlines(file, scope)) or command_lines(file, scope)
             return SourceFile(file, lines, None) if lines else None
         stamp = status.st_mtime_ns, status.st_size, status.st_ino
         with self._lock:
@@ -140,28 +150,16 @@ class _SourceFiles:
             return versions[-1]
 
 
-# Python's options that take the next argument as their value, and those that may stand before the
-# `c` of `-c` in one argument.
-_VALUED = {"-W", "-X", "--check-hash-based-pycs"}
-_COMMAND = re.compile(r"-[bBdEiIOPqsSuvx]*c(.*)", re.DOTALL)
-
-
-def _command_lines(file: str, scope: dict[str, Any]) -> tuple[str, ...]:
-    """Return the text of `python -c text` for its own functions, which linecache knows only from
-    Python 3.13 on; nothing for other files."""
-    if file != "<string>" or scope.get("__name__") != "__main__":
-        return ()
-    arguments = iter(sys.orig_argv[1:])
-    for argument in arguments:
-        command = _COMMAND.fullmatch(argument)
-        if command is not None:
-            text = command[1] or next(arguments, "")
-            return tuple(text.splitlines(keepends=True))
-        if argument in _VALUED:
-            next(arguments, None)
-        elif not argument.startswith("-"):
-            break
-    return ()
+def _guesses(function: types.FunctionType) -> list[Candidate]:
+    file = function.__code__.co_filename
+    texts = texts_in_memory(function)
+    guesses = [Candidate(SourceFile(file, lines, None), False, True) for lines in texts]
+    try:
+        # From Python 3.13 on it finds what was typed at the prompt.
+        known, _ = inspect.findsource(function)
+    except (OSError, TypeError, SyntaxError):
+        return guesses
+    return [Candidate(SourceFile(file, tuple(known), None), True), *guesses]
 
 
 def _is_early(text: SourceFile, function: types.FunctionType) -> bool:

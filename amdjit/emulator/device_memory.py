@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -78,6 +79,12 @@ class EmulatedMemory:
     def pool_source(self) -> EmulatedPool:
         """Return a source that keeps nothing: so each use of freed memory is noticed."""
         return EmulatedPool(self)
+
+    def memory_info(self) -> tuple[int, int]:
+        """Return what AMDJIT_EMULATOR_MEMORY leaves and sets, else the host's memory."""
+        host = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        total = host if self._memory.limit is None else self._memory.limit
+        return max(total - self._memory.used, 0), total
 
     def gpu_of(self, address: int) -> int | None:
         """Return None: the emulator is no GPU."""

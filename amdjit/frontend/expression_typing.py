@@ -26,7 +26,13 @@ from amdjit.frontend.expressions.records import Getter, record_attribute
 from amdjit.frontend.expressions.subscripts import subscript
 from amdjit.frontend.expressions.views import slice_value
 from amdjit.frontend.iteration.comprehensions import comprehension
-from amdjit.frontend.names.scope import bind, read_name, value_of_object, value_outside
+from amdjit.frontend.names.scope import (
+    bind,
+    checked_size,
+    read_name,
+    value_of_object,
+    value_outside,
+)
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.frontend.values.structures import is_own_value
 from amdjit.tree import nodes as tree
@@ -64,7 +70,7 @@ def tuple_display(builder: FunctionBuilder, node: ast.Tuple) -> Value:
             items += value.items
         else:
             raise builder.error(codes.NOT_INDEXABLE, element, type=describe(value))
-    return TupleValue(tuple(items))
+    return checked_size(builder, TupleValue(tuple(items)), node)
 
 
 def binary_operation(builder: FunctionBuilder, node: ast.BinOp) -> Value:

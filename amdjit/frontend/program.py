@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+import time
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,8 +12,9 @@ from typing import Any
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes, in_source_order, raise_all
+from amdjit.diagnostics.errors import InternalError
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.builder import FunctionBuilder, OutOfTimeError
 from amdjit.frontend.building.freeze import freeze
 from amdjit.frontend.divergent_locks import divergent_locks
 from amdjit.frontend.names.annotations import annotated_type, is_const, written_annotation
@@ -55,21 +58,29 @@ def type_kernel(
     compilation: Compilation,
     builtins: Mapping[Any, Intrinsic | DeviceFunction],
     type_of: Callable[[object], Type | None] = no_type,
+    time_limit: float = math.inf,
 ) -> TypedKernel:
     """Type a kernel for its arguments: one type each, or a compile-time value for a `Const`
     parameter.
 
     type_of: returns the type of an object outside of the kernel that is an array of a device, and
-    None for other objects.
+    None for other objects. time_limit: seconds that this may take.
 
     A variable that began as a literal may meet a wider type after it was typed. The whole program
     is then typed again with a wider variable.
     """
     source = read_source(function)
     widened: frozenset[Origin] = frozenset()
+    deadline = time.monotonic() + time_limit
     while True:
-        session = TypingSession(compilation, builtins, type_of, weak_types=WeakTypes(widened))
-        typed = _type_once(source, session, function, arguments)
+        weak_types = WeakTypes(widened)
+        session = TypingSession(
+            compilation, builtins, type_of, weak_types=weak_types, deadline=deadline
+        )
+        try:
+            typed = _type_once(source, session, function, arguments)
+        except OutOfTimeError as late:
+            raise codes.error(codes.TOO_SLOW, late.span, limit=f"{time_limit:g}") from None
         if session.requests <= widened:
             return typed
         widened |= session.requests
@@ -87,6 +98,8 @@ def _type_once(
     session.active.append(function)
     type_body(builder)
     raise_all(in_source_order(builder.failures))
+    if builder.refused:
+        raise InternalError(f"{source.node.name}: a statement was refused without an error")
     body = freeze(builder.statements)
     session.requests.update(builder.launch_parameters.requests)
     passed_on = with_launch_parameters(

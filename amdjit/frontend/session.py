@@ -7,6 +7,7 @@ types share it.
 from __future__ import annotations
 
 import ast
+import math
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -45,6 +46,7 @@ from amdjit.frontend.names.parameters import (
     run_time_parts,
     typed_like_others,
 )
+from amdjit.frontend.names.scope import count_rounds
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
 from amdjit.frontend.statement_typing import STATEMENTS
 from amdjit.frontend.statements.returns import (
@@ -102,6 +104,7 @@ class TypingSession:
     findings: dict[tuple[str, str, int], Finding] = field(default_factory=dict)
     # Of functions that return local arrays, in a recursion: how many become parts of a caller.
     copies: dict[tree.Function, int] = field(default_factory=dict)
+    deadline: float = math.inf
     level: int = 0  # how many calls of a recursion are active around the function being typed
 
     def note_library(self, file: Path) -> None:
@@ -246,8 +249,10 @@ class TypingSession:
 
         The errors of a function whose result they do not hide are noted, and typing goes on.
         """
-        found = self.instances.get(key)
-        if found is None or (isinstance(found, Instance) and not found.is_shared):
+        known = self.instances.get(key)
+        found = None if isinstance(known, Instance) and not known.is_shared else known
+        is_new = found is None
+        if found is None:
             try:
                 found = self.instances[key] = make()
             except RefusedError as failure:
@@ -259,6 +264,8 @@ class TypingSession:
             if found.result is None or is_library(key[0]):
                 raise error
             builder.refuse(error)
+        elif is_new or (found.function is not None and found.function.inline):
+            count_rounds(builder, node, found.rounds + (not is_library(key[0])))
         return found
 
     def explore(
@@ -397,7 +404,7 @@ class TypingSession:
         is_declared = node.returns is not None and builder.rules.has_annotations
         static = None if is_declared else static_result(builder)
         if static is not None:
-            return Instance(None, static)
+            return Instance(None, static, rounds=builder.rounds)
         result, origins = finish_returns(builder)
         name = f"{node.name}.{len(self.functions)}" if self.functions else node.name
         body = freeze(builder.statements)
@@ -423,6 +430,7 @@ class TypingSession:
             uses=tuple(use for use, _ in launched),
             is_shared=not has_own_lds_arrays(typed),
             is_endless=recursion.is_endless(builder),
+            rounds=builder.rounds,
         )
 
 

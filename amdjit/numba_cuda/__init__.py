@@ -14,16 +14,23 @@ from amdjit.intrinsics.cache_hints import *  # noqa: F403
 from amdjit.numba_cuda import args as args
 from amdjit.numba_cuda import bf16 as bf16
 from amdjit.numba_cuda import cg as cg
+from amdjit.numba_cuda import cudadrv as cudadrv
+from amdjit.numba_cuda import libdevice as libdevice
 from amdjit.numba_cuda import random as random
 from amdjit.numba_cuda import types as types
+from amdjit.numba_cuda.absent import AbsentError as AbsentError
+from amdjit.numba_cuda.absent import stand_in
 from amdjit.numba_cuda.args import In as In
 from amdjit.numba_cuda.args import InOut as InOut
 from amdjit.numba_cuda.args import Out as Out
 from amdjit.numba_cuda.arrays import *  # noqa: F403
+from amdjit.numba_cuda.cudadrv import devicearray as devicearray
+from amdjit.numba_cuda.cudadrv import driver as driver
+from amdjit.numba_cuda.cudadrv.error import CudaSupportError as CudaSupportError
+from amdjit.numba_cuda.cudadrv.error import KernelRuntimeError as KernelRuntimeError
 from amdjit.numba_cuda.device_facts import *  # noqa: F403
 from amdjit.numba_cuda.functions import atomic as atomic
 from amdjit.numba_cuda.functions import fp16 as fp16
-from amdjit.numba_cuda.functions import libdevice as libdevice
 from amdjit.numba_cuda.functions import vectors as vectors
 from amdjit.numba_cuda.functions.arithmetic import *  # noqa: F403
 from amdjit.numba_cuda.functions.lanes import *  # noqa: F403
@@ -44,7 +51,7 @@ from amdjit.numba_cuda.vectorised import vectorize as vectorize
 if not TYPE_CHECKING:  # which would take every name for one of the module's
 
     def __getattr__(name: str) -> Any:
-        found = vectors.constructor(name)
+        found = vectors.constructor(name) or stand_in(name)
         if found is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return found

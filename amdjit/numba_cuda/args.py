@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from amdjit.launching.launchers import ForAll, Launcher
-from amdjit.numba_cuda.arrays import device_array, is_cuda_array, to_device
+from amdjit.numba_cuda.arrays import (
+    as_cuda_array,
+    device_array,
+    is_cuda_array,
+    is_marked,
+    to_device,
+)
 
 __all__ = ["ArgHint", "HintedForAll", "HintedLauncher", "In", "InOut", "Out", "wrap_arg"]
 
@@ -82,7 +88,11 @@ def with_hints(
     stream = 0 if stream is None else stream
     launch(
         *(
-            each.to_device(finish, stream) if isinstance(each, ArgHint) else each
+            each.to_device(finish, stream)
+            if isinstance(each, ArgHint)
+            else as_cuda_array(each)
+            if is_marked(each)
+            else each
             for each in arguments
         )
     )
@@ -91,7 +101,7 @@ def with_hints(
 
 
 def _has_hints(arguments: Sequence[Any]) -> bool:
-    return any(isinstance(each, ArgHint) for each in arguments)
+    return any(isinstance(each, ArgHint) or is_marked(each) for each in arguments)
 
 
 # Quick launches know no hints, so that such calls come here.

@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import numpy as np
 
 from amdjit.arrays import creation
 from amdjit.arrays.device_array import DeviceArray
+from amdjit.numba_cuda.absent import refused
 from amdjit.numba_cuda.streams import stream_of
 from amdjit.runtime import arrays as runtime_arrays
+from amdjit.runtime.dlpack import CPU
 from amdjit.runtime.elements import element_type, extents_of
+from amdjit.runtime.foreign_arrays import Borrowed
 from amdjit.runtime.strides import contiguous_strides
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class EmulatorMark:
+    """Stands as the mask of an array's CUDA array interface where its memory is the emulator's.
+
+    array: whose memory it is.
+    """
+
+    array: Any
+
+    def __repr__(self) -> str:
+        return f"<memory of {self.array.device.name}, which no GPU reads>"
 
 
 class DeviceNDArray(DeviceArray):
@@ -38,6 +57,60 @@ class DeviceNDArray(DeviceArray):
             self.assign(ary, stream_of(stream))
         else:
             self.copy_from_host(np.asarray(ary, self.dtype), stream_of(stream))
+
+    @property
+    def gpu_data(self) -> DeviceNDArray:
+        """What holds the memory: the array."""
+        return self
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_void_p:
+        """The address."""
+        return ctypes.c_void_p(self.address)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The CUDA array interface, version 3.
+
+        Memory of the emulator is the host's, which no library may take for a GPU's: there `mask` is
+        an `EmulatorMark`, and consumers of the interface have to refuse a mask that they cannot
+        read.
+        """
+        if self.device.dlpack_device[0] != CPU:
+            return super().__cuda_array_interface__
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address if self.size else 0, self.is_read_only),
+            "strides": None if self.is_contiguous else self.strides,
+            "stream": None,
+            "mask": EmulatorMark(self),
+            "version": 3,
+        }
+
+    def get_ipc_handle(self) -> NoReturn:
+        """Raise AbsentError: memory is not shared between processes."""
+        refused("get_ipc_handle")
+
+    def squeeze(self, axis: Any = None, stream: Any = 0) -> Any:
+        """Return a view without the axes of one element, or without those of `axis`; ValueError if
+        one of these has more."""
+        chosen = range(self.ndim) if axis is None else np.atleast_1d(axis) % max(self.ndim, 1)
+        dropped = {int(a) for a in chosen if axis is not None or self.shape[a] == 1}
+        if any(self.shape[a] != 1 for a in dropped):
+            raise ValueError("an axis to leave out has more than one element")
+        kept = [a for a in range(self.ndim) if a not in dropped]
+        return self._view(
+            0, tuple(self.shape[a] for a in kept), tuple(self.strides[a] for a in kept)
+        )
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+        """Iterate over the first axis: numbers on the host, views of the other axes, records."""
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        if self.ndim == 1 and self.dtype.names is None:
+            return iter(self.copy_to_host())
+        return (self[i] for i in range(self.shape[0]))
 
     def is_c_contiguous(self) -> bool:
         """Whether the elements lie one after another in C order."""
@@ -184,6 +257,8 @@ def device_array(
 ) -> Any:
     """Return a new array of arbitrary contents, in C or Fortran order."""
     extents, kind = extents_of(shape), _dtype(dtype)
+    if strides is not None:
+        return _with_strides(extents, np.dtype(kind), tuple(np.atleast_1d(strides)))
     if order == "F":
         return numba_array(creation.empty(extents[::-1], kind)).T
     return numba_array(creation.empty(extents, kind))
@@ -193,15 +268,37 @@ def _dtype(dtype: Any) -> Any:
     return getattr(dtype, "dtype", dtype) if not isinstance(dtype, type) else dtype
 
 
+def _with_strides(shape: Any, dtype: np.dtype[Any], strides: tuple[int, ...]) -> Any:
+    """Return an array with strides: a view of one whose axes lie in the order of these, the last
+    the closest."""
+    order = sorted(range(len(shape)), key=lambda axis: -strides[axis])
+    whole = device_array(tuple(shape[axis] for axis in order), dtype)
+    made = whole.transpose(tuple(np.argsort(order))) if order else whole
+    if any(n > 1 and a != b for n, a, b in zip(shape, made.strides, strides, strict=True)):
+        raise ValueError(f"strides={strides}: elements of {shape} lie without gaps and overlap")
+    return made
+
+
+def like_strides(ary: Any) -> tuple[int, ...] | None:
+    """Return the strides of a new array like one: its axes in the same order, without gaps. None
+    for C and Fortran order, as Numba's `_contiguous_strides_like_array`."""
+    if ary.ndim <= 1 or ary.flags["C_CONTIGUOUS"] or ary.flags["F_CONTIGUOUS"]:
+        return None
+    strides, step = [0] * ary.ndim, np.dtype(ary.dtype).itemsize
+    for axis in sorted(range(ary.ndim), key=lambda axis: ary.strides[axis]):
+        strides[axis] = step
+        step *= ary.shape[axis]
+    return tuple(strides)
+
+
 def device_array_like(ary: Any, stream: Any = 0) -> Any:
-    """Return a new array of the same shape, type and order."""
-    is_f = ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"]
-    return device_array(ary.shape, ary.dtype, order="F" if is_f else "C")
+    """Return a new array of the same shape, type and order of the axes."""
+    return device_array(ary.shape, ary.dtype, like_strides(ary), order=_order_of(ary))
 
 
 def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:
     """Return a NumPy array in pinned memory."""
-    return _ordered(creation.pinned_empty, shape, dtype, order)
+    return _ordered(creation.pinned_empty, shape, dtype, order, strides)
 
 
 def mapped_array(
@@ -215,7 +312,11 @@ def mapped_array(
 ) -> Any:
     """Return a NumPy array in memory that the device reads and writes, too."""
     return _ordered(
-        lambda extents, kind: creation.pinned_empty(extents, kind, mapped=True), shape, dtype, order
+        lambda extents, kind: creation.pinned_empty(extents, kind, mapped=True),
+        shape,
+        dtype,
+        order,
+        strides,
     )
 
 
@@ -228,22 +329,25 @@ def managed_array(
     attach_global: bool = True,
 ) -> Any:
     """Return a NumPy array in managed memory."""
-    return _ordered(creation.managed_empty, shape, dtype, order)
+    return _ordered(creation.managed_empty, shape, dtype, order, strides)
 
 
-def _ordered(make: Any, shape: Any, dtype: Any, order: str) -> Any:
+def _ordered(make: Any, shape: Any, dtype: Any, order: str, strides: Any = None) -> Any:
     extents, kind = extents_of(shape), element_type(_dtype(dtype))
-    return make(extents[::-1], kind).T if order == "F" else make(extents, kind)
+    if strides is None:
+        return make(extents[::-1], kind).T if order == "F" else make(extents, kind)
+    axes = sorted(range(len(extents)), key=lambda axis: -strides[axis])
+    return make(tuple(extents[axis] for axis in axes), kind).transpose(np.argsort(axes))
 
 
 def pinned_array_like(ary: Any) -> Any:
     """Return pinned memory of the same shape, type and order."""
-    return pinned_array(ary.shape, ary.dtype, order=_order_of(ary))
+    return pinned_array(ary.shape, ary.dtype, like_strides(ary), order=_order_of(ary))
 
 
 def mapped_array_like(ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False) -> Any:
     """Return mapped memory of the same shape, type and order."""
-    return mapped_array(ary.shape, ary.dtype, order=_order_of(ary))
+    return mapped_array(ary.shape, ary.dtype, like_strides(ary), order=_order_of(ary))
 
 
 def _order_of(ary: Any) -> str:
@@ -256,6 +360,18 @@ def pinned(*arrays: Any) -> Any:
     yield
 
 
+@contextlib.contextmanager
+def mapped(*arrays: Any, stream: Any = 0) -> Iterator[Any]:
+    """Give the device NumPy arrays for the time of a block: arrays with their contents, which are
+    copied back at its end."""
+    made = [to_device(each, stream) for each in arrays]
+    try:
+        yield made[0] if len(made) == 1 else made
+    finally:
+        for host, there in zip(arrays, made, strict=True):
+            there.copy_to_host(host, stream)
+
+
 def is_cuda_array(obj: Any) -> bool:
     """Whether an object offers device memory."""
     return isinstance(obj, runtime_arrays.DeviceArray) or hasattr(obj, "__cuda_array_interface__")
@@ -263,7 +379,42 @@ def is_cuda_array(obj: Any) -> bool:
 
 def as_cuda_array(obj: Any, sync: bool = True) -> Any:
     """Return an array over another library's memory."""
+    interface = getattr(obj, "__cuda_array_interface__", None)
+    if interface is None and not isinstance(obj, runtime_arrays.DeviceArray):
+        raise TypeError("*obj* doesn't implement the cuda array interface.")
+    if is_marked(obj):
+        return from_cuda_array_interface(interface, obj, sync)
     return numba_array(creation.asarray(obj))
+
+
+def is_marked(obj: Any) -> bool:
+    """Whether an object is not an array itself, and describes memory of the emulator."""
+    if isinstance(obj, (runtime_arrays.DeviceArray, np.ndarray, np.generic, int, float, tuple)):
+        return False
+    interface = getattr(obj, "__cuda_array_interface__", None)
+    return isinstance(interface, dict) and isinstance(interface.get("mask"), EmulatorMark)
+
+
+def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -> Any:
+    """Return an array over memory that a CUDA array interface describes; NotImplementedError for
+    one with a mask. owner: whose memory it is."""
+    mark = desc.get("mask")
+    if mark is not None and not isinstance(mark, EmulatorMark):
+        raise NotImplementedError("Masked arrays are not supported")
+    if mark is None:
+        return numba_array(creation.asarray(_Described(desc, owner)))
+    dtype, shape = np.dtype(desc["typestr"]), tuple(desc["shape"])
+    strides = desc.get("strides") or contiguous_strides(shape, dtype.itemsize)
+    holder = Borrowed((mark.array, owner), bool(desc["data"][1]))
+    address = desc["data"][0] or mark.array.address
+    return DeviceNDArray(mark.array.device, address, shape, dtype, tuple(strides), holder)
+
+
+class _Described:
+    """An object with a CUDA array interface, over an owner's memory."""
+
+    def __init__(self, interface: Any, owner: Any) -> None:
+        self.__cuda_array_interface__, self._owner = interface, owner
 
 
 is_cuda_ndarray = is_cuda_array

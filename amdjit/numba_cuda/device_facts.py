@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from uuid import NAMESPACE_URL, uuid5
 
 from amdjit.devices import current_device, devices, synchronize
 from amdjit.runtime.device import Device
 
 __all__ = [
     "CudaDevice",
+    "MemoryInfo",
     "close",
     "cuda_error",
     "current_context",
@@ -21,6 +24,7 @@ __all__ = [
     "is_available",
     "is_bfloat16_supported",
     "is_float16_supported",
+    "is_fp8_supported",
     "is_supported_version",
     "list_devices",
     "profile_start",
@@ -28,6 +32,7 @@ __all__ = [
     "profiling",
     "require_context",
     "reset",
+    "runtime",
     "select_device",
     "synchronize",
 ]
@@ -44,20 +49,91 @@ class Deallocations:
         """Do nothing: no memory waits to be freed."""
 
 
+class MemoryInfo(NamedTuple):
+    """Bytes of a device's memory."""
+
+    free: int
+    total: int
+
+
+# The last work-item of a grid has a number of 32 bits (`hsa_kernel_dispatch_packet_t.grid_size_x`).
+_MOST_ITEMS = 2**32 - 1
+# Attributes of CUDA's that are the same on all AMD GPUs, in amdjit's hands.
+_SAME_ON_ALL = MappingProxyType(
+    {
+        **dict.fromkeys(
+            (
+                "CAN_MAP_HOST_MEMORY", "CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM",
+                "CONCURRENT_KERNELS", "GLOBAL_L1_CACHE_SUPPORTED", "GPU_OVERLAP",
+                "LOCAL_L1_CACHE_SUPPORTED", "MEMORY_POOLS_SUPPORTED",
+                "STREAM_PRIORITIES_SUPPORTED", "UNIFIED_ADDRESSING", "COOPERATIVE_LAUNCH",
+            ),
+            1,
+        ),
+        **dict.fromkeys(
+            (
+                "COMPUTE_MODE", "COOPERATIVE_MULTI_DEVICE_LAUNCH", "KERNEL_EXEC_TIMEOUT",
+                "MULTI_GPU_BOARD", "MULTI_GPU_BOARD_GROUP_ID", "TCC_DRIVER",
+            ),
+            0,
+        ),
+        "MAX_PITCH": 2**31 - 1,
+    }
+)  # fmt: skip
+
+
 class CudaDevice:
     """A device with Numba's names for its facts. It is also its own context."""
 
-    WARP_SIZE = 32
-    supports_float16 = supports_bfloat16 = True
+    supports_float16 = supports_bfloat16 = supports_fp8 = True
     deallocations = Deallocations()
 
     def __init__(self, device: Device, number: int) -> None:
         self._device, self.id = device, number
         target = device.target
         most = target.max_workgroup_size
+        self.WARP_SIZE = target.wave_size
+        self.MULTIPROCESSOR_COUNT = device.multiprocessor_count
+        self.COMPUTE_CAPABILITY_MAJOR, self.COMPUTE_CAPABILITY_MINOR = self.compute_capability
         self.MAX_THREADS_PER_BLOCK = most
         self.MAX_BLOCK_DIM_X = self.MAX_BLOCK_DIM_Y = self.MAX_BLOCK_DIM_Z = most
+        self.MAX_GRID_DIM_X = _MOST_ITEMS // most
+        self.MAX_GRID_DIM_Y = self.MAX_GRID_DIM_Z = 2**16 - 1
         self.MAX_SHARED_MEMORY_PER_BLOCK = target.lds_per_workgroup
+        self.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = target.lds_per_workgroup
+        self.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = target.lds_per_workgroup_processor
+        simds = target.simds_per_workgroup_processor
+        self.MAX_THREADS_PER_MULTIPROCESSOR = target.max_waves * simds * target.wave_size
+        # Registers are counted as CUDA does, one of a lane: those of the file, for all its lanes.
+        lanes = 64 if target.wave_size == 64 else 32
+        self.MAX_REGISTERS_PER_BLOCK = target.vgpr_file * lanes * simds
+        self.MAX_REGISTERS_PER_MULTIPROCESSOR = self.MAX_REGISTERS_PER_BLOCK
+
+    def __getattr__(self, name: str) -> int:
+        if name in _SAME_ON_ALL:
+            return _SAME_ON_ALL[name]
+        raise AttributeError(
+            f"a device has no {name!r} here: the attributes of AMD GPUs are in the table of "
+            "docs/numba_cuda.md, and amdjit.devices and `amdjit doctor` tell more"
+        )
+
+    @property
+    def uuid(self) -> str:
+        """A name that tells devices apart, in the form of CUDA's."""
+        return f"GPU-{uuid5(NAMESPACE_URL, f'amdjit:{self._device.description}:{self.id}')}"
+
+    @property
+    def memory_manager(self) -> CudaDevice:
+        """What tells the device's memory: the context itself."""
+        return self
+
+    def get_memory_info(self) -> MemoryInfo:
+        """Return the bytes of memory that are free, and all of them."""
+        return MemoryInfo(*self._device.memory_info())
+
+    def get_primary_context(self) -> CudaDevice:
+        """Return the context of the device."""
+        return self
 
     @property
     def name(self) -> bytes:
@@ -187,6 +263,26 @@ def is_float16_supported() -> bool:
 def is_bfloat16_supported() -> bool:
     """Whether kernels compute in bf16: always."""
     return True
+
+
+def is_fp8_supported() -> bool:
+    """Whether kernels convert from and to fp8: always."""
+    return True
+
+
+class Runtime:
+    """`cuda.runtime`: the runtime library, of which amdjit needs none."""
+
+    def get_version(self) -> tuple[int, int]:
+        """Return (0, 0): there is no CUDA."""
+        return 0, 0
+
+    def is_supported_version(self) -> bool:
+        """Whether this version of the runtime is known: always."""
+        return True
+
+
+runtime = Runtime()
 
 
 def is_supported_version() -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numbers
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 from amdjit.api import Kernel, Launcher
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import LaunchError
+from amdjit.language.call_signatures import CallSignature
 from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
 from amdjit.launching import explicit_signatures
 from amdjit.launching.launchers import ForAll
+from amdjit.numba_cuda.absent import refused
 from amdjit.numba_cuda.args import HintedForAll, HintedLauncher, with_hints
 from amdjit.numba_cuda.signatures import type_of
 from amdjit.numba_cuda.streams import stream_of
@@ -26,6 +28,14 @@ __all__ = [
     "declare_device",
     "jit",
 ]
+
+
+class CompileStats(NamedTuple):
+    """What was compiled, by signature. cache_path: None, since amdjit finds its own cache."""
+
+    cache_path: str | None
+    cache_hits: Any
+    cache_misses: Any
 
 
 class ConfigurationTypeError(LaunchError, TypeError):
@@ -107,6 +117,33 @@ class Dispatcher(Kernel):
             f"launch configuration was not specified; write {self.__name__}[griddim, blockdim](...)"
         )
 
+    @property
+    def stats(self) -> CompileStats:
+        """How many specialisations were compiled in this process."""
+        return CompileStats(None, {}, dict.fromkeys(self.signatures, 1))
+
+    @property
+    def definition(self) -> Any:
+        """The first specialisation; None before there is one."""
+        return next(iter(self.overloads.values()), None)
+
+    @property
+    def call_count(self) -> int:
+        """How many specialisations there are."""
+        return len(self.overloads)
+
+    def recompile(self) -> None:
+        """Forget the specialisations, so that later launches compile again."""
+        self.__init__(self.function, self._options.given, self._signatures)  # type: ignore[misc]
+
+    def inspect_sass_cfg(self, signature: Any = None) -> NoReturn:
+        """Raise AbsentError: there is no SASS on an AMD GPU."""
+        refused("inspect_sass_cfg")
+
+    def inspect_lto_ptx(self, signature: Any = None) -> NoReturn:
+        """Raise AbsentError: there is no PTX on an AMD GPU."""
+        refused("inspect_lto_ptx")
+
     def forall(  # type: ignore[override]
         self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
     ) -> Any:
@@ -117,6 +154,14 @@ class Dispatcher(Kernel):
             return self.configure(-(-ntasks // tpb), tpb, stream, sharedmem)
         stream = stream_of(stream)
         return self._extended(super().forall(ntasks, stream, sharedmem), stream)
+
+    def compile(self, *arguments: Any, target: Any = None, **options: Any) -> Any:
+        """Compile for types, or for a signature: a tuple of types, `void(float32[:])`, or text."""
+        if len(arguments) == 1 and isinstance(arguments[0], (str, tuple, CallSignature)):
+            arguments = explicit_signatures.parameter_types(
+                self.__name__, _signatures(arguments[0])
+            )
+        return super().compile(*arguments, target=target, **options)
 
     def specialize(self, *arguments: Any) -> Kernel:
         """Return a kernel for arguments of these types, or of the types of these values."""
@@ -169,6 +214,24 @@ class DeviceDispatcher(DeviceFunction):
         """The Python function."""
         return self.function
 
+    def inspect_llvm(self, signature: Any = None) -> NoReturn:
+        """Raise DeviceFunctionError: a device function is compiled as a part of kernels."""
+        self._no_code_of_its_own("inspect_llvm")
+
+    def inspect_asm(self, signature: Any = None) -> NoReturn:
+        """Raise DeviceFunctionError, as `inspect_llvm`."""
+        self._no_code_of_its_own("inspect_asm")
+
+    def compile_device(self, args: Any, return_type: Any = None) -> NoReturn:
+        """Raise DeviceFunctionError, as `inspect_llvm`."""
+        self._no_code_of_its_own("compile_device")
+
+    def _no_code_of_its_own(self, what: str) -> NoReturn:
+        raise DeviceFunctionError(
+            f"{self.__name__}.{what}: a device function is compiled with each kernel that calls "
+            "it; look at that kernel's, `kernel.inspect_asm(types)`"
+        )
+
     def __getitem__(self, launch: Any) -> Any:
         """Raise RuntimeError: kernels are launched."""
         raise DeviceFunctionError(
@@ -217,7 +280,7 @@ def _made(
         return DeviceDispatcher(made.function, made.inline, made.signatures)
     # Cooperative launches are known by what the kernel calls.
     options = {name: value for name, value in options.items() if name != "cooperative"}
-    if options.get("debug"):
+    if options.get("debug") and not options.get("fastmath"):
         options = {"division_check": True, **options}
     kernel = Dispatcher(function, {"typing": "numba", "wraparound": True, **options}, signatures)
     kernel.extensions.extend(extensions)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from amdjit import frontend
-from amdjit.arrays import creation
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.language.element_dtypes import dtype_of_element
 from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
 from amdjit.launching.array_facts import distinct_type
 from amdjit.launching.kernel_options import UnknownOptionError
+from amdjit.numba_cuda.arrays import as_cuda_array
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.types import Array, Layout, Record, Type, boolean, f64, from_dtype, i64
 
@@ -68,7 +68,7 @@ def on_device(value: Any) -> Any:
     """Return an argument with another library's device array as one of amdjit's."""
     if isinstance(value, DeviceArray) or not hasattr(value, "__cuda_array_interface__"):
         return value
-    return creation.asarray(value)
+    return as_cuda_array(value)
 
 
 _OWN: dict[Any, Type] = {bool: boolean, int: i64, float: f64, complex: COMPLEX128}
@@ -98,10 +98,13 @@ def chosen(
     given: Sequence[np.dtype[Any]],
     casts: bool = False,
 ) -> int:
-    """Return the number of the first signature that the types convert to safely, as NumPy's
-    ufuncs choose their loops; TypeError if there is none. casts: take one that is alone anyway."""
-    for number, types in enumerate(signatures):
-        dtypes = [dtype_of_type(each) for each in types[: len(given)]]
+    """Return the number of the signature of exactly these types, else of the first that they
+    convert to safely, as NumPy's ufuncs choose their loops; TypeError if there is none. casts: take
+    one that is alone anyway."""
+    known = [[dtype_of_type(each) for each in types[: len(given)]] for types in signatures]
+    if list(given) in known:
+        return known.index(list(given))
+    for number, dtypes in enumerate(known):
         if all(np.can_cast(a, b, "safe") for a, b in zip(given, dtypes, strict=True)):
             return number
     if casts and len(signatures) == 1:

@@ -46,6 +46,11 @@ class Event(_Event):
         return self.elapsed_milliseconds(evtend)
 
 
+def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
+    """Return the milliseconds from one event to another."""
+    return float(evtstart.elapsed_time(evtend))
+
+
 def stream() -> Stream:
     """Return a new stream."""
     return Stream()

@@ -27,9 +27,12 @@ __all__ = [
     "Array",
     "BaseTuple",
     "Boolean",
+    "CPointer",
     "Complex",
     "Float",
     "Integer",
+    "NPDatetime",
+    "NPTimedelta",
     "Number",
     "Record",
     "Tuple",
@@ -215,6 +218,46 @@ def _in_registers(given: Any) -> Any:
     if not isinstance(found, own.Type):
         raise TypeError(f"a tuple has no items of {given!r}")
     return found
+
+
+class NPDatetime(metaclass=TypeClass):
+    """NumPy's dates: `NPDatetime("D")` counts days."""
+
+    _name = "datetime64"
+
+    def __new__(cls, unit: str) -> Any:
+        """Return the type; TypeError for a unit that NumPy lacks."""
+        return from_dtype(np.dtype(f"{cls._name}[{unit}]"))
+
+    @classmethod
+    def holds(cls, given: Any) -> bool:
+        found = _one(given)
+        return isinstance(found, own.Record) and np.dtype(found.title or "i1").kind == "M"
+
+
+class NPTimedelta(metaclass=TypeClass):
+    """NumPy's durations: `NPTimedelta("s")` counts seconds."""
+
+    def __new__(cls, unit: str) -> Any:
+        """Return the type; TypeError for a unit that NumPy lacks."""
+        return from_dtype(np.dtype(f"timedelta64[{unit}]"))
+
+    @staticmethod
+    def holds(given: Any) -> bool:
+        found = _one(given)
+        return isinstance(found, own.Record) and np.dtype(found.title or "i1").kind == "m"
+
+
+class CPointer(metaclass=TypeClass):
+    """Types of addresses: `CPointer(float32)`."""
+
+    def __new__(cls, dtype: Any) -> Any:
+        """Return the type of the address of an element in global memory."""
+        return own.Pointer(_one(dtype), own.AddressSpace.GLOBAL)
+
+    @staticmethod
+    def holds(given: Any) -> bool:
+        return isinstance(given, own.Pointer)
 
 
 class Record(metaclass=TypeClass):

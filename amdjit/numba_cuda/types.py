@@ -6,7 +6,10 @@ converts. The classes of types, such as `Array` and `Integer`, are those of `typ
 
 from __future__ import annotations
 
+from typing import Any
+
 from amdjit.language.named_types import complex64, complex128
+from amdjit.numba_cuda.absent import stand_in
 from amdjit.numba_cuda.type_classes import *  # noqa: F403
 from amdjit.types import (
     VOID,
@@ -44,6 +47,15 @@ i1, i2, i4, u1, u2, u4 = i8, i16, i32, u8, u16, u32
 b1 = boolean
 f2, f4, f8 = f16, f32, f64
 c8, c16 = complex64, complex128
+
+
+def __getattr__(name: str) -> Any:
+    """Return what stands for a type that has no meaning here."""
+    found = stand_in(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
+
 
 __all__ = [
     "b1",

@@ -85,6 +85,10 @@ class MemoryDevice(Protocol):
         """Return the index of the GPU whose memory has an address; None if no GPU's has."""
         ...
 
+    def memory_info(self) -> tuple[int, int]:
+        """Return the bytes that are free, and all that there are."""
+        ...
+
     def allocate_on_host(self, nbytes: int, kind: HostKind) -> tuple[int, int | None]:
         """Allocate host memory that this device can use as its kind says.
 

@@ -108,7 +108,7 @@ class _FunctionChecker:
         self._loop_body(node.body)
         endless = isinstance(node.condition, tree.Constant) and bool(node.condition.value)
         ends = self._block(node.otherwise) and not endless
-        return ends or _has_break(node.body)
+        return ends or _leaves(node.body, tree.Break)
 
     def _for_range(self, node: tree.ForRange) -> bool:
         check(is_integer(node.variable.type), node, f"a range of {node.variable.type}")
@@ -116,13 +116,15 @@ class _FunctionChecker:
             same(node, node.variable.type, self._expressions.type_of(bound))
         if isinstance(node.step, tree.Constant):
             check(node.step.value != 0, node, "a range with step 0")
-        self._loop_body(node.body)
-        return self._block(node.otherwise) or _has_break(node.body)
+        goes_on = self._loop_body(node.body) or _leaves(node.body, tree.Continue)
+        ends = self._block(node.otherwise) and (goes_on or not _has_rounds(node))
+        return ends or _leaves(node.body, tree.Break)
 
-    def _loop_body(self, body: Sequence[tree.Statement]) -> None:
+    def _loop_body(self, body: Sequence[tree.Statement]) -> bool:
         self._loops += 1
-        self._block(body)
+        falls_through = self._block(body)
         self._loops -= 1
+        return falls_through
 
     def _leave_loop(self, node: tree.Break | tree.Continue) -> bool:
         check(self._loops > 0, node, "outside any loop")
@@ -167,15 +169,23 @@ class _FunctionChecker:
     )
 
 
-def _has_break(statements: Sequence[tree.Statement]) -> bool:
-    """Whether a break among the statements leaves the loop whose body they are."""
+def _has_rounds(node: tree.ForRange) -> bool:
+    """Whether the loop certainly has an iteration."""
+    bounds = (node.start, node.stop, node.step)
+    known = [bound.value for bound in bounds if isinstance(bound, tree.Constant)]
+    return len(known) == len(bounds) and bool(range(*map(int, known)))
+
+
+def _leaves(statements: Sequence[tree.Statement], how: type[tree.Statement]) -> bool:
+    """Whether a break or a continue among the statements belongs to the loop whose body they
+    are."""
     for statement in statements:
-        if isinstance(statement, tree.Break):
+        if isinstance(statement, how):
             return True
         if isinstance(statement, tree.If) and (
-            _has_break(statement.then) or _has_break(statement.otherwise)
+            _leaves(statement.then, how) or _leaves(statement.otherwise, how)
         ):
             return True
-        if isinstance(statement, (tree.While, tree.ForRange)) and _has_break(statement.otherwise):
+        if isinstance(statement, (tree.While, tree.ForRange)) and _leaves(statement.otherwise, how):
             return True
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import linecache
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import amdjit
 from amdjit import types as t
 from amdjit.frontend import type_kernel
+from amdjit.frontend.values.numba_typing import NUMBA
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
 from amdjit.options import CompileOptions, OptionError, named_target
@@ -34,9 +36,8 @@ def rows() -> dict[str, list[tuple[str, str, str]]]:
 
 
 ROWS = rows()
-# What amdjit refuses: the absolute value of a boolean. What it answers as for other integers:
-# Numba computes `boolean ** int32` in f32.
-KNOWN = {("abs", "boolean", ""): ".", ("**", "boolean", "i32"): "i64"}
+# What amdjit answers as for other integers: Numba computes `boolean ** int32` in f32.
+KNOWN = {("**", "boolean", "i32"): "i64"}
 
 
 def written(operator: str) -> str:
@@ -59,7 +60,7 @@ def type_of(expression: str, *operands: str) -> str:
     """Return the type of an expression of variables a and b, `.` where it is refused."""
     names = ", ".join("ab"[: len(operands)])
     function = function_of(f"def k({names}, out):\n    x = {expression}\n    out[0] = x\n")
-    function.__globals__["math"] = math
+    function.__globals__.update(math=math, np=np)
     kinds = (*(getattr(t, name) for name in operands), t.f64[:].resolved())
     options = CompileOptions(named_target("gfx1201"), typing="numba")
     try:
@@ -82,6 +83,43 @@ def test_operators_have_numbas_types(operator: str) -> None:
         if found != expected:
             wrong[left, right] = (found, expected)
     assert not wrong
+
+
+CUDA_TABLE = Path(__file__).with_name("numba_cuda_result_types.tsv")
+# Booleans that amdjit takes for numbers, and Numba refuses.
+TAKEN = {("float(x)", "boolean"), ("min(x,1)", "boolean"), ("max(x,1.5)", "boolean")}
+
+
+def cuda_rows() -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    with CUDA_TABLE.open() as lines:
+        for row in csv.DictReader((each for each in lines if each[0] != "#"), delimiter="\t"):
+            found.setdefault(row["expression"], []).append((row["operand"], row["result"]))
+    return found
+
+
+CUDA_ROWS = cuda_rows()
+
+
+@pytest.mark.parametrize("expression", CUDA_ROWS)
+def test_functions_have_the_types_of_numba_cuda(expression: str) -> None:
+    wrong = {}
+    for operand, result in CUDA_ROWS[expression]:
+        found = type_of(re.sub(r"\bx\b", "a", expression), operand)
+        if found != result and (expression, operand) not in TAKEN:
+            wrong[operand] = (found, result)
+    assert not wrong
+
+
+def test_ranges_choose_among_numbas_three_types() -> None:
+    chosen = {
+        ("i8",): "i32", ("i32",): "i32", ("i64",): "i64", ("u8",): "u64", ("u32",): "u64",
+        ("u64",): "u64", ("i8", "u8"): "i32", ("i32", "u32"): "i64", ("i64", "u64"): "i64",
+        ("i32", "u64"): "i32", ("u64", "u64", "i64"): "u64", ("boolean",): "i32", ("f32",): "i32",
+    }  # fmt: skip
+    for bounds, result in chosen.items():
+        kinds = [getattr(t, name) for name in bounds]
+        assert str(NUMBA.range_type(kinds)) == result, bounds
 
 
 DTYPES = {name: getattr(t, name).dtype for name in ("i8", "i32", "i64", "u8", "u32", "u64", "f32")}
@@ -196,13 +234,13 @@ def test_only_these_rules_exist() -> None:
      ("math.sqrt(a)", "i32", "f64"), ("math.sqrt(a)", "f32", "f32"), ("int(a)", "f32", "i64"),
      ("int(a)", "u64", "u64"), ("int(a)", "i8", "i8"), ("int(a)", "boolean", "i64"),
      ("float(a)", "f32", "f32"), ("float(a)", "i32", "f64"), ("round(a)", "f32", "i64"),
-     ("math.floor(a)", "f32", "i64"), ("math.ceil(a)", "f64", "i64"), ("abs(a)", "i32", "i32"),
+     ("math.floor(a)", "f32", "f32"), ("math.ceil(a)", "f64", "f64"), ("abs(a)", "i32", "i32"),
      ("a if a > 1 else 2", "i32", "i64")],
 )  # fmt: skip
 def test_expressions_with_literals_have_numbas_types(
     expression: str, operand: str, result: str
 ) -> None:
-    """The results are those of Numba 0.68.1."""
+    """The results are those of Numba 0.68.1, and of numba-cuda for rounding."""
     assert type_of(expression, operand) == result
 
 

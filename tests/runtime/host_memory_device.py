@@ -157,6 +157,9 @@ class HostMemoryDevice:
     def stream_number(self, stream: Any) -> int:
         return 0
 
+    def memory_info(self) -> tuple[int, int]:
+        return 2**30, 2**30
+
     def gpu_of(self, address: int) -> int | None:
         return self.dlpack_device[1] if self.dlpack_device[0] == 10 else None
 

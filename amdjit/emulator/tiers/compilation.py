@@ -104,7 +104,7 @@ class HostKernel:
     instructions that have no translation, by pc.
     """
 
-    code: LinkedCode | None
+    code: tuple[LinkedCode, ...]  # referred to, so that it stays in memory
     address: int
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
@@ -249,7 +249,7 @@ class KernelCompiler:
         code = self._host.compiler.link([image], imports, [WAVE_SYMBOL])
         facts = _facts(function)
         kernel = HostKernel(
-            code,
+            (code,),
             code.addresses[WAVE_SYMBOL],
             *facts,
             refused=self._refusals(wanted.kernel),
@@ -318,8 +318,7 @@ class KernelCompiler:
         return ThreadedProgram(code, calls, (), *sites, longest, gives_way, asks, *size)
 
     def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel:
-        self._host.operations.make(program.operations)
-        addresses = self._host.operations.addresses(program.calls)
+        addresses, operations = self._host.operations.made(program.calls, program.operations)
         code = np.frombuffer(bytearray(program.code), np.uint8)
         fields = code.view(np.uint64)
         for symbol, places in program.calls.items():
@@ -329,7 +328,7 @@ class KernelCompiler:
         running = Running(limit, program.instructions > _LARGE)
         facts = _facts(program)
         refused = self._refusals(wanted.kernel)
-        return self._keep(wanted, HostKernel(None, address, *facts, code, running, refused))
+        return self._keep(wanted, HostKernel(operations, address, *facts, code, running, refused))
 
     def _stored(self, kernel: Kernel, program: ThreadedProgram) -> bytes:
         refused = list(self._refusals(kernel).items())

@@ -1,10 +1,16 @@
-"""The operations of threaded programs as host code: shared by all kernels, kept in the cache on
-disk in packs."""
+"""The operations of threaded programs as host code: shared by all kernels, stored in the cache on
+disk in packs.
+
+Many belong to one kernel: an operation with a literal in it. So code stays as long as a kernel uses
+it, and for a while after that.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import weakref
+from collections import deque
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from amdjit.disk_cache import DiskCache
@@ -17,6 +23,8 @@ if TYPE_CHECKING:
 
 # A later process finds this many packs: reading their list takes time, too.
 _LISTED = 64
+# The packs that stay although no kernel uses them. Each takes two pages and some of LLVM's memory.
+_RECENT = 64
 
 
 class OperationLibrary:
@@ -28,32 +36,41 @@ class OperationLibrary:
         self._natives = natives
         self._list_key = cache.key("packs of operations", compiler.identity)
         self._listed: dict[str, str] | None = None
-        self._addresses: dict[str, int] = {}
-        self._code: list[LinkedCode] = []
+        self._code: weakref.WeakValueDictionary[str, LinkedCode] = weakref.WeakValueDictionary()
+        self._recent: deque[LinkedCode] = deque(maxlen=_RECENT)
         self._lock = Lock()
 
     @property
     def is_empty(self) -> bool:
         """Whether no process that shares this cache has made an operation yet."""
         with self._lock:
-            return not self._addresses and not self._list()
-
-    def addresses(self, symbols: Iterable[str]) -> dict[str, int]:
-        """Return the addresses of operations that have been made."""
-        with self._lock:
-            return {symbol: self._addresses[symbol] for symbol in symbols}
+            return not self._recent and not self._list()
 
     def missing(self, symbols: Iterable[str]) -> frozenset[str]:
         """Return the operations that have to be made. Loads those that the cache has."""
         with self._lock:
-            wanted = frozenset(symbols) - self._addresses.keys()
+            wanted = frozenset(symbol for symbol in symbols if symbol not in self._code)
             if wanted:
                 listed = self._list()
                 for key in sorted({listed[symbol] for symbol in wanted if symbol in listed}):
                     self._load(key)
-            return wanted - self._addresses.keys()
+            return frozenset(symbol for symbol in wanted if symbol not in self._code)
 
-    def make(self, operations: Sequence[Operation]) -> None:
+    def made(
+        self, symbols: Collection[str], operations: Sequence[Operation]
+    ) -> tuple[dict[str, int], tuple[LinkedCode, ...]]:
+        """Return the addresses of operations, and their code, which the caller keeps alive.
+        operations: those that may have to be compiled."""
+        with self._lock:
+            # Kernels in other threads may let go of code at any time, but not of what is new.
+            held = {symbol: self._code.get(symbol) for symbol in symbols}
+            self._make(operations)
+            self.missing(symbols)
+            code = {symbol: held[symbol] or self._code[symbol] for symbol in symbols}
+            addresses = {symbol: each.addresses[symbol] for symbol, each in code.items()}
+            return addresses, tuple(dict.fromkeys(code.values()))
+
+    def _make(self, operations: Sequence[Operation]) -> None:
         """Compile those of these operations that are missing."""
         with self._lock:
             missing = self.missing(operation.symbol for operation in operations)
@@ -77,9 +94,9 @@ class OperationLibrary:
     def _link(self, symbols: Sequence[str], needed: Sequence[str], image: bytes) -> None:
         imports = {**self._natives.addresses(needed), **self._natives.run_time()}
         code = self._compiler.link([image], imports, symbols)
-        self._code.append(code)
-        for symbol, address in code.addresses.items():
-            self._addresses.setdefault(symbol, address)
+        self._recent.append(code)
+        for symbol in code.addresses:
+            self._code.setdefault(symbol, code)
 
     # The cache: a list of packs, and the packs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -57,6 +58,14 @@ class EndlessCallError(Exception):
         self.fault = fault
 
 
+class OutOfTimeError(Exception):
+    """The front end has no time left; span: what was being typed."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__(span)
+        self.span = span
+
+
 Made = TypeVar("Made")
 ExpressionHandler = Callable[["FunctionBuilder", Any], Value]
 StatementHandler = Callable[["FunctionBuilder", Any], None]
@@ -74,6 +83,7 @@ class Mark:
     failures: int
     abandoned: bool
     requests: int
+    rounds: int
 
 
 @dataclass
@@ -91,6 +101,8 @@ class FunctionBuilder:
     that no variable holds. returns_wide: whether results without a width have 64 bits, for calls
     that meet such. choices: both sides of `a if c else b`, before they got one type. open_ways:
     the branches that end a side of another one, with the ends of their paths, which meet there.
+    outcomes: of conditions that assign names with `:=`, the bindings where the condition is false
+    and where it is true, of names that have none where both ways meet.
     """
 
     source: FunctionSource
@@ -109,12 +121,16 @@ class FunctionBuilder:
     reaches_limit: bool = False
     numbers: dict[str, int] = field(default_factory=dict)
     reports: int = 0  # as in tree.Function
+    rounds: int = 0  # iterations that were typed one by one, in the functions that it inlines too
     given: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
     choices: dict[tree.Expression, tuple[Value, Value]] = field(default_factory=dict)
     open_ways: dict[ast.stmt, list[Exit] | None] = field(default_factory=dict)
     counters: set[tree.Variable] = field(default_factory=set)
     unassigned: dict[str, Scalar | None] = field(default_factory=dict)
     unmarkable: set[str] = field(default_factory=set)
+    outcomes: dict[tree.Expression, tuple[Mapping[str, Binding], Mapping[str, Binding]]] = field(
+        default_factory=dict
+    )
     failures: list[Diagnostic] = field(default_factory=list)
     refused: int = 0
     abandoned: bool = False
@@ -280,7 +296,13 @@ class FunctionBuilder:
                 continue
             self._run_statement(node)
 
+    def check_time(self, node: ast.AST) -> None:
+        """Raise OutOfTimeError if the compilation's time is over."""
+        if time.monotonic() > self.session.deadline:
+            raise OutOfTimeError(self.span(node))
+
     def _run_statement(self, node: ast.stmt) -> None:
+        self.check_time(node)
         names, loops, refused = self.names, len(self.loops), self.refused
         handler = self.statement_handlers.get(type(node))
         try:
@@ -313,7 +335,7 @@ class FunctionBuilder:
     def refuse(self, failure: CompileError) -> None:
         """Record the errors of a refused statement."""
         self.refused += 1
-        self.failures += failure.diagnostics
+        self.failures = list(CompileError(*self.failures, *failure.diagnostics).diagnostics)
 
     def poison(self, names: Iterable[str]) -> None:
         """Make every read of these names fail without an error of its own."""
@@ -335,6 +357,7 @@ class FunctionBuilder:
             len(self.failures),
             self.abandoned,
             len(self.launch_parameters.requests),
+            self.rounds,
         )
 
     def rewind(self, mark: Mark) -> None:
@@ -349,6 +372,7 @@ class FunctionBuilder:
         del self.failures[mark.failures + 1 :]
         del self.launch_parameters.requests[mark.requests :]
         self.terminated, self.abandoned = False, mark.abandoned
+        self.rounds = mark.rounds
 
     @contextlib.contextmanager
     def block(self) -> Iterator[list[tree.Statement]]:

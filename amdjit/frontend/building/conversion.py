@@ -15,7 +15,13 @@ from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.remedies import conversion_remedy
 from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, known_integer
+from amdjit.frontend.values.kinds import (
+    CompileTime,
+    TupleValue,
+    Value,
+    known_integer,
+    of_member,
+)
 from amdjit.frontend.values.promotion import literal_fits, widens_exactly
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
@@ -34,6 +40,8 @@ def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST
         if builder.rules.has_weak_literals or not math.isfinite(value):
             raise no_conversion(builder, CompileTime(value), scalar, node)
         value = int(value)
+    if not builder.rules.has_weak_literals:
+        value = _as_stored(value, scalar)
     if not literal_fits(value, scalar):
         raise builder.error(
             codes.LITERAL_RANGE,
@@ -43,6 +51,17 @@ def literal(builder: FunctionBuilder, value: object, target: Type, node: ast.AST
             remedy=_range_remedy(scalar),
         )
     return tree.Constant(builder.span(node), target, _as_type(value, scalar))
+
+
+def _as_stored(value: bool | int | float, scalar: Scalar) -> bool | int | float:
+    """Return a literal as it becomes a type under Numba's rules, as any other number: an integer
+    drops the bits that do not fit, a float beyond the type is infinite."""
+    if scalar.is_integer and isinstance(value, int):
+        low = value % (1 << scalar.bits)
+        return low - (1 << scalar.bits) if scalar.is_signed and low > scalar.maximum else low
+    if scalar.is_float and not scalar.storage_only and not literal_fits(value, scalar):
+        return math.copysign(math.inf, value)
+    return value
 
 
 def _range_remedy(scalar: Scalar) -> str:
@@ -131,6 +150,8 @@ def convert(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST)
         return tree.Constant(builder.span(node), target, 0)
     if isinstance(value, CompileTime) and isinstance(target, (Scalar, Vector)):
         return literal(builder, value.value, target, node)
+    if isinstance(target, Tuple):
+        value = of_member(value)
     if isinstance(value, tree.Expression) and isinstance(value.type, Tuple):
         if value.type == target:
             return value

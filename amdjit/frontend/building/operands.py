@@ -21,8 +21,7 @@ def pair(
     builder: FunctionBuilder, left: Value, right: Value, operator: str, node: ast.AST
 ) -> tuple[tree.Expression, tree.Expression]:
     """Convert two operands to the type that they have in common."""
-    target = beside_unsigned(builder, left, right, operator)
-    target = target or _pair_type(builder, left, right, operator)
+    target = _pair_type(builder, left, right, operator)
     if target is None:
         raise builder.error(
             codes.OPERAND_TYPES,
@@ -56,7 +55,8 @@ def convert_weakly(
         return value
     converted = convert(builder, value, target, node)
     weak_types = builder.weak_types
-    if converted is not value and (isinstance(value, CompileTime) or weak_types.is_weak(value)):
+    is_weak = isinstance(value, CompileTime) and builder.rules.has_weak_literals
+    if converted is not value and (is_weak or weak_types.is_weak(value)):
         weak_types.expressions.add(converted)
         number = weak_types.number(value)
         if number is not None and isinstance(converted, tree.Read):
@@ -96,6 +96,9 @@ def sample_of(builder: FunctionBuilder, value: Value) -> bool | int | float | co
 def _pair_type(builder: FunctionBuilder, left: Value, right: Value, operator: str) -> Type | None:
     if not builder.rules.has_weak_literals:
         return strong_pair(builder, left, right, operator)
+    unsigned = beside_unsigned(builder, left, right, operator)
+    if unsigned is not None:
+        return unsigned
     samples = sample_of(builder, left), sample_of(builder, right)
     both_typed = samples[0] is samples[1] is None or None not in samples
     if both_typed and isinstance(left, tree.Expression) and isinstance(right, tree.Expression):

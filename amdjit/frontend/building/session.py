@@ -27,6 +27,7 @@ class Session(Protocol):
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     reports: ReportSites
     weak_types: WeakTypes
+    deadline: float  # of `time.monotonic`
     findings: dict[tuple[str, str, int], Finding]  # warnings, at most one of each name per line
 
     def note_library(self, file: Path) -> None:

@@ -42,12 +42,14 @@ from amdjit.frontend.calls.weak_results import as_wide_as_needed, without_width
 from amdjit.frontend.calls.wide_access import access_call
 from amdjit.frontend.calls.wide_rounding import rounded, rounded_without_width
 from amdjit.frontend.expressions import complexes
+from amdjit.frontend.expressions.conditional import choose
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.source.reading import is_library
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import (
+    Choice,
     CompileTime,
     FunctionValue,
     Method,
@@ -85,20 +87,12 @@ def call(builder: FunctionBuilder, node: ast.Call) -> Value:
         (callee,), arguments = builder.after((callee,), lambda _: _arguments(builder, node), node)
     except CompileError as failure:
         raise with_errors_of(builder, callee, node, failure) from None
-    if isinstance(callee, Method):
-        return _call_method(builder, callee, arguments, node)
-    if isinstance(callee, FunctionValue):
-        return call_function(builder, callee, arguments, node)
     if (
         isinstance(callee, TupleValue)
         and (function := special_method(callee, "__call__")) is not None
     ):
-        return _call_method(builder, Method(callee, "__call__", function), arguments, node)
-    if not isinstance(callee, CompileTime):
-        raise builder.error(
-            codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_value_remedy(callee, node)
-        )
-    return _value_of_call(builder, _call_object(builder, callee.value, arguments, node), node)
+        callee = Method(callee, "__call__", function)
+    return _call_value(builder, callee, arguments, node)
 
 
 def _value_remedy(callee: Value, node: ast.Call) -> str:
@@ -120,22 +114,38 @@ def _is_indexable(value: Value) -> bool:
 def call_function(
     builder: FunctionBuilder, callee: FunctionValue, arguments: Arguments, node: ast.Call
 ) -> Value:
-    """Call a function that was made in the kernel."""
+    """Call a function that was made in the kernel, or one of two."""
+    if callee.function is Choice:
+        condition, first, second = callee.items
+        return choose(
+            builder,
+            condition,
+            lambda: _call_value(builder, first, arguments, node),
+            lambda: _call_value(builder, second, arguments, node),
+            node,
+        )
     if callee.function is functools.partial:
         inner, arguments = partial_call(callee, arguments)
-        if isinstance(inner, FunctionValue):
-            return call_function(builder, inner, arguments, node)
-        if not isinstance(inner, CompileTime):
-            raise builder.error(
-                codes.NOT_CALLABLE, node.func, what=describe(inner), remedy=CALLABLE
-            )
-        result = _call_object(builder, inner.value, arguments, node)
-    else:
-        current = refreshed(builder, callee)
-        result = builder.session.call_local(
-            builder, current, arguments.positional, arguments.keywords, node
-        )
+        return _call_value(builder, inner, arguments, node)
+    current = refreshed(builder, callee)
+    result = builder.session.call_local(
+        builder, current, arguments.positional, arguments.keywords, node
+    )
     return _value_of_call(builder, result, node)
+
+
+def _call_value(
+    builder: FunctionBuilder, callee: Value, arguments: Arguments, node: ast.Call
+) -> Value:
+    if isinstance(callee, Method):
+        return _call_method(builder, callee, arguments, node)
+    if isinstance(callee, FunctionValue):
+        return call_function(builder, callee, arguments, node)
+    if not isinstance(callee, CompileTime):
+        raise builder.error(
+            codes.NOT_CALLABLE, node.func, what=describe(callee), remedy=_value_remedy(callee, node)
+        )
+    return _value_of_call(builder, _call_object(builder, callee.value, arguments, node), node)
 
 
 def _value_of_call(builder: FunctionBuilder, result: Value, node: ast.Call) -> Value:
@@ -153,6 +163,10 @@ def _call_object(
         and (made := _make(builder, callee, arguments, node)) is not None
     ):
         return made
+    if callee is breakpoint or getattr(callee, "__name__", None) == "set_trace":
+        raise builder.error(
+            codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=_NO_DEBUGGER
+        )
     if isinstance(callee, SpecialForm):
         return FORMS[callee.form](builder, arguments, node)
     if isinstance(callee, (Intrinsic, DeviceFunction)):
@@ -160,6 +174,12 @@ def _call_object(
     if isinstance(callee, CompileTimeFunction):
         return call_when_compiling(builder, callee, arguments, node)
     return _call_python_object(builder, callee, arguments, node)
+
+
+_NO_DEBUGGER = (
+    "no debugger stops in a kernel: `print(x)` shows values of the work-items, `assert` stops at "
+    "a wrong one, and the Python function itself, called on the host, stops where it should"
+)
 
 
 def _call_python_object(
@@ -255,6 +275,9 @@ def _call_of_numbers(
         return array_creation.CREATIONS[callee](builder, arguments, node)
     if callee in builtins and callee in FUNCTIONS and is_of_array(callee, arguments):
         return call_declared(builder, builtins[callee], arguments, node)
+    whole = rounded(builder, callee, arguments, call_declared, node)
+    if whole is not None:
+        return whole
     if arguments.are_static and (
         callee in _ON_HOST or (callee in builtins and callee not in FUNCTIONS)
     ):
@@ -263,9 +286,6 @@ def _call_of_numbers(
     launched = None if operands is None else launch_arithmetic.of_function(callee, operands)
     if launched is not None:
         return builder.launch_parameters.weak(launched, builder.span(node))
-    whole = rounded(builder, callee, arguments, call_declared, node)
-    if whole is not None:
-        return whole
     arguments = with_own_types(builder, callee, arguments, node)
     if callee in builtins and callee not in FUNCTIONS:
         result = call_declared(builder, builtins[callee], arguments, node)

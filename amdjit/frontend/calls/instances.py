@@ -19,7 +19,8 @@ class Instance:
     uses: the launch's numbers, and arrays from outside, that it takes after its parameters.
     is_shared: whether all calls with the same arguments use it; a function with LDS arrays is typed
     once for each call, since each call has its own arrays. is_endless: whether a call always goes
-    beyond the innermost level of a recursion.
+    beyond the innermost level of a recursion. rounds: how many iterations were typed one by one in
+    it, and in what it inlines.
     """
 
     function: tree.Function | None
@@ -27,3 +28,4 @@ class Instance:
     uses: tuple[LaunchUse | OutsideArray, ...] = ()
     is_shared: bool = True
     is_endless: bool = False
+    rounds: int = 0

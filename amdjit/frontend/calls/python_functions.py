@@ -14,7 +14,7 @@ from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import is_complex, truth
+from amdjit.frontend.building.conversion import convert, is_complex, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import convert_weakly, launch_operands, pair
 from amdjit.frontend.building.remedies import WHOLE_ARRAY
@@ -34,7 +34,7 @@ from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import Array, Scalar, Vector, boolean
+from amdjit.types import Array, Scalar, Vector, boolean, i8
 
 
 def _complex(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
@@ -50,10 +50,14 @@ def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) ->
         return own
     if is_complex(value):
         return complexes.magnitude(builder, value, node)
+    if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+        return CompileTime(abs(value.value))
     number = builder.weak_types.number(value)
     launched = None if number is None else launch_arithmetic.unary(UnaryOperator.ABSOLUTE, number)
     if launched is not None:
         return builder.launch_parameters.weak(launched, builder.span(node))
+    if isinstance(value, tree.Expression) and value.type is boolean and _is_numbas(builder):
+        value = convert(builder, value, i8, node)
     expression = _number(builder, value, node, "abs")
     if isinstance(expression.type, Scalar) and not (
         expression.type.is_float or expression.type.is_signed
@@ -62,6 +66,10 @@ def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) ->
         return expression
     made = tree.Unary(builder.span(node), expression.type, UnaryOperator.ABSOLUTE, expression)
     return builder.weak_types.made(made, expression)
+
+
+def _is_numbas(builder: FunctionBuilder) -> bool:
+    return not builder.rules.has_weak_literals
 
 
 def _number(
@@ -174,7 +182,7 @@ def _extreme(
                 continue
             left, right = pair(builder, result, item, symbol.value, node)
             _number(builder, left, node, symbol.value, or_boolean=True)
-            if is_pythons and not builder.rules.has_weak_literals and _are_floats(left):
+            if is_pythons and _is_numbas(builder) and _are_floats(left):
                 result = _beside_nan(builder, symbol, (left, right), node)
                 continue
             chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol

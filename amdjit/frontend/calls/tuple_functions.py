@@ -100,10 +100,12 @@ def all_or_any(builder: FunctionBuilder, callee: Value, node: ast.Call) -> Value
 
 
 def tested_only(builder: FunctionBuilder, callee: Value, node: ast.Call) -> Value | None:
-    """Type `bool(a and b)`, whose operands may differ in type; None for other calls."""
+    """Type `bool(a and b)` as a condition, whose operands may differ in type; None for other
+    calls."""
     argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
     is_bool = isinstance(callee, CompileTime) and callee.value is bool
-    return tested(builder, argument) if is_bool and isinstance(argument, ast.BoolOp) else None
+    is_condition = isinstance(argument, (ast.BoolOp, ast.IfExp, ast.UnaryOp, ast.Compare))
+    return tested(builder, argument) if is_bool and argument and is_condition else None
 
 
 def _sorted(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

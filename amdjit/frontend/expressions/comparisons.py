@@ -19,7 +19,15 @@ from amdjit.frontend.expressions.membership import contains
 from amdjit.frontend.expressions.texts import compare_text
 from amdjit.frontend.expressions.unsigned_warnings import check_comparison
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, known_integer, static_value
+from amdjit.frontend.values.kinds import (
+    CompileTime,
+    TupleValue,
+    Value,
+    is_chosen_member,
+    known_integer,
+    of_member,
+    static_value,
+)
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
@@ -47,6 +55,7 @@ def compare(
     """Type one comparison."""
     if kind in (ast.In, ast.NotIn):
         return contains(builder, kind, left, right, node, compare)
+    kind, left, right = _members(kind, left, right)
     if kind in _IDENTITY:
         return _identity(builder, kind, left, right, node)
     own = _own_comparison(builder, kind, left, right, node)
@@ -95,7 +104,9 @@ def _of_numbers(
     numbers = launch_operands(builder, (left, right))
     # What the host computes may be beyond the range of an i32, which arguments are within.
     is_computed = numbers is not None and any(number.operands for number in numbers)
-    beyond = None if is_computed else _compare_beyond_range(compute, left, right)
+    # Literals with types of their own decide nothing: both sides of `a if x < -1 else b` count.
+    is_weak = builder.rules.has_weak_literals and not is_computed
+    beyond = _compare_beyond_range(compute, left, right) if is_weak else None
     if beyond is not None:
         builder.discard(left, node)
         builder.discard(right, node)
@@ -104,11 +115,13 @@ def _of_numbers(
         return builder.launch_parameters.weak(
             launch_arithmetic.comparison(symbol.value, compute, *numbers), builder.span(node)
         )
-    left, right = _exactly(builder, left, right, node), _exactly(builder, right, left, node)
-    exact = mixed_signs.comparison(builder, symbol, left, right, node)
-    if exact is not None:
-        return exact
-    sides = _beside_u64(builder, left, right, node), _beside_u64(builder, right, left, node)
+    sides = left, right
+    if builder.rules.has_weak_literals:
+        left, right = _exactly(builder, left, right, node), _exactly(builder, right, left, node)
+        exact = mixed_signs.comparison(builder, symbol, left, right, node)
+        if exact is not None:
+            return exact
+        sides = _beside_u64(builder, left, right, node), _beside_u64(builder, right, left, node)
     first, second = pair(builder, *sides, symbol.value, node)
     if not isinstance(first.type, Scalar) or first.type.storage_only:
         raise builder.error(
@@ -158,6 +171,19 @@ def _beside_u64(builder: FunctionBuilder, value: Value, other: Value, node: ast.
     if is_small and isinstance(other, tree.Expression) and other.type is u64:
         return convert(builder, value, u64, node)
     return value
+
+
+def _members(
+    kind: type[ast.cmpop], left: Value, right: Value
+) -> tuple[type[ast.cmpop], Value, Value]:
+    """Bring a member of an enum to the form of the other, which is chosen at run time: members are
+    single objects, so that `is` compares their values."""
+    if not is_chosen_member(left) and not is_chosen_member(right):
+        return kind, left, right
+    left, right = of_member(left), of_member(right)
+    if kind in _IDENTITY and is_chosen_member(left) and is_chosen_member(right):
+        kind = ast.Eq if kind is ast.Is else ast.NotEq
+    return kind, left, right
 
 
 def _own_comparison(

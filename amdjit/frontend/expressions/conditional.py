@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import EndlessCallError, FunctionBuilder
@@ -12,14 +13,25 @@ from amdjit.frontend.building.conversion import convert, negated, truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.building.remedies import join_remedy
-from amdjit.frontend.names.merging import join_types, merge
-from amdjit.frontend.values.kinds import Binding, CompileTime, Value
+from amdjit.frontend.names.merging import join_types, merge, merged_name
+from amdjit.frontend.values.kinds import (
+    POISONED,
+    Binding,
+    CompileTime,
+    Undefined,
+    Value,
+    chosen_function,
+    is_function,
+)
 from amdjit.frontend.values.weak_types import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import UnaryOperator
 from amdjit.types import Array, Scalar, Tuple, Type, boolean
 
 _CHOSEN = "chosen"
+
+Outcome = tuple[Mapping[str, Binding], Mapping[str, Binding]]
+"""As `FunctionBuilder.outcomes`: bindings where a condition is false, and where it is true."""
 
 
 def both(
@@ -29,8 +41,10 @@ def both(
     decided = truth(builder, left, node)
     if isinstance(decided, CompileTime):
         return right() if decided.value else left
-    left = builder.hold(left, "left", node) if not _is_boolean(left) else left
-    return choose(builder, truth(builder, left, node), right, lambda: _opposite(left, False), node)
+    left, condition = _condition(builder, left, node)
+    return choose(
+        builder, condition, right, lambda: _opposite(left, False), node, decided=(None, False)
+    )
 
 
 def either(
@@ -40,20 +54,53 @@ def either(
     decided = truth(builder, left, node)
     if isinstance(decided, CompileTime):
         return left if decided.value else right()
-    left = builder.hold(left, "left", node) if not _is_boolean(left) else left
-    return choose(builder, truth(builder, left, node), lambda: _opposite(left, True), right, node)
+    left, condition = _condition(builder, left, node)
+    return choose(
+        builder, condition, lambda: _opposite(left, True), right, node, decided=(True, None)
+    )
+
+
+def _condition(builder: FunctionBuilder, left: Value, node: ast.expr) -> tuple[Value, Value]:
+    """Return the left operand of `and` or `or`, which is evaluated now, and whether it is true."""
+    if _is_boolean(left):
+        return left, left
+    held = builder.hold(left, "left", node)
+    condition = truth(builder, held, node)
+    _pass_on(builder, left, condition)
+    return held, condition
 
 
 def tested(builder: FunctionBuilder, node: ast.expr) -> Value:
     """Type an expression that is only tested: operands of `and` and `or`, and the sides of a
     conditional, may differ in type."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return negated(builder, tested(builder, node.operand), node)
+        operand = tested(builder, node.operand)
+        opposite = negated(builder, operand, node)
+        _pass_on(builder, operand, opposite, swapped=True)
+        return opposite
     if isinstance(node, ast.BoolOp):
         return _all_tested(builder, node, 0)
     if isinstance(node, ast.IfExp):
         return chosen(builder, node, lambda side: tested(builder, side))
-    return truth(builder, builder.evaluate(node), node)
+    value = builder.evaluate(node)
+    condition = truth(builder, value, node)
+    _pass_on(builder, value, condition)
+    return condition
+
+
+def names_if(builder: FunctionBuilder, condition: Value, outcome: bool) -> dict[str, Binding]:
+    """Return the names where a condition has this outcome: `a and (x := b)` has certainly assigned
+    x only where it is true."""
+    return {**builder.names, **_known_if(builder, condition, outcome)}
+
+
+def _pass_on(
+    builder: FunctionBuilder, known: Value, condition: Value, swapped: bool = False
+) -> None:
+    """Let a condition assign the names that another one assigns."""
+    outcome = builder.outcomes.get(known) if isinstance(known, tree.Expression) else None
+    if outcome is not None and isinstance(condition, tree.Expression):
+        builder.outcomes[condition] = outcome[::-1] if swapped else outcome
 
 
 def _all_tested(builder: FunctionBuilder, node: ast.BoolOp, index: int) -> Value:
@@ -85,60 +132,69 @@ def _opposite(left: Value, decided: bool) -> Value:
     return CompileTime(decided) if _is_boolean(left) else left
 
 
-def same(left: CompileTime, right: Value) -> bool:
-    """Whether the right side is the same constant object; True and False are single objects."""
-    return isinstance(right, CompileTime) and right.value is left.value
-
-
 def choose(
     builder: FunctionBuilder,
     condition: Value,
     when_true: Callable[[], Value],
     when_false: Callable[[], Value],
     node: ast.expr,
+    decided: tuple[bool | None, bool | None] = (None, None),
 ) -> Value:
     """Evaluate one side only: as an expression, or through a variable if a side needs
-    statements."""
+    statements. decided: whether the value of each side is true, if that is known."""
     assert isinstance(condition, tree.Expression)
     before = builder.names
-    first, left, left_names = _side(builder, when_true, node)
-    second, right, right_names = _side(builder, when_false, node)
+    first, left, left_names = _side(builder, when_true, node, names_if(builder, condition, True))
+    names = names_if(builder, condition, False)
+    second, right, right_names = _side(builder, when_false, node, names)
     if left is None or right is None:
         return _only_side(
             builder, condition, (first, left, left_names), (second, right, right_names), node
         )
-    is_plain = not first and not second and left_names is None and right_names is None
-    if (
-        is_plain
-        and isinstance(left, CompileTime)
-        and isinstance(left.value, bool)
-        and same(left, right)
-    ):
-        builder.discard(condition, node)
-        return left
+    outcome: Outcome = ({}, {})
     if left_names is not None or right_names is not None:
         ways = [
             Exit(left_names or dict(before), first, node),
             Exit(right_names or dict(before), second, node),
         ]
         builder.names = merge(builder, ways, node)
+        outcome = _outcome(builder, (left, right), ways, decided)
+    if isinstance(left, CompileTime) and left == right:
+        if first or second:
+            builder.emit(tree.If(builder.span(node), condition, first, second))
+        else:
+            builder.discard(condition, node)
+        return left
+    if is_function(left) and is_function(right):
+        return _chosen_function(builder, condition, (first, left), (second, right), node)
+    chosen = _of_one_type(builder, condition, ((first, left), (second, right)), node)
+    return _with_outcome(builder, chosen, outcome)
+
+
+def _of_one_type(
+    builder: FunctionBuilder,
+    condition: tree.Expression,
+    sides: tuple[tuple[list[tree.Statement], Value], ...],
+    node: ast.expr,
+) -> Value:
+    """Choose between the values of two sides, each with the statements that make it."""
+    (first, left), (second, right) = sides
     target, is_weak = _common_type(builder, left, right, node)
-    with builder.collect() as more_first:
+    with builder.collect() as more:
         left_value = _converted(builder, left, target, node)
-    with builder.collect() as more_second:
+    first += more
+    with builder.collect() as more:
         right_value = _converted(builder, right, target, node)
-    first, second = first + more_first, second + more_second
-    if not first and not second:
-        result = _conditional(builder, condition, left_value, right_value, node)
-        if is_weak:
-            builder.weak_types.expressions |= {result, left_value, right_value}
-        if isinstance(target, Scalar):
-            builder.choices[result] = left, right
-        return (
-            builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
-        )
-    made = (first, left, left_value), (second, right, right_value)
-    return _through_variable(builder, condition, made, is_weak, node)
+    second += more
+    if first or second:
+        made = (first, left, left_value), (second, right, right_value)
+        return _through_variable(builder, condition, made, is_weak, node)
+    result = _conditional(builder, condition, left_value, right_value, node)
+    if is_weak:
+        builder.weak_types.expressions |= {result, left_value, right_value}
+    if isinstance(target, Scalar):
+        builder.choices[result] = left, right
+    return builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
 
 
 def _converted(
@@ -155,6 +211,75 @@ def _converted(
     if builder.weak_types.is_weak(value):
         builder.weak_types.expressions |= {made, *sides}
     return made
+
+
+def _chosen_function(
+    builder: FunctionBuilder,
+    condition: tree.Expression,
+    left: tuple[list[tree.Statement], Value],
+    right: tuple[list[tree.Statement], Value],
+    node: ast.expr,
+) -> Value:
+    """Return the function that a condition chooses: each call branches."""
+    held = builder.hold(condition, _CHOSEN, node)
+    assert isinstance(held, tree.Expression)
+    if left[0] or right[0]:
+        builder.emit(tree.If(builder.span(node), held, left[0], right[0]))
+    return chosen_function(held, left[1], right[1])
+
+
+def _with_outcome(builder: FunctionBuilder, value: Value, outcome: Outcome) -> Value:
+    if any(outcome) and isinstance(value, tree.Expression):
+        builder.outcomes[value] = outcome
+    return value
+
+
+def _outcome(
+    builder: FunctionBuilder,
+    values: tuple[Value, Value],
+    sides: list[Exit],
+    decided: tuple[bool | None, bool | None],
+) -> Outcome:
+    """Return which names that have no binding where two sides meet have one where the value is
+    false, and where it is true."""
+    names = [name for name, binding in builder.names.items() if isinstance(binding, Undefined)]
+    found: list[dict[str, Binding]] = []
+    for outcome in (False, True) if names else ():
+        possible = [
+            (value, side)
+            for value, side, known in zip(values, sides, decided, strict=True)
+            if known in (None, outcome)
+        ]
+        # A constant never has the other outcome; where none may, the code there is typed anyway.
+        likely = [pair for pair in possible if _static_truth(pair[0]) in (None, outcome)]
+        ways = [
+            replace(side, names={**side.names, **_known_if(builder, value, outcome)})
+            for value, side in likely or possible
+        ]
+        bindings = {name: _binding_of(builder, name, ways) for name in names}
+        found.append({n: b for n, b in bindings.items() if not isinstance(b, Undefined)})
+    return (found[0], found[1]) if found else ({}, {})
+
+
+def _binding_of(builder: FunctionBuilder, name: str, ways: list[Exit]) -> Binding:
+    """Return the binding of a name where some ways meet.
+
+    Where a way assigns the name only for one outcome of its condition, a new variable holds
+    garbage for the other one, which does not read it.
+    """
+    if not ways or any(isinstance(way.names.get(name, POISONED), Undefined) for way in ways):
+        return POISONED
+    return merged_name(builder, name, ways, ways[0].node, in_new=True)
+
+
+def _known_if(builder: FunctionBuilder, value: Value, outcome: bool) -> Mapping[str, Binding]:
+    known = builder.outcomes.get(value) if isinstance(value, tree.Expression) else None
+    return {} if known is None else known[outcome]
+
+
+def _static_truth(value: Value) -> bool | None:
+    known = value.value if isinstance(value, (CompileTime, tree.Constant)) else None
+    return bool(known) if isinstance(known, (bool, int, float)) else None
 
 
 def _common_type(
@@ -251,10 +376,12 @@ def _only_side(
     return other[1]
 
 
-def _side(builder: FunctionBuilder, side: Callable[[], Value], node: ast.expr) -> _Side:
-    """Type one side."""
+def _side(
+    builder: FunctionBuilder, side: Callable[[], Value], node: ast.expr, names: dict[str, Binding]
+) -> _Side:
+    """Type one side, which begins with these names."""
     before = builder.names
-    builder.names = dict(before)
+    builder.names = names
     with builder.collect() as statements:
         try:
             value = side()
@@ -263,11 +390,15 @@ def _side(builder: FunctionBuilder, side: Callable[[], Value], node: ast.expr) -
             builder.names = before
             return statements, None, None
         names = builder.names
-        changed = names.keys() != before.keys() or any(
-            names[name] is not before[name] for name in names
+        changed = (
+            names.keys() != before.keys()
+            or any(names[name] is not before[name] for name in names)
+            or (isinstance(value, tree.Expression) and value in builder.outcomes)
         )
         if changed:
             # Conversions that are added to the path later must not change the value.
-            value = builder.hold(value, "side", node)
+            held = builder.hold(value, "side", node)
+            _pass_on(builder, value, held)
+            value = held
     builder.names = before
     return statements, value, names if changed else None

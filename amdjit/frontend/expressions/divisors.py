@@ -25,14 +25,12 @@ _DIVISIONS = (BinaryOperator.DIVIDE, BinaryOperator.FLOOR_DIVIDE, BinaryOperator
 def refuse_zero(
     builder: FunctionBuilder, symbol: BinaryOperator, left: Value, right: Value, node: ast.AST
 ) -> None:
-    """Refuse a division of integers by a constant 0, and of two constants, which Python would not
-    do either. A float by 0.0 is an infinity or NaN, as written. Numba's programs, which may hold
-    such a division where it is not reached, are compiled."""
+    """Refuse a division of integers by a constant 0, which Python would not do either. A float of
+    a type by 0 is an infinity or NaN, as in NumPy. Numba's programs, which may hold such a division
+    where it is not reached, are compiled."""
     if symbol not in _DIVISIONS or not builder.rules.has_weak_literals:
         return
-    if _constant(right) != 0 or (_constant(left) is None and not _is_integer(builder, left)):
-        return
-    if _is_integer(builder, right) or _constant(left) is not None:
+    if _constant(right) == 0 and _is_integer(builder, left) and _is_integer(builder, right):
         raise builder.error(codes.DIVISION_BY_ZERO, node, operator=symbol.value)
 
 

@@ -9,6 +9,7 @@ from amdjit.declarations import Coordinates
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.expressions.folding import check_width
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
@@ -128,7 +129,9 @@ def _specification(builder: FunctionBuilder, node: ast.expr) -> str:
     text, values = text_of(builder, [node])
     if values:
         raise builder.error(codes.NOT_CONSTANT, node, what="the format of an f-string's value")
-    return text.fill(())
+    specification = text.fill(())
+    check_width(builder, specification, node)
+    return specification
 
 
 def _show(

@@ -22,7 +22,7 @@ from amdjit.frontend.building.special_methods import (
 from amdjit.frontend.expressions import complexes, divisors, mixed_signs
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.powers import power
-from amdjit.frontend.names.scope import value_of_object
+from amdjit.frontend.names.scope import checked_size, value_of_object
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python, static_value
 from amdjit.tree import nodes as tree
@@ -83,7 +83,7 @@ def binary(
         and isinstance(left, TupleValue)
         and isinstance(right, TupleValue)
     ):
-        return TupleValue(left.items + right.items)
+        return checked_size(builder, TupleValue(left.items + right.items), node)
     return _of_numbers(builder, symbol, left, right, node)
 
 
@@ -233,7 +233,8 @@ def _to_float(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -
         Vector(target, vector.length) if isinstance(vector, Vector) else target,
         node,
     )
-    builder.weak_types.expressions.add(converted)
+    if builder.rules.has_weak_literals:
+        builder.weak_types.expressions.add(converted)
     return converted
 
 
@@ -264,6 +265,7 @@ def unary(
     if own_type is boolean and kind is ast.Invert:
         return negated(builder, value, node)
     value = value if own_type == value.type else convert(builder, value, own_type, node)
+    result_type = builder.rules.own_result(own_type)
     scalar = _element(value.type)
     if (
         scalar is None
@@ -278,9 +280,10 @@ def unary(
             type=describe(value),
             remedy=WHOLE_ARRAY if isinstance(value.type, Array) else "convert it first: `i32(...)`",
         )
-    if kind is ast.UAdd:
-        return value
-    return builder.weak_types.made(tree.Unary(builder.span(node), value.type, symbol, value), value)
+    if kind is not ast.UAdd:
+        made = tree.Unary(builder.span(node), value.type, symbol, value)
+        value = builder.weak_types.made(made, value)
+    return value if result_type == value.type else convert(builder, value, result_type, node)
 
 
 def _inverts_truth(builder: FunctionBuilder) -> bool:

@@ -127,7 +127,11 @@ def _integer_type(builder: FunctionBuilder, base: Value, exponent: Value) -> Sca
         if sample is None and isinstance(value, tree.Expression) and isinstance(value.type, Scalar):
             types.append(value.type)
         elif isinstance(sample, int) and isinstance(other, tree.Expression):
-            taken = builder.rules.literal_type(sample, other.type)
+            taken = (
+                builder.rules.literal_type(sample, other.type)
+                if builder.rules.has_weak_literals
+                else builder.rules.default_type(sample)
+            )
             types += [] if taken is None else [taken]
     if len(types) < 2 or not all(type.is_integer or type is boolean for type in types):
         return None

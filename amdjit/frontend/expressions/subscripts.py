@@ -49,13 +49,22 @@ def index_after(
     """Type the index of a subscript, which Python evaluates after the earlier values."""
     if not isinstance(node.slice, ast.Tuple):
         settled, index = builder.evaluate_after(earlier, node.slice)
-        return settled, as_python(index)
+        return settled, as_python(_only_element(builder, index, node))
     values = list(earlier)
     items: list[Value] = []
     for element in node.slice.elts:
         settled, item = builder.evaluate_after((*values, *items), element)
+        item = _only_element(builder, item, node)
         values, items = settled[: len(values)], [*settled[len(values) :], item]
     return values, as_python(TupleValue(tuple(items)))
+
+
+def _only_element(builder: FunctionBuilder, index: Value, node: ast.expr) -> Value:
+    """Return an index, of an array without axes its element, as NumPy takes it."""
+    type = index.type if isinstance(index, tree.Expression) else None
+    if not isinstance(index, tree.Expression) or not isinstance(type, Array) or type.ndim:
+        return index
+    return _array_item(builder, index, type, TupleValue(()), node)
 
 
 def item_of(builder: FunctionBuilder, container: Value, index: Value, node: ast.expr) -> Value:

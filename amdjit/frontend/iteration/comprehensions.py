@@ -11,7 +11,7 @@ from amdjit.frontend.assignment.targets import assign_target
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.expressions.conditional import tested
 from amdjit.frontend.iteration.iterables import evaluated, items_of, static_items
-from amdjit.frontend.names.scope import MOST_ITEMS
+from amdjit.frontend.names.scope import MOST_ITEMS, count_rounds, too_many_rounds
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.values.effects import may_act
 from amdjit.frontend.values.kinds import Binding, CompileTime, FunctionValue, TupleValue, Value
@@ -46,9 +46,7 @@ def generated(
     scope.enter()
     for number, value in enumerate(_rounds(builder, node, 0, user or node)):
         if number == MOST_ITEMS:
-            raise builder.error(
-                codes.STATIC_LOOP_LENGTH, node, iterations=number + 1, limit=MOST_ITEMS
-            )
+            raise too_many_rounds(builder, number + 1, node)
         _check_captured(builder, value, scope.targets, node.elt)
         scope.leave()
         yield value
@@ -106,6 +104,7 @@ def _rounds(
         return
     generator = node.generators[depth]
     for item in evaluated(builder, _known_items(builder, generator.iter), generator.iter, user):
+        count_rounds(builder, generator.iter)
         _forget(builder, generator.target)
         assign_target(builder, generator.target, item, generator.iter)
         if all(_holds(builder, test) for test in generator.ifs):

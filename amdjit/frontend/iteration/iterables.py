@@ -141,7 +141,8 @@ def _after(
 
 def _with_items(iterable: Iterable, items: tuple[Value, ...]) -> Iterable:
     if isinstance(iterable, Bounds):
-        return Bounds(*items)
+        start, stop, step = items
+        return Bounds(start, stop, step, iterable.fixed)
     return iterable if isinstance(iterable, Sequence) else items
 
 

@@ -15,6 +15,7 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.operands import own_type
 from amdjit.frontend.building.remedies import integer_remedy
 from amdjit.frontend.expressions.array_attributes import extent
 from amdjit.frontend.expressions.subscripts import item_of
@@ -38,11 +39,13 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of `range(...)`, before they have a type in common."""
+    """The bounds of `range(...)`, before they have a type in common. fixed: the type that the
+    arguments have together where rules of their own give one, as Numba's do."""
 
     start: Value
     stop: Value
     step: Value
+    fixed: Scalar | None = None
 
     @property
     def values(self) -> list[Value]:
@@ -51,6 +54,8 @@ class Bounds:
 
     def type(self, builder: FunctionBuilder, node: ast.AST) -> Scalar:
         """Return the type that the range counts in: i32, or wider or unsigned if a bound is."""
+        if self.fixed is not None:
+            return self.fixed
         bounds = self.values[:2] if self._goes_down else self.values
         type = join_types(builder, "range", [CompileTime(0), *bounds], node, codes.RANGE_TYPES)
         return i32 if not isinstance(type, Scalar) or type.bits < i32.bits else type
@@ -61,8 +66,17 @@ class Bounds:
         return isinstance(step, CompileTime) and isinstance(step.value, int) and step.value < 0
 
     def needs_counting(self, type: Scalar) -> bool:
-        """Whether the range goes down in an unsigned type, which has no negative step."""
-        return self._goes_down and not type.is_signed
+        """Whether the range may go down in an unsigned type, which has no negative step."""
+        return not type.is_signed and (self._goes_down or self._has_sign_of_step)
+
+    @property
+    def _has_sign_of_step(self) -> bool:
+        return self.fixed is not None and not isinstance(self.step, CompileTime)
+
+    def counted(self, type: Scalar) -> Scalar:
+        """Return the type that the rounds are counted in: Numba takes a step of unsigned bounds for
+        a signed one, since a negative step has become unsigned, too."""
+        return i64 if type is u64 and self._has_sign_of_step else type
 
 
 def _binary(
@@ -85,8 +99,9 @@ def range_sequence(builder: FunctionBuilder, bounds: Bounds, node: ast.expr) -> 
     """Return a range as a sequence."""
     type = bounds.type(builder, node)
     unsigned = u32 if type.bits == u32.bits else u64
-    start = _held(builder, convert(builder, bounds.start, type, node), node)
-    stop = _held(builder, convert(builder, bounds.stop, type, node), node)
+    counted = bounds.counted(type)
+    start = _held(builder, convert(builder, bounds.start, counted, node), node)
+    stop = _held(builder, convert(builder, bounds.stop, counted, node), node)
     length, step = _length(builder, start, stop, bounds.step, unsigned, node)
 
     def item(number: tree.Expression) -> Value:
@@ -271,15 +286,20 @@ def bounds_of(builder: FunctionBuilder, call: ast.Call) -> Bounds:
     values = builder.evaluate_all(call.args)
     for value, argument in zip(values, call.args, strict=True):
         type = value.type if isinstance(value, tree.Expression) else None
-        is_integer = isinstance(type, Scalar) and type.is_integer
-        if not is_integer and not (isinstance(value, CompileTime) and isinstance(value.value, int)):
+        is_integer = isinstance(type, Scalar) and builder.rules.counts(type)
+        numbers = int if builder.rules.has_weak_literals else (int, float)
+        is_literal = isinstance(value, CompileTime) and isinstance(value.value, numbers)
+        if not is_integer and not is_literal:
             raise builder.error(
                 codes.INDEX_TYPE,
                 argument,
                 type=describe(value),
                 remedy=integer_remedy(value, argument),
             )
+    kinds = [own_type(builder, value) for value in values]
+    fixed = builder.rules.range_type([kind for kind in kinds if isinstance(kind, Scalar)])
     if any(step == CompileTime(zero) for step in values[2:] for zero in (0, False)):
         raise builder.error(codes.CONSTANT_FAILS, call, message="range() step must not be zero")
     start, stop = (CompileTime(0), values[0]) if len(values) == 1 else (values[0], values[1])
-    return Bounds(start, stop, values[2] if len(values) == 3 else CompileTime(1))
+    step = values[2] if len(values) == 3 else CompileTime(1)
+    return Bounds(start, stop, step, fixed)

@@ -24,12 +24,29 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Unlike,
     Value,
+    chosen_function,
+    is_chosen_member,
+    is_function,
+    of_member,
 )
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
-from amdjit.types import Array, Layout, Scalar, Tuple, Type, Vector, f64, i32, i64, u32, u64
+from amdjit.types import (
+    Array,
+    Layout,
+    Scalar,
+    Tuple,
+    Type,
+    Vector,
+    boolean,
+    f64,
+    i32,
+    i64,
+    u32,
+    u64,
+)
 
 
 def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[str, Binding]:
@@ -53,8 +70,11 @@ def merge(builder: FunctionBuilder, exits: list[Exit], node: ast.AST) -> dict[st
     return merged
 
 
-def merged_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: ast.AST) -> Binding:
-    """Give one name one binding where control flow meets."""
+def merged_name(
+    builder: FunctionBuilder, name: str, exits: list[Exit], node: ast.AST, in_new: bool = False
+) -> Binding:
+    """Give one name one binding where control flow meets. in_new: in a variable that nothing else
+    uses."""
     bindings = [way.names.get(name) for way in exits]
     first = bindings[0]
     if first is not None and all(_same(first, other) for other in bindings[1:]):
@@ -72,12 +92,38 @@ def merged_name(builder: FunctionBuilder, name: str, exits: list[Exit], node: as
     except CompileError as failure:
         return unlike(failure)
     if target is None:
-        return Undefined("has different compile-time values on the paths that meet here")
-    variable = _variable_of(builder, name, bindings, values, target, node)
+        return _chosen_object(builder, name, exits, values, node)
+    shared = [] if in_new else bindings
+    variable = _variable_of(builder, name, shared, values, target, node)
     for way, binding, value in zip(exits, bindings, values, strict=True):
         if binding is not variable:
             _assign_at(builder, way, variable, value)
     return variable
+
+
+def _chosen_object(
+    builder: FunctionBuilder, name: str, exits: list[Exit], values: list[Value], node: ast.AST
+) -> Binding:
+    """Return what a name without a run-time form is after several paths: of functions a variable
+    says which, others have no single value."""
+    if not all(map(is_function, values)):
+        return Undefined("has different compile-time values on the paths that meet here")
+    span = builder.span(node)
+    number = builder.hidden_variable(f"{name}_chosen", i32)
+    for position, way in enumerate(exits):
+        constant = tree.Constant(span, i32, position)
+        way.add([tree.Assign(builder.span(way.node), number, constant)])
+    result = values[-1]
+    for position, value in reversed(list(enumerate(values[:-1]))):
+        is_this = tree.Compare(
+            span,
+            boolean,
+            tree.Comparison.EQUAL,
+            tree.Read(span, i32, number),
+            tree.Constant(span, i32, position),
+        )
+        result = chosen_function(is_this, value, result)
+    return result
 
 
 def unlike(failure: CompileError) -> Unlike:
@@ -154,6 +200,7 @@ def join_types(
 
     name: what has these values, for the error of kind `kind` that is raised if no type holds them.
     """
+    values = _chosen_members(values)
     numbers = [value for value in values if builder.weak_types.number(value) is not None]
     typed = [
         value.type
@@ -183,6 +230,16 @@ def join_types(
             raise _unlike(builder, kind, name, result, describe(value), node)
         result = with_literal
     return result
+
+
+def _chosen_members(values: list[Value]) -> list[Value]:
+    """Return members of one enum as those that are chosen at run time; other values as they are."""
+    members = [of_member(value) for value in values]
+    kinds = {
+        member.structure if is_chosen_member(member) and isinstance(member, TupleValue) else None
+        for member in members
+    }
+    return values if None in kinds or len(kinds) > 1 else members
 
 
 def _unlike(

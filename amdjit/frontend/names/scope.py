@@ -31,7 +31,7 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.structures import structure_of
 from amdjit.frontend.values.weak_types import wide_type
-from amdjit.language.complex_types import COMPLEX64, COMPLEX128
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
 from amdjit.late import late
 from amdjit.tree import nodes as tree
 from amdjit.types import SCALARS, Tuple, Type, from_dtype, i64
@@ -44,6 +44,9 @@ else:
 # The most iterations that a loop may be unrolled to: more would take minutes and gigabytes to
 # compile.
 MOST_ITEMS = 4096
+# The same for all loops of a function together with the functions that become parts of it; and for
+# the items of a tuple with those of the tuples in it.
+MOST_ROUNDS = 1 << 15
 
 
 def read_name(builder: FunctionBuilder, name: str, node: ast.AST) -> Value:
@@ -162,7 +165,20 @@ def value_of_object(builder: FunctionBuilder, value: object, name: str, node: as
             for part in structure.fields
         )
         return TupleValue(tuple(items), structure)
-    return CompileTime(value)
+    return CompileTime(_of_numba(value))
+
+
+def _of_numba(value: object) -> object:
+    """Return amdjit's type for one of Numba's number types, `numba.float32`; other objects as they
+    are."""
+    if not type(value).__module__.startswith("numba."):
+        return value
+    try:
+        dtype = np.dtype(str(value))
+    except TypeError:
+        return value
+    complex_types = {np.dtype(np.complex64): complex64, np.dtype(np.complex128): complex128}
+    return complex_types.get(dtype) or from_dtype(dtype) or value
 
 
 def _not_readable(builder: FunctionBuilder, name: str, what: str, node: ast.AST) -> CompileError:
@@ -181,7 +197,33 @@ def check_iterations(builder: FunctionBuilder, rounds: range, node: ast.AST) -> 
     sys.maxsize.)"""
     if rounds[MOST_ITEMS:]:
         count = -(-(rounds.stop - rounds.start) // rounds.step)
-        raise builder.error(codes.STATIC_LOOP_LENGTH, node, iterations=count, limit=MOST_ITEMS)
+        raise too_many_rounds(builder, count, node)
+
+
+def count_rounds(builder: FunctionBuilder, node: ast.AST, number: int = 1) -> None:
+    """Count iterations that are typed one by one. Loops within loops multiply them, and so do calls
+    of functions with such loops."""
+    builder.check_time(node)
+    builder.rounds += number
+    if builder.rounds > MOST_ROUNDS:
+        builder.rounds = 0  # statements after this one have their own errors
+        raise too_many_rounds(builder, f"more than {MOST_ROUNDS}", node)
+
+
+def too_many_rounds(builder: FunctionBuilder, count: object, node: ast.AST) -> CompileError:
+    """Return the error of a loop with too many iterations to be typed one by one."""
+    return builder.error(
+        codes.STATIC_LOOP_LENGTH, node, iterations=count, limit=MOST_ITEMS, total=MOST_ROUNDS
+    )
+
+
+def checked_size(builder: FunctionBuilder, value: TupleValue, node: ast.AST) -> TupleValue:
+    """Return a tuple that is not too large to be compiled."""
+    if value.size > MOST_ROUNDS:
+        problem = f"this tuple has {value.size} items, those of inner tuples included"
+        remedy = f"use an array: tuples have at most {MOST_ROUNDS} items"
+        raise builder.error(codes.REFUSED, node, problem=problem, remedy=remedy)
+    return value
 
 
 def _numpy_scalar(builder: FunctionBuilder, value: np.generic, name: str, node: ast.AST) -> Value:

@@ -163,7 +163,7 @@ _REWRITTEN = (
 def _unread(function: types.FunctionType, texts: Sequence[Candidate], unsure: bool) -> CompileError:
     """Return the error about a function whose text is in none of these."""
     code = function.__code__
-    known = [each.text for each in texts if each.text.lines]
+    known = [each.text for each in texts if each.text.lines and not each.is_guess]
     if not known:
         return codes.error(
             codes.NO_SOURCE, None, function=function.__qualname__, file=code.co_filename

@@ -28,17 +28,25 @@ def assign(builder: FunctionBuilder, node: ast.Assign) -> None:
     """`a = b = value`, also with tuples of targets."""
     try:
         value = builder.evaluate(node.value)
-    except CompileError:
-        # Also report errors in the indices of the targets.
-        subscripts = [target for target in node.targets if isinstance(target, ast.Subscript)]
-        builder.evaluate_all(
-            [node.value, *(part for target in subscripts for part in (target.value, target.slice))]
-        )
-        raise
+    except CompileError as failure:
+        raise _with_errors_of_indices(builder, failure, node.targets) from None
     if len(node.targets) > 1 or isinstance(node.targets[0], (ast.Tuple, ast.List)):
         value = builder.hold(value, "value", node.value)
     for target in node.targets:
         assign_target(builder, target, value, node.value)
+
+
+def _with_errors_of_indices(
+    builder: FunctionBuilder, failure: CompileError, targets: list[ast.expr]
+) -> CompileError:
+    """Add the errors in the indices of the targets to those of the assigned value."""
+    subscripts = [target for target in targets if isinstance(target, ast.Subscript)]
+    parts = [part for target in subscripts for part in (target.value, target.slice)]
+    try:
+        builder.evaluate_all(parts)
+    except CompileError as more:
+        return CompileError(*failure.diagnostics, *more.diagnostics)
+    return failure
 
 
 def assign_annotated(builder: FunctionBuilder, node: ast.AnnAssign) -> None:

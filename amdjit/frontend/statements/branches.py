@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit
+from amdjit.frontend.expressions.conditional import names_if
 from amdjit.frontend.names.merging import merge
 from amdjit.frontend.statements.recovery import condition_of
 from amdjit.frontend.values.kinds import CompileTime, Value
@@ -16,29 +17,10 @@ from amdjit.tree import nodes as tree
 
 def branch(builder: FunctionBuilder, node: ast.If) -> None:
     """`if`: with a compile-time condition only one branch is typed."""
-    written, node = node, _nested(node)
     condition = condition_of(builder, node.test)
     sides = (lambda: run_side(builder, node.body), lambda: run_side(builder, node.orelse))
     ends = (node.body[-1], node.orelse[-1] if node.orelse else node.test)
-    meet(builder, ways_on(builder, condition, sides, ends), written)
-
-
-def _nested(node: ast.If) -> ast.If:
-    """Split `if a and (x := b):` into two ifs, so that x is known to be assigned in the body."""
-    test = node.test
-    if node.orelse or not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
-        return node
-    if not any(
-        isinstance(inner, ast.NamedExpr) for value in test.values[1:] for inner in ast.walk(value)
-    ):
-        return node
-    rest = (
-        test.values[1]
-        if len(test.values) == 2
-        else ast.copy_location(ast.BoolOp(test.op, test.values[1:]), test)
-    )
-    inner = ast.copy_location(ast.If(rest, node.body, []), node)
-    return ast.copy_location(ast.If(test.values[0], [inner], []), node)
+    meet(builder, ways_on(builder, condition, sides, ends), node)
 
 
 Ways = list[Exit] | None
@@ -83,8 +65,9 @@ def ways_on(
     assert isinstance(condition, tree.Expression)
     ways: list[Exit] = []
     bodies: list[list[tree.Statement]] = []
-    for side, end in zip(sides, ends, strict=True):
+    for side, end, outcome in zip(sides, ends, (True, False), strict=True):
         with builder.block() as statements:
+            builder.names = names_if(builder, condition, outcome)
             inner = side()
             bodies.append(statements)
             if inner is not None:

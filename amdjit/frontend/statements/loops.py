@@ -13,6 +13,7 @@ from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
 from amdjit.frontend.building.control_flow import Exit, Loop
 from amdjit.frontend.building.conversion import convert, literal, negated
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.expressions.conditional import names_if
 from amdjit.frontend.expressions.wraparound import note_counter
 from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.iteration.iterables import evaluated, has_iterations, iterable_of
@@ -40,6 +41,7 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Unlike,
     Value,
+    of_member,
 )
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.tree import nodes as tree
@@ -74,7 +76,8 @@ def _while_once(builder: FunctionBuilder, node: ast.While, runs: bool) -> None:
     span = builder.span(node.test)
     with builder.block() as body:
         condition = condition_of(builder, node.test)
-        ends = [] if isinstance(condition, CompileTime) else [Exit(dict(builder.names), [], node)]
+        after = names_if(builder, condition, False)
+        ends = [] if isinstance(condition, CompileTime) else [Exit(after, [], node)]
         otherwise = loop_else(builder, node, ends)
         is_simple = not body and isinstance(condition, tree.Expression)
         going = builder.hidden_variable("going", boolean) if otherwise and not is_simple else None
@@ -82,6 +85,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While, runs: bool) -> None:
             _end_unless(builder, condition, going, node)
         elif not is_simple:
             _break_unless(builder, condition, otherwise, ends, node)
+        builder.names = names_if(builder, condition, True)
         builder.run(node.body)
         ways = _close_iteration(builder, loop, node)
         if ends and not node.orelse:
@@ -174,7 +178,9 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
     keep = keep and current not in builder.weak_types.twins
     is_marked = isinstance(current, Marked)
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
-    if all(isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values):
+    if builder.rules.has_weak_literals and all(
+        isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values
+    ):
         builder.weak_types.variables.setdefault(variable, None)
     note_counter(builder, variable, start, stop, step)
 
@@ -234,7 +240,7 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
                     after[name] = Undefined("has a different type after an iteration of the loop")
             runs = isinstance(items.length, tree.Constant) and items.length.value > 0
             keep_names(builder, after, ways, [node.target, *node.body], node, runs)
-        ends = [Exit(after, [], node)]
+        ends = [Exit(after, [], node)] if ways or not runs else []
         otherwise = loop_else(builder, node, ends)
         builder.emit(
             tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll)
@@ -245,12 +251,19 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
 
 
 def _give_type(builder: FunctionBuilder, name: str, type: Scalar, node: ast.For) -> None:
-    """Convert a constant that the loop's name had before to the name's type; it stays the value if
-    there is no iteration."""
+    """Put a constant that the loop's name had before into a variable of the name's type; it stays
+    the value if there is no iteration."""
     binding = builder.names.get(name)
-    constant = binding.value if isinstance(binding, CompileTime) else None
-    if isinstance(constant, int) and literal_fits(constant, type):
-        bind(builder, name, literal(builder, constant, type, node.target), node.target)
+    constant: tree.Constant | None = None
+    if isinstance(binding, tree.Constant) and binding.type == type:
+        constant = binding
+    number = binding.value if isinstance(binding, CompileTime) else None
+    if isinstance(number, int) and literal_fits(number, type):
+        constant = literal(builder, number, type, node.target)
+    if constant is not None:
+        variable = builder.variable(name, type)
+        builder.emit(tree.Assign(builder.span(node.target), variable, constant))
+        builder.names[name] = variable
 
 
 def _with_stable_types(
@@ -300,6 +313,8 @@ def _carry(
         if isinstance(type, Unlike):
             builder.names[name] = type
             continue
+        if isinstance(binding, CompileTime):
+            binding = of_member(binding)
         is_object = isinstance(binding, CompileTime) and not binding.is_number
         if is_object or isinstance(binding, (FunctionValue, Undefined)):
             before = describe(binding) if isinstance(binding, CompileTime) else "no number"

@@ -11,7 +11,7 @@ from amdjit.frontend.building.conversion import truth
 from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import both, either, tested
 from amdjit.frontend.statements.branches import Ways, meet, run_side, ways_on
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, is_chosen_member
 from amdjit.tree import nodes as tree
 from amdjit.types import boolean
 
@@ -69,7 +69,7 @@ def _equal(builder: FunctionBuilder, subject: Value, node: ast.expr) -> Value:
         value, (CompileTime, tree.Expression)
     ):
         return CompileTime(False)
-    if isinstance(subject, TupleValue):
+    if isinstance(subject, TupleValue) and not is_chosen_member(subject):
         return CompileTime(False)
     return compare(builder, ast.Eq, subject, value, node)
 

@@ -6,7 +6,7 @@ import ast
 
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import negated
-from amdjit.frontend.expressions.conditional import tested
+from amdjit.frontend.expressions.conditional import names_if, tested
 from amdjit.frontend.expressions.exceptions import exception_of, raised_fault
 from amdjit.frontend.expressions.faults import fault
 from amdjit.frontend.values.kinds import CompileTime
@@ -17,7 +17,8 @@ def assert_statement(builder: FunctionBuilder, node: ast.Assert) -> None:
     """`assert condition, "message"`; it emits nothing with `asserts=False`, like Python's -O."""
     if not builder.compilation.asserts:
         return
-    failed = negated(builder, tested(builder, node.test), node.test)
+    condition = tested(builder, node.test)
+    failed = negated(builder, condition, node.test)
     if isinstance(failed, CompileTime):
         if failed.value:
             builder.emit(fault(builder, node, "assert", [node.msg] if node.msg else []))
@@ -27,6 +28,7 @@ def assert_statement(builder: FunctionBuilder, node: ast.Assert) -> None:
     with builder.block() as statements:
         builder.emit(fault(builder, node, "assert", [node.msg] if node.msg else []))
     builder.emit(tree.If(builder.span(node), failed, statements, []))
+    builder.names = names_if(builder, condition, True)
 
 
 def raise_statement(builder: FunctionBuilder, node: ast.Raise) -> None:

@@ -14,6 +14,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit, Loop
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.names.merging import merge
+from amdjit.frontend.names.scope import count_rounds
 from amdjit.frontend.source.bound_names import bound_names
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
@@ -70,6 +71,7 @@ def _plain_iterations(builder: FunctionBuilder, node: ast.For, items: Items) -> 
     builder.loops.append(Loop({}, is_static=True))
     broken = False
     for item in items():
+        count_rounds(builder, node.iter)
         assign_target(builder, node.target, item, node.iter)
         depth, refused = len(builder.statements), builder.refused
         try:
@@ -96,6 +98,7 @@ def _iterations_with_exits(builder: FunctionBuilder, node: ast.For, items: Items
     builder.loops.append(outer)
     with builder.block() as body:
         for item in items():
+            count_rounds(builder, node.iter)
             one_iteration(builder, node, item, outer)
             if builder.terminated or builder.refused > refused:
                 break
@@ -134,13 +137,13 @@ def _one_iteration(builder: FunctionBuilder, node: ast.For, item: Value, outer: 
     builder.loops.pop()
     builder.emit(_once(builder, node, body, []))
     merge_after_loop(builder, inner, [*ways, *inner.continues], node)
-    if inner.breaks:
+    if inner.breaks and not ways and not inner.continues:
+        _exit(builder, tree.Break(span), outer.breaks, node)
+    elif inner.breaks:
         stop = tree.Break(span)
         statements: list[tree.Statement] = [stop]
         outer.breaks.append(Exit(dict(builder.names), statements, node, stop))
         builder.emit(tree.If(span, tree.Read(span, boolean, leaving), statements, []))
-        if not ways and not inner.continues:
-            builder.terminated = True
 
 
 def _once(

@@ -3,6 +3,7 @@ at run time."""
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
@@ -22,22 +23,25 @@ from amdjit.types import Scalar, Structure, Type
 class TupleValue:
     """Several values, each known now or computed later. structure: their names, for records.
 
-    holds_functions: whether a function made in the kernel is among them, at any depth.
+    holds_functions: whether a function made in the kernel is among them, at any depth. size: how
+    many items there are in all, those of inner tuples too.
     """
 
     items: tuple[Value, ...]
     structure: Structure | None = None
     holds_functions: bool = field(init=False, repr=False, compare=False)
+    size: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        holds = False
+        holds, size = False, len(self.items)
         for item in self.items:
-            holds |= (
-                item.holds_functions
-                if isinstance(item, TupleValue)
-                else isinstance(item, FunctionValue)
-            )
+            if isinstance(item, TupleValue):
+                holds |= item.holds_functions
+                size += item.size
+            else:
+                holds |= isinstance(item, FunctionValue)
         object.__setattr__(self, "holds_functions", holds)
+        object.__setattr__(self, "size", size)
 
     def with_items(self, items: Iterable[Value]) -> TupleValue:
         """Return a tuple of the same structure."""
@@ -71,6 +75,25 @@ class FunctionValue:
     function: Any
     names: tuple[str, ...]
     items: tuple[Value, ...]
+
+
+class Choice:
+    """In place of a function: one of two, by a condition. The value's items are the condition, the
+    function where it is true, and the one where it is false."""
+
+    name = "choice"
+
+
+def chosen_function(condition: tree.Expression, when_true: Value, when_false: Value) -> Value:
+    """Return the function that is called as one of two, by a condition in a variable."""
+    return FunctionValue(Choice, ("", "", ""), (condition, when_true, when_false))
+
+
+def is_function(value: Value) -> bool:
+    """Whether a value can be called."""
+    return isinstance(value, (FunctionValue, Method)) or (
+        isinstance(value, CompileTime) and callable(value.value)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +142,24 @@ def static_value(value: Value) -> CompileTime | None:
                 known if value.structure is None else _instance(value.structure, known)
             )
     return None
+
+
+def of_member(value: Value) -> Value:
+    """Return a member of an enum whose value is a number as what stands for one that is chosen at
+    run time, a tuple of this number; other values as they are."""
+    member = value.value if isinstance(value, CompileTime) else None
+    if not isinstance(member, enum.Enum) or isinstance(member, int):
+        return value
+    if not isinstance(member.value, (bool, int, float)):
+        return value
+    kind = type(member)
+    return TupleValue((CompileTime(member.value),), Structure(kind.__name__, ("value",), kind))
+
+
+def is_chosen_member(value: Value) -> bool:
+    """Whether a value is a member of an enum that is chosen at run time."""
+    python = value.structure.python if isinstance(value, TupleValue) and value.structure else None
+    return python is not None and issubclass(python, enum.Enum)
 
 
 def known_integer(value: object) -> int | None:
@@ -207,6 +248,8 @@ def _instance(structure: Structure, fields: tuple[object, ...]) -> object:
     python = structure.python
     if python is None:
         return fields
+    if issubclass(python, enum.Enum):
+        return python(fields[0])
     if issubclass(python, tuple):
         return tuple.__new__(python, fields)
     made = object.__new__(python)

@@ -7,8 +7,10 @@ answers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from amdjit.frontend.values import promotion
-from amdjit.frontend.values.typing_rules import TypingRules
+from amdjit.frontend.values.typing_rules import Case, TypingRules
 from amdjit.late_methods import dataclass
 from amdjit.types import Scalar, ScalarKind, Type, boolean, f16, f32, f64, i16, i32, i64, u64
 
@@ -27,6 +29,7 @@ _NAME_BITS: _Bits = {
     (f32, ScalarKind.SIGNED): 16,
     (f32, ScalarKind.UNSIGNED): 16,
 }
+_COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class NumbaTyping(TypingRules):
             return promotion.common_type(left, right)
         if left.storage_only or right.storage_only:
             return None
-        if operator in ("min", "max"):
+        if operator in ("min", "max") or (operator in _COMPARISONS and u64 in (left, right)):
             return self.common_type(left, right)
         if operator == "**" and left.is_float and not right.is_float:
             return left
@@ -89,12 +92,32 @@ class NumbaTyping(TypingRules):
         return i64 if any(type.is_signed or type is boolean for type in (left, right)) else u64
 
     def own_operand(self, operator: str, operand: Type) -> Type:
-        """Return the type in which `-x`, `+x` and `~x` work."""
-        if not isinstance(operand, Scalar) or operand.is_float:
+        """Return the type in which `-x`, `+x` and `~x` work: `-x` of a u8 wraps in 8 bits."""
+        return i64 if operand is boolean and operator != "~" else operand
+
+    def own_result(self, operand: Type) -> Type:
+        """Return the 64-bit type that the result of `-x`, `+x` and `~x` is widened to."""
+        if not isinstance(operand, Scalar) or not operand.is_integer:
             return operand
-        if operator == "~" and operand is boolean:
-            return boolean
-        return u64 if operand.is_integer and not operand.is_signed else i64
+        return i64 if operand.is_signed else u64
+
+    def counts(self, type: Scalar) -> bool:
+        """Numba converts any real number to the type of its `range`."""
+        return not type.storage_only
+
+    def range_type(self, bounds: Sequence[Scalar]) -> Scalar | None:
+        """Return the type among those that Numba's `range` has."""
+        return self.overload([(type,) * len(bounds) for type in (i32, i64, u64)], bounds)[0]
+
+    def overload(self, cases: Sequence[Case], arguments: Sequence[Scalar]) -> Case:
+        """Return the first case for which the arguments need the least conversions: those that lose
+        values count most, those to another kind less, those to a wider type least."""
+
+        def cost(case: Case) -> list[int]:
+            steps = [_conversion(*pair) for pair in zip(arguments, case, strict=True)]
+            return [sum(column) for column in zip(*steps, strict=True)]
+
+        return min(cases, key=cost)
 
     def quotient_type(self, scalar: Scalar) -> Scalar:
         """Return f64."""
@@ -109,6 +132,23 @@ class NumbaTyping(TypingRules):
     def float_for(self, integer: Scalar) -> Scalar:
         """Return f64."""
         return f64
+
+
+def _conversion(source: Scalar, target: Scalar) -> tuple[bool, bool, bool]:
+    """Return whether a conversion loses values, changes the kind, or only widens, by Numba's
+    table (numba/core/typeconv/rules.py)."""
+    if source is target:
+        return False, False, False
+    if source.kind is target.kind:
+        return source.bits > target.bits, False, source.bits < target.bits
+    if target.is_float:
+        wide = 64 if target is f64 else _OPERAND_BITS.get((target, source.kind), 0)
+        is_safe = source is boolean or source.bits <= wide
+    else:
+        is_safe = source is boolean or (
+            source.is_integer and target.is_signed and source.bits < target.bits
+        )
+    return not is_safe, is_safe, False
 
 
 def _with_float(left: Scalar, right: Scalar, bits: _Bits) -> Scalar:

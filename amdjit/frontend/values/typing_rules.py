@@ -6,9 +6,14 @@ functions always follow amdjit's.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from amdjit.frontend.values import promotion
 from amdjit.late_methods import dataclass
 from amdjit.types import Scalar, Type, boolean, f32, f64, i32
+
+Case = tuple[Scalar, ...]
+"""The types of a function's parameters, where it has several."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,23 @@ class TypingRules:
     def own_operand(self, operator: str, operand: Type) -> Type:
         """Return the type in which an operator of one operand works."""
         return i32 if operand is boolean else operand
+
+    def own_result(self, operand: Type) -> Type:
+        """Return the type of the result of an operator of one operand."""
+        return operand
+
+    def counts(self, type: Scalar) -> bool:
+        """Whether `range` takes a number of this type."""
+        return type.is_integer
+
+    def range_type(self, bounds: Sequence[Scalar]) -> Scalar | None:
+        """Return the type of the variable of `range(...)` with arguments of these types; None for
+        the type that they have in common."""
+        return None
+
+    def overload(self, cases: Sequence[Case], arguments: Sequence[Scalar]) -> Case:
+        """Return which types of parameters, of several, a function takes for its arguments."""
+        return cases[0]
 
     def quotient_type(self, scalar: Scalar) -> Scalar:
         """Return the float type in which `/` divides integers."""

@@ -1,9 +1,10 @@
-"""Numba's functions of a warp, on a wave of 32 lanes.
+"""Numba's functions of a warp, on a wave: of 32 lanes, or of 64 with masks of 64 bits.
 
 CUDA's masks name the lanes that take part, which must then all arrive. A wave's lanes run together,
 so the lanes that take part here are the active ones; a mask with fewer lanes leaves out the others'
 votes. A lane of the mask that is not active is a failed assertion, except for the usual mask of all
-lanes, with which programs also run blocks of less than a warp.
+lanes, with which programs also run blocks of less than a warp. In a wave of 64 lanes, 0xFFFFFFFF
+as a constant is that mask, too, since programs for CUDA know no other.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from amdjit.intrinsics import sync, wave
 from amdjit.intrinsics.wave import lane_id, wavefront_size
 from amdjit.intrinsics.workitem import blockDim, flat_work_item_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.types import Scalar, Type, boolean, i32, u32, u64
+from amdjit.types import Scalar, Type, boolean, i32, i64, u32, u64
 
 __all__ = [
     "activemask",
@@ -62,26 +63,46 @@ def _vote(compilation: Compilation, predicate: Any) -> None:
 
 @compile_time
 def _names_all(compilation: Compilation, mask: Any) -> bool:
-    """Return whether a mask is known to name all lanes. Refused for waves of 64, and for what is no
-    mask."""
+    """Return whether a mask is known to name all lanes. Refused for what is no mask."""
     if not _is_integer(mask):
         raise Refused(
             f"Mask type must be an integer, not {_shown(mask)}", "write one such as 0xFFFFFFFF"
         )
-    if compilation.wave_size != 32:
-        raise Refused("Numba's masks name 32 lanes", "leave out `wave_size=64`")
-    return isinstance(mask, int) and mask & _ALL == _ALL
+    return isinstance(mask, int) and mask & _ALL == _ALL and (mask >> 32) in (0, -1, _ALL)
+
+
+@compile_time
+def _mask_type(compilation: Compilation) -> Scalar:
+    """Return the type of a mask: one bit for each lane of the wave."""
+    return u32 if compilation.wave_size == 32 else u64
+
+
+@compile_time
+def _vote_type(compilation: Compilation) -> Scalar:
+    """Return the type of the lanes that Numba's functions return: it is signed."""
+    return i32 if compilation.wave_size == 32 else i64
+
+
+@device_function
+def _voted(predicate):
+    """Return one bit per active lane where the predicate is true."""
+    return _mask_type()(wave.ballot64(bool(predicate)))
+
+
+@device_function
+def _all_lanes():
+    return ~_mask_type()(0)
 
 
 @device_function
 def _lanes_of(mask):
     """Return the mask's lanes; fail where one that exists is not here."""
     if _names_all(mask):
-        return u32(_ALL)
-    lanes = u32(mask)
-    rest = blockDim.x * blockDim.y * blockDim.z - (flat_work_item_id() & ~31)
-    there = u32(_ALL) if rest >= 32 else u32((u64(1) << u64(rest)) - u64(1))
-    assert (lanes & there & ~wave.ballot(True)) == u32(0), (
+        return _all_lanes()
+    lanes, size = _mask_type()(mask), u32(wavefront_size)
+    rest = u32(blockDim.x * blockDim.y * blockDim.z) - (u32(flat_work_item_id()) & ~(size - u32(1)))
+    there = _all_lanes() if rest >= size else _mask_type()((u64(1) << u64(rest)) - u64(1))
+    assert (lanes & there & ~_voted(True)) == 0, (
         "a lane of the mask is elsewhere: on an AMD GPU the lanes of a wave that take part must "
         "be active at the same time"
     )
@@ -120,52 +141,55 @@ def shfl_xor_sync(mask, value, lane_mask):
 def ballot_sync(mask, predicate):
     """Return one bit per lane of the mask, set where the predicate is true."""
     _vote(predicate)
-    return wave.ballot(bool(predicate)) & _lanes_of(mask)
+    return _vote_type()(_voted(predicate) & _lanes_of(mask))
 
 
 @device_function
 def all_sync(mask, predicate):
     """Return whether the predicate is true in every lane of the mask."""
     _vote(predicate)
-    return (wave.ballot(not predicate) & _lanes_of(mask)) == u32(0)
+    return (_voted(not predicate) & _lanes_of(mask)) == 0
 
 
 @device_function
 def any_sync(mask, predicate):
     """Return whether the predicate is true in a lane of the mask."""
-    return ballot_sync(mask, predicate) != u32(0)
+    return ballot_sync(mask, predicate) != 0
 
 
 @device_function
 def eq_sync(mask, predicate):
     """Return whether the predicate is the same in all lanes of the mask."""
-    votes = ballot_sync(mask, predicate)
-    return votes == u32(0) or votes == (_lanes_of(mask) & wave.ballot(True))
+    _vote(predicate)
+    lanes = _lanes_of(mask)
+    votes = _voted(predicate) & lanes
+    return votes == 0 or votes == (lanes & _voted(True))
 
 
 @device_function
 def match_any_sync(mask, value):
     """Return the lanes of the mask whose value has the same bits as this lane's."""
-    return u32(wave.match_any(value)) & _lanes_of(mask)
+    return _vote_type()(_mask_type()(wave.match_any(value)) & _lanes_of(mask))
 
 
 @device_function
 def match_all_sync(mask, value):
     """Return the mask and True where all its lanes have the same bits, else 0 and False."""
     same = wave.match_all(value)
-    return (_lanes_of(mask) & wave.ballot(True) if same else u32(0)), same
+    lanes = _lanes_of(mask) & _voted(True)
+    return _vote_type()(lanes if same else _mask_type()(0)), same
 
 
 @device_function
 def activemask():
     """Return one bit per lane that is active."""
-    return wave.ballot(True)
+    return _voted(True)
 
 
 @device_function
 def lanemask_lt():
     """Return one bit per lane below this one."""
-    return u32((u64(1) << u64(lane_id())) - u64(1))
+    return _mask_type()((u64(1) << u64(lane_id())) - u64(1))
 
 
 @device_function

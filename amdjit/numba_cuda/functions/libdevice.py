@@ -138,6 +138,7 @@ functions = MappingProxyType(_functions())
 
 
 def __getattr__(name: str) -> DeviceFunction:
+    """Return a function; AttributeError for those without a counterpart."""
     if name not in functions:
         raise AttributeError(
             f"libdevice has no {name!r} here: use Python's math, or declare LLVM's function by "

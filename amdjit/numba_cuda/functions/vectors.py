@@ -49,7 +49,14 @@ def _components(value):
     return tuple(value) if isinstance(value, tuple) else (value,)
 
 
-def _maker(record: Any, number: Any, count: int) -> DeviceFunction:
+@dataclass(frozen=True, slots=True, repr=False)
+class VectorMaker(DeviceFunction):
+    """Makes vectors of a type in a kernel. aliases: the other names of the type."""
+
+    aliases: tuple[str, ...] = ()
+
+
+def _maker(record: Any, number: Any, count: int, aliases: tuple[str, ...]) -> DeviceFunction:
     def make(a, b=None, c=None, d=None):
         parts = (
             *_components(a),
@@ -61,7 +68,8 @@ def _maker(record: Any, number: Any, count: int) -> DeviceFunction:
         return record(*tuple(number(part) for part in parts))
 
     make.__name__ = make.__qualname__ = record.__name__
-    return device_function(make)
+    made = device_function(make)
+    return VectorMaker(made.function, made.inline, made.signatures, aliases)
 
 
 def _types() -> Mapping[str, VectorType]:
@@ -71,8 +79,8 @@ def _types() -> Mapping[str, VectorType]:
         for count in range(1, 5):
             name = f"{base}x{count}"
             record = namedtuple(name, tuple(_AXES[:count]))  # type: ignore[misc]
-            made = _maker(record, number, count)
             aliases = tuple(f"{alias}{count}" for alias in names)
+            made = _maker(record, number, count, aliases)
             found[name] = VectorType(name, number, count, aliases, made)
     return MappingProxyType(found)
 

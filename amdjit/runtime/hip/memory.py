@@ -56,6 +56,10 @@ class HipMemory(HipCalls):
         if not is_forked():  # the memory is the other process's
             call("free memory", self.hip.hipFree, address)
 
+    def memory_info(self) -> tuple[int, int]:
+        free, total = self.here("ask for free memory", self.hip.hipMemGetInfo)
+        return int(free), int(total)
+
     def gpu_of(self, address: int) -> int | None:
         """Return the index of the GPU whose memory has an address; None if no GPU's has."""
         ask = self.hip.hipPointerGetAttributes
@@ -193,7 +197,7 @@ class HipMemory(HipCalls):
             self.wait_for(stream)
 
     def _free_memory(self) -> str:
-        free, total = self.here("ask for free memory", self.hip.hipMemGetInfo)
+        free, total = self.memory_info()
         return f"{free} bytes are free of {total}."
 
 

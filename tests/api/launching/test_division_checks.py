@@ -161,7 +161,7 @@ def test_numbas_debug_turns_it_on() -> None:
 
 @pytest.mark.parametrize("divide", DIVISIONS)
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u4", "i4", "i8", "u8", "f2", "f4", "f8"])
-def test_a_constant_divisor_of_0_is_refused_for_integers_and_constants(
+def test_a_constant_divisor_of_0_is_refused_for_integers(
     divide: Callable[[Any, Any], Any], dtype: str
 ) -> None:
     zero = np.dtype(dtype).type(0)
@@ -183,15 +183,13 @@ def test_a_constant_divisor_of_0_is_refused_for_integers_and_constants(
     if dtype[0] == "f":
         with np.errstate(all="ignore"):
             expected = divide(a, zero)
-        for kernel in (by_literal, by_typed):
+        for kernel in (by_literal, by_typed, of_constants):
             kernel[1, 1](a, out)
             np.testing.assert_array_equal(out, expected)
     else:
-        for kernel in (by_literal, by_typed):
+        for kernel in (by_literal, by_typed, of_constants):
             with pytest.raises(amdjit.TypeCheckError, match="AJ0250"):
                 kernel[1, 1](a, out)
-    with pytest.raises(amdjit.CompileError, match=r"AJ0250|AJ0305"):
-        of_constants[1, 1](a, out)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "i8", "f2", "f4", "f8"])

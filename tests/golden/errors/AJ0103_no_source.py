@@ -5,5 +5,6 @@ import amdjit
 
 def run():
     names = {"amdjit": amdjit}
-    exec("@amdjit.kernel\ndef typed_at_a_prompt(out):\n    out[0] = 1\n", names)
+    parts = ("@amdjit.kernel\ndef ", "typed_at_a_prompt(out):\n    out[0] = 1\n")
+    exec("".join(parts), names)
     names["typed_at_a_prompt"].compile(amdjit.f32[:])

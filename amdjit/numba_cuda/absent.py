@@ -1,0 +1,85 @@
+"""Names of `numba.cuda` that have no meaning on an AMD GPU: they exist, and their use says why."""
+
+from __future__ import annotations
+
+import functools
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+from amdjit.diagnostics import LaunchError
+
+__all__ = ["ABSENT", "AbsentError", "refused", "stand_in"]
+
+
+class AbsentError(LaunchError, NotImplementedError):
+    """Something of CUDA's was used that an AMD GPU does not have."""
+
+
+_PTX = "PTX is NVIDIA's assembly language, which an AMD GPU does not run"
+_ASSEMBLY = "`kernel.compile(types).asm` has the assembly, and `.code_object` what the GPU loads"
+_LINKED = "an AMD GPU links no code of CUDA's"
+_BITCODE = "declare a function of LLVM bitcode by @amdjit.intrinsic(LlvmCall(name, library=file))"
+_MEMORY = "memory belongs to amdjit's pools"
+_POOLS = "amdjit.MemoryPool says how they grow, and arrays of other libraries are used in place"
+_IPC = "memory is not shared between processes"
+_SHARING = "share it on the host with multiprocessing.shared_memory, and copy"
+ABSENT = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("compile", "compile_all", "compile_for_current_device"), (_PTX, _ASSEMBLY)
+        ),
+        **dict.fromkeys(("compile_ptx", "compile_ptx_for_current_device"), (_PTX, _ASSEMBLY)),
+        **dict.fromkeys(
+            ("Archive", "CUSource", "Cubin", "Fatbin", "LinkableCode", "LTOIR", "Object"),
+            (_LINKED, _BITCODE),
+        ),
+        "PTXSource": (_PTX, _BITCODE),
+        **dict.fromkeys(
+            (
+                "BaseCUDAMemoryManager", "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager",
+                "MappedMemory", "MemoryPointer", "PinnedMemory", "set_memory_manager",
+            ),
+            (_MEMORY, _POOLS),
+        ),
+        **dict.fromkeys(("IpcHandle", "get_ipc_handle", "open_ipc_array"), (_IPC, _SHARING)),
+        "inspect_lto_ptx": (_PTX, "`inspect_asm` has the assembly"),
+        "inspect_sass_cfg": (
+            "there is no SASS on an AMD GPU",
+            "`inspect_asm` has the assembly, and `amdjit explore` shows its branches",
+        ),
+        "Literal": (
+            "literal types exist only inside Numba's compiler", "pass a Const[...] parameter"
+        ),
+        "literal": (
+            "overloads of literals exist only inside Numba's compiler",
+            "write `literal_unroll`, or a plain loop over the tuple",
+        ),
+    }
+)  # fmt: skip
+"""The reason, and what to do instead, by name."""
+
+
+def refused(name: str, *arguments: Any, **keywords: Any) -> NoReturn:
+    """Raise AbsentError for a name."""
+    reason, instead = ABSENT[name]
+    raise AbsentError(f"{name}: {reason}; {instead}")
+
+
+class _Refusing(type):
+    """The class of names whose use, as a function or as a base class, is refused."""
+
+    def __call__(cls, *arguments: Any, **keywords: Any) -> NoReturn:
+        refused(cls.__name__)
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        for base in bases:
+            refused(base.__name__)
+        return super().__new__(cls, name, bases, namespace)
+
+
+@functools.cache
+def stand_in(name: str) -> Any:
+    """Return what stands for a name; None if it is not one of these."""
+    if name not in ABSENT:
+        return None
+    return _Refusing(name, (), {"__doc__": f"Not on an AMD GPU: {ABSENT[name][0]}."})

@@ -1,0 +1,1 @@
+"""Numba's modules about CUDA's driver, with the names that programs import from them."""
