@@ -130,10 +130,9 @@ def by_python(source: str) -> list[int | None]:
 
 
 def check(sources: Sequence[str], level: int) -> int:
-    """Run those that are not refused, some in one kernel; return how many."""
+    """Run those that are not refused in one kernel; return how many."""
     made = [(source, function) for source in sources if (function := typed(source)) is not None]
-    for first in range(0, len(made), 16):
-        run(made[first : first + 16], level)
+    run(made, level)
     return len(made)
 
 
