@@ -88,7 +88,8 @@ def by_a_flag(x, out):
 def test_lanes_of_an_iteration_are_counted(cpu: str, level: int) -> None:
     wide = cpu.startswith("gfx9")
     kernels: list[Any] = [
-        by_break, by_break_that_always_comes, by_return, by_return_from_two_loops, by_the_end_of_a_range_of_its_own, by_a_flag,
+        by_break, by_break_that_always_comes, by_return, by_return_from_two_loops,
+        by_the_end_of_a_range_of_its_own, by_a_flag,
     ]  # fmt: skip
     for kernel in kernels:
         out = np.zeros(32, np.int32)
