@@ -7,9 +7,10 @@ context: a module must not be emitted twice, and contexts keep calls from severa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import TypeVar
 
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
@@ -25,6 +26,7 @@ from amdjit.backend.moved_lanes import keep_moved_values
 from amdjit.backend.products_in_place import keep_products_in_place
 from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
+from amdjit.backend.spilled_scalars import loses_spilled_scalars, may_spill_scalars
 from amdjit.diagnostics.errors import BackendError
 from amdjit.forking import Lock, wait_before_fork
 from amdjit.options import CompileOptions
@@ -37,6 +39,8 @@ wait_before_fork(llvm.ffi.lib._lock)
 
 # Target machines are shared between calls and LLVM does not lock them.
 _LOCK = Lock()
+
+Code = TypeVar("Code", bytes, str)
 
 
 def optimise(
@@ -81,10 +85,7 @@ def _run_pipeline(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
 def emit_assembly(llvm_text: str, target: Target, options: CompileOptions) -> str:
     """Return LLVM's assembly text of optimised IR, with comments; BackendError in LLVM's words."""
     with _LOCK:
-        machine = _machine(target, options.wave_size, options.opt_level)
-        with _checked_for_emission(llvm_text, machine, target, options) as module:
-            machine.set_asm_verbosity(True)
-            return str(machine.emit_assembly(module))
+        return _emitted(_commented, llvm_text, target, options)
 
 
 def emit_object_or_assembly(llvm_text: str, target: Target, options: CompileOptions) -> bytes | str:
@@ -95,12 +96,55 @@ def emit_object_or_assembly(llvm_text: str, target: Target, options: CompileOpti
     the object.
     """
     with _LOCK:
-        machine = _machine(target, options.wave_size, options.opt_level)
-        with _checked_for_emission(llvm_text, machine, target, options) as module:
-            if has_inline_assembly(llvm_text):
-                machine.set_asm_verbosity(False)
-                return str(machine.emit_assembly(module))
-            return bytes(machine.emit_object(module))
+        if has_inline_assembly(llvm_text):
+            return _emitted(_plain, llvm_text, target, options)
+        return _emitted(_object, llvm_text, target, options)
+
+
+def _commented(machine: llvm.TargetMachine, module: llvm.ModuleRef) -> str:
+    machine.set_asm_verbosity(True)
+    return str(machine.emit_assembly(module))
+
+
+def _plain(machine: llvm.TargetMachine, module: llvm.ModuleRef) -> str:
+    machine.set_asm_verbosity(False)
+    return str(machine.emit_assembly(module))
+
+
+def _object(machine: llvm.TargetMachine, module: llvm.ModuleRef) -> bytes:
+    return bytes(machine.emit_object(module))
+
+
+def _emitted(
+    emit: Callable[[llvm.TargetMachine, llvm.ModuleRef], Code],
+    llvm_text: str,
+    target: Target,
+    options: CompileOptions,
+) -> Code:
+    """Emit IR with SGPRs spilled to lanes of VGPRs, or to memory if lanes would lose them."""
+    code = _emitted_once(emit, llvm_text, target, options)
+    if not may_spill_scalars(llvm_text, code):
+        return code
+    if not loses_spilled_scalars(_emitted_once(_commented, llvm_text, target, options)):
+        return code
+    # A machine reads the option when it compiles its first function.
+    llvm.set_option("amdjit", "-amdgpu-spill-sgpr-to-vgpr=0")
+    try:
+        return _emitted_once(emit, llvm_text, target, options, spill_to_lanes=False)
+    finally:
+        llvm.set_option("amdjit", "-amdgpu-spill-sgpr-to-vgpr=1")
+
+
+def _emitted_once(
+    emit: Callable[[llvm.TargetMachine, llvm.ModuleRef], Code],
+    llvm_text: str,
+    target: Target,
+    options: CompileOptions,
+    spill_to_lanes: bool = True,
+) -> Code:
+    machine = _machine(target, options.wave_size, options.opt_level, spill_to_lanes)
+    with _checked_for_emission(llvm_text, machine, target, options) as module:
+        return emit(machine, module)
 
 
 @cache
@@ -115,7 +159,10 @@ def _initialise() -> None:
 
 
 @cache
-def _machine(target: Target, wave_size: int, opt_level: int) -> llvm.TargetMachine:
+def _machine(
+    target: Target, wave_size: int, opt_level: int, spill_to_lanes: bool = True
+) -> llvm.TargetMachine:
+    """Make a target machine. spill_to_lanes: keeps apart the machines that read either option."""
     _initialise()
     features = "+wavefrontsize64,-wavefrontsize32" if wave_size == 64 else "+wavefrontsize32"
     # The code object says which settings its code is for: in the ELF header and the metadata.
