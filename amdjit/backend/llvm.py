@@ -140,9 +140,8 @@ def _machine(target: Target, wave_size: int, opt_level: int) -> llvm.TargetMachi
 def _checked_for_emission(
     llvm_text: str, machine: llvm.TargetMachine, target: Target, options: CompileOptions
 ) -> Iterator[llvm.ModuleRef]:
-    # SIOptimizeVGPRLiveRange takes a register that only the `else` of a branch reads for free in its
-    # `then`. But whole-wave code there writes to all lanes of its registers, also to those that go
-    # on to the `else`.
+    # SIOptimizeVGPRLiveRange takes a register that only the `else` of a branch reads for free in
+    # the `then`, where the lanes of the `else` are off. But whole-wave code writes to these, too.
     is_free = "0" if has_whole_wave_code(llvm_text) else "1"
     llvm.set_option("amdjit", f"-amdgpu-opt-vgpr-liverange={is_free}")
     with _parsed(llvm_text, machine) as module:
