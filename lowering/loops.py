@@ -94,7 +94,7 @@ def range_loop(
     loop = _body(state, inside, Loop(next_iteration=following, after=after), body)
     builder.debug_metadata = line
     is_counted = all(constant_value(limit) is not None for limit in limits)
-    keeps = _end_iteration(state, loop, is_counted) and not is_counted
+    keeps = _end_iteration(state, loop, is_counted)
     increased = bounds.increase(value)
     value.add_incoming(increased, builder.block)
     again = builder.cbranch(bounds.goes_on(value, increased), inside, done)
@@ -251,7 +251,7 @@ def _end_iteration(state: FunctionState, loop: Loop, is_counted: bool = False) -
         builder.invoke_name("llvm.amdgcn.wave.barrier", VOID, [])
     if leaving:
         _leave_by(state, loop, way)
-    return True
+    return bool(leaving) or not is_counted
 
 
 def _goes_to(block: Any, target: Any) -> bool:

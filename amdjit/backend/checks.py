@@ -10,13 +10,20 @@ import llvmlite.binding as llvm
 from amdjit.diagnostics.errors import BackendError
 from amdjit.target import Target
 
-__all__ = ["check_calls", "check_lds", "check_scratch", "has_inline_assembly"]
+__all__ = [
+    "check_calls",
+    "check_lds",
+    "check_scratch",
+    "has_inline_assembly",
+    "has_whole_wave_code",
+]
 
 _LDS = "addrspace(3)"
 _GLOBAL_NAME = re.compile(r'@("(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)')
 _INLINE_ASSEMBLY = re.compile(
     r"^module asm |\b(?:call|callbr|invoke)\b[^\n\"]*\basm\b", re.MULTILINE
 )
+_WHOLE_WAVE = re.compile(r"@llvm\.amdgcn\.(?:(?:strict\.)?w[wq]m|set\.inactive)\b")
 
 # The scratch of a wave, shared by its lanes: 2**18 - 1 granules of 256 bytes
 # (GCNSubtarget::getMaxWaveScratchSize, gfx12). Above it LLVM ends the process with "stack frame
@@ -30,6 +37,11 @@ _ALLOCA = re.compile(
 def has_inline_assembly(llvm_text: str) -> bool:
     """Return whether the IR holds machine instructions as text."""
     return _INLINE_ASSEMBLY.search(llvm_text) is not None
+
+
+def has_whole_wave_code(llvm_text: str) -> bool:
+    """Return whether some of the IR runs in all lanes, whichever are active."""
+    return _WHOLE_WAVE.search(llvm_text) is not None
 
 
 def check_calls(module: llvm.ModuleRef) -> None:

@@ -17,7 +17,13 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from amdjit.backend.atomic_marks import mark_atomic_accesses, mark_fences
 from amdjit.backend.blocks import cut_long_blocks
-from amdjit.backend.checks import check_calls, check_lds, check_scratch, has_inline_assembly
+from amdjit.backend.checks import (
+    check_calls,
+    check_lds,
+    check_scratch,
+    has_inline_assembly,
+    has_whole_wave_code,
+)
 from amdjit.backend.halves_of_ones import keep_halves_of_ones
 from amdjit.backend.lds import place_lds_arrays
 from amdjit.backend.libraries import with_libraries
@@ -181,6 +187,10 @@ def _machine(
 def _checked_for_emission(
     llvm_text: str, machine: llvm.TargetMachine, target: Target, options: CompileOptions
 ) -> Iterator[llvm.ModuleRef]:
+    # SIOptimizeVGPRLiveRange takes a register that only the `else` of a branch reads for free in
+    # the `then`, where the lanes of the `else` are off. But whole-wave code writes to these, too.
+    is_free = "0" if has_whole_wave_code(llvm_text) else "1"
+    llvm.set_option("amdjit", f"-amdgpu-opt-vgpr-liverange={is_free}")
     with _parsed(llvm_text, machine) as module:
         check_calls(module)
         check_lds(module, machine.target_data, target)

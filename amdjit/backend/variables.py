@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from amdjit.backend.checks import has_whole_wave_code
 from amdjit.backend.emit import emit_object
 from amdjit.backend.link import link
 from amdjit.backend.tools import Linker, OwnLinker
@@ -26,8 +27,6 @@ __all__ = ["link_with_variables", "without_records"]
 _RECORD = re.compile(r"^ +#dbg_\w+\(.*\n", re.MULTILINE)
 _MOST_ATTEMPTS = 12
 _LOADED = 2  # SHF_ALLOC
-# LLVM 22 ends if a block of such code begins with a debug record.
-_WHOLE_WAVE = ("@llvm.amdgcn.strict.wwm.", "@llvm.amdgcn.strict.wqm.", "@llvm.amdgcn.wqm.")
 
 
 def without_records(llvm_text: str) -> str:
@@ -52,7 +51,8 @@ def link_with_variables(
         return link(emit_object(text, options.target, options, environment), linker)
 
     best = _Attempt(plain, build(plain))
-    if not any(name in plain for name in _WHOLE_WAVE):
+    # LLVM 22 ends if a block of whole-wave code begins with a debug record.
+    if not has_whole_wave_code(plain):
         best = _with_most_records(described, best, build)
     return best.text, best.code_object
 

@@ -20,6 +20,7 @@ from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import both, chosen, either, tested
 from amdjit.frontend.expressions.fields import field, is_element
 from amdjit.frontend.expressions.formatted_text import constant_text
+from amdjit.frontend.expressions.likely_mistakes import check_precedence
 from amdjit.frontend.expressions.membership import container
 from amdjit.frontend.expressions.operators import binary, unary
 from amdjit.frontend.expressions.records import Getter, record_attribute
@@ -88,6 +89,7 @@ def unary_operation(builder: FunctionBuilder, node: ast.UnaryOp) -> Value:
 
 def comparison(builder: FunctionBuilder, node: ast.Compare) -> Value:
     """`a < b < c`: each operand is evaluated at most once, and only if it is needed."""
+    check_precedence(builder, node)
     left = builder.evaluate(node.left)
     return _compare_rest(builder, left, list(zip(node.ops, node.comparators, strict=True)), node)
 

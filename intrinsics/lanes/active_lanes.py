@@ -41,10 +41,11 @@ def of_active_partner(context: EmitContext, word: Any) -> Any:
     return context.builder.select(is_on, word, context.constant(i32, 0))
 
 
-def lane_number(context: EmitContext) -> Any:
-    """Return the lane's number in its wave."""
+def lane_number(context: EmitContext, zero: Any = None) -> Any:
+    """Return the lane's number in its wave. zero: a value that is 0, of which it is computed."""
     word, every = context.llvm_type(i32), context.constant(i32, -1)
-    low = context.call("llvm.amdgcn.mbcnt.lo", word, [every, context.constant(i32, 0)])
+    zero = context.constant(i32, 0) if zero is None else zero
+    low = context.call("llvm.amdgcn.mbcnt.lo", word, [every, zero])
     if context.wavefront_size == 32:
         return low
     return context.call("llvm.amdgcn.mbcnt.hi", word, [every, low])

@@ -288,8 +288,8 @@ def emit_segmented(
     """Scan within segments: a lane keeps its value where a step would reach past the start of its
     segment."""
     builder = context.builder
-    start = _segment_start(context, head)
-    lane = lane_number(context)
+    lane = _number_in_all_lanes(context)
+    start = _segment_start(context, head, lane)
 
     def combine(lanes: Combination, element: Any) -> Any:
         def join(below: Any, own: Any, reach: int) -> Any:
@@ -319,7 +319,18 @@ def _before(context: EmitContext, lane: Any, size: int) -> Any:
     return context.builder.sub(base, context.constant(i32, 1))
 
 
-def _segment_start(context: EmitContext, head: Any) -> Any:
+def _number_in_all_lanes(context: EmitContext) -> Any:
+    """Return the lane's number, computed where whole-wave mode is entered.
+
+    LLVM computes whatever whole-wave code uses in this mode. The number that other code computed
+    before would be in one of its registers from there on, through branches and loops.
+    """
+    zero = context.constant(i32, 0)
+    entered = context.call("llvm.amdgcn.set.inactive.i32", zero.type, [zero, zero])
+    return lane_number(context, entered)
+
+
+def _segment_start(context: EmitContext, head: Any, lane: Any) -> Any:
     """Return the highest active lane at or below this one that is a head, or 0.
 
     The mask has the size of the wave: where LLVM pads a mask with 0 in whole-wave mode, it enters
@@ -334,7 +345,6 @@ def _segment_start(context: EmitContext, head: Any) -> Any:
     is_head = builder.icmp_signed("!=", flag, context.constant(i32, 0))
     heads = context.call(f"llvm.amdgcn.ballot.i{type.bits}", mask, [is_head])
     heads = builder.or_(heads, context.constant(type, 1))
-    lane = lane_number(context)
     place = builder.zext(lane, mask) if type is i64 else lane
     below = builder.shl(heads, builder.sub(context.constant(type, type.bits - 1), place))
     none = context.constant(boolean, True)

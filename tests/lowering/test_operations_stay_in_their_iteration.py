@@ -27,6 +27,17 @@ def by_break(x, out):
 
 
 @amdjit.kernel
+def by_break_that_always_comes(x, out):
+    i = amdjit.lane_id()
+    r = 0
+    for n in range(8):
+        if n == x[i] & 7:
+            r = wave.reduce(1)
+            break
+    out[i] = r
+
+
+@amdjit.kernel
 def by_return(x, out):
     i = amdjit.lane_id()
     for n in range(8):
@@ -77,7 +88,8 @@ def by_a_flag(x, out):
 def test_lanes_of_an_iteration_are_counted(cpu: str, level: int) -> None:
     wide = cpu.startswith("gfx9")
     kernels: list[Any] = [
-        by_break, by_return, by_return_from_two_loops, by_the_end_of_a_range_of_its_own, by_a_flag,
+        by_break, by_break_that_always_comes, by_return, by_return_from_two_loops,
+        by_the_end_of_a_range_of_its_own, by_a_flag,
     ]  # fmt: skip
     for kernel in kernels:
         out = np.zeros(32, np.int32)

@@ -23,6 +23,7 @@ __all__ = [
     "join_remedy",
     "operand_remedy",
     "outside_remedy",
+    "precedence_remedy",
     "similar_names",
 ]
 
@@ -74,15 +75,19 @@ def bitwise_remedy(function: ast.AST, node: ast.AST) -> str:
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.BitOr)):
         for each in ast.walk(function):
             if isinstance(each, ast.Compare) and node in (each.left, *each.comparators):
-                word, symbol = ("and", "&") if isinstance(node.op, ast.BitAnd) else ("or", "|")
-                first, second = _split_comparison(each, node)
-                return (
-                    f"`{symbol}` binds tighter than comparisons: write `{first} {word} {second}`, "
-                    f"or `({first}) {symbol} ({second})`"
-                )
+                symbol, remedy = precedence_remedy(each, node)
+                return f"`{symbol}` binds tighter than comparisons: {remedy}"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
         return f"a power is written `**`, `{ast.unparse(node.left)} ** {ast.unparse(node.right)}`"
     return "convert the operands: `i32(...)`"
+
+
+def precedence_remedy(whole: ast.Compare, middle: ast.BinOp) -> tuple[str, str]:
+    """Return the symbol of a bitwise operator that stands between two comparisons, and what to
+    write instead."""
+    word, symbol = ("and", "&") if isinstance(middle.op, ast.BitAnd) else ("or", "|")
+    first, second = _split_comparison(whole, middle)
+    return symbol, f"write `{first} {word} {second}`, or `({first}) {symbol} ({second})`"
 
 
 def _split_comparison(whole: ast.Compare, middle: ast.BinOp) -> tuple[str, str]:

@@ -26,9 +26,9 @@ from amdjit.frontend.calls.type_queries import TYPE_FUNCTIONS
 from amdjit.frontend.calls.weak_results import python_number
 from amdjit.frontend.expressions import complexes, mixed_signs
 from amdjit.frontend.expressions.folding import fold
+from amdjit.frontend.expressions.likely_mistakes import check_absolute, check_extreme
 from amdjit.frontend.expressions.operators import binary, of_launch
 from amdjit.frontend.expressions.records import replaced
-from amdjit.frontend.expressions.unsigned_warnings import check_absolute, check_extreme
 from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value

@@ -15,9 +15,9 @@ from amdjit.frontend.building.operands import launch_operands, pair
 from amdjit.frontend.building.special_methods import comparison_method
 from amdjit.frontend.expressions import complexes, mixed_signs
 from amdjit.frontend.expressions.folding import fold
+from amdjit.frontend.expressions.likely_mistakes import check_comparison
 from amdjit.frontend.expressions.membership import contains
 from amdjit.frontend.expressions.texts import compare_text
-from amdjit.frontend.expressions.unsigned_warnings import check_comparison
 from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import (
     CompileTime,

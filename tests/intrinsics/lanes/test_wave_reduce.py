@@ -15,7 +15,9 @@ import pytest
 
 import amdjit
 from amdjit import i32
+from amdjit.declarations import Emit, intrinsic
 from amdjit.intrinsics import wave
+from amdjit.intrinsics.lanes.active_lanes import lane_number
 from amdjit.intrinsics.lanes.combinations import neutral
 
 RANDOM = np.random.default_rng(13)
@@ -302,3 +304,72 @@ def test_other_processors_have_them_too(target: str, tmp_path: Any) -> None:
     arguments = [sys.executable, str(tmp_path / "compiled.py")]
     done = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False)
     assert done.stdout == "compiled\n", done.stderr
+
+
+def _plus_number(context: Any, value: Any) -> Any:
+    zero = context.constant(i32, 0)
+    own = context.call("llvm.amdgcn.set.inactive.i32", zero.type, [value, zero])
+    total = context.builder.add(own, lane_number(context))
+    return context.call("llvm.amdgcn.strict.wwm.i32", zero.type, [total])
+
+
+@intrinsic(Emit(_plus_number))
+def plus_number(value: i32) -> i32:
+    """Add the lane's number, in whole-wave mode."""
+    return value
+
+
+@amdjit.kernel
+def scan_or_reduce(x, out):
+    i, t = amdjit.threadIdx.x, amdjit.lane_id()
+    if t % 3 == 0:
+        r = wave.segmented_inclusive_scan(x[i], x[i] % 5 == 0)
+    else:
+        r = wave.reduce(x[i], "xor")
+    out[i] = r
+
+
+@amdjit.kernel
+def add_or_reduce(x, out):
+    i, t = amdjit.threadIdx.x, amdjit.lane_id()
+    if t % 3 == 0:
+        out[i] = plus_number(x[i])
+    else:
+        out[i] = wave.reduce(x[i], "xor")
+
+
+@pytest.mark.parametrize(
+    ("processor", "wave_size"),
+    [
+        ("gfx908", 64), ("gfx90a", 64), ("gfx942", 64), ("gfx1100", 32), ("gfx1100", 64),
+        ("gfx1150", 32), ("gfx1200", 64), ("gfx1201", 32), ("gfx1201", 64),
+    ],
+)  # fmt: skip
+def test_one_side_of_a_branch_does_not_overwrite_what_the_other_reads(
+    processor: str, wave_size: int
+) -> None:
+    x = np.arange(11, 11 + wave_size, dtype=np.int32)
+    first = np.arange(wave_size) % 3 == 0
+    sums = [x[first][start : n + 1].sum() for n, start in enumerate(_starts(x[first] % 5 == 0))]
+    for kernel, values in ((scan_or_reduce, sums), (add_or_reduce, (2 * x - 11)[first])):
+        wanted = np.full(wave_size, np.bitwise_xor.reduce(x[~first]))
+        wanted[first] = values
+        for level in range(4):
+            out = np.zeros(wave_size, np.int32)
+            with amdjit.use(f"emulator:{processor}"):
+                own = amdjit.kernel(opt_level=level, wave_size=wave_size, warnings=False)
+                own(kernel.function)[1, wave_size](x, out)
+            np.testing.assert_array_equal(out, wanted, f"{kernel.function.__name__} O{level}")
+
+
+def _starts(heads: Any) -> list[int]:
+    """Return where each lane's segment starts."""
+    return [max([0, *np.flatnonzero(heads[: n + 1])]) for n in range(len(heads))]
+
+
+def test_the_lane_number_of_a_scan_is_computed_in_its_branch() -> None:
+    with amdjit.use("emulator:gfx1201"):
+        text = scan_or_reduce.compile(i32[:], i32[:]).asm
+    before, _, _ = text.partition("s_and_saveexec")
+    assert "v_mbcnt" in before
+    assert "s_or_saveexec" not in before

@@ -1,4 +1,5 @@
-"""Warnings about unsigned numbers that are used as if they could be negative."""
+"""Warnings about code that is likely to be a mistake: unsigned numbers that are used as if they
+could be negative, bitwise operators between comparisons."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import ast
 
 from amdjit.diagnostics.performance import CompileWarning, Finding
 from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.remedies import precedence_remedy
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
@@ -57,6 +59,20 @@ def check_absolute(builder: FunctionBuilder, value: tree.Expression, node: ast.A
         )
 
 
+def check_precedence(builder: FunctionBuilder, node: ast.Compare) -> None:
+    """Warn about `x > 1 & x < 5`, which compares with `1 & x`; not about `x > (1 & x) < 5`."""
+    for middle in node.comparators[:-1]:
+        if not isinstance(middle, ast.BinOp) or not isinstance(middle.op, (ast.BitAnd, ast.BitOr)):
+            continue
+        span = builder.span(middle)
+        if span.source.line(span.line)[: span.column].rstrip().endswith("("):
+            continue
+        symbol, remedy = precedence_remedy(node, middle)
+        title = f"`{symbol}` binds tighter than the comparisons beside it"
+        label = f"compared with `{ast.unparse(middle)}`"
+        _add(builder, Finding("precedence", span, title, label, remedy, CompileWarning))
+
+
 def _is_zero(value: Value) -> bool:
     return isinstance(value, CompileTime) and type(value.value) in (int, float) and value.value == 0
 
@@ -73,8 +89,6 @@ def _may_have_wrapped(value: Value) -> bool:
 
 
 def _warn(builder: FunctionBuilder, value: tree.Expression, node: ast.AST, title: str) -> None:
-    if builder.source.is_library:
-        return
     wide = "i64" if isinstance(value.type, Scalar) and value.type.bits == 32 else "i32"
     remedy = (
         f"convert the operands before they are subtracted, `{wide}(n) - 1`, or compare them: "
@@ -85,5 +99,9 @@ def _warn(builder: FunctionBuilder, value: tree.Expression, node: ast.AST, title
         f"{value.type.maximum if isinstance(value.type, Scalar) else ''} there"
     )
     span = builder.span(node)
-    found = Finding("unsigned", span, title, label, remedy, CompileWarning)
-    builder.session.findings[found.name, span.file, span.line] = found
+    _add(builder, Finding("unsigned", span, title, label, remedy, CompileWarning))
+
+
+def _add(builder: FunctionBuilder, found: Finding) -> None:
+    if not builder.source.is_library:
+        builder.session.findings[found.name, found.span.file, found.span.line] = found
