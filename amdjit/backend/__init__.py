@@ -3,9 +3,10 @@
 `llvm` runs LLVM's own stages and amdjit's passes over their text, whose docstrings show what they
 change: `signed_zeros`, `scalar_loads`, `meeting_values`, `moved_lanes`, `blocks`, `lds`,
 `libraries`. `spilled_scalars` finds code that LLVM has to emit again. `guarded` runs these stages
-in a process of its own (`process`, `worker`, `early`), because a mistake in LLVM ends the process. `variables` keeps debug records from changing code.
-`link`, `assembler` and `tools` call LLVM's programs. The backend knows IR, targets and options; it
-reads neither Python nor the tree. Start reading at `llvm.optimise`.
+in a process of its own (`process`, `worker`, `early`), because a mistake in LLVM ends the process.
+`variables` keeps debug records from changing code. `link`, `assembler` and `tools` call LLVM's
+programs. The backend knows IR, targets and options; it reads neither Python nor the tree. Start
+reading at `llvm.optimise`.
 """
 
 from __future__ import annotations
