@@ -74,8 +74,14 @@ class Composites(Expressions):
         operators += ("/",) if type.element.is_float else ("&", "|", "^", "<<", ">>")
         operator = self.pick(*operators)
         if operator in ("&", "|", "^", "<<", ">>") or not self.chance(50):
-            return f"({left} {operator} {self.expression(type, depth)})"
-        return f"({left} {operator} {right})" if self.chance(60) else f"({right} {operator} {left})"
+            right = self.expression(type, depth)
+        elif self.chance(40):
+            left, right = right, left
+        if operator in ("//", "%") and type.element.is_integer:
+            # No constant: one that is 0 would be refused.
+            one = f"{type}(1)"
+            right = f"({type}({right}) if u else {one})" if self.arrays else one
+        return f"({left} {operator} {right})"
 
     def vector_function(self, type: Vector, depth: int) -> str:
         value = self.expression(type, depth)

@@ -229,15 +229,22 @@ class Expressions:
         left, right = self.operands(type, depth)
         # How bfloat16 divides down is ml_dtypes' own affair.
         operators = ("+", "-", "*") if type is bf16 else ("+", "-", "*", "+", "-", "*", "//", "%")
-        return f"({left} {self.pick(*operators)} {right})"
+        return self.operation(left, self.pick(*operators), right)
+
+    def operation(self, left: str, operator: str, right: str) -> str:
+        """Write an operator. A divisor is no constant: one that is 0 would be refused."""
+        if operator in ("//", "%", "/"):
+            right = f"({right} if u else 1)" if self.arrays else f"({right} or 1)"
+        return f"({left} {operator} {right})"
 
     def division(self, type: Scalar, depth: int) -> str:
         if type is f32 and self.chance(30):
             narrow = self.pick(i8, i16, i32, u8, u16, u32, boolean)
             # Converted: of a width of its own, whatever it meets.
-            return f"f32({self.expression(narrow, depth)} / {self.expression(narrow, depth)})"
+            left, right = self.expression(narrow, depth), self.expression(narrow, depth)
+            return f"f32{self.operation(left, '/', right)}"
         left, right = self.operands(type, depth)
-        return f"({left} / {right})"
+        return self.operation(left, "/", right)
 
     def bit_operation(self, type: Scalar, depth: int) -> str:
         left, right = self.operands(type, depth, INTEGERS)
@@ -253,7 +260,7 @@ class Expressions:
             return f"min({left}, {right})"
         if self.chance(15):
             return f"max({left}, {right})"
-        return f"({left} {self.pick('+', '-', '*', '//', '%', '&', '|', '^')} {right})"
+        return self.operation(left, self.pick("+", "-", "*", "//", "%", "&", "|", "^"), right)
 
     def membership(self, type: Scalar, depth: int) -> str:
         """Write `x in items`. Not of floats: Python also asks whether a NaN is the same object."""
@@ -356,7 +363,7 @@ class Expressions:
         )
         first, second = self.condition(min(depth, 1)), self.condition(min(depth, 1))
         form = self.pick(
-            "{0} if {3} else {1} if {4} else {2}", "({0} if {3} else {1}) if {4} else {2}"
+            "({0} if {3} else {1} if {4} else {2})", "(({0} if {3} else {1}) if {4} else {2})"
         )
         return self.converted(type, form.format(one, two, three, first, second))
 
