@@ -143,9 +143,11 @@ def _emit_permute8(context: EmitContext, value: Any, *lanes: int) -> Any:
     word = context.llvm_type(i32)
 
     def permute(part: Any) -> Any:
-        # LLVM takes a move with DPP8 for one that it can do before the branch.
+        # LLVM takes a move with DPP8 for one that it can do before the branch or loop, or in a later
+        # branch. The moves of each lane to itself have to stay where they are.
         part = part if context.has_all_lanes else differing(context, part)
-        return context.call("llvm.amdgcn.mov.dpp8.i32", word, [part, selectors])
+        moved = context.call("llvm.amdgcn.mov.dpp8.i32", word, [part, selectors])
+        return differing(context, moved)
 
     return by_words(context, value, permute)
 
