@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from amdjit.declarations import As, Emit, LlvmCall
+from amdjit.intrinsics.builtins.irregular import moved_of_eight
 from amdjit.intrinsics.builtins.table import builtin
-from amdjit.intrinsics.lanes.active_lanes import moved_of_eight
 from amdjit.types import VOID, Immediate, boolean, i16, i32, u32, u64
 
 Flag = Annotated[bool, Immediate(0, 1)]

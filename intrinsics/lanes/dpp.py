@@ -15,8 +15,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, intrinsic
+from amdjit.intrinsics.builtins.irregular import moved_of_eight
 from amdjit.intrinsics.builtins.table import row_of
-from amdjit.intrinsics.lanes.active_lanes import lane_number, moved_of_eight, of_active_partner
+from amdjit.intrinsics.lanes.active_lanes import lane_number, of_active_partner
 from amdjit.intrinsics.lanes.words import by_words, by_words_of_two
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.types import Immediate, boolean, i32, u32
