@@ -19,9 +19,10 @@ from amdjit.declarations import (
     device_function,
     intrinsic,
 )
+from amdjit.intrinsics.builtins.irregular import differing
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.across_halves import emit_bpermute
-from amdjit.intrinsics.lanes.active_lanes import differing, of_active_lane
+from amdjit.intrinsics.lanes.active_lanes import of_active_lane
 from amdjit.intrinsics.lanes.dpp import (
     dpp,
     permlane16,

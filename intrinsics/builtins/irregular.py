@@ -37,6 +37,7 @@ _ORDERINGS: Mapping[int, str] = MappingProxyType(
 )
 _CONSTANT = Pointer(u8, AddressSpace.CONSTANT)
 _GRID_SIZES = 12
+_SAME_LANES = 0xE4
 _HIT = (Vector(u32, 10), Vector(f32, 3), Vector(f32, 3))
 
 
@@ -141,6 +142,27 @@ def _emit_move(context: EmitContext, value: Any, *controls: int) -> Any:
     word = context.llvm_type(i32)
     operands = [context.undefined(i32), value, *constants, context.constant(boolean, bound)]
     return context.call("llvm.amdgcn.update.dpp.i32", word, operands)
+
+
+def differing(context: EmitContext, word: Any) -> Any:
+    """Return a word that LLVM takes for one that differs between lanes: the move is that of each
+    lane to itself."""
+    zero, all_ = context.constant(i32, 0), context.constant(i32, 0xF)
+    control, yes = context.constant(i32, _SAME_LANES), context.constant(boolean, True)
+    return context.call(
+        "llvm.amdgcn.update.dpp.i32", word.type, [zero, word, control, all_, all_, yes]
+    )
+
+
+def moved_of_eight(context: EmitContext, word: Any, selectors: int) -> Any:
+    """Return a word moved within groups of eight lanes, by 3-bit selectors.
+
+    LLVM takes a move with DPP8 for one that it can do before the branch or loop, or in a later
+    branch. The moves of each lane to itself have to stay where they are.
+    """
+    word = word if context.has_all_lanes else differing(context, word)
+    operands = [word, context.constant(i32, selectors)]
+    return differing(context, context.call("llvm.amdgcn.mov.dpp8.i32", word.type, operands))
 
 
 def _emit_byte_by_chance(context: EmitContext, old: Any, *values: Any, of: str) -> Any:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from amdjit.declarations import As, LlvmCall
+from amdjit.declarations import As, Emit, LlvmCall
+from amdjit.intrinsics.builtins.irregular import moved_of_eight
 from amdjit.intrinsics.builtins.table import builtin
 from amdjit.types import VOID, Immediate, boolean, i16, i32, u32, u64
 
@@ -96,7 +97,7 @@ def permlanex16(
     """Permute from the other row of 16 lanes by 4-bit selectors."""
 
 
-@builtin(LlvmCall("llvm.amdgcn.mov.dpp8.i32"))
+@builtin(Emit(moved_of_eight))
 def mov_dpp8(value: u32, selectors: Annotated[int, Immediate(0, 0xFFFFFF)]) -> u32:
     """Permute within groups of 8 lanes by 3-bit selectors."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from amdjit.declarations import EmitContext
+from amdjit.intrinsics.builtins.irregular import differing
 from amdjit.intrinsics.builtins.table import row_of
-from amdjit.intrinsics.lanes.active_lanes import differing, lane_number
+from amdjit.intrinsics.lanes.active_lanes import lane_number
 from amdjit.types import i32
 
 __all__ = ["emit_bpermute"]

@@ -14,9 +14,7 @@ from typing import Any
 from amdjit.declarations import EmitContext
 from amdjit.types import boolean, i32, i64
 
-__all__ = ["differing", "lane_number", "of_active_lane", "of_active_partner"]
-
-_SAME_LANES = 0xE4
+__all__ = ["lane_number", "of_active_lane", "of_active_partner"]
 
 
 def of_active_lane(context: EmitContext, word: Any, lane: Any) -> Any:
@@ -49,16 +47,6 @@ def lane_number(context: EmitContext, zero: Any = None) -> Any:
     if context.wavefront_size == 32:
         return low
     return context.call("llvm.amdgcn.mbcnt.hi", word, [every, low])
-
-
-def differing(context: EmitContext, word: Any) -> Any:
-    """Return a word that LLVM takes for one that differs between lanes: the move is that of each
-    lane to itself."""
-    zero, all_ = context.constant(i32, 0), context.constant(i32, 0xF)
-    control, yes = context.constant(i32, _SAME_LANES), context.constant(boolean, True)
-    return context.call(
-        "llvm.amdgcn.update.dpp.i32", word.type, [zero, word, control, all_, all_, yes]
-    )
 
 
 def _active(context: EmitContext) -> Any:

@@ -15,8 +15,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from amdjit.declarations import Emit, EmitContext, intrinsic
+from amdjit.intrinsics.builtins.irregular import moved_of_eight
 from amdjit.intrinsics.builtins.table import row_of
-from amdjit.intrinsics.lanes.active_lanes import differing, lane_number, of_active_partner
+from amdjit.intrinsics.lanes.active_lanes import lane_number, of_active_partner
 from amdjit.intrinsics.lanes.words import by_words, by_words_of_two
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.types import Immediate, boolean, i32, u32
@@ -139,15 +140,8 @@ def _emit_row_half_mirror(context: EmitContext, value: Any) -> Any:
 
 
 def _emit_permute8(context: EmitContext, value: Any, *lanes: int) -> Any:
-    selectors = _word(context, sum(lane << (3 * place) for place, lane in enumerate(lanes)))
-    word = context.llvm_type(i32)
-
-    def permute(part: Any) -> Any:
-        # LLVM takes a move with DPP8 for one that it can do before the branch.
-        part = part if context.has_all_lanes else differing(context, part)
-        return context.call("llvm.amdgcn.mov.dpp8.i32", word, [part, selectors])
-
-    return by_words(context, value, permute)
+    selectors = sum(lane << (3 * place) for place, lane in enumerate(lanes))
+    return by_words(context, value, lambda part: moved_of_eight(context, part, selectors))
 
 
 def _emit_permlane(context: EmitContext, value: Any, low: Any, high: Any, name: str) -> Any:

@@ -11,7 +11,8 @@ import pytest
 from lane_model import OPERATIONS, Operation, Values, operations_of
 
 import amdjit
-from amdjit.intrinsics import wave
+from amdjit import i32, u32
+from amdjit.intrinsics import amdgcn, wave
 
 NUMBERS = np.arange(11, 75, dtype=np.int32)
 UNIFORM = np.array([17, 11], np.int32)
@@ -36,6 +37,42 @@ ALWAYS = {
 PARAMETERS = [
     pytest.param(*case, marks=[] if case in ALWAYS else pytest.mark.exhaustive) for case in CASES
 ]
+
+
+SOURCES = [7, 0, 0, 1, 2, 6, 5, 4]
+
+
+@amdjit.kernel
+def used_later(x, out):
+    t = amdjit.lane_id()
+    p = wave.permute8(x[t], 7, 0, 0, 1, 2, 6, 5, 4)
+    q = amdgcn.mov_dpp8(u32(x[t]), 0x972207)
+    r = 0
+    for _ in range(t & 3):
+        r = wave.permute8(x[t], 7, 0, 0, 1, 2, 6, 5, 4)
+    s = u32(0)
+    for _ in range(t & 3):
+        s = amdgcn.mov_dpp8(u32(x[t]), 0x972207)
+    if t % 3 == 1:
+        out[0, t] = p * 3
+        out[1, t] = i32(q) * 5
+    out[2, t] = r * 3
+    out[3, t] = i32(s) * 5
+
+
+@pytest.mark.parametrize("level", range(4))
+@pytest.mark.parametrize(("cpu", "size"), [("gfx1100", 32), ("gfx1150", 64), ("gfx1201", 32)])
+def test_a_move_within_eight_lanes_is_not_made_where_its_result_is_used(
+    cpu: str, size: int, level: int
+) -> None:
+    out = np.zeros((4, size), np.int32)
+    with amdjit.use(f"emulator:{cpu}"):
+        amdjit.kernel(opt_level=level, wave_size=size)(used_later.function)[1, size](NUMBERS, out)
+    lanes = np.arange(size)
+    source = lanes // 8 * 8 + np.array(SOURCES)[lanes % 8]
+    later = np.where(lanes % 3 == 1, NUMBERS[source], 0)
+    looped = np.where(((lanes & 3) > 0) & ((source & 3) >= (lanes & 3)), NUMBERS[source], 0)
+    np.testing.assert_array_equal(out, [later * 3, later * 5, looped * 3, looped * 5])
 
 
 def kernel_of(operations: list[Operation], value: str, condition: str) -> Any:
