@@ -88,7 +88,7 @@ def test_a_constant_is_given_by_value(capsys: pytest.CaptureFixture[str]) -> Non
         ([*SCALE, "--kernel", "scale"], "--kernel is for code objects"),
         (["inspect", f"{FILE}:scale", "--signature", "f32[:]"], "but 1 was given"),
         (
-            ["inspect", f"{FILE}:scale", "--signature", "f32[:],double"],
+            ["inspect", f"{FILE}:scale", "--signature", "f32[:],doubel"],
             "'doubel' is not a type; there are i8, i16",
         ),
         (["inspect", f"{FILE}:scale", "--signature", "f32[:],3"], "for s it was given 3"),
