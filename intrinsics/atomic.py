@@ -176,14 +176,14 @@ def min(array, index, value, order="relaxed", scope="agent"):
     counts as missing; return the old value."""
     if _is_updated_resource(array):
         return atomics.on_buffers.update(atomics.on_buffers.min, array, index, value, order, scope)
-    place = address_of(array, index)
-    old = on_arrays.min(place, value, order, scope)
+    # The address in no variable: an array whose address only atomic operations take has one name.
+    old = on_arrays.min(address_of(array, index), value, order, scope)
     word = _word_of_skipped(array)
     while word is not None and _is_skipped(old, array.dtype(value), word, False):
-        found = on_arrays.cas(place, old, value, order, scope)
+        found = on_arrays.cas(address_of(array, index), old, value, order, scope)
         if _bitcast(found, word) == _bitcast(old, word):
             break
-        old = on_arrays.min(place, value, order, scope)
+        old = on_arrays.min(address_of(array, index), value, order, scope)
     return old
 
 
@@ -193,14 +193,14 @@ def max(array, index, value, order="relaxed", scope="agent"):
     counts as missing; return the old value."""
     if _is_updated_resource(array):
         return atomics.on_buffers.update(atomics.on_buffers.max, array, index, value, order, scope)
-    place = address_of(array, index)
-    old = on_arrays.max(place, value, order, scope)
+    # The address in no variable: an array whose address only atomic operations take has one name.
+    old = on_arrays.max(address_of(array, index), value, order, scope)
     word = _word_of_skipped(array)
     while word is not None and _is_skipped(old, array.dtype(value), word, True):
-        found = on_arrays.cas(place, old, value, order, scope)
+        found = on_arrays.cas(address_of(array, index), old, value, order, scope)
         if _bitcast(found, word) == _bitcast(old, word):
             break
-        old = on_arrays.max(place, value, order, scope)
+        old = on_arrays.max(address_of(array, index), value, order, scope)
     return old
 
 

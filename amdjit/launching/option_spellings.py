@@ -37,6 +37,7 @@ class GivenOptions(TypedDict, total=False):
     warnings: bool
     sanitize: bool | str | Collection[str]
     exact_lines: bool
+    local_checks: bool
     typing: str
     max_block: int
     launch_bounds: int | tuple[int, ...] | None

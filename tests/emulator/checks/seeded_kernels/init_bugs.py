@@ -9,7 +9,7 @@ from seeded import Case
 
 import amdjit
 from amdjit import f16, f32, i32, local, shared, syncthreads, threadIdx
-from amdjit.intrinsics import memory, wave
+from amdjit.intrinsics import amdgcn, memory, wave
 
 
 def empty(*shape: int, kind: Any = np.float32) -> amdjit.DeviceArray:
@@ -226,7 +226,7 @@ def lane_that_computed_nothing(x, out):
     t = threadIdx.x
     if t < 16:
         tripled = x[t] * 3
-        out[t] = wave.readlane(tripled, 20)  # BUG init/undefined-store
+        out[t] = amdgcn.readlane(tripled, 20)  # BUG init/undefined-store
 
 
 def one(*arguments: Any) -> Any:
