@@ -77,7 +77,7 @@ def bind_arguments(
     ):
         # Other signatures, and errors, go by Python's own rules, which are slower.
         signature = inspect.signature(function, follow_wrapped=False)
-        place = function.__module__.split(".")
+        place = (function.__module__ or "").split(".")
         is_atomic = (place[0], place[-1]) == ("amdjit", "atomic")
         hint = element_remedy(node) if is_atomic else ""
         given = match_arguments(
