@@ -98,7 +98,7 @@ def range_loop(
     increased = bounds.increase(value)
     value.add_incoming(increased, builder.block)
     again = builder.cbranch(bounds.goes_on(value, increased), inside, done)
-    # LLVM's unroller also moves the last iteration behind the loop.
+    # LLVM's unroller also moves the last iteration after the loop.
     _mark(builder, again, 1 if keeps else unroll)
     _leave(state, done, after, otherwise)
 

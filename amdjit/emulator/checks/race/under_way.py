@@ -2,7 +2,7 @@
 
 An access takes place at any time between its issue and the wait for it. If the wave signals a
 barrier in between, the access is noted again at the wait, and at each further signal: there it no
-longer comes before what others do behind the barrier, which then is a race.
+longer comes before what others do after the barrier, which then is a race.
 
 Only kernels with such accesses (`waits/under_way.py`) have any of this. A wave counts what it
 issues on two counters, and keeps its last accesses of the kind in a ring.
