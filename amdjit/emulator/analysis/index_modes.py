@@ -2,7 +2,7 @@
 ISA, "S_SET_GPR_IDX_ON").
 
 Compilers switch it on and off around single moves. So it is followed inside blocks only, and code
-that leaves it on at the end of a block is refused.
+that goes on to another block with it is refused.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def index_modes(block: Block) -> Mapping[int, int]:
         mode = _mode_after(instruction, mode)
         if mode is not None and instruction.traits.unit is not Unit.SALU:
             found[instruction.pc] = mode
-    if mode is not None:
+    if mode is not None and block.successors:
         reason = "indices of vector registers are followed inside of blocks only"
         raise Untranslatable(block.instructions[-1], reason)
     return found

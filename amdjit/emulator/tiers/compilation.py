@@ -358,6 +358,8 @@ class KernelCompiler:
             try:
                 return translate(graph)
             except Untranslatable as error:
+                if error.instruction.pc in graph.cuts:  # a trap is there: this would never end
+                    raise
                 self._refusals(kernel).update(_all_refusals(graph, error))
 
     def _marked(self, wanted: _Wanted, graph: Graph) -> Graph:

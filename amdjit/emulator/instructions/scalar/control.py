@@ -192,8 +192,9 @@ def _message(frame: Frame, instruction: Instruction) -> None:
         # The native function is in `scheduling/host_calls.py`.
         frame.native_void("aj_host_call", [CONTEXT, frame.sites.add(instruction.pc)])
     elif names.get(instruction.immediates["simm16"]) != _DEALLOCATE_VGPRS:
-        others = [name for name in (INTERRUPT, _DEALLOCATE_VGPRS) if name in names.values()]
-        raise Untranslatable(instruction, f"of messages {' and '.join(others)} are emulated")
+        known = [name for name in (INTERRUPT, _DEALLOCATE_VGPRS) if name in names.values()]
+        reason = f"messages other than {' and '.join(known)} are not emulated"
+        raise Untranslatable(instruction, reason)
 
 
 _NO_EFFECT = [
