@@ -65,8 +65,6 @@ def used(code: str = REPORT, **variables: str | Path) -> str:
 @pytest.mark.parametrize("name", ["libamdhip64.so.6", "libamdhip64.so.7"])
 def test_the_loader_finds_versions_without_a_development_package(tmp_path: Path, name: str) -> None:
     folder = copy_to(tmp_path, name)
-    if "libamdhip64.so" in used():
-        pytest.skip("a development package of HIP is installed, which is found first")
     assert used(LD_LIBRARY_PATH=folder) == f"['hip:0'] {folder / name}"
 
 

@@ -151,14 +151,25 @@ def _system_folders() -> list[Path]:
 
 def _of_loader() -> Place:
     refused: list[str] = []
-    for name in _names():
+    for name in (*_files_of_the_search_path(), *_names()):
         refusal = _refusal(name)
         if refusal is None:
-            return Place(_LOADER, name, "; ".join(refused))
+            return Place(_LOADER, name, "; ".join(dict.fromkeys(refused)))
         # A library that is not there is named itself; one that is, its file or what it lacks.
         if not refusal.startswith(f"{name}: cannot open") and sys.platform != "win32":
             refused.append(refusal)
-    return Place(_LOADER, None, "; ".join(refused))
+    return Place(_LOADER, None, "; ".join(dict.fromkeys(refused)))
+
+
+def _files_of_the_search_path() -> Iterator[str]:
+    """Yield what is in the folders of LD_LIBRARY_PATH, which come before the system's under every
+    name: there may be a `libamdhip64.so` of the system, of another version, beside a
+    `libamdhip64.so.7` of the user's."""
+    if sys.platform == "win32":
+        return
+    for folder in filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)):
+        files = (Path(folder, name) for name in _names())
+        yield from (str(file) for file in files if file.exists())
 
 
 def _refusal(name: str) -> str | None:
