@@ -211,5 +211,5 @@ def _short_constant(instruction: Instruction, value: int) -> str:
         return version_text(value & 0xFFFF)
     if kind is Immediate.SIGNED:
         return str((value & 0xFFFF ^ 0x8000) - 0x8000)
-    is_plain = kind is Immediate.BITS
+    is_plain = kind in (Immediate.BITS, Immediate.CLAUSE)
     return short_text(value) if is_plain else program_text(kind, value, sets.messages)

@@ -10,6 +10,7 @@ from amdjit.code_object.debug_info import read_debug_info
 from amdjit.diagnostics.errors import BackendError
 from amdjit.emulator.analysis.control_flow import Graph, Text
 from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
+from amdjit.emulator.decoder.traits import Immediate
 from amdjit.target import EMULATED, nearest_target
 
 
@@ -80,7 +81,7 @@ def _accesses_apart(graph: Graph) -> Iterator[int]:
     for block in graph.blocks.values():
         bundled = 0
         for instruction in block.instructions:
-            if instruction.traits.operation == "s_clause":
+            if instruction.traits.immediate is Immediate.CLAUSE:
                 bundled = (instruction.immediates["simm16"] & 63) + 1
             elif bundled:
                 bundled -= 1

@@ -124,6 +124,7 @@ def _waitcnt_text(value: int) -> str:
 _PROGRAM_TEXTS: Mapping[Immediate, Callable[[int], str]] = {
     Immediate.BRANCH: str,
     Immediate.BITS: hex,
+    Immediate.CLAUSE: hex,
     Immediate.END: _end_text,
     Immediate.DELAYS: _delay_text,
     Immediate.DEPENDENCIES: _dependency_text,

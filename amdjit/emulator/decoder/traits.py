@@ -304,6 +304,7 @@ class Immediate(Enum):
     SWIZZLE = auto()
     ATTRIBUTE = auto()
     INDEX_MODE = auto()
+    CLAUSE = auto()
 
 
 @dataclass(frozen=True, slots=True)

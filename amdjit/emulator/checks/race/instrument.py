@@ -18,7 +18,7 @@ from amdjit.emulator.checks.race.under_way import what_of
 from amdjit.emulator.checks.waits.counters import effect_of, waits_of
 from amdjit.emulator.checks.waits.under_way import under_way_at_barriers
 from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Barrier, Flow, MemoryKind, Space
+from amdjit.emulator.decoder.traits import Barrier, Flow, Idle, Immediate, MemoryKind, Space
 from amdjit.emulator.decoder.wait_counters import WaitEvent
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.instructions.scalar.barriers import WORKGROUP, barrier_of_wait, named_signal
@@ -238,10 +238,9 @@ def _count(frame: Frame, instruction: Instruction) -> None:
 
 def is_mark(instruction: Instruction, mark: int) -> bool:
     """Whether an instruction is an S_NOP by which amdjit's compiler marks something."""
-    return (
-        instruction.traits.operation == "s_nop"
-        and instruction.immediates.get("simm16", 0) & 0xFFFF == mark
-    )
+    traits = instruction.traits
+    is_nop = traits.idle is Idle.DELAY and traits.immediate is Immediate.NUMBER
+    return is_nop and instruction.immediates["simm16"] & 0xFFFF == mark
 
 
 def _hides_atomic_stores(graph: Graph) -> bool:

@@ -94,7 +94,6 @@ _IMMEDIATES: Mapping[str, Immediate] = {
     **dict.fromkeys(_NO_IMMEDIATE, Immediate.NONE),
     **dict.fromkeys(
         (
-            "s_clause",
             "s_wait_event",
             "s_round_mode",
             "s_ttracedata_imm",
@@ -108,6 +107,7 @@ _IMMEDIATES: Mapping[str, Immediate] = {
     **dict.fromkeys(
         ("s_getreg_b32", "s_setreg_b32", "s_setreg_imm32_b32"), Immediate.HARDWARE_REGISTER
     ),
+    "s_clause": Immediate.CLAUSE,
     "s_call_b64": Immediate.BRANCH,
     "s_subvector_loop_begin": Immediate.BRANCH,
     "s_subvector_loop_end": Immediate.BRANCH,

@@ -87,7 +87,7 @@ def _literal(operand: OperandRow) -> Literal:
 
 
 def _signed(number: int, immediate: Immediate) -> int:
-    is_bits = immediate in (Immediate.BITS, Immediate.VERSION, Immediate.MESSAGE)
+    is_bits = immediate in (Immediate.BITS, Immediate.CLAUSE, Immediate.VERSION, Immediate.MESSAGE)
     return number - 0x10000 if number & 0x8000 and not is_bits else number
 
 
