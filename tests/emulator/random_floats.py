@@ -130,7 +130,21 @@ class Program:
             lines.append(f"  {self._chance.choice(makers)()}")
             if self._chance.random() < 0.08:
                 lines.append(f"  s_mov_b32 exec_lo, {self._chance.choice((-1, 0x5A5AC3F1, -1))}")
+            if seed % 2 and self._chance.random() < 0.3:
+                lines.append(f"  {self._mode()}")
         self.body = "\n".join([*lines, "  s_mov_b32 exec_lo, -1"])
+
+    def _mode(self) -> str:
+        """A write of MODE, one of few, so that programs come back to modes that they had."""
+        rounding, denormals = self._chance.choice((0, 5, 10)), self._chance.choice((0, 15))
+        return self._chance.choice(
+            (
+                f"s_round_mode {rounding}",
+                f"s_denorm_mode {denormals}",
+                f"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), {denormals << 4 | rounding}",
+                "s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s9",
+            )
+        )
 
     def _register(self) -> str:
         """A vector register that is read: an operand or an earlier result."""

@@ -21,7 +21,7 @@ from amdjit.emulator.analysis.dataflow import (
     vector_liveness,
 )
 from amdjit.emulator.analysis.index_modes import index_modes
-from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
+from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, mode_after, modes_at_entries
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
 from amdjit.emulator.host.declaration import Declaration
@@ -147,6 +147,7 @@ class _Threading:
             recipe = self._recipes[key]
             if recipe is not None:
                 self._repeat(instruction, recipe)
+            self._frame.set_mode(mode_after(instruction, self._frame.mode))
             return
         sites = self._records.sites.pcs
         first = len(sites)
