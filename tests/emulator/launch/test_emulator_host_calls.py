@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hip_programs import PROCESSORS, compile_program, device_libraries
+from hip_programs import PROCESSORS, compile_program, device_libraries, needs_new_library
 from printf_programs import PrintfProgram
 from required_tools import needs_tools
 
@@ -19,6 +19,7 @@ from amdjit.options import Environment
 from amdjit.target import find_target
 
 pytestmark = needs_tools
+PRINTF_KINDS = ["hostcall", pytest.param("buffered", marks=needs_new_library)]
 
 LINES = """
 KERNEL lines(int *o) {
@@ -37,7 +38,7 @@ def expected_lines(wave_size: int = 32) -> str:
     )
 
 
-@pytest.mark.parametrize("kind", ["hostcall", "buffered"])
+@pytest.mark.parametrize("kind", PRINTF_KINDS)
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_printf_writes_in_the_order_of_workgroups(
     processor: str, kind: str, capfd: pytest.CaptureFixture[str]
@@ -63,7 +64,12 @@ def test_every_library_and_version_prints(
     assert capsys.readouterr().out == expected_lines()
 
 
-@pytest.mark.parametrize("tier", ["quick", "full"])
+# A library of 4,000 instructions takes a minute to translate fully: the check of memory and that of
+# synchronisation run the full tier in every run.
+SLOW = pytest.mark.exhaustive
+
+
+@pytest.mark.parametrize("tier", ["quick", pytest.param("full", marks=SLOW)])
 def test_both_tiers_print_the_same(tier: str, capsys: pytest.CaptureFixture[str]) -> None:
     target = find_target("gfx1201")
     assert target is not None
@@ -81,14 +87,17 @@ def test_loaded_modules_print(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == 2 * expected_lines()
 
 
-@pytest.mark.parametrize("check", ["memory", "init", "race", "sync"])
+@pytest.mark.parametrize(
+    "check",
+    ["memory", pytest.param("init", marks=SLOW), pytest.param("race", marks=SLOW), "sync"],
+)
 def test_prints_are_clean_under_every_check(check: str, capsys: pytest.CaptureFixture[str]) -> None:
     with amdjit.sanitize(check):
         run(compile_program(LINES), "lines", 3, 96, [np.zeros(3 * 96, np.int32)])
     assert capsys.readouterr().out == expected_lines()
 
 
-@pytest.mark.parametrize("kind", ["hostcall", "buffered"])
+@pytest.mark.parametrize("kind", PRINTF_KINDS)
 @pytest.mark.parametrize(("seed", "processor"), [(1, "gfx1201"), (2, "gfx942"), (3, "gfx1100")])
 def test_random_formats_are_as_libc_writes_them(
     seed: int, processor: str, kind: str, capfdbinary: pytest.CaptureFixture[bytes]
@@ -168,6 +177,7 @@ KERNEL too_large(int *o) { o[THREAD] = __ockl_dm_alloc(1ul << 60) == 0; }
 """
 
 
+@needs_new_library
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx942"])
 def test_memory_of_malloc_outlives_launches(processor: str) -> None:
     target = find_target(processor)
@@ -243,6 +253,7 @@ KERNEL exchange(int *a, int *b) {
 """
 
 
+@needs_new_library
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx1100", "gfx942"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_grid_sync_lets_all_workgroups_meet(processor: str, threads: int) -> None:
