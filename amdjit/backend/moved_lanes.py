@@ -80,6 +80,8 @@ _FROM_OPERANDS = frozenset({
     "extractvalue",
 })  # fmt: skip
 _NOT_FROM_OPERANDS = ("amdgcn.", "experimental.", "ptrmask")
+# A constant selector may choose constant bytes alone.
+_SELECTOR = re.compile(r"@llvm\.amdgcn\.perm\([^\n]*, i32 (%[-\w$.]+)\)")
 
 
 def keep_moves_apart(llvm_text: str) -> str:
@@ -165,6 +167,8 @@ class _Values:
     def _operands(self, value: str) -> list[str]:
         what, rest = self._defined.get(value, ("", ""))
         called = _called(what, rest)
+        if called == "amdgcn.perm":
+            return [each for each in _SELECTOR.findall(rest) if each in self._defined]
         if what not in _FROM_OPERANDS and (not called or called.startswith(_NOT_FROM_OPERANDS)):
             return []
         return [each for each in _VALUE.findall(rest) if each in self._defined]
