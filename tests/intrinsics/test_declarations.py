@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from declared_intrinsics import declared
 
-from amdjit.declarations import As, Intrinsic, LlvmCall, Parameter
+from amdjit.declarations import As, Emit, Intrinsic, LlvmCall, Parameter
 from amdjit.intrinsics import amdgcn, python_builtins
 from amdjit.intrinsics.builtins.table import nearest
 from amdjit.target import TARGETS
@@ -47,6 +47,8 @@ CLANG_SCALARS = {"int": i32, "uint": u32, "ulong": u64, "float": f32, "double": 
     "short": i16,
                  "bool": boolean}  # fmt: skip
 CLANG_BUILTINS = sorted(amdgcn.BUILTINS)
+# LLVM 22 moves these out of branches and loops; tests/intrinsics/lanes has what they must give.
+FENCED = ("mov_dpp8",)
 
 
 def table(name: str) -> list[dict[str, Any]]:
@@ -111,6 +113,9 @@ def test_a_builtin_has_the_types_and_the_lowering_that_clang_gives_it(
         assert same_parameter(parameter, clang, number in entry["clang_const_args"]), parameter
     if entry["clang_ret"] != "void" and entry["clang_ret"] not in ("short2", "ushort2"):
         assert accepts(intrinsic.result, clang_type(entry["clang_ret"]))
+    if name in FENCED:
+        assert isinstance(intrinsic.lowering, Emit)
+        return
     assert isinstance(intrinsic.lowering, LlvmCall)
     assert intrinsic.lowering.name == entry["llvm"]
     assert llvm_operands(intrinsic) == entry["arg_map"]
