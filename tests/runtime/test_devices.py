@@ -23,6 +23,7 @@ from amdjit.emulator.device import EmulatorDevice
 from amdjit.intrinsics import amdgcn
 from amdjit.options import Environment
 from amdjit.runtime import hip
+from amdjit.runtime.hip import library
 from amdjit.target import EMULATED, find_target
 
 # `amdjit.devices` itself is the public function of that name.
@@ -40,6 +41,7 @@ class FakeGpu:
 @pytest.fixture
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hip, "discover", lambda: ([], "no ROCm here"))
+    monkeypatch.setattr(library, "is_there", lambda rocm_path: False)
 
 
 @pytest.fixture
