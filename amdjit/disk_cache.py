@@ -33,9 +33,11 @@ _HEADER_SIZE = len(_MAGIC) + hashlib.sha256().digest_size
 _ENTRY_SUFFIX = ".bin"
 _TEMPORARY_SUFFIX = ".tmp"
 
-# One write in 16 looks at the whole directory. The last digit of the key decides, which needs no
-# state.
-_PRUNING_DIGITS = "0"
+# A search of the whole directory takes a second where it is full. There is about one for each of
+# these shares of the most bytes that it may hold, written by whichever process; digits of the key
+# decide, which needs no state.
+_SEARCHED_SHARE = 1 / 32
+_CHANCE_DIGITS = 8
 # Pruning leaves room, so that the next write need not prune again.
 _KEPT_SHARE = 0.75
 _ABANDONED_SECONDS = 3600.0
@@ -126,7 +128,8 @@ class DiskCache:
         except OSError as error:
             _LOGGER.debug("cache entry %s cannot be written: %s", path, error)
             return
-        if key.endswith(tuple(_PRUNING_DIGITS)):
+        chance = int(key[-_CHANCE_DIGITS:], 16) / 16**_CHANCE_DIGITS
+        if chance * self.max_bytes * _SEARCHED_SHARE < _HEADER_SIZE + len(data):
             self.prune()
 
     def contents(self) -> Contents:
@@ -172,15 +175,22 @@ class DiskCache:
         if self.directory is None:
             return
         now = time.time()
-        for path in self.directory.glob("[0-9a-f][0-9a-f]/*"):
-            try:
-                status = path.lstat()
-            except OSError:
-                continue
-            if path.suffix == _ENTRY_SUFFIX and _is_key(path.stem):
-                yield path, status.st_mtime, status.st_size
-            elif path.suffix == _TEMPORARY_SUFFIX and now - status.st_mtime > _ABANDONED_SECONDS:
-                _remove(path)
+        for folder in self.directory.glob("[0-9a-f][0-9a-f]"):
+            for name, status in _files(folder):
+                if name.endswith(_ENTRY_SUFFIX) and _is_key(name.removesuffix(_ENTRY_SUFFIX)):
+                    yield folder / name, status.st_mtime, status.st_size
+                elif (
+                    name.endswith(_TEMPORARY_SUFFIX) and now - status.st_mtime > _ABANDONED_SECONDS
+                ):
+                    _remove(folder / name)
+
+
+def _files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the names and facts of a folder's files, but for those that other processes remove."""
+    with suppress(OSError), os.scandir(folder) as files:
+        for file in files:
+            with suppress(OSError):
+                yield file.name, file.stat(follow_symlinks=False)
 
 
 def _is_key(text: str) -> bool:
