@@ -174,14 +174,12 @@ class DiskCache:
         """
         if self.directory is None:
             return
-        now = time.time()
+        oldest = time.time() - _ABANDONED_SECONDS
         for folder in self.directory.glob("[0-9a-f][0-9a-f]"):
             for name, status in _files(folder):
                 if name.endswith(_ENTRY_SUFFIX) and _is_key(name.removesuffix(_ENTRY_SUFFIX)):
                     yield folder / name, status.st_mtime, status.st_size
-                elif (
-                    name.endswith(_TEMPORARY_SUFFIX) and now - status.st_mtime > _ABANDONED_SECONDS
-                ):
+                elif name.endswith(_TEMPORARY_SUFFIX) and status.st_mtime < oldest:
                     _remove(folder / name)
 
 

@@ -134,15 +134,13 @@ def test_pruning_happens_by_itself(tmp_path: Path) -> None:
 
 
 def test_what_is_used_stays_longest(tmp_path: Path) -> None:
-    cache = DiskCache(tmp_path, "1.0", max_bytes=5000)
+    cache = DiskCache(tmp_path, "1.0")
     keys = [cache.key(str(number)) for number in range(6)]
     for age, key in enumerate(keys):
         cache.put(key, b"x" * 900)
-        path = tmp_path / key[:2] / f"{key}.bin"
-        if path.exists():
-            os.utime(path, (1000 + age, 1000 + age))
+        os.utime(tmp_path / key[:2] / f"{key}.bin", (1000 + age, 1000 + age))
     assert cache.get(keys[0]) is not None
-    cache.prune()
+    DiskCache(tmp_path, "1.0", max_bytes=5000).prune()
     assert cache.get(keys[0]) is not None
     assert cache.get(keys[1]) is None
 
