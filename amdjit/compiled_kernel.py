@@ -14,13 +14,12 @@ from amdjit.target import Target
 from amdjit.types import Type
 
 if TYPE_CHECKING:
-    from amdjit import backend, code_object, devices
+    from amdjit import backend, code_object, devices, isa
     from amdjit.abi.reports import ReportTable
     from amdjit.advice import performance
     from amdjit.code_object import CodeObject, Resources
     from amdjit.code_object.metadata import KernelMetadata
     from amdjit.diagnostics.performance import Finding
-    from amdjit.emulator import decoder
     from amdjit.frontend import Dependency, OutsideArray
     from amdjit.inspection import kernel_facts, notebook, reading
     from amdjit.inspection.inspection import Inspection
@@ -32,7 +31,7 @@ else:
     # Most kernels are compiled and launched without a look at what they became.
     backend = late("amdjit.backend")
     code_object = late("amdjit.code_object")
-    decoder = late("amdjit.emulator.decoder")
+    isa = late("amdjit.isa")
     kernel_facts = late("amdjit.inspection.kernel_facts")
     notebook = late("amdjit.inspection.notebook")
     performance = late("amdjit.advice.performance")
@@ -218,10 +217,10 @@ class CompiledKernel:
         """Count machine instructions: decoded if the emulator has the processor, else as
         printed."""
         kernel = self.linked.kernels[self.name]
-        sets = decoder.instruction_set_of(self.target.name)
+        sets = isa.instruction_set_of(self.target.name)
         if sets is not None:
             code, size = self.linked.code(kernel), self.options.wave_size
-            return sum(1 for _ in decoder.decode_all(code, kernel.entry_address, size, sets))
+            return sum(1 for _ in isa.decode_all(code, kernel.entry_address, size, sets))
         lines = (line.split(";")[0].strip() for line in self.asm.splitlines())
         return sum(
             bool(line) and not line.startswith(".") and not line.endswith(":") for line in lines

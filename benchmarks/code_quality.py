@@ -24,8 +24,6 @@ from measurement import HERE, save, table
 from amdjit import f16, f32, i8, i32, u8
 from amdjit.backend import find_linker, link
 from amdjit.code_object import CodeObject, read_resources
-from amdjit.emulator.decoder import decode_all
-from amdjit.emulator.decoder.instruction_set import instruction_set_of
 from amdjit.examples import (
     mlp,
     reduction,
@@ -39,6 +37,8 @@ from amdjit.examples import (
     wmma_matmul,
     wmma_matmul_f32_input,
 )
+from amdjit.isa import decode_all
+from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.options import Environment, named_target
 from amdjit.types import Type
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import amdjit
 from amdjit import blockIdx, shared, syncthreads, threadIdx
-from amdjit.emulator.analysis.control_flow import Text, build_graph
+from amdjit.isa.analysis.control_flow import Text, build_graph
 
 TILE = 16
 PIXELS = 256

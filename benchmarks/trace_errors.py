@@ -9,7 +9,7 @@ from statistics import median
 from traced_runs import FRONT, MEMORY, Trace
 
 from amdjit.cycles.program import COUNTERS, NO_WAIT, TIMINGS, Kind, Step
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.traits import Timing
 
 __all__ = ["KINDS", "Errors", "Predicted", "Sample", "errors_of", "samples_of"]
 

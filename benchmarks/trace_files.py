@@ -21,7 +21,7 @@ from trace_programs import decoded_program
 from traced_runs import Place, Trace, TracedWave
 
 from amdjit.cycles.program import COUNTERS, NO_WAIT, Kind, ProgramTable, Step, program_table
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.isa.instruction import Instruction
 
 __all__ = ["Place", "Trace", "TracedWave", "read_trace"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from traced_runs import HIDDEN, MEMORY
 
 from amdjit.cycles.program import Kind, ProgramTable, Step
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.isa.instruction import Instruction
 
 __all__ = ["Paths"]
 

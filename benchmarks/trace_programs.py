@@ -17,8 +17,8 @@ from pathlib import Path
 from amdjit.backend.tools import find_assembler, run_tool
 from amdjit.code_object.elf import read_elf
 from amdjit.diagnostics.errors import BackendError
-from amdjit.emulator.decoder import UndecodableInstruction, decode
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.isa import UndecodableInstruction, decode
+from amdjit.isa.instruction import Instruction
 from amdjit.options import read_environment
 from amdjit.target import TRIPLE
 

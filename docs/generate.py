@@ -121,7 +121,7 @@ def environment() -> str:
 
 def opcodes() -> str:
     """Return the page of the emulator's instructions."""
-    source = "amdjit/emulator/decoder/opcode_tables.py and tests/emulator/checked_by.py"
+    source = "amdjit/isa/gfx12_tables.py and tests/emulator/checked_by.py"
     return page("Instructions of the emulator", source, opcode_introduction(), opcode_tables(table))
 
 

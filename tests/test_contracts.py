@@ -32,6 +32,7 @@ PROBES: dict[str, list[tuple[str, str]]] = {
         ("amdjit.emulator.device", "amdjit.runtime.arrays"),
         ("amdjit.frontend.program", "amdjit.lowering.module"),
         ("amdjit.tree.nodes", "amdjit.frontend.program"),
+        ("amdjit.isa.decode", "amdjit.emulator.host.builder"),
         ("amdjit.types", "amdjit.abi.kernarg"),
         ("amdjit.options", "amdjit.types"),
         ("amdjit.backend.llvm", "amdjit.compiler"),
@@ -48,10 +49,10 @@ PROBES: dict[str, list[tuple[str, str]]] = {
     "Processes are started in the backend, the doctor, the probe and the tuning only": [
         ("amdjit.emulator.device", "subprocess"),
     ],
-    "The emulator knows code objects only, neither the tree nor the compiler": [
+    "The emulator and isa know code objects only, neither the tree nor the compiler": [
         ("amdjit.emulator.device", "amdjit.tree.nodes"),
         ("amdjit.emulator.layout", "amdjit.lowering.module"),
-        ("amdjit.emulator.decoder", "amdjit.types"),
+        ("amdjit.isa", "amdjit.types"),
     ],
     "The backend knows LLVM IR, not the tree": [("amdjit.backend.llvm", "amdjit.tree.nodes")],
     "Which devices there are is known to devices.py only": [
@@ -72,7 +73,6 @@ PROBES: dict[str, list[tuple[str, str]]] = {
         ("amdjit.emulator.wave.frame", "amdjit.emulator.instructions.tables"),
         ("amdjit.emulator.scheduling.driver", "amdjit.emulator.instructions.tables"),
         ("amdjit.emulator.host.native_library", "amdjit.emulator.checks.race.native_sources"),
-        ("amdjit.emulator.decoder.decode", "amdjit.emulator.host.builder"),
     ],
     "The emulator's checks do not know each other": [
         ("amdjit.emulator.checks.race.tags", "amdjit.emulator.checks.init.kinds"),

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 NOT_AT_IMPORT = (
     "amdjit.advice", "amdjit.algorithms", "amdjit.backend", "amdjit.code_object",
     "amdjit.command_line", "amdjit.compiler", "amdjit.cycles", "amdjit.disk_cache",
-    "amdjit.emulator.decoder", "amdjit.emulator.device", "amdjit.emulator.instructions",
+    "amdjit.isa", "amdjit.emulator.device", "amdjit.emulator.instructions",
     "amdjit.explorer", "amdjit.frontend.building", "amdjit.frontend.program",
     "amdjit.frontend.session", "amdjit.inspection", "amdjit.intrinsics.amdgcn",
     "amdjit.intrinsics.builtins", "amdjit.intrinsics.maths", "amdjit.intrinsics.matrix",
@@ -25,7 +25,7 @@ NOT_AT_IMPORT = (
     "torch", "tokenize", "typing_extensions", "ziglang",
 )  # fmt: skip
 NOT_FOR_CACHED_CODE = (
-    "amdjit.algorithms", "amdjit.backend.llvm", "amdjit.backend.process", "amdjit.emulator.decoder",
+    "amdjit.algorithms", "amdjit.backend.llvm", "amdjit.backend.process", "amdjit.isa",
     "amdjit.inspection", "amdjit.intrinsics.amdgcn", "amdjit.intrinsics.matrix",
     "llvmlite.binding", "multiprocessing", "subprocess", "tempfile",
 )  # fmt: skip

@@ -178,7 +178,7 @@ def loaded(program: str, *prefixes: str) -> list[str]:
 
 
 def test_importing_amdjit_loads_neither_the_compiler_nor_instruction_tables() -> None:
-    late = ("amdjit.emulator.decoder", "amdjit.emulator.instructions", "hip", "llvmlite")
+    late = ("amdjit.isa", "amdjit.emulator.instructions", "hip", "llvmlite")
     assert (
         loaded("import amdjit", *late, "amdjit.lowering", "amdjit.backend", "amdjit.code_object")
         == []

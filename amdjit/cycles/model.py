@@ -31,10 +31,10 @@ from amdjit.cycles.results import SimulatedWave, by_instruction, by_line, stalls
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.sample import Footprint, footprint_of, sample_of
 from amdjit.cycles.simulation import GroupRun, Requests, WaveRun, simulate
-from amdjit.emulator.analysis.kernel_code import segment_of
 from amdjit.emulator.counting.recording import Recording
-from amdjit.emulator.decoder import decode
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa import decode
+from amdjit.isa.analysis.kernel_code import segment_of
+from amdjit.isa.traits import Timing
 from amdjit.target import Target, find_target
 
 __all__ = ["Launch", "cycles_by_values", "estimate"]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from amdjit.cycles.program import transfer_dwords
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Flow, Idle, Immediate, Timing, Unit
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Flow, Idle, Immediate, Timing, Unit
 
 __all__ = ["PARAMETERS", "PASSES", "Parameter", "Source", "issue_cycles", "passes_name"]
 

@@ -9,8 +9,8 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.decoder.traits import (
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.traits import (
     Flag,
     Flow,
     Idle,
@@ -19,7 +19,7 @@ from amdjit.emulator.decoder.traits import (
     Timing,
     Unit,
 )
-from amdjit.emulator.decoder.wait_counters import WaitEvent
+from amdjit.isa.wait_counters import WaitEvent
 
 __all__ = [
     "COUNTERS",

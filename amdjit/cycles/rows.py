@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from amdjit.cycles.engine.layout import CAUSE_BITS, Access, Parameter, Row
 from amdjit.cycles.parameters import PASSES, passes_name
 from amdjit.cycles.program import FIRST_SGPR, SCC, TIMINGS, VCC, Kind, ProgramTable, Step
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.traits import Timing
 
 __all__ = ["Program", "program_of"]
 

@@ -15,7 +15,7 @@ from amdjit.cycles.program import Kind, ProgramTable, Step, program_table
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
 from amdjit.cycles.ways import longest_way
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.isa.instruction import Instruction
 from amdjit.target import Target
 
 __all__ = ["LoopCycles", "loop_cycles"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from amdjit.cycles.errors import NoEstimate
-from amdjit.emulator.analysis.control_flow import branch_target
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Flow
+from amdjit.isa.analysis.control_flow import branch_target
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Flow
 
 __all__ = ["longest_way"]
 

@@ -9,10 +9,11 @@ The rooms, top first; each imports only what stands below it (contracts in pypro
     tiers                a kernel as host code, in two tiers
     instructions         an emitter for each mnemonic   | scheduling   workgroups, barriers, driver
     wave                 registers, operands, MODE while a kernel is translated
-    analysis             facts about machine code       | expressions  the ISA's arithmetic
-    decoder              machine code as instructions   | host         IR, JIT, native library
-                                                        | memory       allocations of the device
+    expressions          the ISA's arithmetic
+    host                 IR, JIT, native library        | memory       allocations of the device
     layout               the memory that Python and host code share
+
+Machine code itself, its decoder and facts about it, is below all of them, in `amdjit/isa`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from amdjit.isa.register_numbers import FIRST_AGPR, HALF_LANES, HALF_VGPRS
+
 FIELD_BYTES = 8
 DWORD_BYTES = 4
 
@@ -27,13 +29,9 @@ class Field(IntEnum):
         return field
 
 
-# The dwords of a wave's scalar state are numbered as the ISA encodes scalar operands (RDNA 4 ISA,
-# section 3.3, "SGPR operand encodings"), so that an operand's code is its index. SCC has no code of
-# its own: 124 is `null`.
+# The dwords of a wave's scalar state have the numbers of scalar registers
+# (`isa/register_numbers.py`), so that an operand's code is its index.
 SCALAR_SLOTS = 144
-FLAT_SCRATCH_LO, FLAT_SCRATCH_HI = 102, 103
-VCC_LO, VCC_HI, TTMP_FIRST, SCC_SLOT, M0, EXEC_LO, EXEC_HI = 106, 107, 108, 124, 125, 126, 127
-TTMP7, TTMP8, TTMP9 = 115, 116, 117
 # MODE has no such code. Its slot comes after them, for kernels that do not always know its value.
 MODE_SLOT = 128
 # What barriers keep of a wave (`scheduling/barriers.py`): how often the workgroup's barrier had
@@ -47,16 +45,9 @@ JUMP_TARGET_SLOT, JUMP_SITE_SLOT = 136, 138
 # Receives what a kernel does not ask for.
 UNUSED_SLOT = 139
 SCALAR_BYTES = SCALAR_SLOTS * 4
-# A wave64 is two halves of 32 lanes, the lower and the upper one, as the hardware works on them
-# (RDNA 4 ISA, 2.1). Each has a vector of 32 dwords for every VGPR; those of the upper half come
-# after all of the lower half's.
-HALF_LANES = 32
+# Each half of a wave has a vector of 32 dwords for every VGPR; those of the upper half come after
+# all of the lower half's.
 VGPR_BYTES = HALF_LANES * 4
-HALF_VGPRS = 256
-# The accumulation VGPRs of gfx9 come after both halves' VGPRs, in halves as those do.
-FIRST_AGPR = 2 * HALF_VGPRS
-# The numbers of the lower half: those of VGPRs, and those of accumulation VGPRs.
-VECTOR_NUMBERS = (*range(HALF_VGPRS), *range(FIRST_AGPR, FIRST_AGPR + HALF_VGPRS))
 
 # The high dwords of the flat apertures. They are not canonical x86-64 or AArch64 user addresses, so
 # host memory is never mistaken for them (LLVM AMDGPU guide, "Address Spaces": apertures are 4 GiB,

@@ -2,6 +2,6 @@
 
 `facts` are the values, `inspection` puts them together; `impossible` finds what is no instruction
 of the processor, for the compiler. The room imports `code_object`, the
-emulator's decoder and its analyses, and issue cycles from `cycles`; neither LLVM nor the compiler.
+library of machine code (`isa/`), and issue cycles from `cycles`; neither LLVM nor the compiler.
 Start reading at `inspection`.
 """

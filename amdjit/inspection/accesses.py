@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from amdjit.emulator.counting.lds_banks import bank_cycles
-from amdjit.emulator.decoder.immediate_text import policy_text
-from amdjit.emulator.decoder.instruction import Instruction, Register
-from amdjit.emulator.decoder.traits import MemoryKind, Space, Unit
 from amdjit.inspection.facts import AccessFacts
 from amdjit.inspection.lanes.addresses import Addresses, lane_addresses
 from amdjit.inspection.lanes.solution import known_states
 from amdjit.inspection.machine_code import MachineCode
+from amdjit.isa.immediate_text import policy_text
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.traits import MemoryKind, Space, Unit
 
 __all__ = ["memory_accesses"]
 

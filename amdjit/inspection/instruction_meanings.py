@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from amdjit.code_object import CodeObject
-from amdjit.emulator.analysis.kernel_code import instruction_set_in
-from amdjit.emulator.decoder import UndecodableInstruction, decode
 from amdjit.inspection.kernel_facts import KernelFacts
 from amdjit.inspection.meanings import meaning
+from amdjit.isa import UndecodableInstruction, decode
+from amdjit.isa.analysis.kernel_code import instruction_set_in
 
 __all__ = ["meanings_of"]
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.cycles.parameters import issue_cycles
-from amdjit.emulator.decoder import disassemble
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.inspection.blocks import Structure
 from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.facts import InstructionFacts
@@ -15,6 +13,8 @@ from amdjit.inspection.liveness import Live, live_registers
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.inspection.units import unit_of
 from amdjit.inspection.waits import Waits, find_waits
+from amdjit.isa import disassemble
+from amdjit.isa.instruction import Instruction
 
 __all__ = ["instruction_facts"]
 

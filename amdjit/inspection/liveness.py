@@ -3,7 +3,7 @@
 A register is live where its value may still be read. What an instruction writes leaves the lanes
 alone that are inactive, so that a write ends the life of a VGPR only where nobody reads those lanes
 before they are written: for each VGPR there are two facts, whether active lanes may be read later
-and whether inactive ones may be (as in `emulator.analysis.hidden_lanes`, for whole kernels with
+and whether inactive ones may be (as in `isa.analysis.hidden_lanes`, for whole kernels with
 calls and for halves of registers). Both are of whole waves, of 32 lanes or of 64.
 
 What no instruction has written on any way to a place, and the launch has not set, holds no value
@@ -20,9 +20,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from amdjit.code_object import Kernel
-from amdjit.emulator.analysis.control_flow import Block
-from amdjit.emulator.analysis.dataflow import exec_slots, ones_after
-from amdjit.emulator.analysis.hidden_lanes import ExecChange
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.inspection.register_effects import (
     ALL_SCALARS,
@@ -35,6 +32,9 @@ from amdjit.inspection.register_effects import (
     vectors,
 )
 from amdjit.inspection.register_set import RegisterSet
+from amdjit.isa.analysis.control_flow import Block
+from amdjit.isa.analysis.dataflow import exec_slots, ones_after
+from amdjit.isa.analysis.hidden_lanes import ExecChange
 
 __all__ = ["Live", "live_registers"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from math import prod
 
 from amdjit.code_object import CodeObject, Kernel
-from amdjit.emulator.analysis.control_flow import Block, Graph, WildBranch, build_graph
-from amdjit.emulator.analysis.dataflow import Ones, ones_at_entries
-from amdjit.emulator.analysis.kernel_code import instruction_set_in, kernel_text
-from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Flow
+from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.analysis.control_flow import Block, Graph, WildBranch, build_graph
+from amdjit.isa.analysis.dataflow import Ones, ones_at_entries
+from amdjit.isa.analysis.kernel_code import instruction_set_in, kernel_text
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Flow
 
 __all__ = ["MachineCode", "read_machine_code"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amdjit.emulator.decoder.instruction import Instruction, Modifiers
-from amdjit.emulator.decoder.text import dpp_text
+from amdjit.isa.instruction import Instruction, Modifiers
+from amdjit.isa.text import dpp_text
 
 __all__ = ["modifier_notes"]
 

@@ -1,6 +1,6 @@
 """What an instruction does, in one sentence.
 
-Generated from its opcode's traits, operands and phrase (`emulator.decoder.mnemonics`), and from the
+Generated from its opcode's traits, operands and phrase (`isa.mnemonics`), and from the
 operands and modifiers that it has.
 """
 
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from amdjit.emulator.decoder.instruction import Instruction, Opcode
-from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
-from amdjit.emulator.decoder.mnemonics import phrase_of
-from amdjit.emulator.decoder.traits import Destination as LogicDestination
-from amdjit.emulator.decoder.traits import (
+from amdjit.inspection.meaning_modifiers import modifier_notes
+from amdjit.inspection.memory_meanings import memory_body
+from amdjit.inspection.named_operands import Named, named, named_by_role
+from amdjit.isa.instruction import Instruction, Opcode
+from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
+from amdjit.isa.mnemonics import phrase_of
+from amdjit.isa.traits import Destination as LogicDestination
+from amdjit.isa.traits import (
     Flag,
     Operator,
     Result,
@@ -20,9 +23,6 @@ from amdjit.emulator.decoder.traits import (
     Traits,
     Unit,
 )
-from amdjit.inspection.meaning_modifiers import modifier_notes
-from amdjit.inspection.memory_meanings import memory_body
-from amdjit.inspection.named_operands import Named, named, named_by_role
 
 __all__ = ["meaning", "opcode_meaning"]
 

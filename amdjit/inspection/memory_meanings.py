@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.traits import Access, CacheAction, MemoryKind, Space, Unit
 from amdjit.inspection.named_operands import Named
+from amdjit.isa.traits import Access, CacheAction, MemoryKind, Space, Unit
 
 __all__ = ["memory_body"]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
-from amdjit.emulator.decoder import instruction_set_of
-from amdjit.emulator.layout import HALF_LANES
 from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.facts import AccessFacts
 from amdjit.inspection.lanes.entry import workgroup_shape
 from amdjit.inspection.machine_code import MachineCode
+from amdjit.isa import instruction_set_of
+from amdjit.isa.register_numbers import HALF_LANES
 from amdjit.target import Target
 
 __all__ = ["NO_NAMES", "missing_facts", "missing_shape"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.checks.waits.counters import effect_of
-from amdjit.emulator.decoder.immediate_text import (
+from amdjit.isa.immediate_text import (
     hardware_register_text,
     message_text,
     program_text,
@@ -14,17 +14,17 @@ from amdjit.emulator.decoder.immediate_text import (
     swizzle_text,
     version_text,
 )
-from amdjit.emulator.decoder.instruction import (
+from amdjit.isa.instruction import (
     InlineConstant,
     Instruction,
     Literal,
     Opcode,
     Operand,
 )
-from amdjit.emulator.decoder.operand_text import negated, operand_text
-from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
-from amdjit.emulator.decoder.traits import Immediate, MemoryKind, Result
-from amdjit.emulator.decoder.wait_counters import WaitEvent, WaitField
+from amdjit.isa.operand_text import negated, operand_text
+from amdjit.isa.rows import OperandRow, Row, row_of
+from amdjit.isa.traits import Immediate, MemoryKind, Result
+from amdjit.isa.wait_counters import WaitEvent, WaitField
 
 __all__ = ["Named", "named", "named_by_role"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from amdjit.emulator.analysis.control_flow import Block
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.inspection.facts import InstructionFacts, LiveOrigin, SourcePlace
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.inspection.register_effects import VGPRS, effect_of, vector_number
 from amdjit.inspection.register_set import RegisterSet
+from amdjit.isa.analysis.control_flow import Block
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
 
 __all__ = ["live_origins"]
 

@@ -8,7 +8,6 @@ from amdjit.code_object import CodeObject, Kernel
 from amdjit.code_object.bundles import unbundled
 from amdjit.code_object.resources import read_demand
 from amdjit.diagnostics import AmdjitError
-from amdjit.emulator.decoder import instruction_set_of
 from amdjit.garbage import collector_paused
 from amdjit.inspection.accesses import memory_accesses
 from amdjit.inspection.blocks import Structure, block_facts, line_facts, peak_of
@@ -26,6 +25,7 @@ from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.origins import live_origins
 from amdjit.inspection.register_banks import register_banks
+from amdjit.isa import instruction_set_of
 
 __all__ = ["inspect_kernel", "inspect_object"]
 

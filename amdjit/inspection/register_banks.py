@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.decoder.traits import Arithmetic
 from amdjit.inspection.facts import RegisterBanks
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.traits import Arithmetic
 
 __all__ = ["register_banks"]
 

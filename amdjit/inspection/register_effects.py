@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.hidden_lanes import ExecChange, exec_change
-from amdjit.emulator.decoder.instruction import (
+from amdjit.isa.analysis.hidden_lanes import ExecChange, exec_change
+from amdjit.isa.instruction import (
     Instruction,
     OperandSpec,
     Register,
     RegisterFile,
 )
-from amdjit.emulator.decoder.traits import MemoryKind, Result, SingleLane, Traits, Unit
+from amdjit.isa.traits import MemoryKind, Result, SingleLane, Traits, Unit
 
 __all__ = [
     "ALL_SCALARS",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Flow, Unit
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Flow, Unit
 
 __all__ = ["UNITS", "unit_of"]
 

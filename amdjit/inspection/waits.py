@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.checks.waits.counters import effect_of, lands_scc, waits_of
 from amdjit.emulator.checks.waits.halves import BOTH
 from amdjit.emulator.checks.waits.paths import Paths
@@ -26,8 +25,9 @@ from amdjit.emulator.checks.waits.places import (
     spans_of,
     uses_of,
 )
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.wait_counters import WaitCounter
+from amdjit.isa.analysis.control_flow import Graph
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.wait_counters import WaitCounter
 
 __all__ = ["Waits", "find_waits"]
 

@@ -12,11 +12,11 @@ from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
 from amdjit.emulator.counting.counted_launch import CountedLaunch, InstructionRows
 from amdjit.emulator.counting.recording import Recording
-from amdjit.emulator.decoder import disassemble
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.json_form import json_value
 from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import unit_of
+from amdjit.isa import disassemble
 from amdjit.late import late
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
 from amdjit.profiling.notebook import launch_html

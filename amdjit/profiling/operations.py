@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
 
 __all__ = ["operations_of", "sum_operations"]
 

@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from amdjit.emulator.decoder.instruction import Opcode
-from amdjit.emulator.decoder.instruction_set import (
+from amdjit.emulator.instructions.refused import refusal
+from amdjit.emulator.tiers.full import executes
+from amdjit.inspection.meanings import opcode_meaning
+from amdjit.isa.instruction import Opcode
+from amdjit.isa.instruction_set import (
     GFX11,
     GFX115,
     InstructionSet,
     instruction_set_of,
 )
-from amdjit.emulator.decoder.rows import opcodes
-from amdjit.emulator.decoder.traits import Access, Traits
-from amdjit.emulator.instructions.refused import refusal
-from amdjit.emulator.tiers.full import executes
-from amdjit.inspection.meanings import opcode_meaning
+from amdjit.isa.rows import opcodes
+from amdjit.isa.traits import Access, Traits
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 sys.path.append(str(Path(__file__).parents[2] / "tests/emulator"))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from amdjit.cycles.program import Kind, ProgramTable, Step, program_table
-from amdjit.emulator.decoder import UndecodableInstruction, decode
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.isa import UndecodableInstruction, decode
+from amdjit.isa.instruction import Instruction
 
 ENCODINGS = Path(__file__).parents[1] / "hardware" / "traces" / "encodings.json"
 # What random instructions of the traces rarely are, or rarely depend on: by encoding.

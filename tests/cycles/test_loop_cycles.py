@@ -8,7 +8,7 @@ from trace_programs import assembled
 
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.static import loop_cycles
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.isa.instruction import Instruction
 from amdjit.target import find_target
 
 GFX1201, GFX1100 = find_target("gfx1201"), find_target("gfx1100")

@@ -13,7 +13,7 @@ from amdjit.cycles.chip import CHIP_VALUES, CHIPS
 from amdjit.cycles.memory_parameters import VALUES
 from amdjit.cycles.parameter_file import SCHEMA, ParameterFile, read_parameters, values_of
 from amdjit.cycles.parameters import passes_name
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.traits import Timing
 from amdjit.options import OptionError
 from amdjit.target import find_target
 

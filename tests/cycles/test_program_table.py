@@ -25,7 +25,7 @@ from amdjit.cycles.program import (
     Step,
     program_table,
 )
-from amdjit.emulator.decoder import decode_all
+from amdjit.isa import decode_all
 
 EXEC = 381
 

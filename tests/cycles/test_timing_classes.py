@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from amdjit.cycles.parameters import PASSES, issue_cycles
-from amdjit.emulator.decoder import decode
-from amdjit.emulator.decoder.rows import opcodes
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa import decode
+from amdjit.isa.rows import opcodes
+from amdjit.isa.traits import Timing
 
 TRACES = Path(__file__).parents[1] / "hardware" / "traces"
 PACKETS: Mapping[str, Mapping[str, int]] = json.loads(

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from amdjit.emulator.decoder.instruction import Opcode
-from amdjit.emulator.decoder.instruction_set import (
+from amdjit.emulator.expressions.integers import Expression
+from amdjit.emulator.host.builder import bits_of, is_float, vector
+from amdjit.emulator.host.function import NativeFunction
+from amdjit.emulator.instructions.operation import ScalarOp, VectorOp, source_places
+from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.wave.operands import element_type
+from amdjit.isa.gfx12_tables import ROWS
+from amdjit.isa.instruction import Opcode
+from amdjit.isa.instruction_set import (
     GFX12,
     GFX90A,
     GFX115,
@@ -13,15 +20,8 @@ from amdjit.emulator.decoder.instruction_set import (
     GFX942,
     GFX950,
 )
-from amdjit.emulator.decoder.opcode_names import opcode_named
-from amdjit.emulator.decoder.opcode_tables import ROWS
-from amdjit.emulator.decoder.rows import opcodes, row_of
-from amdjit.emulator.expressions.integers import Expression
-from amdjit.emulator.host.builder import bits_of, is_float, vector
-from amdjit.emulator.host.function import NativeFunction
-from amdjit.emulator.instructions.operation import ScalarOp, VectorOp, source_places
-from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.wave.operands import element_type
+from amdjit.isa.opcode_names import opcode_named
+from amdjit.isa.rows import opcodes, row_of
 
 VECTOR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, VectorOp))
 SCALAR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, ScalarOp))

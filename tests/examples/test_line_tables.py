@@ -15,7 +15,6 @@ import pytest
 
 import amdjit
 from amdjit import KernelFault, f16, f32, i8, i32
-from amdjit.emulator.decoder import decode_all
 from amdjit.examples import (
     mlp,
     reduction,
@@ -30,6 +29,7 @@ from amdjit.examples import (
     wmma_matmul_f32_input,
 )
 from amdjit.frontend.values.effects import walk
+from amdjit.isa import decode_all
 from amdjit.tree import nodes as tree
 from amdjit.types import AddressSpace
 

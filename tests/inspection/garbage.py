@@ -17,13 +17,11 @@ import numpy as np
 
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.emulator import EmulatorDevice
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant, sequence
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan
-from amdjit.emulator.layout import HALF_LANES
 from amdjit.emulator.memory import Table
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import Instrument, Instruments
@@ -31,6 +29,8 @@ from amdjit.emulator.wave.registers import FULL_MASK
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.reading import inspect_kernel
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.register_numbers import HALF_LANES
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.emulator import EmulatorDevice
 from amdjit.emulator.checks.lane_addresses import lane_addresses
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.emulator.layout import EXEC_LO
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import EXEC_LO
 
 _MOST = 1 << 16
 _FIELDS = 40

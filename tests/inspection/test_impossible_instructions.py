@@ -11,10 +11,10 @@ import pytest
 import amdjit
 from amdjit import backend, f32, i32
 from amdjit.code_object.elf import read_elf
-from amdjit.emulator.decoder import UndecodableInstruction, decode, instruction_set_of
 from amdjit.inspection.impossible import impossible_instruction
 from amdjit.intrinsics import wave
 from amdjit.intrinsics.asm import instruction
+from amdjit.isa import UndecodableInstruction, decode, instruction_set_of
 from amdjit.target import EMULATED, TARGETS, Target
 
 # What LLVM 22 makes for gfx12: a v_mad_co_u64_u32 with DPP.

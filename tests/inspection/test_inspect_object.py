@@ -20,8 +20,8 @@ import amdjit
 from amdjit import AmdjitError, f32
 from amdjit.code_object import CodeObject, MalformedCodeObject
 from amdjit.cycles.parameters import PASSES
-from amdjit.emulator.decoder.traits import Timing
 from amdjit.examples import vector_add
+from amdjit.isa.traits import Timing
 
 pytestmark = needs_tools
 

@@ -15,12 +15,12 @@ from required_tools import needs_tools
 from straight_programs import FIXED, Program
 
 import amdjit
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
-from amdjit.emulator.layout import TTMP9
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import Instrument
 from amdjit.emulator.wave.registers import FULL_MASK
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import TTMP9
 
 pytestmark = needs_tools
 

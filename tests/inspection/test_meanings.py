@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from amdjit.emulator.decoder import decode_all, disassemble
-from amdjit.emulator.decoder.instruction import (
+from amdjit.inspection.meanings import meaning, opcode_meaning
+from amdjit.isa import decode_all, disassemble
+from amdjit.isa.instruction import (
     Dpp,
     Instruction,
     Modifiers,
@@ -18,10 +19,9 @@ from amdjit.emulator.decoder.instruction import (
     Register,
     RegisterFile,
 )
-from amdjit.emulator.decoder.instruction_set import GFX942
-from amdjit.emulator.decoder.rows import opcodes
-from amdjit.emulator.decoder.traits import Immediate, MemoryKind, Unit
-from amdjit.inspection.meanings import meaning, opcode_meaning
+from amdjit.isa.instruction_set import GFX942
+from amdjit.isa.rows import opcodes
+from amdjit.isa.traits import Immediate, MemoryKind, Unit
 
 ALL = tuple(opcodes())
 # Opcodes with one meaning: a literal is a source like others, and nothing is nothing everywhere.

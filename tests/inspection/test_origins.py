@@ -9,12 +9,12 @@ import pytest
 import amdjit
 from amdjit import f16, f32
 from amdjit.code_object import CodeObject
-from amdjit.emulator.analysis.control_flow import Graph, build_graph
-from amdjit.emulator.analysis.kernel_code import kernel_text
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.examples import perf_hgemm, saxpy, simple_hgemm, transpose_shuffle
 from amdjit.inspection.machine_code import read_machine_code
 from amdjit.inspection.origins import live_origins
+from amdjit.isa.analysis.control_flow import Graph, build_graph
+from amdjit.isa.analysis.kernel_code import kernel_text
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
 
 H = f16[:, :]
 KERNELS = [

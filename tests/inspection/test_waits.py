@@ -12,9 +12,9 @@ from wait_model import Step, early_uses
 from wait_paths import NotComparable, random_program, source, walk
 
 from amdjit.code_object import CodeObject
-from amdjit.emulator.analysis.control_flow import build_graph
-from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.inspection.waits import Waits, find_waits
+from amdjit.isa.analysis.control_flow import build_graph
+from amdjit.isa.analysis.kernel_code import kernel_text
 
 pytestmark = needs_tools
 

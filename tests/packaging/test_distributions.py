@@ -93,7 +93,7 @@ def test_the_wheel_holds_what_is_generated_and_no_tests(wheel: Path) -> None:
     names = set(contents(wheel))
     assert {
         "amdjit/py.typed",
-        "amdjit/emulator/decoder/opcode_tables.py",
+        "amdjit/isa/gfx12_tables.py",
         "amdjit/intrinsics/builtins/wmma.py",
     } <= names
     assert {"amdjit/lowering/module.py", "amdjit/examples/wmma_matmul.py"} <= names
@@ -168,4 +168,4 @@ def test_licences_are_distributed(wheel: Path) -> None:
     tables = re.findall(
         r"^    (amdjit/\S+)", (ROOT / "docs/licenses/LLVM.txt").read_text(), re.MULTILINE
     )
-    assert {"amdjit/emulator/decoder/opcode_tables.py"} < set(tables) <= expected_files()
+    assert {"amdjit/isa/gfx12_tables.py"} < set(tables) <= expected_files()

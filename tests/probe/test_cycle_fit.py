@@ -19,7 +19,7 @@ from amdjit.cycles.chip import CHIPS
 from amdjit.cycles.memory_parameters import VALUES
 from amdjit.cycles.parameter_file import read_parameters
 from amdjit.cycles.parameters import passes_name
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.traits import Timing
 from amdjit.probe.case import Measurement
 from amdjit.probe.fitting import Fit, deviating, fit_measurements
 from amdjit.probe.timing.batches import experiments

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, GFX90A, GFX908, GFX942, GFX950
-from amdjit.emulator.decoder.rows import opcodes
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import GFX11, GFX12, GFX90A, GFX908, GFX942, GFX950
+from amdjit.isa.rows import opcodes
 from amdjit.profiling import operations
 from amdjit.profiling.peaks import PEAKS
 

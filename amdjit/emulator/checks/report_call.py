@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
 
 NO_LANE = constant("i64", -1)
 

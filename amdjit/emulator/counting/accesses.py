@@ -21,13 +21,13 @@ from amdjit.emulator.instructions.memory.spaces import SIZES
 from amdjit.emulator.layout import (
     DWORD_BYTES,
     FIELD_BYTES,
-    HALF_LANES,
     PRIVATE_APERTURE_HIGH,
     SHARED_APERTURE_HIGH,
     Context,
 )
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import AccessKind, MemoryAccess
+from amdjit.isa.register_numbers import HALF_LANES
 
 __all__ = ["Counters", "HalfAccess", "count_accesses", "reserve_places"]
 

@@ -14,9 +14,9 @@ from amdjit.emulator.counting.layout import AccessField
 from amdjit.emulator.counting.paths import RecordedStreams, make_recording
 from amdjit.emulator.counting.plan import CountedBlock, CountingPlan
 from amdjit.emulator.counting.recording import Recording
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Flow
 from amdjit.emulator.launch.kernarg import Geometry
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Flow
 
 __all__ = ["CountedLaunch", "InstructionRows"]
 

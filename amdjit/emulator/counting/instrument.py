@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.counting.accesses import (
     Counters,
     HalfAccess,
@@ -15,14 +14,16 @@ from amdjit.emulator.counting.accesses import (
 from amdjit.emulator.counting.layout import BLOCKS, Cursor, Stream
 from amdjit.emulator.counting.plan import CountedBlock, CountingPlan, make_plan
 from amdjit.emulator.counting.record_native import ENTER, MORE
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.nans import RARELY
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import branch_condition
-from amdjit.emulator.layout import DWORD_BYTES, EXEC_LO, FIELD_BYTES, Context
+from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, Context
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.isa.analysis.control_flow import Block, Graph
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import EXEC_LO
 
 __all__ = ["CountingInstrument"]
 

@@ -16,17 +16,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.analysis.dataflow import (
+from amdjit.emulator.counting.layout import ACCESS_ROW, FIRST_COUNTER
+from amdjit.isa.analysis.control_flow import Block, Graph
+from amdjit.isa.analysis.dataflow import (
     Ones,
     exec_slots,
     ones_after,
     ones_at_entries,
     scalar_writes,
 )
-from amdjit.emulator.counting.layout import ACCESS_ROW, FIRST_COUNTER
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Flow, MemoryKind
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Flow, MemoryKind
 
 __all__ = ["CountedBlock", "CountingPlan", "Segment", "counts_access", "make_plan"]
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Flag
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.lanes.dpp import (
     apply_dpp,
@@ -17,10 +14,13 @@ from amdjit.emulator.instructions.scalar.flat_scratch import check_flat_scratch
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.vector.dual_issue import emit_dual
 from amdjit.emulator.instructions.vector.indexed_moves import emit_indexed
-from amdjit.emulator.layout import EXEC_LO, VCC_LO
+from amdjit.emulator.wave.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import is_packed
 from amdjit.emulator.wave.rounding import rounding_shift
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import EXEC_LO, VCC_LO
+from amdjit.isa.traits import Flag
 
 # SDWA selects all of a register.
 _WHOLE = 6

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from amdjit.emulator.decoder.opcode_names import opcode_named
 from amdjit.emulator.host.builder import Value, vector
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import element_type
 from amdjit.emulator.wave.rounding import rounding_of
+from amdjit.isa.opcode_names import opcode_named
 
 _HALF_EXTREMES = (
     "med3_num", "min_num", "max_num", "min3_num", "max3_num", "minmax_num", "maxmin_num",

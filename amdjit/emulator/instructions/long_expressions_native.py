@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from amdjit.emulator.decoder.opcode_names import opcode_named
 from amdjit.emulator.host.builder import vector
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.long_expressions import LONG, long_result, long_symbol
@@ -19,6 +18,7 @@ from amdjit.emulator.instructions.vector.division import (
 )
 from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.emulator.wave.operands import element_type
+from amdjit.isa.opcode_names import opcode_named
 
 
 def long_text(mnemonic: str, attributes: str) -> str:

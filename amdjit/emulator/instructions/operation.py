@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.decoder.instruction import Instruction, Opcode, Register
 from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.host.builder import Value, is_float
 from amdjit.emulator.instructions.long_expressions import call_long
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction, Opcode, Register
 
 Emitter = Callable[[Frame, Instruction], None]
 

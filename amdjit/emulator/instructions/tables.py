@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.instructions.buffers.table import BUFFERS, GFX908_BUFFERS
 from amdjit.emulator.instructions.lanes.table import CROSS_LANE, HALF_WAVE_LANES
 from amdjit.emulator.instructions.matrix.table import GFX9_MATRIX, MATRIX
@@ -23,6 +22,7 @@ from amdjit.emulator.instructions.vector.table import (
     GFX950_VECTOR,
     VECTOR,
 )
+from amdjit.isa.instruction import Instruction
 
 _SHARED: Mapping[str, Emitter] = {
     **SCALAR,

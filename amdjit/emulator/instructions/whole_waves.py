@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import vector_number
 
 
 def in_each_half(frame: Frame, read: Callable[[], Value]) -> list[Value]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from amdjit.diagnostics.errors import Allocation, KernelFault
 from amdjit.diagnostics.notebooks import shown_file
-from amdjit.emulator.decoder import UndecodableInstruction
 from amdjit.emulator.launch.barrier_faults import (
     NO_GROUP,
     WAIT_BYTES,
@@ -23,6 +22,7 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import UNSUPPORTED, HostKernel
+from amdjit.isa import UndecodableInstruction
 
 _KINDS = {
     FaultKind.GLOBAL_LOAD: "out-of-bounds",

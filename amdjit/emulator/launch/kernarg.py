@@ -11,18 +11,16 @@ from numpy.typing import NDArray
 
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.emulator.decoder.instruction_set import InstructionSet, ScratchSetup
 from amdjit.emulator.layout import (
-    FLAT_SCRATCH_HI,
-    FLAT_SCRATCH_LO,
     PRIVATE_APERTURE_HIGH,
     SCALAR_SLOTS,
     SCRATCH_BASE,
     SHARED_APERTURE_HIGH,
-    TTMP9,
     UNUSED_SLOT,
     Launch,
 )
+from amdjit.isa.instruction_set import InstructionSet, ScratchSetup
+from amdjit.isa.register_numbers import FLAT_SCRATCH_HI, FLAT_SCRATCH_LO, TTMP9
 
 Extent = tuple[int, int, int]
 

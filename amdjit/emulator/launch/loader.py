@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Relocation, Symbol
 from amdjit.diagnostics.errors import BackendError
-from amdjit.emulator.analysis.kernel_code import instruction_set_in, segment_of
-from amdjit.emulator.decoder import decode, disassemble
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import Host, KernelCompiler
+from amdjit.isa import decode, disassemble
+from amdjit.isa.analysis.kernel_code import instruction_set_in, segment_of
+from amdjit.isa.instruction import Instruction
 from amdjit.target import EMULATED, Target, nearest_target, runs_on
 
 

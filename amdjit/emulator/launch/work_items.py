@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.emulator.launch.kernarg import Geometry
-from amdjit.emulator.layout import HALF_LANES
+from amdjit.isa.register_numbers import HALF_LANES
 
 
 def work_items(

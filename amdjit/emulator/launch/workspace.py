@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.code_object import Kernel
-from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.host_services import HostCalls, HostSide, prints_to_buffer
 from amdjit.emulator.launch.kernarg import (
@@ -54,6 +53,7 @@ from amdjit.emulator.scheduling.attendance import Attendance
 from amdjit.emulator.scheduling.release import WAITING
 from amdjit.emulator.scheduling.standstill import PATIENCE
 from amdjit.emulator.tiers.compilation import HostKernel
+from amdjit.isa.instruction_set import Accumulation, InstructionSet
 
 # A work-item's stack if the compiler does not know its depth (recursion, unknown calls).
 _DYNAMIC_STACK = 16 * 1024

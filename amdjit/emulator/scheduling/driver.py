@@ -5,17 +5,11 @@ from __future__ import annotations
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.declaration import Declaration, declare
 from amdjit.emulator.host.function import FALSE, TRUE, NativeFunction, i32, i64, module_text
-from amdjit.emulator.layout import (
-    FIELD_BYTES,
-    HALF_LANES,
-    SLOT_ROW,
-    Context,
-    Launch,
-    SlotField,
-)
+from amdjit.emulator.layout import FIELD_BYTES, SLOT_ROW, Context, Launch, SlotField
 from amdjit.emulator.scheduling.standstill import Standstill, digest, stuck
 from amdjit.emulator.scheduling.workgroup import ENDED, RUN_GROUP, WAITS, run_group
 from amdjit.emulator.scheduling.workgroup_begin import BEGIN_GROUP, begin_group
+from amdjit.isa.register_numbers import HALF_LANES
 
 TAKE_GROUP = declare("aj_take_group", "i64", context="ptr", chunk="ptr")
 

@@ -10,14 +10,9 @@ from amdjit.emulator.host.record import WaveState
 from amdjit.emulator.layout import (
     BARRIER_ROW,
     DWORD_BYTES,
-    EXEC_LO,
     FIELD_BYTES,
-    HALF_LANES,
-    HALF_VGPRS,
     NAMED_BARRIERS,
     SCALAR_BYTES,
-    TTMP7,
-    TTMP8,
     VGPR_BYTES,
     Barrier,
     Context,
@@ -25,6 +20,7 @@ from amdjit.emulator.layout import (
     SlotField,
 )
 from amdjit.emulator.scheduling.group import Group
+from amdjit.isa.register_numbers import EXEC_LO, HALF_LANES, HALF_VGPRS, TTMP7, TTMP8
 
 BEGIN_GROUP = declare("aj_begin_group", context="ptr", slot="i64", group="i64")
 

@@ -16,17 +16,6 @@ from numpy.typing import NDArray
 
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.disk_cache import DiskCache
-from amdjit.emulator.analysis.control_flow import (
-    Graph,
-    Unreadable,
-    WildBranch,
-    build_graph,
-    unknown_code,
-)
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.kernel_code import access_marks, kernel_text
-from amdjit.emulator.analysis.mode import Mode, default_mode
-from amdjit.emulator.decoder import UndecodableInstruction
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
 from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.instructions.emission import refusal_of
@@ -36,9 +25,20 @@ from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.emulator.tiers.program import ThreadedProgram
 from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.instrument import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
 from amdjit.forking import Lock
+from amdjit.isa import UndecodableInstruction
+from amdjit.isa.analysis.control_flow import (
+    Graph,
+    Unreadable,
+    WildBranch,
+    build_graph,
+    unknown_code,
+)
+from amdjit.isa.analysis.kernel_code import access_marks, kernel_text
+from amdjit.isa.analysis.mode import Mode, default_mode
 
 # Instructions that one wave executes in about 100 us if some of them access memory.
 _SHORT = 10_000

@@ -14,13 +14,6 @@ from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 
-from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
-from amdjit.emulator.analysis.dataflow import Ones, given_vectors, ones_after, ones_at_entries
-from amdjit.emulator.analysis.hidden_lanes import HiddenLanes
-from amdjit.emulator.analysis.index_modes import index_modes
-from amdjit.emulator.analysis.instruction_classes import registers_in_memory
-from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, modes_at_entries
-from amdjit.emulator.decoder.instruction import Instruction, Opcode
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant, vector
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
@@ -29,16 +22,8 @@ from amdjit.emulator.instructions.scalar.barriers import joined_signal
 from amdjit.emulator.instructions.scalar.control import calls_host
 from amdjit.emulator.instructions.tables import emitters_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
-from amdjit.emulator.layout import (
-    DWORD_BYTES,
-    HALF_LANES,
-    HALF_VGPRS,
-    MODE_SLOT,
-    SCC_SLOT,
-    WAVE_ENDED,
-    WAVE_STOPPED,
-    Context,
-)
+from amdjit.emulator.layout import DWORD_BYTES, MODE_SLOT, WAVE_ENDED, WAVE_STOPPED, Context
+from amdjit.emulator.tiers.instruction_classes import registers_in_memory
 from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
 from amdjit.emulator.tiers.stretches import emit_stretch, in_stretches
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
@@ -52,6 +37,7 @@ from amdjit.emulator.wave.frame import (
     UPPER_CONTEXT,
     Frame,
 )
+from amdjit.emulator.wave.index_modes import index_modes
 from amdjit.emulator.wave.instrument import Instruments, begin_function
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
@@ -66,6 +52,12 @@ from amdjit.emulator.wave.wave_state import (
     save_and_compare,
     slot_of,
 )
+from amdjit.isa.analysis.control_flow import Block, Graph, longest_run
+from amdjit.isa.analysis.dataflow import Ones, given_vectors, ones_after, ones_at_entries
+from amdjit.isa.analysis.hidden_lanes import HiddenLanes
+from amdjit.isa.analysis.mode import USUAL_MODE, Mode, modes_at_entries
+from amdjit.isa.instruction import Instruction, Opcode
+from amdjit.isa.register_numbers import HALF_LANES, HALF_VGPRS, SCC_SLOT
 
 WAVE_SYMBOL = "aj_wave"
 _PATIENCE = Value("ptr", "%patience")

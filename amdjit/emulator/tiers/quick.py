@@ -11,18 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from amdjit.emulator.analysis.control_flow import Block, Graph, longest_run
-from amdjit.emulator.analysis.dataflow import (
-    Ones,
-    exec_slots,
-    given_vectors,
-    ones_after,
-    ones_at_entries,
-    vector_liveness,
-)
-from amdjit.emulator.analysis.index_modes import index_modes
-from amdjit.emulator.analysis.mode import USUAL_MODE, Mode, mode_after, modes_at_entries
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
 from amdjit.emulator.host.declaration import Declaration
 from amdjit.emulator.host.record import Record as Fields
@@ -31,8 +19,6 @@ from amdjit.emulator.instructions.scalar.barriers import joined_signal
 from amdjit.emulator.instructions.scalar.control import calls_host
 from amdjit.emulator.layout import (
     DWORD_BYTES,
-    HALF_LANES,
-    HALF_VGPRS,
     MODE_SLOT,
     WAVE_ENDED,
     WAVE_STOPPED,
@@ -58,8 +44,21 @@ from amdjit.emulator.tiers.quick_native import WHERE
 from amdjit.emulator.tiers.shapes import Recipe, make_recipe, shape_of
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.emulator.wave.index_modes import index_modes
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.rounding import RoundingBuilder
+from amdjit.isa.analysis.control_flow import Block, Graph, longest_run
+from amdjit.isa.analysis.dataflow import (
+    Ones,
+    exec_slots,
+    given_vectors,
+    ones_after,
+    ones_at_entries,
+    vector_liveness,
+)
+from amdjit.isa.analysis.mode import USUAL_MODE, Mode, mode_after, modes_at_entries
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import HALF_LANES, HALF_VGPRS
 
 
 def translate_threaded(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from amdjit.emulator.host.declaration import Declaration, declare
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.host.record import Record
-from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, HALF_LANES, Context, Launch
+from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, Context, Launch
 from amdjit.emulator.tiers.operations import (
     FRAME_BYTES,
     LEAVE,
@@ -15,6 +15,7 @@ from amdjit.emulator.tiers.operations import (
 )
 from amdjit.emulator.tiers.polls import PATIENCE
 from amdjit.emulator.tiers.upper_half import write_upper_context
+from amdjit.isa.register_numbers import HALF_LANES
 
 WHERE = declare("aj_where", "i64", table="ptr", count="i64", pc="i64")
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.layout import HALF_VGPRS, VCC_LO
 from amdjit.emulator.tiers.operations import Number, Parameter, RegisterAt
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.register_numbers import HALF_VGPRS, VCC_LO, vector_number
 
 # Registers of these files are parameters; the others are part of the shape.
 _NUMBERED = {RegisterFile.VGPR: "v", RegisterFile.AGPR: "v", RegisterFile.SGPR: "s"}

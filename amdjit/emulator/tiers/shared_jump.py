@@ -7,7 +7,7 @@ it goes, and one switch follows: r + c branches, and one place to give way to ot
 
 from __future__ import annotations
 
-from amdjit.emulator.analysis.control_flow import Graph
+from amdjit.isa.analysis.control_flow import Graph
 
 SHARED_JUMP = "jump"
 SHARED_SWITCH = "jumps"

@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TypeVar
 
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.decoder.traits import Idle, Unit
 from amdjit.emulator.expressions.nans import RARELY, any_nan
 from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.traits import Idle, Unit
 
 # Registers that are written in a stretch live on to its end, for the second translation.
 _LONGEST = 12

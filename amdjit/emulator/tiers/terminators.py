@@ -10,15 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.control_flow import (
-    Block,
-    Graph,
-    branch_target,
-    is_debug_trap,
-)
-from amdjit.emulator.analysis.instruction_classes import may_poll
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Flow
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.emission import branch_condition
 from amdjit.emulator.instructions.scalar.barriers import (
@@ -30,9 +21,18 @@ from amdjit.emulator.instructions.scalar.barriers import (
 )
 from amdjit.emulator.layout import WAVE_ARRIVES, WAVE_NAMED, Context, FaultKind
 from amdjit.emulator.scheduling.fault_record import FAULT
+from amdjit.emulator.tiers.instruction_classes import may_poll
 from amdjit.emulator.tiers.shared_jump import SHARED_JUMP, SHARED_SWITCH, SharedJump
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.pauses import Pause, Poll
+from amdjit.isa.analysis.control_flow import (
+    Block,
+    Graph,
+    branch_target,
+    is_debug_trap,
+)
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Flow
 
 # Most instructions have 8 bytes or 4.
 _INSTRUCTION_BYTES = 6

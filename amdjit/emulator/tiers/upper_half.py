@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.host.record import Record
-from amdjit.emulator.layout import HALF_LANES, Context
+from amdjit.emulator.layout import Context
+from amdjit.isa.register_numbers import HALF_LANES
 
 
 def write_upper_context(lower: Record, upper: Record) -> None:

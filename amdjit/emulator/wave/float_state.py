@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.mode import DX10_CLAMP, HALF_OVERFLOW, IEEE, Mode
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Infinity
 from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.expressions.nans import is_nan
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, is_float
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.operands import clamp_unit, flush_denormals, scale_result
 from amdjit.emulator.wave.registers import Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder, llvm_mode
+from amdjit.isa.analysis.mode import DX10_CLAMP, HALF_OVERFLOW, IEEE, Mode
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Infinity
 
 
 @dataclass

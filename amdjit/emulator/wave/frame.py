@@ -6,30 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from amdjit.emulator.analysis.control_flow import Block
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
-from amdjit.emulator.decoder.instruction import (
-    InlineConstant,
-    Instruction,
-    Literal,
-    Operand,
-    Register,
-    RegisterFile,
-    Sdwa,
-    SpecialSource,
-)
 from amdjit.emulator.host.builder import Value, bits_of, constant, is_float
-from amdjit.emulator.layout import (
-    EXEC_LO,
-    FIELD_BYTES,
-    PRIVATE_APERTURE_HIGH,
-    SHARED_APERTURE_HIGH,
-    VCC_LO,
-    Context,
-)
+from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Context
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.float_state import ModeState
 from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.wave.operands import (
@@ -43,6 +22,19 @@ from amdjit.emulator.wave.operands import (
 from amdjit.emulator.wave.parts import merged_part, selected_part
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 from amdjit.emulator.wave.sites import Sites
+from amdjit.isa.analysis.control_flow import Block
+from amdjit.isa.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
+from amdjit.isa.instruction import (
+    InlineConstant,
+    Instruction,
+    Literal,
+    Operand,
+    Register,
+    RegisterFile,
+    Sdwa,
+    SpecialSource,
+)
+from amdjit.isa.register_numbers import EXEC_LO, VCC_LO, is_vector, scalar_slot, vector_number
 
 CONTEXT = Value("ptr", "%context")
 # The context of a wave64's upper half: its lanes start at 32, and its scratch follows that of the
@@ -75,7 +67,7 @@ class Frame(ModeState):
     source_override: Value | None = None
     # The dwords that DPP moves between the halves of a wave64, of each half.
     dpp_sources: list[list[Value]] = field(default_factory=list)
-    # Where the numbers of vector registers have an index in this block (`analysis/index_modes.py`).
+    # Where the numbers of vector registers have an index in this block (`index_modes.py`).
     index_modes: Mapping[int, int] = field(default_factory=dict)
     access_mask: Value | None = None
     # Scalars that one half of a wave64 has written; the other half must still read the old ones.

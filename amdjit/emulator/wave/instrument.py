@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value
+from amdjit.isa.instruction import Instruction
 
 if TYPE_CHECKING:
-    from amdjit.emulator.analysis.control_flow import Block, Graph
     from amdjit.emulator.wave.frame import Frame
+    from amdjit.isa.analysis.control_flow import Block, Graph
 
 
 class AccessKind(IntEnum):

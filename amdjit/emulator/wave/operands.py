@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
-from amdjit.emulator.decoder.instruction import InlineConstant, Literal
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, like
+from amdjit.isa.instruction import InlineConstant, Literal
 
 # Operand types as the ISA names them, with the LLVM type of an element.
 ELEMENTS = {

@@ -3,8 +3,8 @@ its result (Vega ISA document, "SDWA")."""
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.instruction import Sdwa
 from amdjit.emulator.host.builder import Builder, Value
+from amdjit.isa.instruction import Sdwa
 
 _WHOLE = 6
 _SIGN, _PRESERVE = 1, 2

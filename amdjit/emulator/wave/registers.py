@@ -17,16 +17,13 @@ from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, constant, element_of, vector
 from amdjit.emulator.layout import (
-    EXEC_LO,
-    HALF_LANES,
-    HALF_VGPRS,
     JUMP_SITE_SLOT,
     JUMP_TARGET_SLOT,
     MODE_SLOT,
     SCALAR_BYTES,
-    SCC_SLOT,
     VGPR_BYTES,
 )
+from amdjit.isa.register_numbers import EXEC_LO, HALF_LANES, HALF_VGPRS, SCC_SLOT
 
 V32 = vector("i32")
 FULL_MASK = Value(vector("i1"), "splat (i1 true)")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from amdjit.emulator.decoder.traits import FloatMode
 from amdjit.emulator.host.builder import Builder, Value, constant, element_of
 from amdjit.emulator.host.rounded import rounded_symbol
+from amdjit.isa.traits import FloatMode
 
 NEAREST = constant("i32", 1)
 # LLVM's numbers of the ISA's modes: nearest, up, down, to zero.

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from amdjit.emulator.host.builder import Builder, Value, constant
-from amdjit.emulator.layout import SCALAR_BYTES, SCC_SLOT, VGPR_BYTES, WAVE_WAITS
+from amdjit.emulator.layout import SCALAR_BYTES, VGPR_BYTES, WAVE_WAITS
 from amdjit.emulator.wave.frame import STATE
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.register_numbers import SCC_SLOT
 
 # "s" or "v", and the number.
 Name = tuple[str, int]

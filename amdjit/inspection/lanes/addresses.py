@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
-from amdjit.emulator.decoder.traits import Space, Unit
 from amdjit.inspection.lanes.operands import read
 from amdjit.inspection.lanes.state import State
 from amdjit.inspection.lanes.values import Steps, Value, add, constant, widened
+from amdjit.isa.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.isa.traits import Space, Unit
 
 __all__ = ["Addresses", "lane_addresses"]
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.decoder.instruction import (
+from amdjit.inspection.lanes.state import State
+from amdjit.inspection.lanes.values import UNIFORM, Value, constant
+from amdjit.isa.instruction import (
     InlineConstant,
     Literal,
     Operand,
     Register,
     RegisterFile,
 )
-from amdjit.inspection.lanes.state import State
-from amdjit.inspection.lanes.values import UNIFORM, Value, constant
+from amdjit.isa.register_numbers import scalar_slot
 
 __all__ = ["read"]
 

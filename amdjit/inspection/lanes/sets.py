@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.traits import Operator, ScalarLogic
+from amdjit.isa.traits import Operator, ScalarLogic
 
 __all__ = ["ALL", "ANY", "ENTRY", "NO_LANES", "Chain", "LaneSet", "combined", "common"]
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.inspection.lanes.entry import entry_state
 from amdjit.inspection.lanes.state import State
 from amdjit.inspection.lanes.transfer import pass_instruction
 from amdjit.inspection.machine_code import MachineCode, starts_full
+from amdjit.isa.instruction import Instruction
 
 __all__ = ["known_states"]
 

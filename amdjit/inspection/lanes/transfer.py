@@ -4,17 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.decoder.instruction import (
-    InlineConstant,
-    Instruction,
-    Modifiers,
-    Operand,
-    OperandSpec,
-    Register,
-    RegisterFile,
-)
-from amdjit.emulator.decoder.traits import Arithmetic, Destination, Result, ScalarLogic, Unit
 from amdjit.inspection.lanes.operands import read
 from amdjit.inspection.lanes.operations import (
     CONSTANTS,
@@ -26,6 +15,17 @@ from amdjit.inspection.lanes.sets import ALL, ANY, NO_LANES, LaneSet, combined
 from amdjit.inspection.lanes.state import State
 from amdjit.inspection.lanes.values import UNIFORM, Value
 from amdjit.inspection.lanes.wide import carry_of, wide_result
+from amdjit.isa.instruction import (
+    InlineConstant,
+    Instruction,
+    Modifiers,
+    Operand,
+    OperandSpec,
+    Register,
+    RegisterFile,
+)
+from amdjit.isa.register_numbers import scalar_slot
+from amdjit.isa.traits import Arithmetic, Destination, Result, ScalarLogic, Unit
 
 __all__ = ["pass_instruction"]
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.decoder.instruction import (
+from amdjit.inspection.lanes.operands import read
+from amdjit.inspection.lanes.state import Carry, Half, Pair, State
+from amdjit.inspection.lanes.values import Steps, wide_product, wide_sum, widened
+from amdjit.isa.instruction import (
     Instruction,
     Modifiers,
     Operand,
     Register,
     RegisterFile,
 )
-from amdjit.inspection.lanes.operands import read
-from amdjit.inspection.lanes.state import Carry, Half, Pair, State
-from amdjit.inspection.lanes.values import Steps, wide_product, wide_sum, widened
+from amdjit.isa.register_numbers import scalar_slot
 
 __all__ = ["carry_of", "wide_result"]
 

@@ -8,7 +8,7 @@ compiler inserts here, `kernel_object` makes the code object.
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.instruction import Dpp, Sdwa
+from amdjit.isa.instruction import Dpp, Sdwa
 from amdjit.probe.machine_code.errors import EncodingError
 from amdjit.probe.machine_code.kernel_object import Mode
 from amdjit.probe.machine_code.operands import (

@@ -7,15 +7,15 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
-from amdjit.emulator.decoder.instruction import (
+from amdjit.isa.instruction import (
     Instruction,
     Modifiers,
     Operand,
     Register,
 )
-from amdjit.emulator.decoder.instruction_set import InstructionSet
-from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
-from amdjit.emulator.decoder.traits import Immediate
+from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.rows import OperandRow, Row, row_of
+from amdjit.isa.traits import Immediate
 from amdjit.probe.machine_code.encoding import (
     byte_selection,
     encode,

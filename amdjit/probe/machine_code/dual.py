@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from amdjit.emulator.decoder.instruction import Instruction, Operand
-from amdjit.emulator.decoder.instruction_set import InstructionSet
-from amdjit.emulator.decoder.rows import Row, row_of
+from amdjit.isa.instruction import Instruction, Operand
+from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.rows import Row, row_of
 from amdjit.probe.machine_code.encoding import encode
 from amdjit.probe.machine_code.errors import EncodingError
 from amdjit.probe.machine_code.operands import VCC_LO, Value, constant, literal

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from amdjit.emulator.decoder.decode import decode
-from amdjit.emulator.decoder.errors import UndecodableInstruction
-from amdjit.emulator.decoder.formats import (
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
+from amdjit.isa.formats import (
     DPP8,
     DPP8_FETCH_INACTIVE,
     DPP16,
@@ -19,7 +19,7 @@ from amdjit.emulator.decoder.formats import (
     Format,
     format_named,
 )
-from amdjit.emulator.decoder.instruction import (
+from amdjit.isa.instruction import (
     Dpp,
     Instruction,
     Literal,
@@ -29,10 +29,10 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
     Sdwa,
 )
-from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet
-from amdjit.emulator.decoder.operands import VGPR_BASE
-from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
-from amdjit.emulator.decoder.text import disassemble
+from amdjit.isa.instruction_set import Accumulation, InstructionSet
+from amdjit.isa.operands import VGPR_BASE
+from amdjit.isa.rows import OperandRow, Row, row_of
+from amdjit.isa.text import disassemble
 from amdjit.probe.machine_code.errors import EncodingError
 from amdjit.probe.machine_code.operands import code_of, without_half
 

@@ -6,10 +6,10 @@ import struct
 from contextlib import suppress
 from dataclasses import replace
 
-from amdjit.emulator.decoder.errors import InvalidField
-from amdjit.emulator.decoder.formats import LITERAL, NULL
-from amdjit.emulator.decoder.gfx9.operands import source_operand as gfx9_source
-from amdjit.emulator.decoder.instruction import (
+from amdjit.isa.errors import InvalidField
+from amdjit.isa.formats import LITERAL, NULL
+from amdjit.isa.gfx9.operands import source_operand as gfx9_source
+from amdjit.isa.instruction import (
     InlineConstant,
     Literal,
     Operand,
@@ -17,8 +17,8 @@ from amdjit.emulator.decoder.instruction import (
     RegisterFile,
     SpecialSource,
 )
-from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet
-from amdjit.emulator.decoder.operands import SGPRS, VGPR_BASE, inline_constant, source_operand
+from amdjit.isa.instruction_set import Accumulation, InstructionSet
+from amdjit.isa.operands import SGPRS, VGPR_BASE, inline_constant, source_operand
 from amdjit.probe.machine_code.errors import EncodingError
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from amdjit.emulator.decoder.instruction import Register, RegisterFile
-from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet, instruction_set_of
+from amdjit.isa.instruction import Register, RegisterFile
+from amdjit.isa.instruction_set import Accumulation, InstructionSet, instruction_set_of
 from amdjit.probe.machine_code.choosing import assemble, rows_named, without_suffix
 from amdjit.probe.machine_code.dual import Half, assemble_dual
 from amdjit.probe.machine_code.errors import EncodingError

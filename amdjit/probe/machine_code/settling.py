@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet
+from amdjit.isa.instruction_set import Accumulation, InstructionSet
 from amdjit.probe.machine_code.operands import NOTHING
 
 __all__ = ["settling"]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from amdjit.cycles.parameters import passes_name
-from amdjit.emulator.decoder.instruction import Register
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.instruction import Register
+from amdjit.isa.traits import Timing
 from amdjit.probe.machine_code import Program, s, v
 from amdjit.probe.timing.experiment import Experiment
 from amdjit.probe.timing.loops import FIRST_SGPR, Body, Emit, has, loop

@@ -10,7 +10,7 @@ import amdjit
 from amdjit.cycles.chip import Chip, chip_of
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.parameter_file import values_of
-from amdjit.emulator.decoder.instruction_set import instruction_set_of
+from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.probe.case import Batch, Group, Measurement
 from amdjit.probe.timing.arithmetic import arithmetic, reference
 from amdjit.probe.timing.experiment import Effort, Experiment

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 import amdjit
-from amdjit.emulator.decoder.instruction_set import instruction_set_of
+from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.probe.machine_code import INPUT, Program, s, v
 from amdjit.probe.timing.experiment import Experiment, Launch, per_step
 from amdjit.target import Target

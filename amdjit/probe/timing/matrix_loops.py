@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amdjit.cycles.parameters import passes_name
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.traits import Timing
 from amdjit.probe.machine_code import Program, a, s, v
 from amdjit.probe.timing.loops import FIRST_SGPR, Body, Emit, has
 

@@ -17,7 +17,7 @@ from amdjit.cycles.program import (
     ProgramTable,
     Step,
 )
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.traits import Timing
 
 __all__ = ["MATRIX", "SCALAR_END", "Instruction", "instructions_of"]
 

@@ -16,7 +16,7 @@ from vector_unit import NEVER, P, VectorUnit
 from waves import FRONT, HIDDEN, Given, Ready, Wave, WaveRun
 
 from amdjit.cycles.program import COUNTERS, Kind
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.traits import Timing
 
 __all__ = ["Issue", "simulate"]
 

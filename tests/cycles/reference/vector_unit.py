@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from program_steps import Instruction
 
 from amdjit.cycles.parameters import PARAMETERS
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.traits import Timing
 
 __all__ = ["NEVER", "Executed", "VectorUnit"]
 

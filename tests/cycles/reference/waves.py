@@ -11,7 +11,7 @@ from program_steps import Instruction
 from vector_unit import NEVER, P
 
 from amdjit.cycles.program import COUNTERS, FIRST_SGPR, SCC, Dependency, Kind
-from amdjit.emulator.decoder.traits import Timing
+from amdjit.isa.traits import Timing
 
 __all__ = ["FRONT", "Given", "Ready", "Wave", "WaveRun"]
 

@@ -22,13 +22,14 @@ from amdjit.emulator.checks.lane_addresses import lane_addresses
 from amdjit.emulator.counting.instrument import CountingInstrument
 from amdjit.emulator.counting.lds_banks import bank_cycles
 from amdjit.emulator.counting.session import CountingSession
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.host.native_sources import NativeSources
-from amdjit.emulator.layout import EXEC_LO, Context, Launch
+from amdjit.emulator.layout import Context, Launch
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import EXEC_LO
 from amdjit.profiling.profile import LaunchProfile
 
 LINE = 128

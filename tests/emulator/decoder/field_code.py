@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from random_code import SIZE, Piece
 
-from amdjit.emulator.decoder.formats import (
+from amdjit.isa.formats import (
     DPP8,
     DPP8_FETCH_INACTIVE,
     DPP16,
@@ -17,7 +17,7 @@ from amdjit.emulator.decoder.formats import (
     Field,
     Format,
 )
-from amdjit.emulator.decoder.instruction_set import GFX12, Accumulation, InstructionSet
+from amdjit.isa.instruction_set import GFX12, Accumulation, InstructionSet
 
 _VECTORS = (0, 1, 2, 5, 126, 127, 128, 129, 130, 131, 200, 254, 255)
 _SCALARS = (

@@ -42,15 +42,15 @@ from opcode_shapes import (  # noqa: E402
     usable,
 )
 
-from amdjit.emulator.decoder.formats import Format, Formats  # noqa: E402
-from amdjit.emulator.decoder.gfx9_formats import (  # noqa: E402
+from amdjit.isa.formats import Format, Formats  # noqa: E402
+from amdjit.isa.gfx9_formats import (  # noqa: E402
     GFX90A_FORMATS,
     GFX908_FORMATS,
     GFX942_FORMATS,
     GFX950_FORMATS,
 )
 
-TARGET = ROOT / "amdjit/emulator/decoder/gfx9_tables.py"
+TARGET = ROOT / "amdjit/isa/gfx9_tables.py"
 FORMATS = {
     "gfx90a": GFX90A_FORMATS,
     "gfx908": GFX908_FORMATS,

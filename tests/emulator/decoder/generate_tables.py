@@ -41,15 +41,15 @@ from opcode_shapes import (  # noqa: E402
 )
 from operand_types import operand_type, reads_destination  # noqa: E402
 
-from amdjit.emulator.decoder.formats import Format  # noqa: E402
-from amdjit.emulator.decoder.instruction_set import (  # noqa: E402
+from amdjit.isa.formats import Format  # noqa: E402
+from amdjit.isa.instruction_set import (  # noqa: E402
     GFX11,
     GFX12,
     GFX115,
     InstructionSet,
 )
 
-_DECODER = ROOT / "amdjit/emulator/decoder"
+_DECODER = ROOT / "amdjit/isa"
 TARGETS = {
     GFX12: _DECODER / "opcode_tables.py",
     GFX11: _DECODER / "gfx11_tables.py",

@@ -9,7 +9,7 @@ from assembler import assemble_each
 from objdump import disassemble_each
 from opcode_shapes import Operand, Shape, encode, split_text, usable
 
-from amdjit.emulator.decoder.formats import Format
+from amdjit.isa.formats import Format
 
 _MATRIX = re.compile(r"^v_(mfma|smfmac|accvgpr_(read|write))")
 _REGISTER = re.compile(r"^([va])(?:(\d+)|\[(\d+):(\d+)\])$")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from objdump import Line, disassemble_each
 
-from amdjit.emulator.decoder.formats import Format, Formats, format_of
+from amdjit.isa.formats import Format, Formats, format_of
 
 LITERAL_WORD = 0x12345678
 # Some opcodes have no text but the one that names halves of registers.

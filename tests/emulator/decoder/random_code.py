@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.formats import Field, Format
-from amdjit.emulator.decoder.instruction_set import GFX12, InstructionSet
+from amdjit.isa.formats import Field, Format
+from amdjit.isa.instruction_set import GFX12, InstructionSet
 
 _CONTROLS = (0x1B, 0x101, 0x11F, 0x128, 0x140, 0x141, 0x150, 0x16F)
 _ABSENT_IN_LDS = (

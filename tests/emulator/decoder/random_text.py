@@ -6,8 +6,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, InstructionSet
-from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
+from amdjit.isa.instruction_set import GFX11, GFX12, InstructionSet
+from amdjit.isa.rows import OperandRow, Row, row_of
 
 _VECTORS = ("v1", "v2", "v5", "v127", "v128", "v255")
 _SCALARS = ("s1", "s4", "s103", "vcc_lo", "vcc_hi", "exec_lo", "exec_hi", "m0", "null", "ttmp3")

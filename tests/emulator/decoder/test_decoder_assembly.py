@@ -11,8 +11,8 @@ from assembler import Assembled, assemble_each
 from objdump import Line, asking_about, disassemble_each, missing_tools
 from random_text import random_texts
 
-from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
-from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, GFX115, InstructionSet
+from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.instruction_set import GFX11, GFX12, GFX115, InstructionSet
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_code import pieces
 
-from amdjit.emulator.decoder import UndecodableInstruction, decode, decode_all, disassemble
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.isa import UndecodableInstruction, decode, decode_all, disassemble
+from amdjit.isa.instruction import Instruction
 
 
 def attempt(code: bytes, offset: int, pc: int) -> Instruction | UndecodableInstruction:

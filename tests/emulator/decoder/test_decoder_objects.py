@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from objdump import CPU, disassemble_object, missing_tools
 
-from amdjit.emulator.decoder import decode_all, disassemble
+from amdjit.isa import decode_all, disassemble
 
 elffile = pytest.importorskip("elftools.elf.elffile")
 

@@ -14,9 +14,9 @@ from field_code import field_pieces, source_pieces
 from objdump import Line, asking_about, disassemble_each, missing_tools
 from random_code import Piece, pieces
 
-from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.instruction_set import GFX11, GFX12, GFX115, InstructionSet
+from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import GFX11, GFX12, GFX115, InstructionSet
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 

@@ -6,8 +6,8 @@ from time import process_time
 
 import pytest
 
-from amdjit.emulator.decoder import decode, decode_all, disassemble
-from amdjit.emulator.decoder.instruction import (
+from amdjit.isa import decode, decode_all, disassemble
+from amdjit.isa.instruction import (
     InlineConstant,
     Instruction,
     Literal,

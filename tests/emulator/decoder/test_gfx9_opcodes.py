@@ -14,9 +14,9 @@ from objdump import asking_about, disassemble_each, missing_tools
 from random_code import Piece, pieces
 from test_decoder_opcodes import BEYOND, Doubt, judged
 
-from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
-from amdjit.emulator.decoder.formats import LITERAL, Format
-from amdjit.emulator.decoder.instruction_set import (
+from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.formats import LITERAL, Format
+from amdjit.isa.instruction_set import (
     GFX90A,
     GFX908,
     GFX942,

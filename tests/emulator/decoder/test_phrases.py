@@ -16,8 +16,8 @@ from model.packed import HALVES
 from model.scalars import SCALARS
 from model.values import FLOATS, integers, numbers, patterns, width
 
-from amdjit.emulator.decoder.mnemonics import phrase_of
-from amdjit.emulator.decoder.rows import opcodes
+from amdjit.isa.mnemonics import phrase_of
+from amdjit.isa.rows import opcodes
 
 # `{d} = ...` up to the first word that is no part of a formula. Python has no bars for |x|.
 FORMULA = re.compile(

@@ -21,10 +21,10 @@ from assembler import assemble_each
 from objdump import ASSEMBLER, CPU
 from random_code import pieces
 
-from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
-from amdjit.emulator.decoder.instruction import Opcode
-from amdjit.emulator.decoder.rows import opcodes
-from amdjit.emulator.decoder.traits import MemoryKind, Traits, Unit
+from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.instruction import Opcode
+from amdjit.isa.rows import opcodes
+from amdjit.isa.traits import MemoryKind, Traits, Unit
 
 ANALYSER, COMPILER = "llvm-mca-22", "/usr/lib/llvm-22/bin/llc"
 TARGET = ("-mtriple=amdgcn-amd-amdhsa", f"-mcpu={CPU}")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from model.scalars import SCALARS
 
-from amdjit.emulator.decoder.instruction import Opcode
-from amdjit.emulator.decoder.rows import opcodes, row_of
-from amdjit.emulator.decoder.traits import (
+from amdjit.isa.instruction import Opcode
+from amdjit.isa.rows import opcodes, row_of
+from amdjit.isa.traits import (
     Destination,
     Flow,
     MemoryKind,
@@ -23,7 +23,7 @@ from amdjit.emulator.decoder.traits import (
 
 PACKAGE = Path(__file__).parents[3] / "amdjit"
 # The one place that looks at the text of mnemonics.
-RULES = PACKAGE / "emulator/decoder/mnemonics"
+RULES = PACKAGE / "isa/mnemonics"
 # Users name instructions there, with patterns.
 ASSERTIONS = PACKAGE / "testing"
 # The probe writes instructions, by their names.

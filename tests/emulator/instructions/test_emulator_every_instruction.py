@@ -14,9 +14,16 @@ from dataclasses import replace
 
 import pytest
 
-from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.checks.session import CHECKS
-from amdjit.emulator.decoder.instruction import (
+from amdjit.emulator.host.jit import HostCompiler
+from amdjit.emulator.host.native_library import NATIVES
+from amdjit.emulator.host.native_sources import Source, Variant, all_makers
+from amdjit.emulator.instructions.tables import EMITTERS
+from amdjit.emulator.native_sources import ROOMS
+from amdjit.emulator.tiers.full import WaveFunction, translate_wave
+from amdjit.isa.analysis.control_flow import Block, Graph
+from amdjit.isa.gfx12_tables import ROWS
+from amdjit.isa.instruction import (
     Dpp,
     InlineConstant,
     Instruction,
@@ -26,14 +33,7 @@ from amdjit.emulator.decoder.instruction import (
     Register,
     RegisterFile,
 )
-from amdjit.emulator.decoder.opcode_tables import ROWS
-from amdjit.emulator.decoder.rows import OperandRow, Row, row_of
-from amdjit.emulator.host.jit import HostCompiler
-from amdjit.emulator.host.native_library import NATIVES
-from amdjit.emulator.host.native_sources import Source, Variant, all_makers
-from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.native_sources import ROOMS
-from amdjit.emulator.tiers.full import WaveFunction, translate_wave
+from amdjit.isa.rows import OperandRow, Row, row_of
 
 PC = 0x1000
 BATCH = 40

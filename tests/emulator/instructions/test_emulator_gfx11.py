@@ -10,22 +10,22 @@ from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import BackendError, KernelFault
-from amdjit.emulator.decoder import decode, disassemble
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.instruction_set import (
+from amdjit.emulator.instructions.refused import refusal
+from amdjit.emulator.instructions.tables import emitter_of
+from amdjit.emulator.instructions.vector.dual_issue import DUAL
+from amdjit.inspection.meanings import opcode_meaning
+from amdjit.isa import decode, disassemble
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import (
     GFX11,
     GFX12,
     GFX115,
     InstructionSet,
     instruction_set_of,
 )
-from amdjit.emulator.decoder.mnemonics import phrase_of
-from amdjit.emulator.decoder.rows import opcodes
-from amdjit.emulator.decoder.traits import Flow
-from amdjit.emulator.instructions.refused import refusal
-from amdjit.emulator.instructions.tables import emitter_of
-from amdjit.emulator.instructions.vector.dual_issue import DUAL
-from amdjit.inspection.meanings import opcode_meaning
+from amdjit.isa.mnemonics import phrase_of
+from amdjit.isa.rows import opcodes
+from amdjit.isa.traits import Flow
 from amdjit.target import EMULATED
 
 CPU = "gfx1100"

@@ -15,9 +15,9 @@ from required_tools import needs_tools
 from single_instruction import run_registers
 
 from amdjit.code_object import CodeObject
-from amdjit.emulator.analysis.control_flow import build_graph
-from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.tiers.full import translate_wave
+from amdjit.isa.analysis.control_flow import build_graph
+from amdjit.isa.analysis.kernel_code import kernel_text
 
 pytestmark = needs_tools
 

@@ -16,9 +16,9 @@ from checked_by import MODEL, OTHERS, OUTSIDE, TESTS, checking_test, why_not_in_
 from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.instructions.refused import REFUSED, refusal
 from amdjit.emulator.tiers.full import executes
+from amdjit.isa.rows import opcodes
 
 TESTS_OF_THE_EMULATOR = Path(__file__).parents[1]
 ALL = sorted({opcode.mnemonic for opcode in opcodes()})

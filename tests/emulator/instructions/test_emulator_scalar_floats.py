@@ -11,7 +11,7 @@ from model.cases.scalar_programs import CLASSES, ScalarCase, run_scalar_cases
 from model.scalars import SCALARS
 from required_tools import needs_tools
 
-from amdjit.emulator.decoder.gfx115_tables import ROWS
+from amdjit.isa.gfx115_tables import ROWS
 
 CPU = "gfx1150"
 _NAMES = sorted(name for rows in ROWS.values() for name, _, _ in rows.values())

@@ -17,7 +17,7 @@ import amdjit
 from amdjit.code_object import CodeObject
 from amdjit.emulator import run
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
-from amdjit.emulator.decoder import decode_all
+from amdjit.isa import decode_all
 
 pytestmark = needs_tools
 

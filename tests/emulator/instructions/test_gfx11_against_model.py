@@ -15,9 +15,9 @@ from model.child import run_in_child
 from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.emulator.decoder.instruction_set import GFX11
-from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.tiers.full import executes
+from amdjit.isa.instruction_set import GFX11
+from amdjit.isa.rows import opcodes
 
 EXECUTED = sorted({opcode.mnemonic for opcode in opcodes(GFX11) if executes(opcode)})
 # Lanes (waves for scalar instructions) of each case: some of the forms, or all.

@@ -14,11 +14,11 @@ from model.child import run_in_child
 from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.emulator.decoder.instruction_set import instruction_set_of
-from amdjit.emulator.decoder.rows import opcodes
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.tiers.full import executes
 from amdjit.inspection.meanings import opcode_meaning
+from amdjit.isa.instruction_set import instruction_set_of
+from amdjit.isa.rows import opcodes
 
 # Lanes (waves for scalar instructions) of each case: some of the forms, or all.
 _QUICK, _WHOLE = 64, 2048

@@ -15,8 +15,8 @@ import complement_model
 from building import assemble, processor
 from silicon_model import dot_step
 
-from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
-from amdjit.emulator.decoder.rows import Row, opcodes, row_of
+from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
+from amdjit.isa.rows import Row, opcodes, row_of
 from model.gfx9_names import GROUP, as_gfx9, gfx9_name
 
 # Names that only the spelling tells apart (RDNA 3 ISA and RDNA 4 ISA, chapter 16).

@@ -18,8 +18,6 @@ from required_tools import needs_tools
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator import EmulatorDevice, run
-from amdjit.emulator.analysis.control_flow import Graph, build_graph
-from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.host.jit import HostCompiler, HostObject
 from amdjit.emulator.launch.workspace import Workspace
 from amdjit.emulator.tiers import compilation
@@ -27,6 +25,8 @@ from amdjit.emulator.tiers import quick as threaded
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.full import translate_wave
 from amdjit.emulator.tiers.quick import translate_threaded
+from amdjit.isa.analysis.control_flow import Graph, build_graph
+from amdjit.isa.analysis.kernel_code import kernel_text
 from amdjit.options import Environment
 from amdjit.target import find_target
 

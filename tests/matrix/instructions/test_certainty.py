@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from captures import capture
 
-from amdjit.emulator.decoder.instruction_set import GFX11
-from amdjit.emulator.decoder.opcode_tables import ROWS
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
 from amdjit.intrinsics.matrix.multiply.certainty import (
     GFX11_KNOWN,
@@ -22,6 +20,8 @@ from amdjit.intrinsics.matrix.multiply.certainty import (
     known,
 )
 from amdjit.intrinsics.models.mfma_instructions import CDNA
+from amdjit.isa.gfx12_tables import ROWS
+from amdjit.isa.instruction_set import GFX11
 
 DOCS = Path(__file__).parents[3] / "docs"
 MEASURED = ("float_dot_gfx1201", "wmma_integer_gfx1201")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import amdjit
-from amdjit.emulator.decoder.instruction_set import instruction_set_of
+from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.probe.corpus.instructions.batching import (
     Run,
     batches,

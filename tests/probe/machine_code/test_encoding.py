@@ -9,9 +9,9 @@ from assembler import assemble_each
 from objdump import asking_about, missing_tools
 from random_code import pieces
 
-from amdjit.emulator.decoder import UndecodableInstruction, decode, disassemble
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.instruction_set import (
+from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import (
     GFX11,
     GFX12,
     GFX90A,
@@ -21,7 +21,7 @@ from amdjit.emulator.decoder.instruction_set import (
     GFX950,
     InstructionSet,
 )
-from amdjit.emulator.decoder.rows import opcodes
+from amdjit.isa.rows import opcodes
 from amdjit.probe.machine_code.encoding import encode
 
 _SETS = (GFX12, GFX11, GFX115, GFX908, GFX90A, GFX942, GFX950)

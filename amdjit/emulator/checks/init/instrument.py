@@ -11,15 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.analysis.dataflow import (
-    Ones,
-    exec_slots,
-    given_vectors,
-    ones_after,
-    ones_at_entries,
-    vector_liveness,
-)
 from amdjit.emulator.checks.init.entry import SHADOWS, emit_entry
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.layout import Shadows
@@ -53,15 +44,22 @@ from amdjit.emulator.checks.init.rules.vector import (
     write_wide_results,
 )
 from amdjit.emulator.checks.init.sinks import report_undefined
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.decoder.traits import SingleLane, Unit
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.layout import (
-    FIELD_BYTES,
-    HALF_LANES,
-)
+from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.isa.analysis.control_flow import Block, Graph
+from amdjit.isa.analysis.dataflow import (
+    Ones,
+    exec_slots,
+    given_vectors,
+    ones_after,
+    ones_at_entries,
+    vector_liveness,
+)
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.register_numbers import HALF_LANES
+from amdjit.isa.traits import SingleLane, Unit
 
 _ADDRESS_ROLES = frozenset({"vaddr", "saddr", "sbase", "soffset", "rsrc", "addr"})
 _SWAPS: Mapping[str, Callable[[Shadow, Instruction], None]] = {

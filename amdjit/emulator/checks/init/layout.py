@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.layout import FIRST_AGPR, HALF_VGPRS, Field
+from amdjit.emulator.layout import Field
+from amdjit.isa.register_numbers import FIRST_AGPR, HALF_VGPRS
 
 # A wave's shadow registers: two lane masks for each vector register (low half, high half), 32 bits
 # for each scalar one; then the vector registers of a wave64's upper 32 lanes.

@@ -11,14 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.control_flow import Graph
-from amdjit.emulator.analysis.dataflow import Ones, ones_after, scalar_writes
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number, vector_set
 from amdjit.emulator.checks.init.layout import VECTORS
 from amdjit.emulator.checks.waits.counters import effect_of
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.decoder.traits import (
+from amdjit.isa.analysis.control_flow import Graph
+from amdjit.isa.analysis.dataflow import Ones, ones_after, scalar_writes
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.register_numbers import (
+    EXEC_LO,
+    SCC_SLOT,
+    is_vector,
+    scalar_slot,
+    vector_number,
+    vector_set,
+)
+from amdjit.isa.traits import (
     Arithmetic,
     Destination,
     Operator,
@@ -26,7 +32,6 @@ from amdjit.emulator.decoder.traits import (
     Traits,
     Unit,
 )
-from amdjit.emulator.layout import EXEC_LO, SCC_SLOT
 
 SCC = 1 << (VECTORS + SCC_SLOT)
 _SCALARS = ((1 << 128) - 1) << VECTORS

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.analysis.vector_numbers import is_vector, numbers_of, vector_number
 from amdjit.emulator.checks.init.registers import (
     DEFINED,
     ONES,
@@ -16,7 +14,6 @@ from amdjit.emulator.checks.init.registers import (
     MaskBuilder,
     ShadowRegisters,
 )
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.lanes.dpp import (
     apply_dpp,
@@ -26,10 +23,19 @@ from amdjit.emulator.instructions.lanes.dpp import (
     first_source,
 )
 from amdjit.emulator.instructions.whole_waves import in_each_half
-from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
 from amdjit.emulator.wave.frame import Frame, source_number
 from amdjit.emulator.wave.parts import extent_of
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.isa.register_numbers import (
+    EXEC_HI,
+    EXEC_LO,
+    SCC_SLOT,
+    is_vector,
+    numbers_of,
+    scalar_slot,
+    vector_number,
+)
 
 _NARROW = frozenset({"f16", "bf16", "b16", "i16", "u16"})
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from amdjit.emulator.analysis.vector_numbers import numbers_in
 from amdjit.emulator.checks.init.layout import SCALARS_AT, UPPER_AT, VECTOR_BYTES, VECTORS
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.wave.registers import Registers
+from amdjit.isa.register_numbers import numbers_in
 
 ZERO = constant("i32", 0)
 ONES = constant("i32", -1)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from amdjit.checking.array_places import Place
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
-from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.value_origins import loads_before, places_read
 from amdjit.emulator.layout import INIT_KINDS, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Report
+from amdjit.isa.analysis.control_flow import Graph
 
 _ADDRESSES = frozenset({"vaddr", "saddr", "sbase", "soffset", "rsrc", "addr"})
 _DATA = frozenset({"vdata", "data0", "data1"})

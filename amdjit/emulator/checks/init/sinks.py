@@ -6,9 +6,9 @@ from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ZERO
 from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Unit
 from amdjit.emulator.host.builder import Value
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Unit
 
 
 def report_undefined(

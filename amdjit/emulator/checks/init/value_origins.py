@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from amdjit.emulator.analysis.control_flow import Graph
-from amdjit.emulator.analysis.dataflow import scalar_writes
 from amdjit.emulator.checks.waits.counters import effect_of
 from amdjit.emulator.checks.waits.places import Place, places_of, register_operands
-from amdjit.emulator.decoder.instruction import Instruction, Register
-from amdjit.emulator.decoder.traits import Flag
-from amdjit.emulator.layout import HALF_LANES, SCC_SLOT, VCC_LO
+from amdjit.isa.analysis.control_flow import Graph
+from amdjit.isa.analysis.dataflow import scalar_writes
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import HALF_LANES, SCC_SLOT, VCC_LO
+from amdjit.isa.traits import Flag
 
 _MOST_STEPS = 20_000
 _SCC: Place = ("s", SCC_SLOT)

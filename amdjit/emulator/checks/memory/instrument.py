@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from amdjit.emulator.checks.memory.kinds import WIDE, MemoryKind
 from amdjit.emulator.checks.report_call import first_lane, report
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.isa.instruction import Instruction
 
 
 class AlignmentInstrument(Instrument):

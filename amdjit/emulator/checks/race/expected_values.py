@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.checks.waits.places import Place, places_of, register_operands
-from amdjit.emulator.decoder.instruction import Instruction, Register
-from amdjit.emulator.decoder.traits import Arithmetic, Exchange, MemoryKind, Space
+from amdjit.isa.analysis.control_flow import Block, Graph
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import vector_number
+from amdjit.isa.traits import Arithmetic, Exchange, MemoryKind, Space
 
 
 def guessing_loads(graph: Graph) -> dict[int, int]:

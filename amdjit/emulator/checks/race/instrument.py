@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from amdjit.abi.atomic_marks import FENCE_MARK, FENCES_MARKED, RELEASE_MARK
-from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.analysis.kernel_code import PLAIN
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.checks.race.expected_values import guessing_loads
 from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, MAYBE_ATOMIC, READS_ONLY
@@ -17,15 +15,17 @@ from amdjit.emulator.checks.race.time import Fence
 from amdjit.emulator.checks.race.under_way import what_of
 from amdjit.emulator.checks.waits.counters import effect_of, waits_of
 from amdjit.emulator.checks.waits.under_way import under_way_at_barriers
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Barrier, Flow, Idle, Immediate, MemoryKind, Space
-from amdjit.emulator.decoder.wait_counters import WaitEvent
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.instructions.scalar.barriers import WORKGROUP, barrier_of_wait, named_signal
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
 from amdjit.emulator.wave.frame import CONTEXT, STATE, Frame
 from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.analysis.control_flow import Block, Graph
+from amdjit.isa.analysis.kernel_code import PLAIN
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import Barrier, Flow, Idle, Immediate, MemoryKind, Space
+from amdjit.isa.wait_counters import WaitEvent
 
 _V64 = vector("i64")
 _ADDRESSES = Value("ptr", "%race.addresses")

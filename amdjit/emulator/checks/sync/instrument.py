@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report
 from amdjit.emulator.checks.sync.kinds import SyncKind
 from amdjit.emulator.checks.waits.search import missing_waits
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import Barrier
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.layout import EXEC_LO, FIELD_BYTES, Context, Launch
+from amdjit.emulator.layout import FIELD_BYTES, Context, Launch
 from amdjit.emulator.wave.frame import LAUNCH, Frame
 from amdjit.emulator.wave.instrument import Instrument
+from amdjit.isa.analysis.control_flow import Graph
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import EXEC_LO
+from amdjit.isa.traits import Barrier
 
 _ALL = constant("i32", -1)
 _BARRIERS = (

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.diagnostics.notebooks import shown_file
-from amdjit.emulator.analysis.control_flow import Graph, build_graph
-from amdjit.emulator.analysis.kernel_code import kernel_text
 from amdjit.emulator.checks.waits.search import MissingWait, missing_waits
+from amdjit.isa.analysis.control_flow import Graph, build_graph
+from amdjit.isa.analysis.kernel_code import kernel_text
 
 Line = tuple[str, int]
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import (
+from amdjit.isa.instruction import (
     InlineConstant,
     Instruction,
     Register,
     RegisterFile,
 )
-from amdjit.emulator.decoder.traits import Barrier, MemoryKind, Result, Space, Unit
-from amdjit.emulator.decoder.wait_counters import WaitCounter, WaitEvent
+from amdjit.isa.traits import Barrier, MemoryKind, Result, Space, Unit
+from amdjit.isa.wait_counters import WaitCounter, WaitEvent
 
 
 @dataclass(frozen=True, slots=True)

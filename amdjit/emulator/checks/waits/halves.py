@@ -9,7 +9,7 @@ loads that land in order may fill it (LLVM: SIInsertWaitcnts, determineVGPR16Dep
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.isa.instruction import Instruction
 
 LOW, HIGH = "v.l", "v.h"
 BOTH = (LOW, HIGH)

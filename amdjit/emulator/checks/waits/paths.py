@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.decoder.traits import Flow
+from amdjit.isa.analysis.control_flow import Block, Graph
+from amdjit.isa.traits import Flow
 
 
 class Paths:

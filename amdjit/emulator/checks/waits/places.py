@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.waits.counters import Effect, effect_of
 from amdjit.emulator.checks.waits.halves import BOTH, moved_halves
-from amdjit.emulator.decoder.instruction import Instruction, OperandSpec, Register, RegisterFile
-from amdjit.emulator.decoder.traits import Flag, Traits
-from amdjit.emulator.layout import SCC_SLOT, VCC_LO
+from amdjit.isa.instruction import Instruction, OperandSpec, Register, RegisterFile
+from amdjit.isa.register_numbers import SCC_SLOT, VCC_LO, scalar_slot
+from amdjit.isa.traits import Flag, Traits
 
 # A register as ("v", number) or ("s", the ISA's operand code); `LDS` stands for writes to LDS. For
 # the wait counters, VGPRs are two halves of 16 bits.

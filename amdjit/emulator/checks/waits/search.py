@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.control_flow import Block, Graph
 from amdjit.emulator.checks.waits.counters import (
     effect_of,
     lands_in_order,
@@ -27,10 +26,11 @@ from amdjit.emulator.checks.waits.counters import (
 from amdjit.emulator.checks.waits.halves import BOTH
 from amdjit.emulator.checks.waits.paths import Paths
 from amdjit.emulator.checks.waits.places import LDS, SCC, Place, results_of, uses_of
-from amdjit.emulator.decoder import disassemble
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.wait_counters import WaitCounter
-from amdjit.emulator.layout import SCC_SLOT, VCC_LO
+from amdjit.isa import disassemble
+from amdjit.isa.analysis.control_flow import Block, Graph
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import SCC_SLOT, VCC_LO
+from amdjit.isa.wait_counters import WaitCounter
 
 _OLDEST = 64  # what the widest counter holds
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.checks.waits.counters import effect_of, waits_of
 from amdjit.emulator.checks.waits.paths import Paths
-from amdjit.emulator.decoder.instruction import Instruction
-from amdjit.emulator.decoder.traits import MemoryKind, Space
-from amdjit.emulator.decoder.wait_counters import WaitCounter
+from amdjit.isa.analysis.control_flow import Graph
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.traits import MemoryKind, Space
+from amdjit.isa.wait_counters import WaitCounter
 
 _OLDEST = 64  # what the widest counter holds
 # How many instructions that count on the counter have been issued since an access was.

@@ -11,10 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction, Register
-from amdjit.emulator.decoder.instruction_set import ScratchSetup
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.addresses import (
     CONVERTS,
@@ -45,6 +41,9 @@ from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.instruction_set import ScratchSetup
+from amdjit.isa.register_numbers import scalar_slot, vector_number
 
 # Where `aj_buffer_place` puts its results: after the part of the staging area that atomics and
 # formats use.

@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.abi.buffer_formats import format_of, unified_format
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.access import Place, buffer_place, resource_words
 from amdjit.emulator.instructions.buffers.texel_table import CHANNELS
 from amdjit.emulator.instructions.memory.access import Width
 from amdjit.emulator.instructions.memory.direct_loads import store_in_lds
 from amdjit.emulator.instructions.operation import Emitter, vector_register
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import AccessKind
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import vector_number
 
 _SIZES = (1, 2, 4, 8, 12, 16)
 _SCALED = ("USCALED", "SSCALED")

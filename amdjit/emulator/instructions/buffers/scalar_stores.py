@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.buffers.access import resource_words, scalar_length
 from amdjit.emulator.instructions.operation import Emitter
@@ -14,6 +13,7 @@ from amdjit.emulator.instructions.scalar.stores import (
     scalar_store,
 )
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction, Register
 
 
 def _place(frame: Frame, instruction: Instruction, size: int) -> tuple[Value, Value]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.vector_numbers import is_vector, numbers_of
-from amdjit.emulator.decoder.instruction import Dpp, Instruction, Register
 from amdjit.emulator.host.builder import LANES, Value, sequence
 from amdjit.emulator.instructions.whole_waves import in_each_half
-from amdjit.emulator.layout import EXEC_LO
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame, source_number
 from amdjit.emulator.wave.registers import FULL_MASK
+from amdjit.isa.instruction import Dpp, Instruction, Register
+from amdjit.isa.register_numbers import EXEC_LO, is_vector, numbers_of
 
 
 def _row_broadcast(lane: int, rows: int) -> int | None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import in_each_half, vectors_of
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import FULL_MASK, V32
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import vector_number
 
 _ROW = 16
 _EVEN = [lane & ~_ROW for lane in range(LANES)]

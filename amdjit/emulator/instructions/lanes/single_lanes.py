@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeGuard
 
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import vectors_of
-from amdjit.emulator.layout import EXEC_LO
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import FULL_MASK
+from amdjit.isa.instruction import Instruction, Operand, Register
+from amdjit.isa.register_numbers import EXEC_LO, is_vector, vector_number
 
 
 def _pick(frame: Frame, halves: list[Value], lane: Value) -> Value:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import InlineConstant, Instruction
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.matrix.dots_native import Dot
 from amdjit.emulator.instructions.matrix.families import is_of_gfx11
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import InlineConstant, Instruction
 
 
 def _parts(b: Builder, whole: Value, bits: int, signed: bool) -> list[Value]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.isa.instruction import Instruction
 
 
 def is_of_gfx11(instruction: Instruction) -> bool:

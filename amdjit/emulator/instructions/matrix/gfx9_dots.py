@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.elements import brain_to_single
 from amdjit.emulator.expressions.nans import settled
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix.dots import dot_factor
 from amdjit.emulator.instructions.operation import Emitter, source_places
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
-from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.matrix.families import is_of_gfx11
 from amdjit.emulator.instructions.matrix.layouts import Matrix
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.whole_waves import in_each_half, require_all_lanes
-from amdjit.emulator.layout import HALF_LANES
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import constant_bits
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import InlineConstant, Instruction, Register, RegisterFile
+from amdjit.isa.register_numbers import HALF_LANES, is_vector, vector_number
 
 # Staging vectors: C from 0 on, then A, then B.
 _C_STAGE, _A_STAGE = 0, 8

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.access import (
     Address,
@@ -18,8 +16,10 @@ from amdjit.emulator.instructions.memory.access import (
     stored_values,
 )
 from amdjit.emulator.instructions.operation import Emitter, vector_register
-from amdjit.emulator.layout import M0
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import M0
 
 _DWORD = Width(4)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.memory.access import (
     Address,
@@ -22,6 +20,8 @@ from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.instrument import AccessKind
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import vector_number
 
 # Where the old values go in the staging area: after the operands.
 _RESULT = 8

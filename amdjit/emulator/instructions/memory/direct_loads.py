@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.access import (
     LOAD_WIDTHS,
@@ -22,8 +21,9 @@ from amdjit.emulator.instructions.memory.access import (
     store_vectors,
 )
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import M0
 
 
 def store_in_lds(frame: Frame, instruction: Instruction, width: Width, values: list[Value]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.instructions.memory.access import load_vectors, store_vectors
 from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic
 from amdjit.emulator.instructions.memory.lds import lds_address
 from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
 
 
 def _distance(instruction: Instruction) -> int:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.instructions.memory.access import (
     DWORDS,
@@ -21,6 +19,8 @@ from amdjit.emulator.instructions.memory.access import (
 )
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import vector_number
 
 
 def lds_address(frame: Frame, instruction: Instruction, offset: int) -> Address:

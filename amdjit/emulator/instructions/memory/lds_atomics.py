@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.vector_numbers import numbers_of, vector_number
-from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.memory.access import (
     Address,
@@ -18,9 +16,10 @@ from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, 
 from amdjit.emulator.instructions.memory.lds import lds_address
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import in_each_half, write_halves
-from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import M0, numbers_of, vector_number
 
 
 def _part(register: Register, first: int, dwords: int) -> Register:

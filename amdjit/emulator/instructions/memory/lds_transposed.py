@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.access import load_vectors
 from amdjit.emulator.instructions.memory.lds import lds_address
@@ -21,6 +19,8 @@ from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import require_all_lanes
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import vector_number
 
 _ROW = 16
 

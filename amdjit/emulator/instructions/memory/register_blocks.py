@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.instructions.memory.access import (
     Address,
@@ -18,8 +16,9 @@ from amdjit.emulator.instructions.memory.access import (
     stored_values,
 )
 from amdjit.emulator.instructions.operation import Emitter, vector_register
-from amdjit.emulator.layout import M0
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import M0, vector_number
 
 
 def _block(addressing: Addressing, store: bool) -> Emitter:

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.access import (
     global_address,
@@ -29,6 +27,8 @@ from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import require_all_lanes
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import vector_number
 
 
 def source_of_half(lane: int, element: int) -> tuple[int, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.float_extremes import EXTREMES, older
@@ -12,6 +11,7 @@ from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, 
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter, scalar_ops
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
 
 _ADD, _SUB, _MUL = ix.binary("add"), ix.binary("sub"), ix.binary("mul")
 _AND, _OR, _XOR = ix.binary("and"), ix.binary("or"), ix.binary("xor")

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.control_flow import Block, Graph
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register, RegisterFile
-from amdjit.emulator.decoder.traits import Barrier, Flow
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.layout import END_SITE_SLOT, M0, NAMED_BARRIERS
+from amdjit.emulator.layout import END_SITE_SLOT, NAMED_BARRIERS
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import CONTEXT, STATE, Frame
+from amdjit.isa.analysis.control_flow import Block, Graph
+from amdjit.isa.instruction import InlineConstant, Instruction, Register, RegisterFile
+from amdjit.isa.register_numbers import M0
+from amdjit.isa.traits import Barrier, Flow
 
 WORKGROUP, TRAP = -1, -2
 # In M0, the number of a signalled barrier has 5 bits and a count 7 (LLVM, "Code Sequences"); in

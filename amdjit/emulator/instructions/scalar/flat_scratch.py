@@ -8,17 +8,12 @@ address: the first instructions of a kernel add the wave's offset to the base (L
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
-from amdjit.emulator.decoder.instruction_set import ScratchSetup
 from amdjit.emulator.host.function import NativeFunction, i32, i64
-from amdjit.emulator.layout import (
-    FLAT_SCRATCH_LO,
-    SCRATCH_BASE,
-    BufferRefusal,
-    Context,
-    FaultKind,
-)
+from amdjit.emulator.layout import SCRATCH_BASE, BufferRefusal, Context, FaultKind
 from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.instruction_set import ScratchSetup
+from amdjit.isa.register_numbers import FLAT_SCRATCH_LO
 
 CHECK_SCRATCH = "aj_check_scratch"
 _LANES = 64

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.mode import ALL_BITS, mode_after, written_bits
-from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Literal
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.isa.analysis.mode import ALL_BITS, mode_after, written_bits
+from amdjit.isa.instruction import InlineConstant, Instruction, Literal
 
 # By LLVM's names, without their prefixes.
 _MODES = ("WAVE_MODE", "MODE")

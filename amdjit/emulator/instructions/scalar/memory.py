@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import scalar_slot
 
 
 def _address(frame: Frame, instruction: Instruction) -> Value:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.layout import M0
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import M0, scalar_slot
 
 # The registers that a relative move can reach: s0 to s105 (RDNA 4 ISA, 3.4). Past them, the move
 # does nothing here.

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.memory.access import store_vectors
 from amdjit.emulator.instructions.memory.atomics import (
@@ -18,6 +16,8 @@ from amdjit.emulator.instructions.memory.atomics import (
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import scalar_slot
 
 # Returns the address of dwords, and whether there is memory for them, an i32.
 ScalarPlace = Callable[[Frame, Instruction, int], tuple[Value, Value]]

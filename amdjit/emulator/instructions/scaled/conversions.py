@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.scaled_floats import MANTISSAS, SMALL_FLOATS
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
@@ -26,6 +25,7 @@ from amdjit.emulator.instructions.scaled.numbers import (
 )
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction
 
 _TARGET_HALF, _TARGET_BYTE, _SOURCE_HALF, _SOURCE_BYTE = 8, 12, 1, 3
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.scaled_floats import SMALL_FLOATS, next_random, scale_of
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import vector_register
 from amdjit.emulator.instructions.scaled.native import Narrowing, Widening
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import vector_number
 
 
 def allow_selects(instruction: Instruction, bits: int) -> int:

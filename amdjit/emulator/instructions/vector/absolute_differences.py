@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_ops, vector_register
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
 
 
 def _bytes_of(b: Builder, whole: Value, first: int = 0) -> list[Value]:

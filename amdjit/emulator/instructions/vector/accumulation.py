@@ -1,5 +1,5 @@
 """Moves to, from and between accumulation VGPRs (CDNA 3 ISA, V_ACCVGPR_READ, _WRITE, _MOV): plain
-moves, since both kinds are vector registers here (`analysis/vector_numbers.py`)."""
+moves, since both kinds are vector registers here (`isa/register_numbers.py`)."""
 
 from __future__ import annotations
 

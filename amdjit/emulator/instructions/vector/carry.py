@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)

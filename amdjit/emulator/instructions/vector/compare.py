@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.comparisons import (
     FLOAT_PREDICATES,
     INTEGER_PREDICATES,
@@ -16,6 +15,7 @@ from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import FULL_MASK
+from amdjit.isa.instruction import Instruction
 
 # Returns the outcome of a comparison in each lane.
 Test = Callable[[Frame, Instruction], Value]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.expressions.nans import bits, fused_nan, invalid, is_nan, quieted, settled
@@ -15,6 +14,7 @@ from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_ops
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import ELEMENTS
 from amdjit.emulator.wave.rounding import NEAREST, RoundingBuilder, rounding_of
+from amdjit.isa.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.analysis.errors import NOT_THERE, Untranslatable
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.matrix.dots import float_dot
 from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
+from amdjit.emulator.wave.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.rounding import rounding_shift
+from amdjit.isa.instruction import Instruction
 
 _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}
 

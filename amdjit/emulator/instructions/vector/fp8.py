@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.elements import bf8_to_single, fp8_to_single
 from amdjit.emulator.expressions.fp8 import single_to_fp8
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import vector_number
 
 Widen = Callable[[Builder, Value], Value]
 

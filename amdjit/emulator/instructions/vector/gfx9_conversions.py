@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.instructions.operation import Emitter, VectorOp, in_range, vector_ops
 from amdjit.emulator.instructions.vector.conversions import put_byte
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
 
 
 def _nothing(frame: Frame, instruction: Instruction) -> None:

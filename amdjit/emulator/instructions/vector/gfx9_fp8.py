@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.elements import bf8_to_single, fp8_to_single
 from amdjit.emulator.expressions.fp8 import fnuz_to_single, single_to_fp8
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction
 
 _Widen = Callable[[Builder, Value], Value]
 

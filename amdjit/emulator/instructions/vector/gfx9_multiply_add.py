@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.nans import fused_nan, settled, with_nans
@@ -19,6 +18,7 @@ from amdjit.emulator.host.builder import Builder, Value, element_of
 from amdjit.emulator.instructions.operation import Emitter, VectorOp, source_places, vector_ops
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import flush_denormals
+from amdjit.isa.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
-from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.nans import fused_nan, with_nans
@@ -20,8 +16,11 @@ from amdjit.emulator.instructions.operation import (
     vector_ops,
     vector_register,
 )
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import modify_input
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
 
 
 def _dword(frame: Frame, instruction: Instruction, place: int, upper: int) -> Value:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.index_modes import DESTINATION, SOURCE_0
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.vector.relative_moves import move_relative
-from amdjit.emulator.layout import M0
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.index_modes import DESTINATION, SOURCE_0
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import M0
 
 _MODE_BITS, _INDEX_BITS = 0xF000, 0xFF
 _INDEXED = {"v_mov_b32": move_relative}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled
 from amdjit.emulator.host.builder import Value
@@ -13,6 +11,8 @@ from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.vector.packed import half_of
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import modify_input
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import vector_number
 
 
 def _source(frame: Frame, instruction: Instruction, number: int) -> Value:

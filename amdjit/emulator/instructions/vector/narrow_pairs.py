@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.elements import single_to_brain
 from amdjit.emulator.expressions.nans import converted_nan, with_nans
 from amdjit.emulator.expressions.scaled_floats import BRAIN, HALF, narrow
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.vector.packed import pack_halves
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.instruction import Instruction
 
 _TO_HALF = with_nans(fx.cast("fptrunc", "half"), converted_nan("half"))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.float_extremes import EXTREMES, older
@@ -15,6 +14,7 @@ from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.instructions.operation import Emitter, source_places
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import modify_input
+from amdjit.isa.instruction import Instruction
 
 
 def half_of(b: Builder, whole: Value, upper: int) -> Value:

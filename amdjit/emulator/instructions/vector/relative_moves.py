@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter, vector_register
-from amdjit.emulator.layout import HALF_VGPRS, M0, SCALAR_BYTES, VGPR_BYTES
+from amdjit.emulator.layout import SCALAR_BYTES, VGPR_BYTES
 from amdjit.emulator.wave.frame import STATE, Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import HALF_VGPRS, M0
 
 
 def _relative(source: bool, target: bool, split: bool) -> Emitter:

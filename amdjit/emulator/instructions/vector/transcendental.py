@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.nans import settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like, vector
@@ -13,6 +12,7 @@ from amdjit.emulator.instructions.lanes.single_lanes import first_lane, is_vecto
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import ELEMENTS, modify_input
+from amdjit.isa.instruction import Instruction
 
 _SINGLES = vector("float")
 _NATIVE = {"exp": "aj_exp2", "log": "aj_log2", "sin": "aj_sin", "cos": "aj_cos"}

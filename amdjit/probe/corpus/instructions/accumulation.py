@@ -3,7 +3,7 @@ an accumulation VGPR holds."""
 
 from __future__ import annotations
 
-from amdjit.emulator.decoder.rows import Row
+from amdjit.isa.rows import Row
 from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import Program, a, v
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from amdjit.emulator.decoder.instruction_set import InstructionSet, instruction_set_of
-from amdjit.emulator.decoder.rows import Row, row_of
 from amdjit.emulator.instructions.tables import emitters_of
+from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
+from amdjit.isa.rows import Row, row_of
 from amdjit.probe.case import Batch, Case, Group
 from amdjit.probe.corpus.instructions.accumulation import accumulation_trial
 from amdjit.probe.corpus.instructions.coverage import why_left_out

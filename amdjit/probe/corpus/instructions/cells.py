@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from amdjit.emulator.decoder.instruction import Register
+from amdjit.isa.instruction import Register
 from amdjit.probe.machine_code import OUTPUT, PLACE, Program, s, v
 
 __all__ = ["AREA_DWORDS", "CONTENT", "FLAT", "GLOBAL", "LDS_PLACE", "READ_BACK", "SCRATCH", "Cells",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amdjit.emulator.decoder.instruction_set import InstructionSet
-from amdjit.emulator.decoder.rows import Row, row_of
-from amdjit.emulator.decoder.traits import Flow, Idle, Immediate, MemoryKind
 from amdjit.emulator.instructions.tables import emitters_of
+from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.rows import Row, row_of
+from amdjit.isa.traits import Flow, Idle, Immediate, MemoryKind
 
 __all__ = ["executed_rows", "why_left_out"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amdjit.emulator.decoder.instruction import Literal, Register
-from amdjit.emulator.decoder.instruction_set import InstructionSet
-from amdjit.emulator.decoder.rows import Row, row_of
+from amdjit.isa.instruction import Literal, Register
+from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.rows import Row, row_of
 from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import VCC, EncodingError, Program, s, v
 from amdjit.probe.machine_code.dual import Half, assemble_dual

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from amdjit.emulator.decoder.instruction import Dpp, InlineConstant, Literal, Register, Sdwa
-from amdjit.emulator.decoder.instruction_set import Accumulation
-from amdjit.emulator.decoder.operands import inline_constant
-from amdjit.emulator.decoder.rows import OperandRow, Row
+from amdjit.isa.instruction import Dpp, InlineConstant, Literal, Register, Sdwa
+from amdjit.isa.instruction_set import Accumulation
+from amdjit.isa.operands import inline_constant
+from amdjit.isa.rows import OperandRow, Row
 from amdjit.probe.machine_code import s
 
 __all__ = ["Extent", "Form", "forms_of"]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from amdjit.emulator.decoder.instruction import Register, RegisterFile
-from amdjit.emulator.decoder.rows import OperandRow, Row
-from amdjit.emulator.decoder.traits import Access, Exchange, Immediate, MemoryKind
+from amdjit.isa.instruction import Register, RegisterFile
+from amdjit.isa.rows import OperandRow, Row
+from amdjit.isa.traits import Access, Exchange, Immediate, MemoryKind
 from amdjit.probe.corpus.instructions.cells import (
     CONTENT,
     FLAT,

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 from amdjit.abi.buffer_formats import BUFFER_FORMATS, unified_format
-from amdjit.emulator.decoder.instruction import Register
-from amdjit.emulator.decoder.instruction_set import InstructionSet
-from amdjit.emulator.decoder.rows import Row
+from amdjit.isa.instruction import Register
+from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.rows import Row
 from amdjit.probe.corpus.instructions.cells import AREA_DWORDS
 from amdjit.probe.machine_code import OUTPUT, Program, s
 

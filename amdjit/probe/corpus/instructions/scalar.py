@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from amdjit.emulator.decoder.instruction import Literal, Register
-from amdjit.emulator.decoder.operands import inline_constant
-from amdjit.emulator.decoder.rows import OperandRow, Row
-from amdjit.emulator.decoder.traits import Immediate
+from amdjit.isa.instruction import Literal, Register
+from amdjit.isa.operands import inline_constant
+from amdjit.isa.rows import OperandRow, Row
+from amdjit.isa.traits import Immediate
 from amdjit.probe.corpus.instructions.forms import Extent
 from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import EXEC, M0, VCC, EncodingError, Program, s, v

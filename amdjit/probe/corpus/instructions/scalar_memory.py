@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from amdjit.emulator.decoder.rows import Row
+from amdjit.isa.rows import Row
 from amdjit.probe.corpus.instructions.forms import Extent
 from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import INPUT, EncodingError, Program, s, v

@@ -9,7 +9,7 @@ import numpy as np
 
 import amdjit
 from amdjit.diagnostics.errors import AmdjitError
-from amdjit.emulator.decoder.instruction import Register, RegisterFile
+from amdjit.isa.instruction import Register, RegisterFile
 from amdjit.probe.case import Case, Results
 from amdjit.probe.corpus.instructions.cells import AREA_DWORDS
 from amdjit.probe.corpus.instructions.values import Dwords, element_type, operand_rows, value_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from amdjit.emulator.decoder.instruction import Literal, Register
-from amdjit.emulator.decoder.rows import OperandRow, Row
+from amdjit.isa.instruction import Literal, Register
+from amdjit.isa.rows import OperandRow, Row
 from amdjit.probe.corpus.instructions.forms import Extent, Form, forms_of
 from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import EXEC, M0, VCC, EncodingError, Program, s, v

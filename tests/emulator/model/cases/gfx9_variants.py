@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from amdjit.emulator.decoder.rows import Row
+from amdjit.isa.rows import Row
 from model.cases.operand_makers import Maker, Source
 from model.cases.programs import Registers
 from model.cases.variants import Variant, signed

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from amdjit.emulator.decoder.rows import Row
+from amdjit.isa.rows import Row
 from model.cases.operand_makers import Lanes, Maker, Source, _size
 from model.cases.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
 from model.families import is_gfx9, is_gfx11

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from functools import reduce
 
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ZERO, Halves
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.matrix.cdna.emit import block_of_a, product_of, row_of_b
 from amdjit.emulator.instructions.matrix.cdna.products import ROW_LANES, ROWS, Mfma
 from amdjit.emulator.instructions.whole_waves import in_each_half
+from amdjit.isa.instruction import Instruction, Operand, Register
+from amdjit.isa.register_numbers import is_vector, vector_number
 
 # Masks of 16 places: rows of all blocks of A, or columns of all blocks of B.
 Places = list[Value]

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow, sources
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
-from amdjit.emulator.decoder.instruction import Instruction, Register, RegisterFile
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.memory.lds_transposed import Transposed
 from amdjit.emulator.instructions.memory.transposed import source_of_half
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.whole_waves import in_each_half
-from amdjit.emulator.layout import EXEC_LO, HALF_LANES, HALF_VGPRS
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.register_numbers import EXEC_LO, HALF_LANES, HALF_VGPRS, is_vector, vector_number
 
 # The bytes that a transposing load of 16-bit elements moves for each lane.
 _HALVES = 16

@@ -8,14 +8,14 @@ those of lanes 32 to 63 begin four rows later (AMD matrix instruction calculator
 
 from __future__ import annotations
 
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
 from amdjit.emulator.checks.init.rules.block_products import block_results
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.matrix.wmma import matrix_of
 from amdjit.emulator.instructions.whole_waves import in_each_half
+from amdjit.isa.instruction import Instruction, Operand, Register
+from amdjit.isa.register_numbers import is_vector, vector_number
 
 
 def apply_matrix(shadow: Shadow, instruction: Instruction, seen: Value | None) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.analysis.vector_numbers import numbers_of, vector_number
 from amdjit.emulator.checks.init.entry import CLEAN, MASKS, SHADOWS
 from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.layout import Shadows
@@ -20,12 +18,13 @@ from amdjit.emulator.checks.init.registers import ZERO, Halves
 from amdjit.emulator.checks.init.rules.lanes import write_columns, write_transposed
 from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
-from amdjit.emulator.decoder.instruction import Instruction, Register
-from amdjit.emulator.decoder.traits import HIGH_HALF, LOW_HALF, Exchange, Space, Unit
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
 from amdjit.emulator.wave.frame import CONTEXT
 from amdjit.emulator.wave.instrument import AccessKind, MemoryAccess
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import numbers_of, scalar_slot, vector_number
+from amdjit.isa.traits import HIGH_HALF, LOW_HALF, Exchange, Space, Unit
 
 
 class MemoryRules:

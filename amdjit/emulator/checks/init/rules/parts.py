@@ -7,9 +7,9 @@ write that one first, into a register in which nothing is defined.
 
 from __future__ import annotations
 
-from amdjit.emulator.analysis.vector_numbers import vector_number
 from amdjit.emulator.checks.init.operands import Shadow, sources
-from amdjit.emulator.decoder.instruction import Instruction, Register
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.register_numbers import vector_number
 
 
 def write_parts(shadow: Shadow, instruction: Instruction) -> bool:

@@ -3,13 +3,12 @@ combines lane masks and conditions; as a whole through arithmetic."""
 
 from __future__ import annotations
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
 from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import ZERO
-from amdjit.emulator.decoder.instruction import Instruction, Operand, Register, RegisterFile
-from amdjit.emulator.decoder.traits import Arithmetic, Destination, Flag, Operator, ScalarLogic
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
+from amdjit.isa.instruction import Instruction, Operand, Register, RegisterFile
+from amdjit.isa.register_numbers import EXEC_HI, EXEC_LO, SCC_SLOT, scalar_slot
+from amdjit.isa.traits import Arithmetic, Destination, Flag, Operator, ScalarLogic
 
 _EXEC = Register(RegisterFile.EXEC, 0)
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.analysis.scalar_slots import scalar_slot
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
 from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import DEFINED, ZERO, Halves
-from amdjit.emulator.decoder.instruction import (
+from amdjit.emulator.host.builder import Value
+from amdjit.isa.instruction import (
     InlineConstant,
     Instruction,
     Literal,
@@ -20,7 +19,7 @@ from amdjit.emulator.decoder.instruction import (
     Register,
     RegisterFile,
 )
-from amdjit.emulator.host.builder import Value
+from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
 
 Rule = Callable[[Shadow, Instruction], Halves]
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.vector_numbers import is_vector, vector_number
-from amdjit.emulator.decoder.instruction import InlineConstant, Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.function import i64
 from amdjit.emulator.instructions.matrix.cdna.products import (
@@ -25,9 +22,12 @@ from amdjit.emulator.instructions.matrix.cdna.products import (
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.whole_waves import in_each_half
 from amdjit.emulator.layout import VGPR_BYTES
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import constant_bits
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import InlineConstant, Instruction, Register
+from amdjit.isa.register_numbers import is_vector, vector_number
 
 _BYTE_FLOATS = ("fp8", "bf8")
 # Types that operands choose (`scaled.py`); where elements lie does not depend on them but for k.

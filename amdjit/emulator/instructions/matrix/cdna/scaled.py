@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from amdjit.emulator.analysis.errors import Untranslatable
-from amdjit.emulator.analysis.vector_numbers import vector_number
-from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.host.function import NativeFunction, i64
@@ -37,8 +34,11 @@ from amdjit.emulator.instructions.matrix.cdna.scaled_rule import (
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.whole_waves import in_each_half
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.register_numbers import vector_number
 
 # In the order of their numbers in cbsz and blgp.
 FORMATS = ("fp8", "bf8", "fp6", "bf6", "fp4")

@@ -1,0 +1,21 @@
+"""Machine code of gfx9 (CDNA), gfx11 and gfx12 as instructions: opcodes, operands and text.
+
+The emulator translates what it reads here, inspection, the checks of waits and the cycle model read
+it; the probe writes it. `decode` reads bytes with the rows of an `InstructionSet`, `text` writes an
+instruction as LLVM does, `mnemonics/` says what a mnemonic means (`traits`), `analysis/` has facts
+about whole kernels, `register_numbers` numbers registers. Imports `code_object`, `abi` and below;
+nothing here makes host code or knows a device.
+"""
+
+from amdjit.isa.decode import decode, decode_all
+from amdjit.isa.errors import UndecodableInstruction
+from amdjit.isa.instruction_set import instruction_set_of
+from amdjit.isa.text import disassemble
+
+__all__ = [
+    "UndecodableInstruction",
+    "decode",
+    "decode_all",
+    "disassemble",
+    "instruction_set_of",
+]

@@ -1,0 +1,101 @@
+"""Where a code object holds the code of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amdjit.abi.atomic_marks import PRODUCER, scope_of
+from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Segment
+from amdjit.code_object.debug_info import read_debug_info
+from amdjit.diagnostics.errors import BackendError
+from amdjit.isa.analysis.control_flow import Graph, Text
+from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
+from amdjit.isa.traits import Immediate
+from amdjit.target import EMULATED, nearest_target
+
+
+def segment_of(whole: CodeObject, address: int) -> Segment:
+    """Return the segment that holds an address; BackendError if none does."""
+    for segment in whole.segments:
+        if segment.address <= address < segment.end:
+            return segment
+    raise BackendError(f"no segment of the code object holds {address:#x}")
+
+
+def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
+    """Return the segment that holds a kernel's code, with the functions that it may call, which do
+    not include kernels."""
+    segment = segment_of(whole, kernel.entry_address)
+    kernels = {other.entry_address for other in whole.kernels.values()}
+    named = {symbol.address for symbol in whole.symbols if symbol.is_function}
+    functions = tuple(
+        address
+        for address in sorted((named | _pointed_at(whole)) - kernels)
+        if segment.address <= address < segment.end
+    )
+    return Text(
+        segment.data,
+        segment.address,
+        functions,
+        kernel.descriptor.wave_size,
+        instruction_set_in(whole),
+    )
+
+
+def _pointed_at(whole: CodeObject) -> set[int]:
+    """Return the addresses in tables of pointers: a stripped code object names its functions
+    nowhere else."""
+    symbols = whole.dynamic_symbols
+    return {
+        each.addend + (symbols[each.symbol].address if each.symbol else 0)
+        for each in whole.relocations
+        if each.symbol < max(len(symbols), 1)
+    }
+
+
+# The mark of an access that is not atomic.
+PLAIN = -1
+
+
+def access_marks(whole: CodeObject, graph: Graph) -> dict[int, int]:
+    """Return the scope of each atomic access by pc, PLAIN for the others; without those of which
+    the debug information says nothing, which are all in other compilers' code."""
+    try:
+        if read_debug_info(whole.elf).producer != PRODUCER:
+            return {}
+        table = whole.line_table
+    except MalformedCodeObject:
+        return {}
+    found = {}
+    for pc in _accesses_apart(graph):
+        row = table.row_of(pc)
+        if row is not None and row.line:
+            scope = scope_of(row.discriminator)
+            found[pc] = PLAIN if scope is None else scope
+    return found
+
+
+def _accesses_apart(graph: Graph) -> Iterator[int]:
+    """Yield the accesses that are in no clause: all of a clause have the line of the first (LLVM:
+    SIInsertHardClauses)."""
+    for block in graph.blocks.values():
+        bundled = 0
+        for instruction in block.instructions:
+            if instruction.traits.immediate is Immediate.CLAUSE:
+                bundled = (instruction.immediates["simm16"] & 63) + 1
+            elif bundled:
+                bundled -= 1
+            elif instruction.traits.unit.is_memory:
+                yield instruction.pc
+
+
+def instruction_set_in(whole: CodeObject) -> InstructionSet:
+    """Return the instruction set of a code object; BackendError if it is not decoded."""
+    found = instruction_set_of(whole.target_name)
+    if found is None:
+        nearest = nearest_target(whole.target_name, EMULATED)
+        raise BackendError(
+            f"the machine code of {whole.target_name} is not decoded: compile for a processor that "
+            f"is, the nearest is {nearest}"
+        )
+    return found

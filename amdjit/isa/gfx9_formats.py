@@ -1,0 +1,248 @@
+"""The formats of gfx908, gfx90a, gfx942 and gfx950.
+
+Sources: the CDNA, CDNA 2 and CDNA 3 ISA documents, chapters "Microcode Formats". The four differ in
+which bits of a memory access name caches, and in whether its data may lie in accumulation VGPRs.
+"""
+
+from __future__ import annotations
+
+from amdjit.isa.formats import (
+    SCALAR_FORMATS,
+    VECTOR_FORMATS,
+    Field,
+    Format,
+    Formats,
+    NotDecodedFormat,
+    opcode_field,
+)
+
+_SOURCES = (Field("src0", 32, 9, "s9"), Field("src1", 41, 9, "s9"), Field("src2", 50, 9, "s9"))
+_SHORT_VECTOR_FORMATS = tuple(
+    form for form in VECTOR_FORMATS if form.name in ("VOP1", "VOPC", "VOP2")
+)
+
+# One prefix: an opcode of VOP3P is a matrix instruction if the table of MAI has it.
+_PACKED = Format(
+    "VOP3P",
+    0b110100111,
+    9,
+    8,
+    opcode_field(16, 7),
+    (
+        Field("vdst", 0, 8, "v8"),
+        *_SOURCES,
+        Field("neg_hi", 8, 3),
+        Field("op_sel", 11, 3),
+        Field("op_sel_hi_2", 14, 1),
+        Field("clamp", 15, 1),
+        Field("op_sel_hi", 59, 2),
+        Field("neg", 61, 3),
+    ),
+    alternative="MAI",
+)
+_MATRIX = Format(
+    "MAI",
+    0b110100111,
+    9,
+    8,
+    opcode_field(16, 7),
+    (
+        Field("vdst", 0, 8, "v8"),
+        *_SOURCES,
+        Field("cbsz", 8, 3),
+        Field("abid", 11, 4),
+        Field("acc_cd", 15, 1),
+        Field("acc", 59, 2),
+        Field("blgp", 61, 3),
+    ),
+)
+# Two instructions of eight bytes that are one: V_MFMA_LD_SCALE_B32, and the product that the scales
+# are of, whose bit 11 says so.
+_LOAD_SCALES = 0x2C
+_SCALED_MATRIX = Format(
+    "MAIX",
+    0b110100111,
+    9,
+    16,
+    opcode_field(80, 7),
+    (
+        Field("vdst", 64, 8, "v8"),
+        Field("src0", 96, 9, "s9"),
+        Field("src1", 105, 9, "s9"),
+        Field("src2", 114, 9, "s9"),
+        Field("scale0", 32, 9, "s9"),
+        Field("scale1", 41, 9, "s9"),
+        Field("op_sel", 11, 2),
+        Field("op_sel_hi", 59, 2),
+        Field("cbsz", 72, 3),
+        Field("blgp", 125, 3),
+        Field("acc_cd", 79, 1),
+        Field("acc", 123, 2),
+    ),
+    reserved=3 << 13,
+    constant=_LOAD_SCALES << 16 | 0b110100111 << (64 + 23) | 1 << (64 + 11),
+)
+_VECTOR = (
+    *_SHORT_VECTOR_FORMATS,
+    _PACKED,
+    _MATRIX,
+    Format(
+        "VOP3",
+        0b110100,
+        6,
+        8,
+        opcode_field(16, 10),
+        (
+            Field("vdst", 0, 8, "d8"),
+            Field("sdst", 8, 7, "s7"),
+            *_SOURCES,
+            Field("abs", 8, 3),
+            Field("op_sel", 11, 4),
+            Field("clamp", 15, 1),
+            Field("omod", 59, 2),
+            Field("neg", 61, 3),
+        ),
+    ),
+)
+_SCALAR_MEMORY = Format(
+    "SMEM",
+    0b110000,
+    6,
+    8,
+    opcode_field(18, 8),
+    (
+        Field("sdst", 6, 7, "s7"),
+        Field("sbase", 0, 6, "b6"),
+        Field("soffset", 57, 7, "s7"),
+        Field("offset", 32, 21),
+        Field("soffset_en", 14, 1),
+        Field("glc", 16, 1),
+        Field("imm", 17, 1),
+    ),
+)
+_REFUSED = (
+    NotDecodedFormat(0b110101, 6, "interpolation (VINTRP)", (4, 4)),
+    NotDecodedFormat(0b111100, 6, "image (MIMG)"),
+    NotDecodedFormat(0b110001, 6, "export"),
+)
+_LDS_FIELDS = (
+    Field("vdst", 56, 8, "v8"),
+    Field("addr", 32, 8, "v8"),
+    Field("data0", 40, 8, "v8"),
+    Field("data1", 48, 8, "v8"),
+    Field("offset0", 0, 8),
+    Field("offset1", 8, 8),
+    Field("gds", 16, 1),
+)
+
+
+def _lds(accumulates: bool) -> Format:
+    fields = (*_LDS_FIELDS, Field("acc", 25, 1)) if accumulates else _LDS_FIELDS
+    return Format("DS", 0b110110, 6, 8, opcode_field(17, 8), fields)
+
+
+def _flat(name: str, segment: int, extra: tuple[Field, ...], policy: tuple[Field, ...]) -> Format:
+    scalar = (Field("saddr", 48, 7, "s7"),) if segment else ()
+    fields = (
+        Field("vdst", 56, 8, "v8"),
+        Field("vdata", 40, 8, "v8"),
+        Field("vaddr", 32, 8, "v8"),
+        *scalar,
+        Field("offset", 0, 13),
+        *extra,
+        *policy,
+    )
+    return Format(
+        name,
+        0b110111,
+        6,
+        8,
+        opcode_field(18, 7),
+        fields,
+        segment=segment,
+        reserved=0 if segment else 0x7F << 48,
+        segment_shift=14,
+    )
+
+
+def _buffer(name: str, extra: tuple[Field, ...], policy: tuple[Field, ...]) -> Format:
+    is_typed = name == "VTBUFFER"
+    typed = (Field("format", 19, 7),) if is_typed else (Field("lds", 16, 1),)
+    return Format(
+        name,
+        0b111010 if is_typed else 0b111000,
+        6,
+        8,
+        opcode_field(15, 4) if is_typed else opcode_field(18, 7),
+        (
+            Field("vdata", 40, 8, "v8"),
+            Field("vaddr", 32, 8, "v8"),
+            Field("rsrc", 48, 5, "q5"),
+            Field("soffset", 56, 8, "s8"),
+            Field("offset", 0, 12),
+            Field("offen", 12, 1),
+            Field("idxen", 13, 1),
+            *typed,
+            *extra,
+            *policy,
+        ),
+    )
+
+
+_ACC = (Field("acc", 55, 1),)
+_TFE = (Field("tfe", 55, 1),)
+
+
+def _formats(
+    flat: tuple[Field, ...],
+    buffer: tuple[Field, ...],
+    typed: tuple[Field, ...],
+    accumulates: bool,
+    has_scratch_address_bit: bool,
+    scaled: tuple[Format, ...] = (),
+) -> Formats:
+    data = _ACC if accumulates else ()
+    direct = () if has_scratch_address_bit else (Field("lds", 13, 1),)
+    flat = (*flat, *direct)
+    scratch = (*data, Field("sve", 13, 1)) if has_scratch_address_bit else data
+    registers = _ACC if accumulates else _TFE
+    return Formats(
+        (
+            *SCALAR_FORMATS,
+            _SCALAR_MEMORY,
+            *_VECTOR,
+            *scaled,
+            _lds(accumulates),
+            _flat("VFLAT", 0, data, flat),
+            _flat("VSCRATCH", 1, scratch, flat),
+            _flat("VGLOBAL", 2, data, flat),
+            _buffer("VBUFFER", registers, buffer),
+            _buffer("VTBUFFER", registers, typed),
+        ),
+        _REFUSED,
+    )
+
+
+GFX908_FORMATS = _formats(
+    (Field("glc", 16, 1), Field("slc", 17, 1)),
+    (Field("glc", 14, 1), Field("slc", 17, 1)),
+    (Field("glc", 14, 1), Field("slc", 54, 1)),
+    accumulates=False,
+    has_scratch_address_bit=False,
+)
+GFX90A_FORMATS = _formats(
+    (Field("glc", 16, 1), Field("slc", 17, 1), Field("scc", 25, 1)),
+    (Field("glc", 14, 1), Field("slc", 17, 1), Field("scc", 15, 1)),
+    (Field("glc", 14, 1), Field("slc", 54, 1), Field("scc", 53, 1)),
+    accumulates=True,
+    has_scratch_address_bit=False,
+)
+_GFX942_POLICIES = (
+    (Field("sc0", 16, 1), Field("nt", 17, 1), Field("sc1", 25, 1)),
+    (Field("sc0", 14, 1), Field("nt", 17, 1), Field("sc1", 15, 1)),
+    (Field("sc0", 14, 1), Field("nt", 54, 1), Field("sc1", 53, 1)),
+)
+GFX942_FORMATS = _formats(*_GFX942_POLICIES, accumulates=True, has_scratch_address_bit=True)
+GFX950_FORMATS = _formats(
+    *_GFX942_POLICIES, accumulates=True, has_scratch_address_bit=True, scaled=(_SCALED_MATRIX,)
+)
