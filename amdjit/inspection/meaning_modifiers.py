@@ -19,7 +19,9 @@ def modifier_notes(instruction: Instruction) -> tuple[str, ...]:
     if modifiers.clamp:
         notes.append(_clamp(instruction))
     if modifiers.dpp is not None:
-        notes.append(f"with the first source from other lanes ({dpp_text(modifiers.dpp).strip()})")
+        controls = instruction.opcode.instruction_set.dpp_controls
+        text = dpp_text(modifiers.dpp, controls).strip()
+        notes.append(f"with the first source from other lanes ({text})")
     return tuple(note for note in notes if note)
 
 

@@ -192,7 +192,7 @@ def _immediate(instruction: Instruction) -> str:
     """Return the constant of a scalar or LDS instruction, as the assembler writes it."""
     immediates, kind = instruction.immediates, instruction.traits.immediate
     if "message" in immediates:
-        return message_text(immediates["message"], instruction.opcode.instruction_set.messages)
+        return message_text(immediates["message"], instruction.opcode.instruction_set)
     if kind is Immediate.SWIZZLE:
         return swizzle_text(immediates["offset"]).strip().removeprefix("offset:") or "0"
     if kind is Immediate.ATTRIBUTE:
@@ -212,4 +212,4 @@ def _short_constant(instruction: Instruction, value: int) -> str:
     if kind is Immediate.SIGNED:
         return str((value & 0xFFFF ^ 0x8000) - 0x8000)
     is_plain = kind in (Immediate.BITS, Immediate.CLAUSE)
-    return short_text(value) if is_plain else program_text(kind, value, sets.messages)
+    return short_text(value) if is_plain else program_text(kind, value, sets)

@@ -1,36 +1,55 @@
-"""Scalar and vector ALU instructions, with literals and DPP words."""
+"""Scalar and vector ALU instructions, with literals, DPP and SDWA words; matrix instructions and
+dual-issue instructions.
+
+Sources: RDNA 4 ISA document, section 15.3; CDNA 3 ISA document, sections "Scalar ALU Formats",
+"Vector ALU Formats" and "VOP3P-MAI"; the scaled products of gfx950 are LLVM's VOP3PX.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from amdjit.isa.errors import InvalidField
-from amdjit.isa.formats import DPP8, DPP8_FETCH_INACTIVE, DPP16, LITERAL
+from amdjit.isa.formats import format_named
 from amdjit.isa.instruction import (
     Instruction,
     Literal,
+    Modifiers,
     Operand,
     Register,
     RegisterFile,
+    Sdwa,
 )
+from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.modifiers import check_fixed_bits, read_dpp, read_modifiers
-from amdjit.isa.operands import (
+from amdjit.isa.operand_codes import (
+    DPP8,
+    DPP8_FETCH_INACTIVE,
+    DPP16,
+    LITERAL,
+    SDWA,
     VGPR_BASE,
-    scalar_register,
-    source_operand,
-    vector_register,
+    OperandCodes,
 )
-from amdjit.isa.rows import OperandRow, Row
+from amdjit.isa.operands import scalar_register, source_operand, vector_register
+from amdjit.isa.rows import OperandRow, Row, row_of
 from amdjit.isa.traits import Immediate, SingleLane, Traits
 
-_DPP_SOURCES = (DPP16, DPP8, DPP8_FETCH_INACTIVE)
+_WORD_SOURCES = (DPP16, DPP8, DPP8_FETCH_INACTIVE, SDWA)
 _EXEC = 126
-_M0 = 125
 _VCC = Register(RegisterFile.VCC, 0), Register(RegisterFile.VCC, 0, 2)
 _EXEC_MASK = Register(RegisterFile.EXEC, 0), Register(RegisterFile.EXEC, 0, 2)
 _WIDE_HALVES = ("VOP3", "VINTERP")
 # v_nop and v_pipeflush: the bits of the operands must be 0.
 _WITHOUT_OPERANDS = {"VOP1": 0x01FE0000, "VOP3": 0xFF}
+_UNKNOWN_SELECTION = 7
+# All of the result; nothing of the register is left.
+_WHOLE_RESULT = 6
+# FP8, BF8, FP6, BF6, FP4: 32 elements take as many registers.
+_FORMAT_DWORDS = (8, 8, 6, 6, 4)
+_MATRIX_CONTROLS = ("cbsz", "abid", "blgp")
+_SCALE_SELECTIONS = ("op_sel", "op_sel_hi")
+_SCALED = "MAIX"
 
 
 def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
@@ -46,16 +65,22 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
         check_fixed_bits(row, bits)
     following = (bits >> (8 * base)) & 0xFFFFFFFF
     source = (bits >> row.dpp_shift) & 0x1FF if row.dpp_shift >= 0 else 0
-    if source in _DPP_SOURCES:
-        size, word, dpp = base + 4, following, read_dpp(row, source, following)
+    if source in _WORD_SOURCES:
+        size, word = base + 4, following
         if available < size:
-            raise InvalidField("the code ends before the DPP word")
+            raise InvalidField("the code ends before the DPP or SDWA word")
+        if source == SDWA:
+            return Instruction(pc, size, row.opcode, *_with_sdwa(row, bits, word))
+        dpp = read_dpp(row, source, word)
     elif row.uses_literal(bits):
         size, literal = base + 4, Literal(following)
         if available < size:
             raise InvalidField("the code ends before the literal")
     if dpp is None:
-        operands = tuple([_read_plain(row, operand, bits, literal) for operand in row.operands])
+        codes = row.opcode.instruction_set.codes
+        operands = tuple(
+            [_read_plain(row, codes, operand, bits, literal) for operand in row.operands]
+        )
     else:
         operands = tuple([_read(row, operand, bits, literal, word) for operand in row.operands])
         _check_dpp_operands(row, operands)
@@ -71,13 +96,15 @@ def immediates_of(row: Row, bits: int) -> dict[str, int]:
     return read(row, bits) if read else {}
 
 
-def _read_plain(row: Row, operand: OperandRow, bits: int, literal: Literal | None) -> Operand:
+def _read_plain(
+    row: Row, codes: OperandCodes, operand: OperandRow, bits: int, literal: Literal | None
+) -> Operand:
     """Read an operand of an instruction without DPP. The common cases come first."""
     value = (bits >> operand.shift) & operand.mask
     if operand.plain == "vector":
-        return vector_register(value, operand.dwords)
+        return vector_register(codes, value, operand.dwords)
     if operand.plain == "source" and value != LITERAL:
-        return source_operand(value, operand.dwords, operand.takes)
+        return source_operand(codes, value, operand.dwords, operand.takes)
     return _read(row, operand, bits, literal, None)
 
 
@@ -92,22 +119,26 @@ def _read(
         value = VGPR_BASE + (dpp & 0xFF)
     if operand.half:
         return _read_half(row, operand, bits, value, literal)
-    dwords = operand.spec.dwords
+    dwords, codes = operand.dwords, row.opcode.instruction_set.codes
+    if operand.takes == "a":
+        if kind == "s9" and value < VGPR_BASE:
+            raise InvalidField(f"{operand.spec.role} must be an accumulation VGPR")
+        return vector_register(codes, value & 0xFF, dwords, accumulates=True)
     if kind == "v8" or (kind == "d8" and operand.takes == "v"):
-        return vector_register(value, dwords)
+        return vector_register(codes, value, dwords)
     if kind in ("s7", "d8"):
-        if value > 0x7F or _is_no_destination(row.opcode.traits, value):
+        if value > 0x7F or _is_no_destination(row.opcode.traits, codes, value):
             raise InvalidField(f"{value} is not a scalar destination")
-        return scalar_register(value, dwords)
+        return scalar_register(codes, value, dwords)
     if value == LITERAL:
         return _literal(operand, literal)
-    return source_operand(value, dwords, operand.takes)
+    return source_operand(codes, value, dwords, operand.takes)
 
 
-def _is_no_destination(traits: Traits, code: int) -> bool:
+def _is_no_destination(traits: Traits, codes: OperandCodes, code: int) -> bool:
     """LLVM's register classes: V_S_* do not write EXEC, V_READLANE and V_READFIRSTLANE not M0."""
     return (code >= _EXEC and traits.is_pseudo_scalar) or (
-        code == _M0 and traits.single_lane is SingleLane.READ
+        code == codes.m0 and traits.single_lane is SingleLane.READ
     )
 
 
@@ -132,25 +163,20 @@ def _read_half(
     row: Row, operand: OperandRow, bits: int, value: int, literal: Literal | None
 ) -> Operand:
     """Read a 16-bit operand: op_sel picks the half in VOP3, bit 7 of the VGPR number elsewhere."""
+    codes = row.opcode.instruction_set.codes
     vector = operand.kind in ("v8", "d8") or value >= VGPR_BASE
     number = value & 0xFF
-    if row.format.name in _WIDE_HALVES:
-        half = (bits >> (11 + operand.source)) & 1
-        if vector:
-            return vector_register(number, 1, half)
-        plain = (
-            _literal(operand, literal)
-            if value == LITERAL
-            else source_operand(value, 1, operand.takes)
-        )
-        if isinstance(plain, Register):
-            return Register(plain.file, plain.index, 1, half)
-        return plain
+    is_wide = row.format.name in _WIDE_HALVES
+    half = (bits >> (11 + operand.source)) & 1
     if vector:
-        return vector_register(number & 0x7F, 1, number >> 7)
-    return (
-        _literal(operand, literal) if value == LITERAL else source_operand(value, 1, operand.takes)
-    )
+        place = (number, half) if is_wide else (number & 0x7F, number >> 7)
+        return vector_register(codes, place[0], 1, place[1])
+    if value == LITERAL:
+        return _literal(operand, literal)
+    plain = source_operand(codes, value, 1, operand.takes)
+    if is_wide and isinstance(plain, Register):
+        return Register(plain.file, plain.index, 1, half)
+    return plain
 
 
 def _implied(operand: OperandRow, literal: Literal | None) -> Operand:
@@ -158,6 +184,57 @@ def _implied(operand: OperandRow, literal: Literal | None) -> Operand:
         assert literal is not None
         return literal
     return (_VCC if operand.takes == "vcc" else _EXEC_MASK)[operand.dwords - 1]
+
+
+def _with_sdwa(
+    row: Row, bits: int, word: int
+) -> tuple[tuple[Operand, ...], dict[str, int], Modifiers]:
+    if not row.has("sdwa"):
+        raise InvalidField(f"{row.opcode.mnemonic} takes no SDWA")
+    operands = tuple(_sdwa_operand(row, operand, bits, word) for operand in row.operands)
+    is_whole = row.format.name == "VOPC" or row.has("swhole")
+    if row.has("swhole") and (word >> 8) & 0x1F != _WHOLE_RESULT:
+        raise InvalidField(f"{row.opcode.mnemonic} writes no part of a register")
+    sdwa = Sdwa(
+        destination=None if is_whole else (word >> 8) & 7,
+        unused=0 if is_whole else (word >> 11) & 3,
+        sources=((word >> 16) & 7, (word >> 24) & 7),
+        extended=_marked(row, word, "sext", 19),
+    )
+    if _UNKNOWN_SELECTION in (sdwa.destination, *sdwa.sources) or sdwa.unused == 3:
+        raise InvalidField("the selection of SDWA is unknown")
+    modifiers = Modifiers(
+        neg=_marked(row, word, "neg", 20),
+        abs=_marked(row, word, "abs", 21),
+        clamp=row.has("sclamp") and bool((word >> 13) & 1),
+        omod=(word >> 14) & 3 if row.has("somod") else 0,
+        sdwa=sdwa,
+    )
+    return operands, {}, modifiers
+
+
+def _marked(row: Row, word: int, name: str, shift: int) -> int:
+    """Return the sources that a modifier is set for; InvalidField for one that has it not."""
+    marks = 0
+    for source in (0, 1):
+        if (word >> (shift + 8 * source)) & 1:
+            if not row.has(f"s{name}{source}"):
+                raise InvalidField(f"{row.opcode.mnemonic} takes no {name} of source {source}")
+            marks |= 1 << source
+    return marks
+
+
+def _sdwa_operand(row: Row, operand: OperandRow, bits: int, word: int) -> Operand:
+    codes = row.opcode.instruction_set.codes
+    if operand.spec.role == "vdst" and row.format.name == "VOPC":
+        is_named = (word >> 15) & 1
+        return scalar_register(codes, (word >> 8) & 0x7F, 2) if is_named else _VCC[1]
+    if operand.kind == "implied" or operand.source not in (0, 1):
+        return _read(row, operand, bits, None, None)
+    value = word & 0xFF if operand.source == 0 else (bits >> operand.shift) & 0xFF
+    if (word >> (23 + 8 * operand.source)) & 1:
+        return source_operand(codes, value, operand.dwords, "sv")
+    return vector_register(codes, value, operand.dwords)
 
 
 def _signed16(value: int) -> int:
@@ -234,3 +311,114 @@ _IMMEDIATES: dict[str, Callable[[Row, int], dict[str, int]]] = {
     "VINTERP": _vinterp,
     "VOP3": _vop3,
 }
+
+
+def scaled_row(bits: int, instruction_set: InstructionSet) -> Row | None:
+    """Return the row of a product with scales, None if the instruction is none."""
+    if _SCALED not in instruction_set.rows:
+        return None
+    form = format_named(instruction_set.formats, _SCALED)
+    if bits & (form.constant | form.reserved) != form.constant:
+        return None
+    return row_of(_SCALED, form.opcode.read(bits), 64, instruction_set)
+
+
+def decode_matrix(row: Row, bits: int, available: int, pc: int) -> Instruction:
+    """Decode an instruction with accumulation VGPRs; InvalidField if it is wrong."""
+    size = row.format.size
+    if available < size:
+        raise InvalidField("the code ends inside the instruction")
+    check_fixed_bits(row, bits)
+    operands = tuple(_matrix_operand(row, operand, bits) for operand in row.operands)
+    immediates = {
+        name: field.read(bits) & row.flags.get(name, 0)
+        for name in _MATRIX_CONTROLS
+        if (field := row.format.find(name)) is not None
+    }
+    if row.format.name == _SCALED:
+        immediates.update({name: row.format.field(name).read(bits) for name in _SCALE_SELECTIONS})
+    return Instruction(pc, size, row.opcode, operands, immediates)
+
+
+def _matrix_operand(row: Row, operand: OperandRow, bits: int) -> Operand:
+    codes = row.opcode.instruction_set.codes
+    value = (bits >> operand.shift) & operand.mask
+    dwords = _matrix_dwords(row, operand, bits)
+    vector = operand.spec.role == "vdst" or value >= VGPR_BASE
+    if vector:
+        accumulates = _accumulates(row, operand, bits)
+        return vector_register(codes, value & 0xFF, dwords, None, accumulates)
+    if value == LITERAL:
+        raise InvalidField(f"{operand.spec.role} takes no literal here")
+    return source_operand(codes, value, dwords, operand.takes)
+
+
+def _accumulates(row: Row, operand: OperandRow, bits: int) -> bool:
+    if "a" not in operand.takes or "v" not in operand.takes:
+        return "a" in operand.takes
+    if operand.spec.role in ("vdst", "src2"):
+        return bool(row.format.field("acc_cd").read(bits))
+    return bool((row.format.field("acc").read(bits) >> operand.source) & 1)
+
+
+def _matrix_dwords(row: Row, operand: OperandRow, bits: int) -> int:
+    """Return how many registers an operand has; those of narrow floats depend on the format."""
+    if not row.has("formats") or operand.source not in (0, 1):
+        return operand.dwords
+    number = row.format.field("blgp" if operand.source else "cbsz").read(bits)
+    if number >= len(_FORMAT_DWORDS):
+        raise InvalidField(f"the format {number} of {operand.spec.role} is unknown")
+    return _FORMAT_DWORDS[number]
+
+
+def decode_dual(bits: int, available: int, pc: int, instruction_set: InstructionSet) -> Instruction:
+    """Decode a VOPD instruction: the X half, with the Y half as its `pair`; InvalidField if it is
+    wrong. Both share one code and one literal.
+
+    RDNA 4 ISA document, section 15.3.5 (VOPD): the low bit of vdstY is the opposite of vdstX's.
+    """
+    x_row = row_of("VOPDX", (bits >> 22) & 15, 32, instruction_set)
+    y_row = row_of("VOPDY", (bits >> 17) & 31, 32, instruction_set)
+    if x_row is None or y_row is None:
+        raise InvalidField("unknown VOPD opcode")
+    first, second = bits & 0x1FF, (bits >> 32) & 0x1FF
+    needs_literal = x_row.literal or y_row.literal or first == LITERAL or second == LITERAL
+    size = 12 if needs_literal else 8
+    if available < size:
+        raise InvalidField("the code ends inside the instruction")
+    literal = Literal((bits >> 64) & 0xFFFFFFFF) if needs_literal else None
+    x_destination = (bits >> 56) & 0xFF
+    y_destination = (bits >> 49) & 0x7F
+    y_destination = y_destination << 1 | (~x_destination & 1)
+    x_values = {"vdst": x_destination, "src0": first, "src1": (bits >> 9) & 0xFF}
+    y_values = {"vdst": y_destination, "src0": second, "src1": (bits >> 41) & 0xFF}
+    y_half = Instruction(pc, size, y_row.opcode, _dual_operands(y_row, y_values, literal), {})
+    return Instruction(
+        pc, size, x_row.opcode, _dual_operands(x_row, x_values, literal), {}, pair=y_half
+    )
+
+
+def _dual_operands(
+    row: Row, values: dict[str, int], literal: Literal | None
+) -> tuple[Operand, ...]:
+    if values["src1"] and all(operand.spec.role != "src1" for operand in row.operands):
+        raise InvalidField(f"{row.opcode.mnemonic} has no second source")
+    codes = row.opcode.instruction_set.codes
+    return tuple(_dual_operand(operand, codes, values, literal) for operand in row.operands)
+
+
+def _dual_operand(
+    operand: OperandRow, codes: OperandCodes, values: dict[str, int], literal: Literal | None
+) -> Operand:
+    if operand.takes == "vcc":
+        return _VCC[0]
+    if operand.takes == "literal":
+        assert literal is not None
+        return literal
+    value = values[operand.spec.role]
+    if operand.spec.role != "src0":
+        return vector_register(codes, value, operand.dwords)
+    if value == LITERAL:
+        assert literal is not None
+        return literal
+    return source_operand(codes, value, operand.dwords, operand.takes)

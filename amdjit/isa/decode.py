@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from amdjit.isa.alu import decode_alu
+from amdjit.isa.alu import decode_alu, decode_dual, decode_matrix, scaled_row
 from amdjit.isa.errors import InvalidField, NotDecoded, UndecodableInstruction
 from amdjit.isa.formats import format_of, refused_class
-from amdjit.isa.gfx9 import alu as gfx9_alu
-from amdjit.isa.gfx9 import matrix as gfx9_matrix
-from amdjit.isa.gfx9 import memory as gfx9_memory
 from amdjit.isa.instruction import Instruction
-from amdjit.isa.instruction_set import GFX12, Accumulation, InstructionSet
+from amdjit.isa.instruction_set import GFX12, InstructionSet
 from amdjit.isa.memory import decode_memory
 from amdjit.isa.rows import Row, row_of
-from amdjit.isa.vopd import decode_dual
 
 _LONGEST = 16
 _Decoder = Callable[[Row, int, int, int], Instruction]
+_MEMORY = ("SMEM", "DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "VTBUFFER", "LDSDIR")
 _DECODERS: dict[str, _Decoder] = {
-    name: decode_memory
-    for name in ("SMEM", "DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "VTBUFFER", "LDSDIR")
-}
-
-
-_GFX9_DECODERS: dict[str, _Decoder] = {
-    **dict.fromkeys(_DECODERS, gfx9_memory.decode_memory),
-    **dict.fromkeys(("MAI", "MAIX"), gfx9_matrix.decode_matrix),
+    **dict.fromkeys(_MEMORY, decode_memory),
+    **dict.fromkeys(("MAI", "MAIX"), decode_matrix),
 }
 
 
@@ -92,12 +83,10 @@ def _decode_bits(
     row = row_of(form.name, code, wave_size, instruction_set)
     if row is None and form.alternative:
         row = row_of(form.alternative, code, wave_size, instruction_set)
-        row = row or gfx9_matrix.scaled_row(bits, instruction_set)
+        row = row or scaled_row(bits, instruction_set)
     if row is None:
         refused = instruction_set.refused.get((form.name, code))
         if refused is None:
             raise InvalidField(f"unknown {form.name} opcode {code}")
         raise NotDecoded(refused, form.size)
-    if instruction_set.accumulation is not Accumulation.NONE:
-        return _GFX9_DECODERS.get(row.format.name, gfx9_alu.decode_alu)(row, bits, available, pc)
-    return _DECODERS.get(form.name, decode_alu)(row, bits, available, pc)
+    return _DECODERS.get(row.format.name, decode_alu)(row, bits, available, pc)

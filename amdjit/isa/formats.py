@@ -10,13 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
-# Source codes that do not stand for an operand (ISA document, section 15.3, SSRC and SRC tables).
-LITERAL = 255
-DPP16 = 250
-DPP8 = 233
-DPP8_FETCH_INACTIVE = 234
-NULL = 124
-
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -39,7 +32,7 @@ class Field:
         return value - (1 << self.bits) if value >> (self.bits - 1) else value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Format:
     """One microcode format: `prefix` in the top `prefix_bits` bits of the first dword; size in
     bytes.

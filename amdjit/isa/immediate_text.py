@@ -1,10 +1,14 @@
-"""How llvm-objdump writes the immediates of SOPP, SOPK, memory and LDS instructions."""
+"""How llvm-objdump writes the immediates of SOPP, SOPK, memory and LDS instructions, and DPP."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from amdjit.abi.buffer_formats import BUFFER_FORMATS
+from amdjit.isa.hardware_names import QUAD_PERMUTATIONS
+from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.traits import Immediate
+from amdjit.isa.wait_counters import GFX11_COUNTERS, WaitField
 
 _DEPENDENCIES = (
     "NO_DEP",
@@ -34,6 +38,38 @@ _DEPENDENCY_COUNTERS = (
 )
 _SCOPES = ("", " scope:SCOPE_SE", " scope:SCOPE_DEV", " scope:SCOPE_SYS")
 _POLICIES = ("", "NT", "HT", "", "NT_RT", "RT_NT", "NT_HT", "NT_WB")
+_POLICY_BITS = ("glc", "slc", "dlc", "scc", "sc0", "nt", "sc1")
+_GS = (2, 3)
+_DATA_FORMATS = (
+    "INVALID",
+    "8",
+    "16",
+    "8_8",
+    "32",
+    "16_16",
+    "10_11_11",
+    "11_11_10",
+    "10_10_10_2",
+    "2_10_10_10",
+    "8_8_8_8",
+    "32_32",
+    "16_16_16_16",
+    "32_32_32",
+    "32_32_32_32",
+    "RESERVED_15",
+)
+_NUMBER_FORMATS = (
+    "UNORM",
+    "SNORM",
+    "USCALED",
+    "SSCALED",
+    "UINT",
+    "SINT",
+    "RESERVED_6",
+    "FLOAT",
+)
+_DEFAULT_DATA, _DEFAULT_NUMBER = 1, 0
+_INDEX_MODES = ("SRC0", "SRC1", "SRC2", "DST")
 _VERSIONS = {
     0: "UC_VERSION_GFX7",
     4: "UC_VERSION_GFX10",
@@ -48,12 +84,16 @@ def short_text(value: int) -> str:
     return str(value) if value <= 64 else f"0x{value:x}"
 
 
-def program_text(immediate: Immediate, value: int, messages: Mapping[int, str]) -> str:
-    """Return the text of an SOPP's simm16 (its 16 bits), without a leading blank. messages: the
-    family's."""
+def program_text(immediate: Immediate, value: int, instruction_set: InstructionSet) -> str:
+    """Return the text of an SOPP's simm16 (its 16 bits), without a leading blank."""
+    value &= 0xFFFF
     if immediate is Immediate.MESSAGE:
-        return message_text(value & 0xFFFF, messages)
-    return _PROGRAM_TEXTS.get(immediate, short_text)(value & 0xFFFF)
+        return message_text(value, instruction_set)
+    if immediate is Immediate.OLD_COUNTERS:
+        # gfx12 writes gfx11's counters, which it has no longer.
+        waits = instruction_set.wait_counters.waits
+        return _waitcnt_text(value, waits.get("s_waitcnt", GFX11_COUNTERS.waits["s_waitcnt"]))
+    return _PROGRAM_TEXTS.get(immediate, short_text)(value)
 
 
 def hardware_register_text(value: int, registers: Mapping[int, str]) -> str:
@@ -63,12 +103,62 @@ def hardware_register_text(value: int, registers: Mapping[int, str]) -> str:
     return f"hwreg({name})" if (offset, size) == (0, 32) else f"hwreg({name}, {offset}, {size})"
 
 
-def message_text(value: int, messages: Mapping[int, str]) -> str:
+def message_text(value: int, instruction_set: InstructionSet) -> str:
     """Return sendmsg(...), or the number of an unknown message."""
-    name = messages.get(value & 0xFF)
+    if instruction_set.message_operations:
+        return _operation_text(value, instruction_set)
+    name = instruction_set.messages.get(value & 0xFF)
     if name:
         return f"sendmsg({name})"
     return str(value) if value > 0xFF else f"sendmsg({value}, 0, 0)"
+
+
+def _operation_text(value: int, instruction_set: InstructionSet) -> str:
+    """Messages of older processors have an operation in bits 6:4 and a stream in bits 9:8."""
+    number, operation, stream = value & 15, (value >> 4) & 7, (value >> 8) & 3
+    if value & ~0x37F:
+        return str(value)
+    name = instruction_set.messages.get(number)
+    if number not in instruction_set.message_operations:
+        if name and operation == 0 and stream == 0:
+            return f"sendmsg({name})"
+    elif operation in (known := instruction_set.message_operations[number]):
+        of_stream = number in _GS and operation > 0
+        if of_stream or (stream == 0 and number != _GS[0]):
+            listed = [name, known[operation], *([str(stream)] if of_stream else [])]
+            return f"sendmsg({', '.join(map(str, listed))})"
+    return f"sendmsg({number}, {operation}, {stream})"
+
+
+def index_mode_text(value: int) -> str:
+    """Return the operands that s_set_gpr_idx_on and s_set_gpr_idx_mode index."""
+    if value >= 1 << len(_INDEX_MODES):
+        return f"0x{value:x}"
+    return "gpr_idx(" + ",".join(n for bit, n in enumerate(_INDEX_MODES) if value >> bit & 1) + ")"
+
+
+def control_text(control: int, controls: Mapping[int, str]) -> str:
+    """Return a control of DPP. controls: the family's."""
+    if control <= QUAD_PERMUTATIONS:
+        return "quad_perm:[" + ",".join(str((control >> shift) & 3) for shift in (0, 2, 4, 6)) + "]"
+    return controls[control]
+
+
+def buffer_format_text(value: int, is_split: bool) -> str:
+    """Return the format of a typed buffer access, with a leading blank; the usual one is left out.
+
+    is_split: it is a data format and a number format.
+    """
+    if not is_split:
+        name = f"[{BUFFER_FORMATS[value]}]" if value in BUFFER_FORMATS else str(value)
+        return "" if value == _DEFAULT_DATA else f" format:{name}"
+    data, number = value & 15, value >> 4
+    names = []
+    if data != _DEFAULT_DATA:
+        names.append(f"BUF_DATA_FORMAT_{_DATA_FORMATS[data]}")
+    if number != _DEFAULT_NUMBER:
+        names.append(f"BUF_NUM_FORMAT_{_NUMBER_FORMATS[number]}")
+    return f" format:[{','.join(names)}]" if names else ""
 
 
 def version_text(value: int) -> str:
@@ -111,12 +201,9 @@ def _dependency_text(value: int) -> str:
     return " ".join(f"depctr_{name}({count})" for name, count, _ in changed)
 
 
-def _waitcnt_text(value: int) -> str:
-    counters = (
-        ("vmcnt", value >> 10, 63),
-        ("expcnt", value & 7, 7),
-        ("lgkmcnt", (value >> 4) & 63, 63),
-    )
+def _waitcnt_text(value: int, fields: tuple[WaitField, ...]) -> str:
+    counts = {field.counter.name: (field.left(value), field.left(0xFFFF)) for field in fields}
+    counters = [(name, *counts[name]) for name in ("vmcnt", "expcnt", "lgkmcnt")]
     changed = [item for item in counters if item[1] != item[2]] or counters
     return " ".join(f"{name}({count})" for name, count, _ in changed)
 
@@ -128,15 +215,15 @@ _PROGRAM_TEXTS: Mapping[Immediate, Callable[[int], str]] = {
     Immediate.END: _end_text,
     Immediate.DELAYS: _delay_text,
     Immediate.DEPENDENCIES: _dependency_text,
-    Immediate.OLD_COUNTERS: _waitcnt_text,
+    Immediate.INDEX_MODE: index_mode_text,
 }
 
 
 def policy_text(immediates: dict[str, int], atomic: bool, store: bool) -> str:
     """Return the temporal hint and the scope of a memory access, or the bits of older
     processors."""
-    if "glc" in immediates:
-        return "".join(f" {name}" for name in ("glc", "slc", "dlc") if immediates.get(name))
+    if "glc" in immediates or "sc0" in immediates:
+        return "".join(f" {name}" for name in _POLICY_BITS if immediates.get(name))
     hint, scope = immediates.get("th", 0), immediates.get("scope", 0)
     text = ""
     if hint:

@@ -6,29 +6,12 @@ Fields have the names of the RDNA 4 ISA document (chapter 15, "Microcode Formats
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 
 from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.operand_codes import RegisterFile as RegisterFile
 from amdjit.isa.traits import Access, MemoryKind, Traits, Unit
 
 DEVICE_SCOPE = 2
-
-
-class RegisterFile(Enum):
-    """Where a register operand lives. In VCC, EXEC, FLAT_SCRATCH and XNACK_MASK, index 0 is the
-    low dword and 1 the high one."""
-
-    SGPR = "s"
-    VGPR = "v"
-    AGPR = "a"
-    TTMP = "ttmp"
-    VCC = "vcc"
-    EXEC = "exec"
-    M0 = "m0"
-    NULL = "null"
-    SCC = "scc"
-    FLAT_SCRATCH = "flat_scratch"
-    XNACK_MASK = "xnack_mask"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from amdjit.isa.formats import Formats
@@ -12,11 +12,6 @@ from amdjit.isa.gfx9_formats import (
     GFX908_FORMATS,
     GFX942_FORMATS,
     GFX950_FORMATS,
-)
-from amdjit.isa.gfx9_hardware_names import (
-    GFX9_MESSAGES,
-    GFX9_REGISTERS,
-    GFX942_REGISTERS,
 )
 from amdjit.isa.gfx9_operations import GFX9_OPERATIONS
 from amdjit.isa.gfx9_tables import (
@@ -27,15 +22,23 @@ from amdjit.isa.gfx9_tables import (
 from amdjit.isa.gfx9_tables import ROWS as GFX9_ROWS
 from amdjit.isa.gfx11_operations import GFX11_OPERATIONS
 from amdjit.isa.gfx11_tables import ROWS as GFX11_ROWS
-from amdjit.isa.gfx12_tables import ROWS
+from amdjit.isa.gfx12_tables import ROWS as GFX12_ROWS
 from amdjit.isa.gfx115_tables import ROWS as GFX115_OWN_ROWS
 from amdjit.isa.hardware_names import (
+    GFX9_DPP,
+    GFX9_MESSAGE_OPERATIONS,
+    GFX9_MESSAGES,
+    GFX9_REGISTERS,
+    GFX11_DPP,
     GFX11_MESSAGES,
     GFX11_REGISTERS,
     GFX12_MESSAGES,
     GFX12_REGISTERS,
+    GFX90A_DPP,
+    GFX942_REGISTERS,
 )
 from amdjit.isa.memory_formats import GFX11_FORMATS, GFX12_FORMATS
+from amdjit.isa.operand_codes import GFX9_CODES, GFX11_CODES, GFX90A_CODES, OperandCodes
 from amdjit.isa.wait_counters import (
     GFX9_COUNTERS,
     GFX11_COUNTERS,
@@ -63,83 +66,108 @@ class ScratchSetup(Enum):
     ARCHITECTED = auto()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InstructionSet:
-    """One family's tables and policies; an instruction's `opcode.instruction_set`.
+    """One family's tables and policies; an instruction's `opcode.instruction_set`."""
 
-    processor: LLVM's name of one of the family. rows: format -> opcode number -> (mnemonic,
-    operands, flags), as `rows.py` reads them. refused: opcodes that are known but not decoded, and
-    their class. renamed: operations that have another name in the newest family, which says what
-    they do. has_wave_wide_permutes: DS_PERMUTE and DS_BPERMUTE reach all lanes of a wave64, not
-    only those of a half. has_nan_modes: MODE has DX10_CLAMP and IEEE. mode_bits: those of MODE that
-    may be written. marks_atomic_stores: atomic stores have a scope, unlike others.
-    spread_factors: the factors of a matrix product, too, are spread over all lanes of a wave64.
-    dpp_takes_scalars: the second source of an instruction with DPP may be a scalar or a constant.
-    has_wave32: waves have 32 lanes, too; the rows are then for those. accumulation: which
-    accumulation VGPRs there are. scratch: how waves find their scratch memory. packs_item_ids: v0
-    has all ids of a work-item, otherwise v0 to v2. keeps_high_halves: a result of 16 bits leaves
-    the rest of its register alone, otherwise only where op_sel names the half (LLVM:
-    zeroesHigh16BitsOfDest). splits_formats: buffers have a data format and a number format, and no
-    OOB_SELECT. runs: the emulator executes it. end_of_program: the code of S_ENDPGM. trap: the code
-    of the S_TRAP that ends a wave.
-    """
-
+    # What texts and tables call it, and the processors whose programs differ in more than opcodes.
     name: str
+    family: str
+    # LLVM's name of one of the family.
     processor: str
     formats: Formats
+    # Format -> opcode number -> (mnemonic, operands, flags), as `rows.py` reads them; for wave32
+    # where waves have 32 lanes, too.
     rows: Mapping[str, Mapping[int, tuple[str, str, str]]]
+    # What the numbers in fields of operands stand for.
+    codes: OperandCodes
     wait_counters: WaitCounters
     hardware_registers: Mapping[int, str]
     messages: Mapping[int, str]
+    # The operations of the messages that have some.
+    message_operations: Mapping[int, Mapping[int, str]] = field(default_factory=dict)
+    # Controls of DPP16 other than permutations of four lanes.
+    dpp_controls: Mapping[int, str]
+    # Opcodes that are known but not decoded, and their class.
     refused: Mapping[tuple[str, int], str]
+    # Operations that have another name in the newest family, which says what they do.
     renamed: Mapping[str, str]
+    # DPP has a form of eight lanes, and may read inactive lanes.
+    has_dpp8: bool = True
+    # DS_PERMUTE and DS_BPERMUTE reach all lanes of a wave64, not only those of a half.
     has_wave_wide_permutes: bool
+    # MODE has DX10_CLAMP and IEEE.
     has_nan_modes: bool
+    # Those of MODE that may be written.
     mode_bits: int
+    # Atomic stores have a scope, unlike others.
     marks_atomic_stores: bool
+    # The factors of a matrix product, too, are spread over all lanes of a wave64.
     spread_factors: bool
+    # The second source of an instruction with DPP may be a scalar or a constant.
     dpp_takes_scalars: bool
+    # Waves have 32 lanes, too.
     has_wave32: bool = True
+    # Which accumulation VGPRs there are.
     accumulation: Accumulation = Accumulation.NONE
+    # How waves find their scratch memory.
     scratch: ScratchSetup = ScratchSetup.NONE
+    # v0 has all ids of a work-item, otherwise v0 to v2.
     packs_item_ids: bool = True
+    # A result of 16 bits leaves the rest of its register alone, otherwise only where op_sel names
+    # the half (LLVM: zeroesHigh16BitsOfDest).
     keeps_high_halves: bool = True
+    # Buffers have a data format and a number format, and no OOB_SELECT.
+    splits_formats: bool = False
+    # The disassembler writes the implied VCC of V_CNDMASK inside the bars of the second source.
+    writes_mask_in_bars: bool = False
+    # The emulator executes it.
     runs: bool = True
+    # The codes of S_ENDPGM, and of the S_TRAP that ends a wave.
     end_of_program: int = 0xBFB00000
     trap: int = 0xBF900002
-    splits_formats: bool = False
 
 
 GFX12 = InstructionSet(
-    "gfx12",
-    "gfx1201",
-    GFX12_FORMATS,
-    ROWS,
-    GFX12_COUNTERS,
-    GFX12_REGISTERS,
-    GFX12_MESSAGES,
-    {("DS", code): "BVH" for code in (0xE0, 0xE1, 0xE2)},
-    {},
+    name="gfx12",
+    family="gfx12",
+    processor="gfx1201",
+    formats=GFX12_FORMATS,
+    rows=GFX12_ROWS,
+    codes=GFX11_CODES,
+    wait_counters=GFX12_COUNTERS,
+    hardware_registers=GFX12_REGISTERS,
+    messages=GFX12_MESSAGES,
+    dpp_controls=GFX11_DPP,
+    refused={("DS", code): "BVH" for code in (0xE0, 0xE1, 0xE2)},
+    renamed={},
     has_wave_wide_permutes=True,
     has_nan_modes=False,
     mode_bits=0xFF | 1 << 23 | 1 << 24 | 1 << 27,
     marks_atomic_stores=True,
     spread_factors=True,
     dpp_takes_scalars=True,
+    writes_mask_in_bars=True,
 )
 # DS_GWS_*, DS_ORDERED_COUNT, DS_ADD_GS_REG_RTN and DS_SUB_GS_REG_RTN.
 _GLOBAL_SHARE = (0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1D, 0x3F, 0x7A, 0x7B)
 _SHARED = "global data share (GDS)"
 GFX11 = InstructionSet(
-    "gfx11",
-    "gfx1100",
-    GFX11_FORMATS,
-    GFX11_ROWS,
-    GFX11_COUNTERS,
-    GFX11_REGISTERS,
-    GFX11_MESSAGES,
-    {("DS", 0xAD): "BVH", **dict.fromkeys([("DS", code) for code in _GLOBAL_SHARE], _SHARED)},
-    GFX11_OPERATIONS,
+    name="gfx11",
+    family="gfx11",
+    processor="gfx1100",
+    formats=GFX11_FORMATS,
+    rows=GFX11_ROWS,
+    codes=GFX11_CODES,
+    wait_counters=GFX11_COUNTERS,
+    hardware_registers=GFX11_REGISTERS,
+    messages=GFX11_MESSAGES,
+    dpp_controls=GFX11_DPP,
+    refused={
+        ("DS", 0xAD): "BVH",
+        **dict.fromkeys([("DS", code) for code in _GLOBAL_SHARE], _SHARED),
+    },
+    renamed=GFX11_OPERATIONS,
     has_wave_wide_permutes=False,
     has_nan_modes=True,
     mode_bits=0x3FF | 1 << 23 | 1 << 27,
@@ -186,67 +214,69 @@ def _changed(changes: Mapping[str, Mapping[int, tuple[str, str, str] | None]]) -
     return found
 
 
-def _gfx9(
-    processor: str,
-    formats: Formats,
-    rows: _Rows,
-    registers: Mapping[int, str],
-    scratch: ScratchSetup,
-    accumulation: Accumulation = Accumulation.UNIFIED,
-) -> InstructionSet:
-    return InstructionSet(
-        processor,
-        processor,
-        formats,
-        rows,
-        GFX9_COUNTERS,
-        registers,
-        GFX9_MESSAGES,
-        {
-            **dict.fromkeys([("DS", code) for code in _GFX9_GLOBAL_SHARE], _SHARED),
-            **dict.fromkeys([("VOP3", code) for code in _GFX9_INTERPOLATIONS], "interpolation"),
-            ("VOP3P", _LOAD_SCALES): "lone V_MFMA_LD_SCALE_B32",
-        },
-        GFX9_OPERATIONS,
-        has_wave_wide_permutes=True,
-        has_nan_modes=True,
-        mode_bits=0x3FF | 1 << 23,
-        marks_atomic_stores=False,
-        spread_factors=False,
-        dpp_takes_scalars=False,
-        has_wave32=False,
-        accumulation=accumulation,
-        scratch=scratch,
-        packs_item_ids=accumulation is Accumulation.UNIFIED,
-        keeps_high_halves=False,
-        end_of_program=0xBF810000,
-        trap=0xBF920002,
-        splits_formats=True,
-    )
-
-
 _GFX9_INTERPOLATIONS = range(0x270, 0x279)
 _LOAD_SCALES = 0x2C
 # DS_GWS_* and DS_ORDERED_COUNT.
 _GFX9_GLOBAL_SHARE = (*range(0x98, 0x9E), 0xBF)
-GFX908 = _gfx9(
-    "gfx908",
-    GFX908_FORMATS,
-    _changed(GFX908_CHANGES),
-    GFX9_REGISTERS,
-    ScratchSetup.BY_CODE,
-    Accumulation.APART,
+GFX90A = InstructionSet(
+    name="gfx90a",
+    family="gfx9",
+    processor="gfx90a",
+    formats=GFX90A_FORMATS,
+    rows=GFX9_ROWS,
+    codes=GFX90A_CODES,
+    wait_counters=GFX9_COUNTERS,
+    hardware_registers=GFX9_REGISTERS,
+    messages=GFX9_MESSAGES,
+    message_operations=GFX9_MESSAGE_OPERATIONS,
+    dpp_controls=GFX90A_DPP,
+    refused={
+        **dict.fromkeys([("DS", code) for code in _GFX9_GLOBAL_SHARE], _SHARED),
+        **dict.fromkeys([("VOP3", code) for code in _GFX9_INTERPOLATIONS], "interpolation"),
+        ("VOP3P", _LOAD_SCALES): "lone V_MFMA_LD_SCALE_B32",
+    },
+    renamed=GFX9_OPERATIONS,
+    has_dpp8=False,
+    has_wave_wide_permutes=True,
+    has_nan_modes=True,
+    mode_bits=0x3FF | 1 << 23,
+    marks_atomic_stores=False,
+    spread_factors=False,
+    dpp_takes_scalars=False,
+    has_wave32=False,
+    accumulation=Accumulation.UNIFIED,
+    scratch=ScratchSetup.BY_CODE,
+    keeps_high_halves=False,
+    splits_formats=True,
+    end_of_program=0xBF810000,
+    trap=0xBF920002,
 )
-GFX90A = _gfx9("gfx90a", GFX90A_FORMATS, GFX9_ROWS, GFX9_REGISTERS, ScratchSetup.BY_CODE)
-GFX942 = _gfx9(
-    "gfx942", GFX942_FORMATS, _changed(GFX942_CHANGES), GFX942_REGISTERS, ScratchSetup.ARCHITECTED
+GFX908 = replace(
+    GFX90A,
+    name="gfx908",
+    processor="gfx908",
+    formats=GFX908_FORMATS,
+    rows=_changed(GFX908_CHANGES),
+    codes=GFX9_CODES,
+    dpp_controls=GFX9_DPP,
+    accumulation=Accumulation.APART,
+    packs_item_ids=False,
 )
-GFX950 = _gfx9(
-    "gfx950",
-    GFX950_FORMATS,
-    {**_changed(GFX950_CHANGES), "MAIX": _SCALED},
-    GFX942_REGISTERS,
-    ScratchSetup.ARCHITECTED,
+GFX942 = replace(
+    GFX90A,
+    name="gfx942",
+    processor="gfx942",
+    formats=GFX942_FORMATS,
+    rows=_changed(GFX942_CHANGES),
+    hardware_registers=GFX942_REGISTERS,
+    scratch=ScratchSetup.ARCHITECTED,
+)
+GFX950 = replace(
+    GFX942,
+    name="gfx950",
+    processor="gfx950",
+    formats=GFX950_FORMATS,
+    rows={**_changed(GFX950_CHANGES), "MAIX": _SCALED},
 )
 
 _PROCESSORS: Mapping[str, InstructionSet] = {

@@ -8,11 +8,14 @@ from __future__ import annotations
 from functools import cache
 
 from amdjit.isa.errors import InvalidField
-from amdjit.isa.formats import DPP16
+from amdjit.isa.hardware_names import QUAD_PERMUTATIONS
 from amdjit.isa.instruction import Dpp, Modifiers
+from amdjit.isa.operand_codes import DPP8_FETCH_INACTIVE, DPP16
 from amdjit.isa.rows import Row
 
 _NONE = Modifiers()
+# The controls of DPP that opcodes with two dwords have on gfx90a.
+_ROW_BROADCASTS = range(0x150, 0x160)
 _WITH_MODIFIERS = ("VOP3", "VOP3P", "VINTERP")
 # Bits 20 to 23 of a DPP16 word after a 32-bit encoding.
 _DPP_MODIFIERS = ("dneg0", "dabs0", "dneg1", "dabs1")
@@ -101,30 +104,21 @@ def _bits_of(row: Row, prefix: str) -> int:
 def read_dpp(row: Row, source: int, word: int) -> Dpp:
     """Return the DPP of the following word, which `source`, the code in src0, announces."""
     if source == DPP16:
-        if not row.has("dpp16"):
-            raise InvalidField(f"{row.opcode.mnemonic} takes no DPP16")
+        instruction_set = row.opcode.instruction_set
         control = (word >> 8) & 0x1FF
-        if not is_dpp_control(control):
+        is_broadcast = row.has("dpp_newbcast") and control in _ROW_BROADCASTS
+        if not (row.has("dpp16") or is_broadcast):
+            raise InvalidField(f"{row.opcode.mnemonic} takes no such DPP16")
+        if control > QUAD_PERMUTATIONS and control not in instruction_set.dpp_controls:
             raise InvalidField(f"DPP control 0x{control:x} is unknown")
         return Dpp(
             control,
             (word >> 28) & 0xF,
             (word >> 24) & 0xF,
             bool((word >> 19) & 1),
-            bool((word >> 18) & 1),
+            instruction_set.has_dpp8 and bool((word >> 18) & 1),
         )
     if not row.has("dpp8"):
         raise InvalidField(f"{row.opcode.mnemonic} takes no DPP8")
     lanes = tuple((word >> (8 + 3 * lane)) & 7 for lane in range(8))
-    return Dpp(lanes=lanes, fetch_inactive=source == 234)
-
-
-def is_dpp_control(control: int) -> bool:
-    """True for quad_perm, row_shl/shr/ror 1..15, row_mirror, row_half_mirror, row_share,
-    row_xmask."""
-    if control <= 0xFF or control in (0x140, 0x141):
-        return True
-    return (control >> 4 in (0x10, 0x11, 0x12) and control & 15 != 0) or control >> 4 in (
-        0x15,
-        0x16,
-    )
+    return Dpp(lanes=lanes, fetch_inactive=source == DPP8_FETCH_INACTIVE)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from amdjit.isa.formats import LITERAL, Field, Format, format_named
+from amdjit.isa.formats import Field, Format, format_named
 from amdjit.isa.instruction import Opcode, OperandSpec
 from amdjit.isa.instruction_set import GFX12, InstructionSet
 from amdjit.isa.matrix_products import MatrixProduct
 from amdjit.isa.mnemonics import traits_of
+from amdjit.isa.operand_codes import LITERAL
 from amdjit.isa.traits import Traits
 
 
@@ -184,7 +185,7 @@ def _with_flags(
         any(operand.takes == "literal" for operand in operands),
         flags.get("op_sel", 0) | flags.get("unused_op_sel", 0) | halves,
         sources,
-        _DPP_SHIFTS.get(form.name, -1) if operands else -1,
+        _DPP_SHIFTS.get(form.name, -1) if operands or "dpp16" in bare else -1,
     )
 
 

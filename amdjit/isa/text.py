@@ -1,13 +1,14 @@
-"""Instructions as text, as `llvm-objdump -d --mcpu=gfx1201` writes them."""
+"""Instructions as text, as `llvm-objdump -d` writes them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from amdjit.abi.buffer_formats import BUFFER_FORMATS
-from amdjit.isa.gfx9 import text as gfx9_text
 from amdjit.isa.immediate_text import (
+    buffer_format_text,
+    control_text,
     hardware_register_text,
+    index_mode_text,
     message_text,
     policy_text,
     program_text,
@@ -23,8 +24,8 @@ from amdjit.isa.instruction import (
     Modifiers,
     Operand,
     Register,
+    Sdwa,
 )
-from amdjit.isa.instruction_set import Accumulation
 from amdjit.isa.operand_text import negated, operand_text, register_text
 from amdjit.isa.rows import OperandRow, Row, row_of
 from amdjit.isa.traits import Immediate, MemoryKind
@@ -32,6 +33,8 @@ from amdjit.isa.traits import Immediate, MemoryKind
 # Registers of D of a WMMA in wave32.
 _WHOLE_MATRIX = 8
 _OUTPUT_MODIFIERS = ("", " mul:2", " mul:4", " div:2")
+_SELECTIONS = ("BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD")
+_UNUSED = ("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE")
 
 
 def disassemble(instruction: Instruction, true16: bool = False) -> str:
@@ -45,8 +48,6 @@ def disassemble(instruction: Instruction, true16: bool = False) -> str:
     if instruction.pair is not None:
         return _dual_text(instruction, instruction.pair)
     opcode = instruction.opcode
-    if opcode.instruction_set.accumulation is not Accumulation.NONE:
-        return gfx9_text.disassemble(instruction)
     name = "VOP3" if opcode.encoding == "VOP3SD" else opcode.encoding
     row = row_of(name, opcode.code, instruction_set=opcode.instruction_set)
     assert row is not None
@@ -95,8 +96,10 @@ def _suffix(row: Row, instruction: Instruction) -> str:
     dpp = instruction.modifiers.dpp is not None
     if row.format.name in ("VOP3", "VOP3P"):
         return "_e64_dpp" if dpp else "_e64" if row.suffixed else ""
+    if instruction.modifiers.sdwa is not None:
+        return "_sdwa"
     if dpp:
-        return "" if row.format.name == "VOPC" else "_dpp"
+        return "" if row.format.name == "VOPC" or not row.operands else "_dpp"
     return "_e32" if row.suffixed else ""
 
 
@@ -149,6 +152,8 @@ def _with_sign(
     row: Row, operand: OperandRow, value: Operand, text: str, modifiers: Modifiers
 ) -> str:
     bit = 1 << operand.source
+    if modifiers.sdwa is not None and modifiers.sdwa.extended & bit:
+        return f"sext({text})"
     constant = isinstance(value, InlineConstant | Literal)
     return negated(text, constant, bool(modifiers.neg & bit), bool(modifiers.abs & bit))
 
@@ -176,7 +181,22 @@ def _modifier_text(row: Row, modifiers: Modifiers, halves: bool, immediates: dic
         text = _select_text(row, modifiers, halves)
         text += f" byte_sel:{immediates['byte_sel']}" if immediates.get("byte_sel") else ""
         text += (" clamp" if modifiers.clamp else "") + _OUTPUT_MODIFIERS[modifiers.omod]
-    return text + dpp_text(modifiers.dpp) if modifiers.dpp else text
+    if modifiers.sdwa is not None:
+        return text + _sdwa_text(row, modifiers.sdwa)
+    controls = row.opcode.instruction_set.dpp_controls
+    return text + dpp_text(modifiers.dpp, controls) if modifiers.dpp else text
+
+
+def _sdwa_text(row: Row, sdwa: Sdwa) -> str:
+    text = ""
+    if sdwa.destination is not None and row.operands:
+        text += f" dst_sel:{_SELECTIONS[sdwa.destination]} dst_unused:{_UNUSED[sdwa.unused]}"
+    sources = sum(
+        operand.source in (0, 1) and operand.spec.type != "mask" for operand in row.operands
+    )
+    for number in range(sources):
+        text += f" src{number}_sel:{_SELECTIONS[sdwa.sources[number]]}"
+    return text
 
 
 def _select_text(row: Row, modifiers: Modifiers, halves: bool) -> str:
@@ -222,37 +242,22 @@ def _packed_text(row: Row, modifiers: Modifiers) -> str:
     return text + (" clamp" if modifiers.clamp else "")
 
 
-def dpp_text(dpp: Dpp) -> str:
-    """Return how DPP is written after the operands, with a leading blank."""
+def dpp_text(dpp: Dpp, controls: Mapping[int, str]) -> str:
+    """Return how DPP is written after the operands, with a leading blank. controls: the family's
+    names."""
     inactive = " fi:1" if dpp.fetch_inactive else ""
     if dpp.lanes is not None:
         return f" dpp8:[{','.join(map(str, dpp.lanes))}]{inactive}"
     assert dpp.control is not None
     bound = " bound_ctrl:1" if dpp.bound_control else ""
     masks = f" row_mask:0x{dpp.row_mask:x} bank_mask:0x{dpp.bank_mask:x}"
-    return f" {_control_text(dpp.control)}{masks}{bound}{inactive}"
-
-
-def _control_text(control: int) -> str:
-    if control <= 0xFF:
-        return "quad_perm:[" + ",".join(str((control >> shift) & 3) for shift in (0, 2, 4, 6)) + "]"
-    if control in (0x140, 0x141):
-        return "row_mirror" if control == 0x140 else "row_half_mirror"
-    names = {
-        0x10: "row_shl",
-        0x11: "row_shr",
-        0x12: "row_ror",
-        0x15: "row_share",
-        0x16: "row_xmask",
-    }
-    return f"{names[control >> 4]}:{control & 15}"
+    return f" {control_text(dpp.control, controls)}{masks}{bound}{inactive}"
 
 
 def _with_mask_in_bars(instruction: Instruction, texts: list[str]) -> list[str]:
-    """VOP2: for gfx12 objdump writes the implied VCC of v_cndmask inside the bars of src1's abs."""
     chooses = len(texts) == 4 and instruction.opcode.operands[3].type == "mask"
-    newest = instruction.opcode.instruction_set.name == "gfx12"
-    if chooses and newest and texts[2].endswith("|"):
+    in_bars = instruction.opcode.instruction_set.writes_mask_in_bars
+    if chooses and in_bars and texts[2].endswith("|"):
         return [*texts[:2], f"{texts[2][:-1]}, {texts[3]}|"]
     return texts
 
@@ -260,8 +265,8 @@ def _with_mask_in_bars(instruction: Instruction, texts: list[str]) -> list[str]:
 def _program_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     if "simm16" not in instruction.immediates:
         return [], ""
-    messages = instruction.opcode.instruction_set.messages
-    text = program_text(instruction.traits.immediate, instruction.immediates["simm16"], messages)
+    sets = instruction.opcode.instruction_set
+    text = program_text(instruction.traits.immediate, instruction.immediates["simm16"], sets)
     return [text] if text else [], ""
 
 
@@ -280,9 +285,33 @@ def _sopk_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
 def _sop1_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     texts = _plain_operands(row, instruction)
     if "message" in instruction.immediates:
-        messages = instruction.opcode.instruction_set.messages
-        texts.append(message_text(instruction.immediates["message"], messages))
+        sets = instruction.opcode.instruction_set
+        texts.append(message_text(instruction.immediates["message"], sets))
     return texts, ""
+
+
+def _sopc_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    texts = _plain_operands(row, instruction)
+    if instruction.traits.immediate is Immediate.INDEX_MODE:
+        texts.append(index_mode_text(instruction.immediates["index_mode"]))
+    return texts, ""
+
+
+def _matrix_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
+    """Matrix instructions of gfx9."""
+    immediates = instruction.immediates
+    text = ""
+    if row.format.name == "MAIX":
+        low, high = immediates["op_sel"], immediates["op_sel_hi"]
+        text += _list_text("op_sel", [(low >> bit) & 1 for bit in range(3)]) if low else ""
+        text += _list_text("op_sel_hi", [(high >> bit) & 1 for bit in range(3)])
+    for name in ("cbsz", "abid", "blgp"):
+        value = immediates.get(name, 0)
+        if value and name == "blgp" and row.has("signs"):
+            text += _list_text("neg", [(value >> bit) & 1 for bit in range(3)])
+        elif value:
+            text += f" {name}:{value}"
+    return _plain_operands(row, instruction), text
 
 
 def _signed_hexadecimal(value: int) -> str:
@@ -291,21 +320,21 @@ def _signed_hexadecimal(value: int) -> str:
 
 def _scalar_memory_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     immediates, access = instruction.immediates, instruction.traits.memory
-    if access is None:
-        return [], ""
+    if "offset" not in immediates:
+        return _plain_operands(row, instruction), ""
     data = [operand_text(value, "32") for value in instruction.operands[:-1] if value is not None]
     soffset, offset = instruction.operands[-1], _signed_hexadecimal(immediates["offset"])
-    if access.kind is MemoryKind.PREFETCH:
+    if access is not None and access.kind is MemoryKind.PREFETCH:
         base = "null" if soffset is None else operand_text(soffset, "32")
         return [*data, offset, base, short_text(immediates["sdata"])], ""
-    if access.kind is MemoryKind.PROBE:
+    if "sdata" in immediates:
         data.insert(0, short_text(immediates["sdata"]))
-    policy, is_older = policy_text(immediates, False, False), row.format.find("glc") is not None
+    policy = policy_text(immediates, False, False)
+    # gfx11 has both offsets, of which 0 is not written, or as the scalar one.
+    has_both = "imm" not in immediates and row.format.find("glc") is not None
     if soffset is None:
-        # Where all processors have both offsets, 0 is written as the scalar one.
-        absent = is_older and not immediates["offset"]
-        return [*data, "null" if absent else offset], policy
-    is_shown = immediates["offset"] or not is_older
+        return [*data, "null" if has_both and not immediates["offset"] else offset], policy
+    is_shown = immediates.get("imm", immediates["offset"] or not has_both)
     text = f" offset:{offset}" if is_shown else ""
     return [*data, operand_text(soffset, "32")], text + policy
 
@@ -324,10 +353,11 @@ def _flat_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     for operand, value in _shown(row, instruction):
         if value is not None:
             texts.append(operand_text(value, "32"))
-        elif operand.takes != "returned":
+        elif operand.takes != "returned" and operand.spec.role != "vdst":
             texts.append("off")
     offset = instruction.immediates.get("offset", 0)
-    return texts, (f" offset:{offset}" if offset else "") + _policy(instruction)
+    text = (f" offset:{offset}" if offset else "") + _policy(instruction)
+    return texts, text + " lds" * instruction.immediates.get("lds", 0)
 
 
 def _policy(instruction: Instruction) -> str:
@@ -338,18 +368,22 @@ def _policy(instruction: Instruction) -> str:
 
 def _buffer_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
     if not row.operands:
-        return [], ""
+        return [], _policy(instruction)
     immediates = instruction.immediates
-    texts = ["off" if v is None else operand_text(v, "32") for v in instruction.operands]
-    text = ""
-    access, number = instruction.traits.memory, immediates["format"]
-    if access and access.names_format and number != 1:
-        name = f"[{BUFFER_FORMATS[number]}]" if number in BUFFER_FORMATS else str(number)
-        text = f" format:{name}"
+    texts = []
+    for operand, value in zip(row.operands, instruction.operands, strict=True):
+        if value is not None:
+            texts.append(operand_text(value, "32"))
+        elif operand.spec.role != "vdata":
+            texts.append("off")
+    text, access = "", instruction.traits.memory
+    if access and access.names_format:
+        is_split = instruction.opcode.instruction_set.splits_formats
+        text = buffer_format_text(immediates["format"], is_split)
     text += "".join(f" {name}" for name in ("idxen", "offen") if immediates[name])
     text += f" offset:{immediates['offset']}" if immediates["offset"] else ""
     text += _policy(instruction)
-    return texts, text + (" tfe" if immediates["tfe"] else "")
+    return texts, text + "".join(f" {name}" for name in ("tfe", "lds") if immediates.get(name))
 
 
 def _direct_text(row: Row, instruction: Instruction) -> tuple[list[str], str]:
@@ -367,6 +401,9 @@ _WRITERS: dict[str, _Writer] = {
     "SOPP": _program_text,
     "SOPK": _sopk_text,
     "SOP1": _sop1_text,
+    "SOPC": _sopc_text,
+    "MAI": _matrix_text,
+    "MAIX": _matrix_text,
     "SMEM": _scalar_memory_text,
     "DS": _lds_text,
     "VFLAT": _flat_text,

@@ -11,14 +11,7 @@ from dataclasses import replace
 
 from amdjit.isa.decode import decode
 from amdjit.isa.errors import UndecodableInstruction
-from amdjit.isa.formats import (
-    DPP8,
-    DPP8_FETCH_INACTIVE,
-    DPP16,
-    NULL,
-    Format,
-    format_named,
-)
+from amdjit.isa.formats import Format, format_named
 from amdjit.isa.instruction import (
     Dpp,
     Instruction,
@@ -29,8 +22,8 @@ from amdjit.isa.instruction import (
     RegisterFile,
     Sdwa,
 )
-from amdjit.isa.instruction_set import Accumulation, InstructionSet
-from amdjit.isa.operands import VGPR_BASE
+from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.operand_codes import DPP8, DPP8_FETCH_INACTIVE, DPP16, VGPR_BASE
 from amdjit.isa.rows import OperandRow, Row, row_of
 from amdjit.isa.text import disassemble
 from amdjit.probe.machine_code.errors import EncodingError
@@ -39,7 +32,6 @@ from amdjit.probe.machine_code.operands import code_of, without_half
 __all__ = ["byte_selection", "encode", "immediates_in", "plain_modifiers", "row_of_instruction"]
 
 _SDWA = 249
-_GFX9_OFF = 127
 _EXEC = 126
 _MOVE_OPERANDS = 2
 # Moves of accumulation VGPRs have op_sel_hi's bits as those of VOP3P that mean nothing.
@@ -136,14 +128,13 @@ def _encode_single(instruction: Instruction, wave_size: int) -> bytes:
 def _put_absent(bits: _Bits, row: Row, instruction: Instruction) -> None:
     """Fill the fields of operands that are left out, where that is not a zero."""
     sets = instruction.opcode.instruction_set
-    is_gfx9 = sets.accumulation is not Accumulation.NONE
     values = dict(zip((each.spec.role for each in row.operands), instruction.operands, strict=True))
     if row.format.name in _FLAT and values.get("saddr") is None:
-        bits.field("saddr", _GFX9_OFF if is_gfx9 else NULL)
+        bits.field("saddr", sets.codes.no_address)
     if row.format.name == "VSCRATCH" and values.get("vaddr") is not None:
         bits.field("sve", 1)
-    if row.format.name == "SMEM" and row.opcode.traits.memory and not is_gfx9:
-        bits.field("soffset", NULL if values.get("soffset") is None else 0)
+    if row.format.name == "SMEM" and row.opcode.traits.memory:
+        bits.field("soffset", (sets.codes.null or 0) if values.get("soffset") is None else 0)
 
 
 def _put_gfx9_scalar_offset(bits: _Bits, instruction: Instruction, code: int) -> None:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import struct
-from contextlib import suppress
 from dataclasses import replace
 
-from amdjit.isa.errors import InvalidField
-from amdjit.isa.formats import LITERAL, NULL
-from amdjit.isa.gfx9.operands import source_operand as gfx9_source
 from amdjit.isa.instruction import (
     InlineConstant,
     Literal,
@@ -17,8 +13,9 @@ from amdjit.isa.instruction import (
     RegisterFile,
     SpecialSource,
 )
-from amdjit.isa.instruction_set import Accumulation, InstructionSet
-from amdjit.isa.operands import SGPRS, VGPR_BASE, inline_constant, source_operand
+from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.operand_codes import LITERAL, VGPR_BASE
+from amdjit.isa.operands import inline_constant
 from amdjit.probe.machine_code.errors import EncodingError
 
 __all__ = [
@@ -54,23 +51,6 @@ NOTHING = Register(RegisterFile.NULL, 0)
 OFF = None
 """The operand that the assembler writes as `off`."""
 
-_BASES = {
-    RegisterFile.SGPR: 0,
-    RegisterFile.VCC: SGPRS,
-    RegisterFile.TTMP: 108,
-    RegisterFile.NULL: NULL,
-    RegisterFile.M0: 125,
-    RegisterFile.EXEC: 126,
-    RegisterFile.SCC: 253,
-}
-# M0 has null's place there.
-_GFX9_BASES = {
-    **_BASES,
-    RegisterFile.FLAT_SCRATCH: 102,
-    RegisterFile.XNACK_MASK: 104,
-    RegisterFile.M0: 124,
-}
-_LDS_DIRECT = 254
 _CONSTANT_CODES = (*range(128, 209), *range(240, 249))
 _BITS_OF_FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 
@@ -106,34 +86,17 @@ def code_of(operand: Operand, sets: InstructionSet) -> int:
         return _special_code(operand.name, sets)
     if operand.file in (RegisterFile.VGPR, RegisterFile.AGPR):
         return VGPR_BASE + operand.index
-    bases = _BASES if sets.accumulation is Accumulation.NONE else _GFX9_BASES
-    if operand.file not in bases:
+    first = sets.codes.first_code(operand.file)
+    if first is None:
         raise EncodingError(f"{sets.name} has no register {operand.file.value}")
-    return bases[operand.file] + operand.index
+    return first + operand.index
 
 
 def _special_code(name: str, sets: InstructionSet) -> int:
-    for code, known in _special_sources(sets).items():
+    for code, known in sets.codes.special.items():
         if known == name:
             return code
     raise EncodingError(f"{sets.name} has no source {name}")
-
-
-def _special_sources(sets: InstructionSet) -> dict[int, str]:
-    """Return the codes of the read-only sources, as the decoder reads them."""
-    found = {}
-    for code in (*range(230, 240), 251, 252, _LDS_DIRECT):
-        with suppress(InvalidField):
-            operand = _read_source(code, sets)
-            if isinstance(operand, SpecialSource):
-                found[code] = operand.name
-    return found
-
-
-def _read_source(code: int, sets: InstructionSet) -> Operand:
-    if sets.accumulation is Accumulation.NONE:
-        return source_operand(code, 1, "svi")
-    return gfx9_source(code, 1, "svi", sets.accumulation is Accumulation.UNIFIED)
 
 
 def constant(value: int | float, type: str) -> InlineConstant | Literal:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amdjit.isa.instruction import Register, RegisterFile
-from amdjit.isa.instruction_set import Accumulation, InstructionSet, instruction_set_of
+from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
 from amdjit.probe.machine_code.choosing import assemble, rows_named, without_suffix
 from amdjit.probe.machine_code.dual import Half, assemble_dual
 from amdjit.probe.machine_code.errors import EncodingError
@@ -77,7 +77,7 @@ class Program:
     @property
     def is_gfx9(self) -> bool:
         """Whether the target is of gfx9 (CDNA)."""
-        return self.sets.accumulation is not Accumulation.NONE
+        return self.sets.family == "gfx9"
 
     def has(self, mnemonic: str) -> bool:
         """Whether the target has an instruction of that name, or of that newest name."""

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amdjit.isa.instruction_set import Accumulation, InstructionSet
+from amdjit.isa.instruction_set import InstructionSet
 from amdjit.probe.machine_code.operands import NOTHING
 
 __all__ = ["settling"]
@@ -51,6 +51,6 @@ _GFX9 = (("s_waitcnt", 0), ("s_nop", _LONGEST_NOP), ("s_nop", _LONGEST_NOP))
 
 def settling(sets: InstructionSet) -> Sequence[tuple[Any, ...]]:
     """Return the instructions, each a mnemonic and its operands."""
-    if sets.accumulation is not Accumulation.NONE:
+    if sets.family == "gfx9":
         return _GFX9
-    return _GFX12 if sets.name == "gfx12" else _GFX11
+    return _GFX12 if sets.family == "gfx12" else _GFX11

@@ -8,16 +8,9 @@ from collections.abc import Iterator
 
 from random_code import SIZE, Piece
 
-from amdjit.isa.formats import (
-    DPP8,
-    DPP8_FETCH_INACTIVE,
-    DPP16,
-    LITERAL,
-    NULL,
-    Field,
-    Format,
-)
-from amdjit.isa.instruction_set import GFX12, Accumulation, InstructionSet
+from amdjit.isa.formats import Field, Format
+from amdjit.isa.instruction_set import GFX12, InstructionSet
+from amdjit.isa.operand_codes import DPP8, DPP8_FETCH_INACTIVE, DPP16, LITERAL, NULL
 
 _VECTORS = (0, 1, 2, 5, 126, 127, 128, 129, 130, 131, 200, 254, 255)
 _SCALARS = (
@@ -154,7 +147,7 @@ def _field_values(sets: InstructionSet, form: Format, opcode: int) -> Iterator[_
         yield from _changed(form, base, _LITERALS[-1])
         if any(field.name == "src0" and field.kind == "s9" for field in form.fields):
             yield from _with_dpp(form, base)
-            if sets.accumulation is not Accumulation.NONE and form.size == 4:
+            if not sets.has_dpp8 and form.size == 4:
                 yield from _with_sdwa(form, base)
 
 

@@ -9,7 +9,7 @@ from assembler import assemble_each
 from objdump import Line, disassemble_each
 from opcode_shapes import HALVES, MEMORY, VGPR, Operand, Shape, encode, split_text, usable
 
-from amdjit.isa.formats import NULL
+from amdjit.isa.operand_codes import NULL
 
 # What each constant looks like in the text; the kind says how the disassembler prints constants
 # there.

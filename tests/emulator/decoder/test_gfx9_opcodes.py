@@ -15,7 +15,7 @@ from random_code import Piece, pieces
 from test_decoder_opcodes import BEYOND, Doubt, judged
 
 from amdjit.isa import UndecodableInstruction, decode, disassemble
-from amdjit.isa.formats import LITERAL, Format
+from amdjit.isa.formats import Format
 from amdjit.isa.instruction_set import (
     GFX90A,
     GFX908,
@@ -23,6 +23,7 @@ from amdjit.isa.instruction_set import (
     GFX950,
     InstructionSet,
 )
+from amdjit.isa.operand_codes import LITERAL
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 

@@ -12,7 +12,6 @@ from enum import Enum
 from typing import Any
 
 from amdjit.isa.instruction import Dpp, InlineConstant, Literal, Register, Sdwa
-from amdjit.isa.instruction_set import Accumulation
 from amdjit.isa.operands import inline_constant
 from amdjit.isa.rows import OperandRow, Row
 from amdjit.probe.machine_code import s
@@ -98,7 +97,7 @@ def forms_of(row: Row) -> Iterator[Form]:
 
 
 def _is_gfx9(row: Row) -> bool:
-    return row.opcode.instruction_set.accumulation is not Accumulation.NONE
+    return row.opcode.instruction_set.family == "gfx9"
 
 
 def _with_constants(row: Row) -> Iterator[Form]:
