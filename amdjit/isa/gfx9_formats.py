@@ -1,10 +1,13 @@
-"""The formats of gfx908, gfx90a, gfx942 and gfx950.
+"""The formats of gfx906, gfx908, gfx90a, gfx942 and gfx950.
 
-Sources: the CDNA, CDNA 2 and CDNA 3 ISA documents, chapters "Microcode Formats". The four differ in
-which bits of a memory access name caches, and in whether its data may lie in accumulation VGPRs.
+Sources: the Vega 7nm, CDNA, CDNA 2 and CDNA 3 ISA documents, chapters "Microcode Formats". They
+differ in which bits of a memory access name caches, in whether its data may lie in accumulation
+VGPRs, and in matrix instructions, which gfx906 has not.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from amdjit.isa.formats import (
     SCALAR_FORMATS,
@@ -40,6 +43,7 @@ _PACKED = Format(
     ),
     alternative="MAI",
 )
+_PACKED_ONLY = replace(_PACKED, alternative="")
 _MATRIX = Format(
     "MAI",
     0b110100111,
@@ -82,10 +86,7 @@ _SCALED_MATRIX = Format(
     reserved=3 << 13,
     constant=_LOAD_SCALES << 16 | 0b110100111 << (64 + 23) | 1 << (64 + 11),
 )
-_VECTOR = (
-    *_SHORT_VECTOR_FORMATS,
-    _PACKED,
-    _MATRIX,
+_LONG_VECTOR = (
     Format(
         "VOP3",
         0b110100,
@@ -199,7 +200,7 @@ def _formats(
     typed: tuple[Field, ...],
     accumulates: bool,
     has_scratch_address_bit: bool,
-    scaled: tuple[Format, ...] = (),
+    packed: tuple[Format, ...] = (_PACKED, _MATRIX),
 ) -> Formats:
     data = _ACC if accumulates else ()
     direct = () if has_scratch_address_bit else (Field("lds", 13, 1),)
@@ -210,8 +211,9 @@ def _formats(
         (
             *SCALAR_FORMATS,
             _SCALAR_MEMORY,
-            *_VECTOR,
-            *scaled,
+            *_SHORT_VECTOR_FORMATS,
+            *packed,
+            *_LONG_VECTOR,
             _lds(accumulates),
             _flat("VFLAT", 0, data, flat),
             _flat("VSCRATCH", 1, scratch, flat),
@@ -223,13 +225,15 @@ def _formats(
     )
 
 
-GFX908_FORMATS = _formats(
+_GFX906_POLICIES = (
     (Field("glc", 16, 1), Field("slc", 17, 1)),
     (Field("glc", 14, 1), Field("slc", 17, 1)),
     (Field("glc", 14, 1), Field("slc", 54, 1)),
-    accumulates=False,
-    has_scratch_address_bit=False,
 )
+GFX906_FORMATS = _formats(
+    *_GFX906_POLICIES, accumulates=False, has_scratch_address_bit=False, packed=(_PACKED_ONLY,)
+)
+GFX908_FORMATS = _formats(*_GFX906_POLICIES, accumulates=False, has_scratch_address_bit=False)
 GFX90A_FORMATS = _formats(
     (Field("glc", 16, 1), Field("slc", 17, 1), Field("scc", 25, 1)),
     (Field("glc", 14, 1), Field("slc", 17, 1), Field("scc", 15, 1)),
@@ -244,5 +248,8 @@ _GFX942_POLICIES = (
 )
 GFX942_FORMATS = _formats(*_GFX942_POLICIES, accumulates=True, has_scratch_address_bit=True)
 GFX950_FORMATS = _formats(
-    *_GFX942_POLICIES, accumulates=True, has_scratch_address_bit=True, scaled=(_SCALED_MATRIX,)
+    *_GFX942_POLICIES,
+    accumulates=True,
+    has_scratch_address_bit=True,
+    packed=(_PACKED, _MATRIX, _SCALED_MATRIX),
 )

@@ -9,12 +9,14 @@ from enum import Enum, auto
 from amdjit.isa.formats import Formats
 from amdjit.isa.gfx9_formats import (
     GFX90A_FORMATS,
+    GFX906_FORMATS,
     GFX908_FORMATS,
     GFX942_FORMATS,
     GFX950_FORMATS,
 )
 from amdjit.isa.gfx9_operations import GFX9_OPERATIONS
 from amdjit.isa.gfx9_tables import (
+    GFX906_CHANGES,
     GFX908_CHANGES,
     GFX942_CHANGES,
     GFX950_CHANGES,
@@ -205,10 +207,12 @@ _SCALED = {
 _Rows = Mapping[str, Mapping[int, tuple[str, str, str]]]
 
 
-def _changed(changes: Mapping[str, Mapping[int, tuple[str, str, str] | None]]) -> _Rows:
-    """Return gfx90a's rows as another processor has them."""
+def _changed(
+    changes: Mapping[str, Mapping[int, tuple[str, str, str] | None]], rows: _Rows = GFX9_ROWS
+) -> _Rows:
+    """Return rows, gfx90a's unless others are given, as another processor has them."""
     found: dict[str, dict[int, tuple[str, str, str]]] = {}
-    for name, entries in GFX9_ROWS.items():
+    for name, entries in rows.items():
         merged = {**entries, **changes.get(name, {})}
         found[name] = {code: row for code, row in merged.items() if row is not None}
     return found
@@ -262,6 +266,17 @@ GFX908 = replace(
     accumulation=Accumulation.APART,
     packs_item_ids=False,
 )
+# gfx906 has what gfx908 has, without accumulation VGPRs and a few dot products and atomics.
+GFX906 = replace(
+    GFX908,
+    name="gfx906",
+    processor="gfx906",
+    formats=GFX906_FORMATS,
+    rows={
+        name: rows for name, rows in _changed(GFX906_CHANGES, GFX908.rows).items() if name != "MAI"
+    },
+    accumulation=Accumulation.NONE,
+)
 GFX942 = replace(
     GFX90A,
     name="gfx942",
@@ -280,7 +295,7 @@ GFX950 = replace(
 )
 
 _PROCESSORS: Mapping[str, InstructionSet] = {
-    **{sets.processor: sets for sets in (GFX908, GFX90A, GFX942, GFX950)},
+    **{sets.processor: sets for sets in (GFX906, GFX908, GFX90A, GFX942, GFX950)},
     **dict.fromkeys(("gfx1100", "gfx1101", "gfx1102", "gfx1103"), GFX11),
     **dict.fromkeys(("gfx1150", "gfx1151"), GFX115),
     **dict.fromkeys(("gfx1200", "gfx1201"), GFX12),

@@ -16,6 +16,7 @@ from amdjit.isa.instruction_set import (
     GFX12,
     GFX90A,
     GFX115,
+    GFX906,
     GFX908,
     GFX942,
     GFX950,
@@ -26,7 +27,7 @@ from amdjit.isa.rows import opcodes, row_of
 VECTOR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, VectorOp))
 SCALAR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, ScalarOp))
 
-FAMILIES = (GFX908, GFX90A, GFX942, GFX950, GFX115, GFX12)
+FAMILIES = (GFX906, GFX908, GFX90A, GFX942, GFX950, GFX115, GFX12)
 # The last family's, where several have an operation.
 OPCODES = {opcode.traits.operation: opcode for family in FAMILIES for opcode in opcodes(family)}
 

@@ -59,6 +59,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
     "gfx12": {},
     "gfx11": _OLDER,
     "gfx11.5": _OLDER,
+    "gfx906": _GFX9,
     "gfx908": _GFX9,
     "gfx90a": _GFX9,
     "gfx942": _GFX9,

@@ -42,6 +42,7 @@ _TABLES: Mapping[str, Mapping[str, Emitter]] = {
     "gfx12": _SHARED,
     "gfx11": _GFX11,
     "gfx11.5": _GFX11,
+    "gfx906": _GFX908,
     "gfx908": _GFX908,
     "gfx90a": _GFX908,
     "gfx942": {**_GFX9, **GFX942_VECTOR},

@@ -18,6 +18,7 @@ from amdjit.isa import UndecodableInstruction, decode, disassemble
 from amdjit.isa.formats import Format
 from amdjit.isa.instruction_set import (
     GFX90A,
+    GFX906,
     GFX908,
     GFX942,
     GFX950,
@@ -28,7 +29,7 @@ from amdjit.isa.operand_codes import LITERAL
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 
 _AT_ONCE = 20000
-_SETS = {sets.name: sets for sets in (GFX908, GFX90A, GFX942, GFX950)}
+_SETS = {sets.name: sets for sets in (GFX906, GFX908, GFX90A, GFX942, GFX950)}
 _FORMATS = [
     pytest.param(sets, form, id=f"{sets.name}-{form.name}")
     for sets in _SETS.values()

@@ -16,6 +16,7 @@ from amdjit.isa.instruction_set import (
     GFX12,
     GFX90A,
     GFX115,
+    GFX906,
     GFX908,
     GFX942,
     GFX950,
@@ -24,7 +25,7 @@ from amdjit.isa.instruction_set import (
 from amdjit.isa.rows import opcodes
 from amdjit.probe.machine_code.encoding import encode
 
-_SETS = (GFX12, GFX11, GFX115, GFX908, GFX90A, GFX942, GFX950)
+_SETS = (GFX12, GFX11, GFX115, GFX906, GFX908, GFX90A, GFX942, GFX950)
 _ASKED = (GFX12, GFX11, GFX942)
 
 

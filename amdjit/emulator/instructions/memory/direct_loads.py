@@ -53,7 +53,7 @@ def either(to_registers: Emitter, to_lds: Emitter) -> Emitter:
     """Return the emitter of a load whose LDS bit says where the data go."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
-        chosen = to_lds if instruction.immediates["lds"] else to_registers
+        chosen = to_lds if instruction.immediates.get("lds") else to_registers
         chosen(frame, instruction)
 
     return emit
