@@ -217,7 +217,7 @@ def _operand_row(form: Format, text: str) -> OperandRow:
 
 def _plain_kind(field: Field | None, takes: str, half: bool) -> str:
     """Return "vector" or "source" if the field's number alone determines the operand, else ""."""
-    if field is None or half or takes in ("vcc", "exec", "literal"):
+    if field is None or half or takes in ("a", "vcc", "exec", "literal"):
         return ""
     if field.kind == "v8" or (field.kind == "d8" and takes == "v"):
         return "vector"
