@@ -162,6 +162,19 @@ _GFX908 = Target(
     id_features=("sramecc", "xnack"),
 )
 
+# Vega 20 has the registers, the LDS and the waves of gfx908, without accumulation VGPRs and what
+# needs them.
+_GFX906 = dataclasses.replace(
+    _GFX908,
+    name="gfx906",
+    isa=(9, 0, 6),
+    features=_GFX908.features - {Feature.MFMA},
+    elf_machine_flags=0x2F,
+    vgpr_file=256,
+    vgpr_granule=4,
+    multiprocessors=60,
+)
+
 
 def _rdna(
     name: str,
@@ -235,6 +248,8 @@ _GFX1250 = Target(
 # LLVM: GCNSubtarget::getTotalNumVGPRs, AMDGPUBaseInfo's IsaInfo (allocation granules, waves a
 # SIMD), GCNProcessors.td; the AMDGPU guide, "ELF Header", for the machine flags.
 TARGETS: tuple[Target, ...] = (
+    # AMD's product pages of the Instinct MI50 (60 compute units).
+    _GFX906,
     _GFX908,
     # AMD's product pages of the Instinct MI100 (120 compute units), MI250X (110 on each of its two
     # devices), MI300X and MI355X.

@@ -135,14 +135,14 @@ def test_flags_of_version_3_are_read() -> None:
     [
         (
             "gfx1201:xnack+",
-            "gfx1201 has no setting of xnack: write gfx1201; gfx908, gfx90a, gfx942",
+            "gfx1201 has no setting of xnack: write gfx1201; gfx906, gfx908, gfx90a",
         ),
         ("gfx90a:xnack", "after the processor come settings such as gfx90a:sramecc\\+:xnack\\+"),
         ("gfx90a:", "after the processor come settings"),
         ("gfx90a:xnack+:xnack-", "xnack is set twice"),
         ("gfx90a:tgsplit+", "a target id has no tgsplit; it has sramecc and xnack"),
         ("gfx1100:", "which gfx1100 has none of: write gfx1100"),
-        ("gfx9999", "unknown target 'gfx9999': amdjit has gfx908"),
+        ("gfx9999", "unknown target 'gfx9999': amdjit has gfx906"),
         ("", "unknown target ''"),
     ],
 )

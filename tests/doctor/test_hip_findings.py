@@ -140,7 +140,7 @@ def test_an_old_hip_cannot_read_code_objects(gpu_machine: Machine) -> None:
 
 
 def test_an_unknown_processor_is_named(gpu_machine: Machine) -> None:
-    survey = surveyed(variables(arch="gfx906:sramecc+:xnack-"))
+    survey = surveyed(variables(arch="gfx902:xnack-"))
     found = findings(gpu_machine, survey)["hip:0"]
     assert found.state is State.NOTE
     assert "for which amdjit does not compile" in found.found

@@ -26,6 +26,8 @@ from amdjit.options import read_environment
 from amdjit.target import find_target
 
 CPU = "gfx1201"
+# Processors of gfx9 without accumulation VGPRs among their VGPRs.
+SEPARATE = ("gfx906", "gfx908")
 KERNELS = Path(__file__).with_name("kernels")
 COMPILER = "clang-22"
 _TARGET = [
@@ -248,7 +250,7 @@ def assemble(
             "wide_rounding": wide_rounding,
             "overflow": overflow,
             "directives": directives,
-            "vgprs": 512 if cpu.startswith("gfx9") and cpu != "gfx908" else 256,
+            "vgprs": 512 if cpu.startswith("gfx9") and cpu not in SEPARATE else 256,
         }
         values["directives"] += _own_directives(cpu, wave_size)
         if cpu.startswith("gfx9"):
@@ -273,7 +275,7 @@ def _own_directives(cpu: str, wave_size: int) -> str:
     divided into two files."""
     if not cpu.startswith("gfx9"):
         return f"\n  .amdhsa_wavefront_size32 {int(wave_size == 32)}"
-    if cpu == "gfx908":
+    if cpu in SEPARATE:
         return ""
     return "\n  .amdhsa_accum_offset 256"
 

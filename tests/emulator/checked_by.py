@@ -63,7 +63,7 @@ GFX11_OUTSIDE: dict[str, tuple[str, str]] = {
     r"ds_wrap_rtn_b32": (_OWN, "gfx12 has no such instruction: its rule stands beside its test"),
 }
 # The same for gfx9.
-GFX9 = ("gfx908", "gfx90a", "gfx942", "gfx950")
+GFX9 = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950")
 GFX9_MODEL = "instructions/test_gfx9_against_model.py"
 _GFX9_MEMORY = "memory/test_emulator_gfx9_memory.py"
 _OF_GFX950 = "instructions/test_gfx950_instructions.py"

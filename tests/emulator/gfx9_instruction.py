@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from building import emulate, using
+from building import SEPARATE, emulate, using
 from numpy.typing import NDArray
 
 Registers = NDArray[np.uint32]
 LANES = 64
-CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
+CDNA = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950")
 
 _TEXT = """
 .amdgcn_target "amdgcn-amd-amdhsa--{cpu}"
@@ -90,7 +90,7 @@ def assemble_gfx9(
         f"  global_store_dword v250, v{number}, s[6:7] offset:{256 * row}"
         for row, number in enumerate(outputs)
     ]
-    unified = cpu != "gfx908"
+    unified = cpu not in SEPARATE
     text = _TEXT.format(
         cpu=cpu,
         loads="\n".join(loads),

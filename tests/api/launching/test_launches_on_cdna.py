@@ -11,7 +11,7 @@ from amdjit import atomic, shared
 from amdjit.intrinsics import wave
 from amdjit.types import f32
 
-PROCESSORS = ("gfx908", "gfx90a", "gfx942", "gfx950")
+PROCESSORS = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950")
 
 
 @pytest.fixture(params=PROCESSORS)

@@ -180,7 +180,7 @@ def test_bundles_have_code_for_several_processors() -> None:
         (bundle(("host-x86_64", b"x")), "no code for AMD GPUs"),
         (bundle((ENTRY + "gfx1201", b"x" * 5000))[:5000], "ends within hipv4-amdgcn"),
         (bundle((ENTRY + "gfx1201", b"x" * 5000)), "not an ELF file"),
-        (bundle((ENTRY + "gfx803", b"x"), (ENTRY + "gfx906", b"x")), "for gfx803, gfx906, which"),
+        (bundle((ENTRY + "gfx803", b"x"), (ENTRY + "gfx902", b"x")), "for gfx803, gfx902, which"),
         (b"no code object", "ELF"),
     ],
 )

@@ -24,7 +24,7 @@ def _kinds(cpu: str, body: str, outputs: tuple[int, ...] = (9,)) -> list[str]:
 
 
 def _load(cpu: str, name: str) -> str:
-    if cpu in ("gfx908", "gfx90a"):
+    if cpu in ("gfx906", "gfx908", "gfx90a"):
         return f"global_load_{name} v250, s[4:5] lds"
     return f"global_load_lds_{name} v250, s[4:5]"
 

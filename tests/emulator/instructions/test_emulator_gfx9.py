@@ -15,7 +15,7 @@ import amdjit
 from amdjit.diagnostics.errors import KernelFault
 
 pytestmark = needs_tools
-PROCESSORS = ("gfx908", "gfx90a", "gfx942", "gfx950")
+PROCESSORS = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950")
 Words = NDArray[np.uint32]
 LANES = np.arange(64)
 

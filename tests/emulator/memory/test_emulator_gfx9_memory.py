@@ -192,7 +192,7 @@ _DIRECT = {
 def test_loads_put_data_into_lds(cpu: str, name: str, memory: str) -> None:
     """At M0, the instruction's offset and 4 times the lane, in active lanes."""
     rows = random_words(6, 2)
-    has_bit = cpu in ("gfx908", "gfx90a")
+    has_bit = cpu in ("gfx906", "gfx908", "gfx90a")
     load = f"global_load_{name} v250, s[4:5] offset:256 lds"
     if memory == "buffer":
         load = f"buffer_load_{name} v250, s[20:23], 0 offen offset:256 lds"
@@ -300,6 +300,7 @@ def test_what_cannot_be_emulated_is_refused_by_name() -> None:
 def test_cache_instructions_change_no_register(cpu: str) -> None:
     lines = ["s_dcache_wb", "s_dcache_inv", "s_dcache_wb_vol", "s_dcache_inv_vol"]
     lines += {
+        "gfx906": ["buffer_wbinvl1", "buffer_wbinvl1_vol"],
         "gfx908": ["buffer_wbinvl1", "buffer_wbinvl1_vol"],
         "gfx90a": ["buffer_wbl2", "buffer_invl2", "buffer_wbinvl1"],
     }.get(cpu, ["buffer_wbl2 sc0 sc1", "buffer_inv sc1", "buffer_inv sc0 sc1"])

@@ -52,7 +52,7 @@ def is_gfx11() -> bool:
 
 def is_gfx9() -> bool:
     """Return whether tests run for gfx9, whose waves have 64 lanes."""
-    return instruction_set().name in ("gfx908", "gfx90a", "gfx942", "gfx950")
+    return instruction_set().name in ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950")
 
 
 def instruction_set() -> InstructionSet:
@@ -124,7 +124,7 @@ def _assembled_for_gfx9(text: str, lds: int, private: int, **options: object) ->
     }
     name, cpu = instruction_set().name, processor()
     head, directives = [f"  s_mov_b32 {GROUP}, s2"], ""
-    if name in ("gfx908", "gfx90a") and private:
+    if name in ("gfx906", "gfx908", "gfx90a") and private:
         head = [
             f"  s_mov_b32 {GROUP}, s4",
             "  s_add_u32 flat_scratch_lo, s2, s5",

@@ -27,8 +27,9 @@ class Accumulators(Lanes):
 
     def cases(self, times: int) -> Iterator[Case]:
         for _ in range(times):
-            yield from self._moves()
-            if instruction_set().name != "gfx908":
+            if has("v_accvgpr_write_b32"):
+                yield from self._moves()
+            if instruction_set().name not in ("gfx906", "gfx908"):
                 yield from self._memory()
             yield from self._indexed()
 

@@ -243,7 +243,11 @@ def memory_cases(
                 and (bool(random.integers(2)) or returns_nothing(name))
             )
             moved = _moved(name, wide, random)
-            if name.startswith("scratch") and instruction_set().name in ("gfx908", "gfx90a"):
+            if name.startswith("scratch") and instruction_set().name in (
+                "gfx906",
+                "gfx908",
+                "gfx90a",
+            ):
                 wide = moved != 0  # a scalar or a vector makes the address
             cases.append(MemoryCase(name, access, partial, offset, row, moved, wide, silent))
     return cases
