@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import PROFILES
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.diagnostics import KernelFault, LaunchError
@@ -12,7 +13,6 @@ from amdjit.late import late
 from amdjit.launching.learning import currency, takes_slow_way
 from amdjit.launching.prepared import PreparedLaunch
 from amdjit.runtime.device import Device, LaunchSlot
-from amdjit.runtime.launch import LaunchShape
 from amdjit.runtime.place import PLACE, Place, is_captured
 from amdjit.runtime.streams import Stream, handle_of
 
@@ -36,13 +36,10 @@ class BoundLaunch:
     that the kernel reads from outside has changed, the kernel is compiled anew first.
     """
 
-    __slots__ = ("_bound", "_cooperative", "_dynamic_lds", "_launch_on", "_prepare")
+    __slots__ = ("_bound", "_launch_on", "_prepare")
 
-    def __init__(
-        self, prepare: Prepare, launch_on: LaunchOn, dynamic_lds: int, cooperative: bool
-    ) -> None:
+    def __init__(self, prepare: Prepare, launch_on: LaunchOn) -> None:
         self._prepare, self._launch_on = prepare, launch_on
-        self._dynamic_lds, self._cooperative = dynamic_lds, cooperative
         self._bind()
 
     def __call__(self, stream: Stream | None = None) -> None:
@@ -84,10 +81,9 @@ class BoundLaunch:
         _refuse_host_arrays(prepared)
         loaded, device, stream = prepared.loaded, prepared.device, prepared.stream
         slot: LaunchSlot | None = None
-        if not (self._cooperative or takes_slow_way(prepared)):
+        if not (shape.cooperative or takes_slow_way(prepared)):
             handle = None if stream is None else handle_of(stream, device)
-            nbytes = loaded.packer.nbytes
-            slot = device.slot(loaded.function, *shape, self._dynamic_lds, nbytes, handle)
+            slot = device.slot(loaded.function, shape, loaded.packer.nbytes, handle)
             slot.kernarg[slot.offset :] = loaded.packer.pack(prepared.values)
         self._bound = currency(prepared), slot, prepared
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import PROFILES
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.devices import current_device
@@ -20,7 +21,6 @@ from amdjit.launching.prepared import LaunchableKernel, PreparedLaunch, prepare
 from amdjit.launching.ready import Ready
 from amdjit.launching.specialisations import Loaded
 from amdjit.runtime.device import Device
-from amdjit.runtime.launch import LaunchShape
 from amdjit.runtime.place import PLACE, Place, StreamOfDevice, is_captured
 from amdjit.runtime.streams import Stream
 
@@ -115,10 +115,10 @@ class _Launches:
         def launch_on(another: Stream | None) -> None:
             self._on(another)(*arguments, **keywords)
 
-        return BoundLaunch(prepare_again, launch_on, self._dynamic_lds, self._cooperative)
+        return BoundLaunch(prepare_again, launch_on)
 
     def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
-        """Return the checked grid and block of a specialisation."""
+        """Return the checked shape of a launch of a specialisation."""
         raise NotImplementedError
 
     def _on(self, stream: Stream | None) -> _Launches:
@@ -128,8 +128,7 @@ class _Launches:
     def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
         """Launch the slow way, which finds all mistakes."""
         prepared = prepare(self._kernel, arguments, keywords, self._stream)
-        shape = self._shape(prepared.loaded, prepared.device)
-        prepared.launch(shape, self._dynamic_lds, self._cooperative)
+        prepared.launch(self._shape(prepared.loaded, prepared.device))
         if learns:
             learn(self._kernel, prepared, arguments)
 
@@ -144,7 +143,7 @@ class _Launches:
                 shape = self._shape(quick.loaded, device)
             except LaunchError:
                 return False  # the slow way looks for mistakes in the arguments first
-            ready = Ready(quick, target, shape, self._dynamic_lds)
+            ready = Ready(quick, target, shape)
             if ready.launch(device, arguments):
                 self._ready.insert(0, ready)
                 del self._ready[_MOST_READY:]
@@ -185,7 +184,8 @@ class Launcher(_Launches):
         return Launcher(self._kernel, *extents, stream, self._dynamic_lds, self._cooperative)
 
     def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
-        return loaded.check(self._grid, self._block, self._dynamic_lds, device.target)
+        extents = self._grid, self._block
+        return loaded.check(*extents, self._dynamic_lds, device.target, self._cooperative)
 
 
 class ForAll(_Launches):

@@ -18,11 +18,11 @@ runs.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.abi.reports import ReportTable
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.compiled_kernel import Argument, CompiledKernel
@@ -42,7 +42,7 @@ from amdjit.launching.outside_arrays import (
 )
 from amdjit.launching.quick_calls import QuickCalls
 from amdjit.launching.record_arguments import Leaves, assembled, leaves_of
-from amdjit.launching.residence import check_cooperative, waits_for_grid
+from amdjit.launching.residence import check_cooperative
 from amdjit.launching.signature import Signature
 from amdjit.launching.specialisations import Loaded, Specialisations
 from amdjit.options import Environment
@@ -50,19 +50,20 @@ from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
 from amdjit.runtime.device_graphs import CapturedLaunch
 from amdjit.runtime.host_copies import HostCopies
-from amdjit.runtime.launch import LaunchShape, Work
 from amdjit.runtime.place import PLACE, Place, is_captured
 from amdjit.runtime.reports import make_record, with_record
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
 
 if TYPE_CHECKING:
+    from amdjit.checking import settings
     from amdjit.checking.array_places import ArrayArgument
     from amdjit.launching.explicit_signatures import ExplicitSignatures
     from amdjit.runtime import ranges, sanitized
 else:
     ranges = late("amdjit.runtime.ranges")
     # Loaded where launches are checked, or one has failed.
+    settings = late("amdjit.checking.settings")
     sanitized = late("amdjit.runtime.sanitized")
 
 __all__ = ["LaunchableKernel", "PreparedLaunch", "prepare"]
@@ -98,56 +99,60 @@ class PreparedLaunch:
     def __repr__(self) -> str:
         return f"<prepared launch of {self.loaded.compiled.signature} on {self.device.name}>"
 
-    def launch(self, shape: LaunchShape, dynamic_lds: int = 0, cooperative: bool = False) -> None:
+    def launch(self, shape: LaunchShape) -> None:
         """Copy arrays to the device, run the kernel, copy what it wrote back.
 
         shape: as `Loaded.check` returns it."""
-        loaded = self.loaded
-        if cooperative or waits_for_grid(loaded.compiled):
-            cooperative = True
-            check_cooperative(loaded.compiled, self.device, shape, dynamic_lds)
+        if shape.cooperative:
+            check_cooperative(self.loaded.compiled, self.device, shape)
         if self.environment.roctx:
             ranges.announce_missing()
             with ranges.named_range(self.kernel.signature.kernel):
-                self._launch(shape, dynamic_lds, cooperative)
+                self._launch(shape)
         else:
-            self._launch(shape, dynamic_lds, cooperative)
+            self._launch(shape)
 
-    def _launch(self, shape: LaunchShape, dynamic_lds: int, cooperative: bool) -> None:
+    def _launch(self, shape: LaunchShape) -> None:
         loaded = self.loaded
         kernarg = loaded.packer.pack(self.values)
         handle = handle_of(self.stream, self.device)
-        work = Work(loaded.function, *shape, dynamic_lds, handle, cooperative)
         if is_captured(handle):
-            self._record(work, kernarg)
+            self._record(shape, kernarg, handle)
             return
         if self.order is not None:
             self.order.wait(handle)
         self.staging.upload(self.stream)
         if loaded.compiled.reports is None:
-            self._start(work, kernarg)
+            self._start(shape, kernarg, handle)
         else:
-            self._start_reporting(loaded.compiled.reports, work, kernarg)
+            self._start_reporting(loaded.compiled.reports, shape, kernarg, handle)
         if self.order is not None:
             self.order.release(handle)
         if self.staging.has_host_arrays:
             self._bring_back(handle)
 
-    def _record(self, work: Work, kernarg: bytearray) -> None:
+    def _record(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
         """Record the launch in a captured stream."""
-        launch = self._captured(work, kernarg)
-        work.start(self.device, kernarg)
-        work.stream.capture.note(work.stream, launch)
+        launch = self._captured(shape, kernarg)
+        self.device.launch(self.loaded.function, shape, kernarg, handle)
+        handle.capture.note(handle, launch)
 
-    def _captured(self, work: Work, kernarg: bytearray) -> CapturedLaunch:
+    def _captured(self, shape: LaunchShape, kernarg: bytearray) -> CapturedLaunch:
         refuse_reports(self.loaded.compiled, self.environment)
         arguments = dict(zip(self.staging.names, self.staging.arguments, strict=True))
         passed = [value for value in arguments.values() if isinstance(value, DeviceArray)]
         arrays = (*passed, *self.outside.arrays)
-        again = partial(self._again, work)
-        return CapturedLaunch(work, kernarg, arguments, arrays, again, self._explain)
+        return CapturedLaunch(
+            function=self.loaded.function,
+            shape=shape,
+            kernarg=kernarg,
+            arguments=arguments,
+            arrays=arrays,
+            again=partial(self._again, shape),
+            explain=self._explain,
+        )
 
-    def _again(self, work: Work, arguments: Sequence[Any]) -> CapturedLaunch:
+    def _again(self, shape: LaunchShape, arguments: Sequence[Any]) -> CapturedLaunch:
         """Return the launch with other arguments, compiled for their types if need be."""
         token = PLACE.set(Place(self.device))
         try:
@@ -155,22 +160,28 @@ class PreparedLaunch:
         finally:
             PLACE.reset(token)
         loaded = prepared.loaded
-        loaded.check(work.grid, work.block, work.dynamic_lds, self.device.target)
-        changed = dataclasses.replace(work, function=loaded.function)
-        return prepared._captured(changed, loaded.packer.pack(prepared.values))
+        again = loaded.check(*shape[:3], self.device.target, shape.cooperative)
+        return prepared._captured(again, loaded.packer.pack(prepared.values))
 
     def _explain(self, fault: KernelFault) -> None:
         sanitized.locate(fault, self.arrays())
 
-    def _start(self, work: Work, kernarg: bytearray) -> None:
+    def _start(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
         """Start the kernel, with the checks that are on."""
+        device, function = self.device, self.loaded.function
         option = self.loaded.compiled.options.sanitize
         try:
             if option or self.environment.sanitize or ACTIVE.get():
-                arrays = self.arrays()
-                sanitized.launch(self.device, work, kernarg, option, self.environment, arrays)
+                settings.launch_checked(
+                    lambda request: device.launch_sanitized(
+                        function, shape, kernarg, request, handle
+                    ),
+                    option,
+                    self.environment,
+                    self.arrays(),
+                )
             else:
-                work.start(self.device, kernarg)
+                device.launch(function, shape, kernarg, handle)
         except KernelFault as fault:
             sanitized.locate(fault, self.arrays())
             raise
@@ -183,15 +194,17 @@ class PreparedLaunch:
         arguments += sanitized.array_arguments(outside.names, outside.arrays, outside.written)
         return arguments + self.loaded.shared_arrays
 
-    def _start_reporting(self, table: ReportTable, work: Work, kernarg: bytearray) -> None:
+    def _start_reporting(
+        self, table: ReportTable, shape: LaunchShape, kernarg: bytearray, handle: Any
+    ) -> None:
         """Start a kernel that prints or asserts: it gets a record, which is read afterwards."""
         compiled, device = self.loaded.compiled, self.device
-        options, handle = compiled.options, work.stream
+        options = compiled.options
         record = make_record(
             compiled.name,
             table,
             device,
-            work.block,
+            shape.block,
             options.wave_size,
             options.print_buffer,
             handle,
@@ -199,7 +212,7 @@ class PreparedLaunch:
             is_kept=not (options.sanitize or self.environment.sanitize or ACTIVE.get()),
         )
         try:
-            self._start(work, with_record(kernarg, record))
+            self._start(shape, with_record(kernarg, record), handle)
         except KernelFault:
             # What was printed before the fault; an assertion that failed as well says more.
             record.tell(handle)

@@ -6,9 +6,9 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.launching.quick_calls import QuickCall
 from amdjit.runtime.device import Device, LaunchSlot
-from amdjit.runtime.launch import LaunchShape
 from amdjit.runtime.place import StreamOfDevice
 
 __all__ = ["Ready"]
@@ -20,15 +20,15 @@ class Ready:
     place: a reference to the stream, or to the device for its default stream.
     """
 
-    __slots__ = ("_dynamic_lds", "_idle", "_pack", "_shape", "place", "quick")
+    __slots__ = ("_idle", "_pack", "_shape", "place", "quick")
 
     def __init__(
-        self, quick: QuickCall, place: Device | StreamOfDevice, shape: LaunchShape, dynamic_lds: int
+        self, quick: QuickCall, place: Device | StreamOfDevice, shape: LaunchShape
     ) -> None:
         self.quick = quick
         # A kernel outlives devices and streams, and should not keep them.
         self.place: weakref.ref[Any] = weakref.ref(place)
-        self._pack, self._shape, self._dynamic_lds = quick.pack, shape, dynamic_lds
+        self._pack, self._shape = quick.pack, shape
         # Slots that no launch uses now. Lists are atomic, so that threads need no lock.
         self._idle: list[LaunchSlot] = []
 
@@ -55,5 +55,4 @@ class Ready:
     def _slot(self, device: Device) -> LaunchSlot:
         loaded, place = self.quick.loaded, self.place()
         handle = place.handle if isinstance(place, StreamOfDevice) else None
-        nbytes = loaded.packer.nbytes
-        return device.slot(loaded.function, *self._shape, self._dynamic_lds, nbytes, handle)
+        return device.slot(loaded.function, self._shape, loaded.packer.nbytes, handle)

@@ -7,6 +7,7 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from amdjit.abi.launch_shape import LaunchShape, check_launch
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.forking import Lock
 from amdjit.frontend import CompileTime
@@ -17,11 +18,11 @@ from amdjit.launching.compatibility import compatible_targets
 from amdjit.launching.kernel_options import KernelOptions
 from amdjit.launching.recompilation import Change, changes
 from amdjit.launching.record_arguments import single_kinds
+from amdjit.launching.residence import waits_for_grid
 from amdjit.launching.signature import Signature
 from amdjit.options import CompileOptions
 from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device, Function, Module
-from amdjit.runtime.launch import LaunchShape, check_launch
 from amdjit.target import Target
 
 if TYPE_CHECKING:
@@ -49,9 +50,11 @@ class Loaded:
     static_lds: int
     max_workgroup_size: int
 
-    def check(self, grid: Any, block: Any, dynamic_lds: Any, target: Target) -> LaunchShape:
-        """Return the grid and block of a launch with three axes each; LaunchError if they cannot
-        be."""
+    def check(
+        self, grid: Any, block: Any, dynamic_lds: Any, target: Target, cooperative: bool = False
+    ) -> LaunchShape:
+        """Return the shape of a launch, which is cooperative if it is to be, or if the kernel waits
+        for the whole grid. LaunchError if there is no such launch."""
         return check_launch(
             grid,
             block,
@@ -60,6 +63,7 @@ class Loaded:
             self.max_workgroup_size,
             self.static_lds,
             self.compiled.options.required_workgroup_size,
+            cooperative or waits_for_grid(self.compiled),
         )
 
     @functools.cached_property

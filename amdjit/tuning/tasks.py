@@ -289,7 +289,7 @@ def _launch(
     shape = prepared.loaded.check(
         work.shape.grid, work.shape.block, work.shape.dynamic_lds, device.target
     )
-    prepared.launch(shape, work.shape.dynamic_lds)
+    prepared.launch(shape)
     device.synchronize()
     if payload.post_hook is not None:
         payload.post_hook(arguments)
