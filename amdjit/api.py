@@ -84,7 +84,8 @@ class Kernel(NumbaNames, PickledByName):
             self._explicit(signatures),
         )
         self._signatures = signatures
-        self.specializations: dict[tuple[Any, ...], Kernel] = {}
+        self.specialized_kernels: dict[tuple[Any, ...], Kernel] = {}
+        """What `specialize` has returned so far, by the types of the arguments."""
         self._launchers = Launchers(self._launchable, *self._launcher_types)
         if self._launchable.explicit is not None:
             target = current_device().target.id
@@ -298,10 +299,10 @@ class Kernel(NumbaNames, PickledByName):
         )
         given = arguments[0] if is_one else arguments
         signature = explicit_signatures.parameter_types(self.__name__, given)
-        found = self.specializations.get(signature)
+        found = self.specialized_kernels.get(signature)
         if found is None:
             found = type(self)(self.function, self._options.given, signature)
-            self.specializations[signature] = found
+            self.specialized_kernels[signature] = found
         return found
 
     def max_cooperative_grid_blocks(
