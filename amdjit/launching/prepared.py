@@ -40,7 +40,6 @@ from amdjit.launching.outside_arrays import (
     found_arrays,
     sharing_memory,
 )
-from amdjit.launching.quick_calls import QuickCalls
 from amdjit.launching.record_arguments import Leaves, assembled, leaves_of
 from amdjit.launching.residence import check_cooperative
 from amdjit.launching.signature import Signature
@@ -76,7 +75,6 @@ class LaunchableKernel:
     signature: Signature
     specialisations: Specialisations
     host_copies: HostCopies
-    quick_calls: QuickCalls
     explicit: ExplicitSignatures | None = None
 
 
