@@ -75,7 +75,9 @@ class LaunchableKernel:
     signature: Signature
     specialisations: Specialisations
     host_copies: HostCopies
+    """Remembers where launches copied host arrays, for warnings."""
     explicit: ExplicitSignatures | None = None
+    """The only signatures that launches may have, if the kernel was decorated with some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +87,21 @@ class PreparedLaunch:
     device: Device
     stream: Stream | None
     loaded: Loaded
+    """The specialisation for the arguments, on the device."""
     staging: Staging
+    """The arguments with arrays on the device in place of NumPy's, and what is to be copied."""
     values: tuple[Any, ...]
+    """What the kernel is passed, before it is packed."""
     environment: Environment
     kernel: LaunchableKernel
     order: Order | None
+    """What the launch waits for, and who waits for it, where other libraries' arrays take part."""
     leaves: Leaves
+    """The arguments as the user gave them, records taken apart."""
     kinds: tuple[Argument, ...]
+    """The types of the arguments. The specialisation may have wider ones of Python's integers."""
     outside: OutsideArrays = NO_ARRAYS
+    """The arrays that the kernel reads from outside."""
 
     def __repr__(self) -> str:
         return f"<prepared launch of {self.loaded.compiled.signature} on {self.device.name}>"
@@ -257,29 +266,24 @@ def prepare(
         types = argument_types(signature.kernel, leaves, staging.arguments, options.number_widths)
     except TypeCheckError as failure:
         raise signature.at_annotation(failure) from None
-    staged = staging.arguments
-    loaded, values = _specialised(specialisations, device, leaves, types, staged)
-    outside = found_arrays(loaded.compiled, device)
-    overlapping = sharing_memory(types, staged, outside)
-    if overlapping is not None:
-        types = overlapping
-        loaded, values = _specialised(specialisations, device, leaves, types, staged)
-        outside = found_arrays(loaded.compiled, device)
+    types, loaded, values, outside = _specialised(
+        specialisations, device, leaves, types, staging.arguments
+    )
     if staging.has_host_arrays and specialisations.warns(loaded.compiled.options):
         kernel.host_copies.note(staging.host_places, callers=4)
     staging.check_writable(loaded.written)
     return PreparedLaunch(
-        device,
-        stream,
-        loaded,
-        staging,
-        values,
-        options.environment,
-        kernel,
-        order,
-        leaves,
-        types,
-        outside,
+        device=device,
+        stream=stream,
+        loaded=loaded,
+        staging=staging,
+        values=values,
+        environment=options.environment,
+        kernel=kernel,
+        order=order,
+        leaves=leaves,
+        kinds=types,
+        outside=outside,
     )
 
 
@@ -289,8 +293,30 @@ def _specialised(
     leaves: Leaves,
     types: tuple[Argument, ...],
     staged: Sequence[Any],
+) -> tuple[tuple[Argument, ...], Loaded, tuple[Any, ...], OutsideArrays]:
+    """Return the types of a launch's arguments, its specialisation, the values to pass to that, and
+    the arrays that it reads from outside.
+
+    These may share memory with arguments that were taken for distinct, which only the
+    specialisation tells: then it is another one.
+    """
+    loaded, values = _loaded(specialisations, device, leaves, types, staged)
+    outside = found_arrays(loaded.compiled, device)
+    overlapping = sharing_memory(types, staged, outside)
+    if overlapping is None:
+        return types, loaded, values, outside
+    loaded, values = _loaded(specialisations, device, leaves, overlapping, staged)
+    return overlapping, loaded, values, found_arrays(loaded.compiled, device)
+
+
+def _loaded(
+    specialisations: Specialisations,
+    device: Device,
+    leaves: Leaves,
+    types: tuple[Argument, ...],
+    staged: Sequence[Any],
 ) -> tuple[Loaded, tuple[Any, ...]]:
-    """Return the specialisation of a launch and the values to pass to it.
+    """Return the specialisation for some types and the values to pass to it.
 
     Python's integers are i32, or i64 if a value that is computed from them alone does not fit an
     i32.

@@ -354,15 +354,15 @@ def _pack(prepared: PreparedLaunch) -> Callable[..., bool]:
     if tuple(prepared.kinds) != compiled.arguments:
         raise NotQuickError  # Python's integers became wider
     text, names = pack_source(
-        leaves.names,
-        leaves.annotations,
-        prepared.staging.arguments,
-        prepared.kinds,
-        compiled.name,
-        compiled.launch_uses,
-        loaded.packer,
-        compiled.reads,
-        prepared.outside.arrays,
+        names=leaves.names,
+        annotations=leaves.annotations,
+        values=prepared.staging.arguments,
+        kinds=prepared.kinds,
+        kernel=compiled.name,
+        uses=compiled.launch_uses,
+        packer=loaded.packer,
+        reads=compiled.reads,
+        outside=prepared.outside.arrays,
     )
     return _function(text, names, "pack")
 

@@ -40,15 +40,19 @@ __all__ = ["Loaded", "Specialisations", "written_arguments"]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A specialisation on a device, ready to launch. written: as of `written_arguments`."""
+    """A specialisation on a device, ready to launch."""
 
     compiled: CompiledKernel
     written: tuple[bool, ...]
+    """Whether the kernel may write each argument, as of `written_arguments`."""
     packer: ArgumentPacker
     module: Module
+    """The code on the device, where it stays as long as this is there."""
     function: Function
     static_lds: int
+    """The bytes of LDS that the kernel was compiled with."""
     max_workgroup_size: int
+    """The most work-items of a workgroup that the kernel was compiled for."""
 
     def check(
         self, grid: Any, block: Any, dynamic_lds: Any, target: Target, cooperative: bool = False
