@@ -214,10 +214,10 @@ class LoadedLauncher:
             self._block,
             self._dynamic_lds,
             device.target,
-            facts.max_flat_workgroup_size,
-            facts.group_segment_bytes,
-            facts.required_workgroup_size,
-            self._cooperative,
+            max_flat_workgroup_size=facts.max_flat_workgroup_size,
+            static_lds=facts.group_segment_bytes,
+            required_block=facts.required_workgroup_size,
+            cooperative=self._cooperative,
         )
         names = [
             argument.name or f"args[{number}]"

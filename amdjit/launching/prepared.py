@@ -208,13 +208,13 @@ class PreparedLaunch:
         compiled, device = self.loaded.compiled, self.device
         options = compiled.options
         record = make_record(
-            compiled.name,
-            table,
-            device,
-            shape.block,
-            options.wave_size,
-            options.print_buffer,
-            handle,
+            kernel=compiled.name,
+            table=table,
+            device=device,
+            block=shape.block,
+            wave_size=options.wave_size,
+            print_buffer=options.print_buffer,
+            stream=handle,
             # Checks follow allocations, and would report one that stays.
             is_kept=not (options.sanitize or self.environment.sanitize or ACTIVE.get()),
         )

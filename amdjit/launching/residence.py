@@ -32,9 +32,15 @@ def max_active_blocks(compiled: CompiledKernel, block: object, dynamic_lds: int 
     HIP's words. dynamic_lds: bytes. LaunchError for a block or LDS that no launch can have.
     """
     kernel = compiled.linked.kernels[compiled.name]
-    most, lds = kernel.metadata.max_flat_workgroup_size, kernel.metadata.group_segment_bytes
-    required = compiled.options.required_workgroup_size
-    shape = check_launch(1, block, dynamic_lds, compiled.target, most, lds, required)
+    shape = check_launch(
+        1,
+        block,
+        dynamic_lds,
+        compiled.target,
+        max_flat_workgroup_size=kernel.metadata.max_flat_workgroup_size,
+        static_lds=kernel.metadata.group_segment_bytes,
+        required_block=compiled.options.required_workgroup_size,
+    )
     return resources.resident_workgroups(kernel, compiled.target, shape.items, shape.dynamic_lds)
 
 

@@ -64,10 +64,10 @@ class Loaded:
             block,
             dynamic_lds,
             target,
-            self.max_workgroup_size,
-            self.static_lds,
-            self.compiled.options.required_workgroup_size,
-            cooperative or waits_for_grid(self.compiled),
+            max_flat_workgroup_size=self.max_workgroup_size,
+            static_lds=self.static_lds,
+            required_block=self.compiled.options.required_workgroup_size,
+            cooperative=cooperative or waits_for_grid(self.compiled),
         )
 
     @functools.cached_property
@@ -155,13 +155,13 @@ def _load(device: Device, compiled: CompiledKernel) -> Loaded:
     metadata = compiled.linked.kernels[compiled.name].metadata
     parameters = compiled.parameters
     return Loaded(
-        compiled,
-        written_arguments(compiled),
-        ArgumentPacker([v.name for v in parameters], [v.type for v in parameters]),
-        module,
-        module.function(compiled.name),
-        metadata.group_segment_bytes,
-        metadata.max_flat_workgroup_size,
+        compiled=compiled,
+        written=written_arguments(compiled),
+        packer=ArgumentPacker([v.name for v in parameters], [v.type for v in parameters]),
+        module=module,
+        function=module.function(compiled.name),
+        static_lds=metadata.group_segment_bytes,
+        max_workgroup_size=metadata.max_flat_workgroup_size,
     )
 
 
