@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from opcode import opname
+from types import FrameType
 
 from amdjit.diagnostics.performance import LaunchWarning
 
@@ -21,7 +22,7 @@ def warn_if_dropped(kernel: str) -> None:
     launcher."""
     frame, depth = sys._getframe(1), 2
     method = ""
-    while frame.f_code.co_name in _METHODS and frame.f_back is not None:
+    while _is_between(frame) and frame.f_back is not None:
         method = frame.f_code.co_name
         frame, depth = frame.f_back, depth + 1
     code, at = frame.f_code.co_code, frame.f_lasti
@@ -37,3 +38,9 @@ def warn_if_dropped(kernel: str) -> None:
             LaunchWarning,
             stacklevel=depth,
         )
+
+
+def _is_between(frame: FrameType) -> bool:
+    """Whether a frame is that of a method of amdjit's, not of a user's function of that name."""
+    module: str = frame.f_globals.get("__name__", "")
+    return frame.f_code.co_name in _METHODS and module.startswith("amdjit.")
