@@ -157,7 +157,7 @@ class Child:
         """Kill the process and its group, without waiting for their end."""
         if self._process.poll() is not None:
             return  # its number may be another's by now
-        if self._leads_group and sys.platform != "win32":
+        if self._leads_group and hasattr(os, "killpg"):
             with suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
         else:
@@ -321,10 +321,8 @@ def _close(*files: IO[bytes] | None) -> None:
 
 def _creation_flags(leads_group: bool) -> int:
     """Return Windows' flags: no console window, and whether Ctrl-C stays with this process."""
-    if sys.platform != "win32":
-        return 0
-    group = subprocess.CREATE_NEW_PROCESS_GROUP if leads_group else 0
-    return subprocess.CREATE_NO_WINDOW | group
+    names = ("CREATE_NO_WINDOW", *(("CREATE_NEW_PROCESS_GROUP",) if leads_group else ()))
+    return sum(getattr(subprocess, name, 0) for name in names)
 
 
 _CHILDREN: WeakSet[Child] = WeakSet()
