@@ -30,15 +30,7 @@ else:
     # The child loads this module, too, and has no use for these.
     subprocess, tempfile = late("subprocess"), late("tempfile")
 
-__all__ = [
-    "Child",
-    "Parent",
-    "ending",
-    "own_output",
-    "python_command",
-    "run",
-    "signal_of",
-]
+__all__ = ["Child", "Parent", "ending", "own_output", "python_command", "run", "signal_of"]
 
 _LENGTH = struct.Struct("<Q")
 _START = "import sys; sys.path[:] = {paths!r}; from {module} import main; main(*{arguments!r})"
@@ -82,7 +74,8 @@ class Child:
                 stderr=words,
                 env=environment,
                 start_new_session=leads_group,
-                creationflags=_creation_flags(leads_group),
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0)
+                | leads_group * getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         except BaseException:
             _close(self._report, self._words)
@@ -102,12 +95,10 @@ class Child:
     @contextmanager
     def limited(self, seconds: float | None) -> Iterator[None]:
         """Kill the process if the block takes longer than this, which `is_expired` then says."""
-        if seconds is None:
-            yield
-            return
-        timer = threading.Timer(seconds, self._expire)
+        timer = threading.Timer(seconds or 0, self._expire)
         timer.daemon = True
-        timer.start()
+        if seconds is not None:
+            timer.start()
         try:
             yield
         finally:
@@ -222,11 +213,8 @@ def python_command(module: str, *arguments: object) -> list[str]:
     """Return the command that calls `main` of a module with arguments that `repr` writes, with this
     process's Python and its paths."""
     paths = [path or str(Path.cwd()) for path in sys.path]
-    return [
-        sys.executable,
-        "-c",
-        _START.format(paths=paths, module=module, arguments=arguments),
-    ]
+    text = _START.format(paths=paths, module=module, arguments=arguments)
+    return [sys.executable, "-c", text]
 
 
 def ending(code: int) -> str:
@@ -317,12 +305,6 @@ def _close(*files: IO[bytes] | None) -> None:
         if file is not None:
             with suppress(OSError):
                 file.close()
-
-
-def _creation_flags(leads_group: bool) -> int:
-    """Return Windows' flags: no console window, and whether Ctrl-C stays with this process."""
-    names = ("CREATE_NO_WINDOW", *(("CREATE_NEW_PROCESS_GROUP",) if leads_group else ()))
-    return sum(getattr(subprocess, name, 0) for name in names)
 
 
 _CHILDREN: WeakSet[Child] = WeakSet()
