@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import Extent, LaunchShape
 from amdjit.checking.array_places import ArrayArgument
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.checking.settings import launch_checked
@@ -15,14 +16,13 @@ from amdjit.code_object import Kernel, KernelArgument
 from amdjit.code_object.bundles import Bundle, read_bundle
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
-from amdjit.emulator.launch.kernarg import Extent
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.target import EMULATED, Target, most_specific
 
 Argument = NDArray[Any] | np.generic | int | None
 # An array's address on the device, the array, and the argument's name.
 _Place = tuple[int, NDArray[Any], str]
-_Call = tuple[EmulatedFunction, Extent, Extent, int, bytearray]
+_Call = tuple[EmulatedFunction, LaunchShape, bytearray]
 
 
 def run(
@@ -57,8 +57,8 @@ def run(
     places: list[_Place] = []
     try:
         kernarg = _pack(device, function.kernel, args, places)
-        call = (function, _extent(grid), _extent(block), dynamic_lds, kernarg)
-        _launch(device, call, places, cooperative)
+        shape = LaunchShape(_extent(grid), _extent(block), dynamic_lds, cooperative)
+        _launch(device, (function, shape, kernarg), places)
         for address, array, _ in places:
             if array.flags.writeable:
                 device.copy_to_host(_bytes_of(array), address)
@@ -88,11 +88,9 @@ def _target_of(bundle: Bundle, device: EmulatorDevice | None) -> Target:
     return found
 
 
-def _launch(
-    device: EmulatorDevice, call: _Call, places: Sequence[_Place], cooperative: bool
-) -> None:
+def _launch(device: EmulatorDevice, call: _Call, places: Sequence[_Place]) -> None:
     if not (ACTIVE.get() or device.environment.sanitize):
-        device.launch(*call, cooperative=cooperative)
+        device.launch(*call)
         return
     arrays = [
         ArrayArgument(
@@ -107,9 +105,7 @@ def _launch(
         for address, array, name in places
     ]
     launch_checked(
-        lambda request: device.launch_sanitized(
-            *call, request._replace(promises_alignment=False), cooperative=cooperative
-        ),
+        lambda request: device.launch_sanitized(*call, request._replace(promises_alignment=False)),
         (),
         device.environment,
         arrays,
