@@ -86,7 +86,15 @@ MEMBERS = {
     + [f"gfx115{stepping}" for stepping in range(4)],
     "gfx12-generic": ["gfx1200", "gfx1201"],
 }
-COMPILED = ["gfx11-generic", "gfx9-4-generic:xnack-", "gfx90a", "gfx90a:xnack-:sramecc+", "gfx942:xnack+", "gfx950:sramecc-", "gfx1201"]
+COMPILED = [
+    "gfx11-generic",
+    "gfx9-4-generic:xnack-",
+    "gfx90a",
+    "gfx90a:xnack-:sramecc+",
+    "gfx942:xnack+",
+    "gfx950:sramecc-",
+    "gfx1201",
+]
 
 
 @pytest.mark.parametrize("text", COMPILED)
