@@ -155,7 +155,6 @@ class Inventory:
             if known.members:
                 why = f" ({known} stands for {', '.join(known.members)}, which run its code)"
         nearest = nearest_target(which, EMULATED) if kind == "emulator" else None
-        nearest = emulated_for(known) if known is not None and known.members else nearest
         hint = "" if nearest is None else f" The nearest is emulator:{nearest}."
         return f"there is no device {name!r}{why}. There are: {there}.{hint}"
 

@@ -362,10 +362,13 @@ def nearest_target(name: str, among: Iterable[Target] = TARGETS) -> Target | Non
 
     Of two that are as near, the first of the table is returned.
     """
-    match = _NAME.fullmatch(name.split(":", 1)[0])
-    if match is None:
+    row, match = find_target(name), _NAME.fullmatch(name.split(":", 1)[0])
+    if row is not None:
+        wanted = _rank(*row.isa)
+    elif match is not None:
+        wanted = _rank(int(match[1]), int(match[2], 16), int(match[3], 16))
+    else:
         return None
-    wanted = _rank(int(match[1]), int(match[2], 16), int(match[3], 16))
     return min(among, key=lambda target: abs(_rank(*target.isa) - wanted), default=None)
 
 

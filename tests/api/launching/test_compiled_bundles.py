@@ -156,6 +156,9 @@ def test_the_emulators_own_launch_takes_bundles(bundle: amdjit.CompiledBundle) -
         arguments[1][:] = 0
         emulator.run(bundle.bytes, "scaled", 4, 32, arguments, device=device)
     np.testing.assert_array_equal(arguments[1], X * 4)
+    alone = amdjit.compile(scaled, *TYPES, target="gfx10-3-generic").code_object
+    with pytest.raises(amdjit.BackendError, match=r"gfx10-3-generic is not .* nearest is gfx1100"):
+        emulator.run(alone, "scaled", 4, 32, arguments)
     others = amdjit.compile(scaled, *TYPES, target=["gfx1030", "gfx1250"]).bytes
     with pytest.raises(amdjit.LaunchError, match="the bundle is for gfx1030, gfx1250, and no emu"):
         emulator.run(others, "scaled", 4, 32, arguments)
