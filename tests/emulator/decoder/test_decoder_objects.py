@@ -111,9 +111,10 @@ def test_kernels_for_others_of_a_family_decode_as_objdump_does(
     path = compile_kernel(name, 2, tmp_path, wave_size=size, cpu=cpu)
     code = decode_all(text_section(path), 0, size, family)
     # LLVM's default of gfx11 is registers of 16 bits.
-    halves = ",+real-true16" if "gfx11" in cpu else ""
+    true16 = "gfx11" in cpu
+    features = f"+wavefrontsize{size}" + ",+real-true16" * true16
     with asking_about(cpu):
-        lines = disassemble_object(path, f"+wavefrontsize{size}{halves}")
-    mine = [(item.pc, disassemble(item), item.size) for item in code]
+        lines = disassemble_object(path, features)
+    mine = [(item.pc, disassemble(item, true16), item.size) for item in code]
     assert mine == [(line.address, line.text, line.size) for line in lines]
     assert len(mine) > 30
