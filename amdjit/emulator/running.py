@@ -17,7 +17,7 @@ from amdjit.code_object.bundles import Bundle, read_bundle
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.target import EMULATED, Target, most_specific
+from amdjit.target import EMULATED, Target, emulated_for, most_specific
 
 Argument = NDArray[Any] | np.generic | int | None
 # An array's address on the device, the array, and the argument's name.
@@ -51,7 +51,7 @@ def run(
     """
     bundle = read_bundle(code_object)
     target = _target_of(bundle, device)
-    device = device or EmulatorDevice(target, threads, time_limit)
+    device = device or EmulatorDevice(emulated_for(target) or target, threads, time_limit)
     chosen = next(each.code_object for each in bundle.members if each.target is target)
     function = device.load(chosen.data).function(kernel)
     places: list[_Place] = []
@@ -76,7 +76,7 @@ def _target_of(bundle: Bundle, device: EmulatorDevice | None) -> Target:
     if device is not None:
         found = most_specific(targets, device.target)
     else:
-        found = next((each for each in targets if each.is_emulated), None)
+        found = next((each for each in targets if emulated_for(each) is not None), None)
     if found is None:
         there = ", ".join(target.id for target in targets)
         wanted = "no emulator" if device is None else f"not {device.name}"

@@ -28,7 +28,7 @@ from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
 from amdjit.runtime.device_graphs import CapturedLaunch
 from amdjit.runtime.place import handle_of, is_captured
-from amdjit.target import most_specific
+from amdjit.target import emulated_for, most_specific
 
 __all__ = ["LoadedKernel", "LoadedLauncher", "Module", "load"]
 
@@ -241,7 +241,7 @@ def _none_for(device: Device, bundle: Bundle) -> str:
     there = " and ".join([*(target.id for target in targets), *bundle.unknown])
     what = "the bundle" if len(targets) + len(bundle.unknown) > 1 else "the code object"
     reason = why_not(nearest(targets, device.target), device.target, device.name)
-    emulated = [target for target in targets if target.is_emulated]
+    emulated = [found for target in targets if (found := emulated_for(target)) is not None]
     if emulated:
         name = nearest(emulated, device.target).name
         reason += f', or launch inside `with amdjit.use("emulator:{name}"):`'

@@ -49,7 +49,6 @@ _RESULTS = {
 }
 _UPDATE_FAILURE, _UNSUPPORTED = 910, 900
 _BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 3
-_Nodes = ctypes.POINTER(ctypes.c_void_p)
 
 
 class _KernelNodeParameters(ctypes.Structure):
