@@ -55,6 +55,7 @@ typedef struct KERNEL_kernel {
 /* Find what of KERNEL_targets the current device runs; hipErrorNoBinaryForGpu if nothing. */
 static inline hipError_t KERNEL_find_target(const KERNEL_target **found) {
   hipDeviceProp_t properties;
+  size_t best = 0;
   int device, i;
   hipError_t error = hipGetDevice(&device);
   if (error == hipSuccess) error = hipGetDeviceProperties(&properties, device);
@@ -62,8 +63,8 @@ static inline hipError_t KERNEL_find_target(const KERNEL_target **found) {
   if (error != hipSuccess) return error;
   for (i = 0; i < PREFIX_TARGETS; i++) {
     const KERNEL_target *each = &KERNEL_targets[i];
-    if (!amdjit_runs_on(each->id, properties.gcnArchName)) continue;
-    if (!*found || strlen(each->id) > strlen((*found)->id)) *found = each;
+    size_t fit = amdjit_runs_on(each->id, properties.gcnArchName);
+    if (fit > best) *found = each, best = fit;
   }
   return *found ? hipSuccess : hipErrorNoBinaryForGpu;
 }
@@ -267,7 +268,9 @@ def _constants(name: str, interface: Interface, targets: Sequence[BuiltTarget]) 
 
 def _macro_name(id: str) -> str:
     """Return a target id as a part of macros' names: GFX90A_SRAMECC_ON_XNACK_OFF."""
-    return id.replace("+", "_on").replace("-", "_off").replace(":", "_").upper()
+    name, *settings = id.split(":")
+    chosen = (f"_{each[:-1]}_{'on' if each[-1] == '+' else 'off'}" for each in settings)
+    return (name.replace("-", "_") + "".join(chosen)).upper()
 
 
 def embedded_source(name: str, data: bytes) -> str:

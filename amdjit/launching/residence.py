@@ -3,14 +3,13 @@ launches in grid strides need."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from amdjit.abi.launch_shape import Extent, LaunchShape, check_launch
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.diagnostics import LaunchError
 from amdjit.late import late
-from amdjit.runtime.device import Device, Extent
-from amdjit.runtime.launch import LaunchShape, check_launch
+from amdjit.runtime.device import Device
 
 if TYPE_CHECKING:
     from amdjit.code_object import resources
@@ -33,11 +32,16 @@ def max_active_blocks(compiled: CompiledKernel, block: object, dynamic_lds: int 
     HIP's words. dynamic_lds: bytes. LaunchError for a block or LDS that no launch can have.
     """
     kernel = compiled.linked.kernels[compiled.name]
-    most, lds = kernel.metadata.max_flat_workgroup_size, kernel.metadata.group_segment_bytes
-    required = compiled.options.required_workgroup_size
-    shape = check_launch(1, block, dynamic_lds, compiled.target, most, lds, required)
-    work_items = math.prod(shape.block)
-    return resources.resident_workgroups(kernel, compiled.target, work_items, dynamic_lds)
+    shape = check_launch(
+        1,
+        block,
+        dynamic_lds,
+        compiled.target,
+        max_flat_workgroup_size=kernel.metadata.max_flat_workgroup_size,
+        static_lds=kernel.metadata.group_segment_bytes,
+        required_block=compiled.options.required_workgroup_size,
+    )
+    return resources.resident_workgroups(kernel, compiled.target, shape.items, shape.dynamic_lds)
 
 
 def resident_workgroups(
@@ -48,19 +52,17 @@ def resident_workgroups(
     return max_active_blocks(compiled, block, dynamic_lds) * device.multiprocessor_count
 
 
-def check_cooperative(
-    compiled: CompiledKernel, device: Device, shape: LaunchShape, dynamic_lds: int
-) -> None:
+def check_cooperative(compiled: CompiledKernel, device: Device, shape: LaunchShape) -> None:
     """Raise LaunchError if the device cannot run all workgroups at the same time."""
-    limit = resident_workgroups(compiled, device, shape.block, dynamic_lds)
-    if math.prod(shape.grid) <= limit:
+    limit = resident_workgroups(compiled, device, shape.block, shape.dynamic_lds)
+    if shape.workgroups <= limit:
         return
     why = "it calls sync.grid()" if waits_for_grid(compiled) else "cooperative=True"
     raise LaunchError(
         f"{compiled.name}: all workgroups of this launch run at the same time ({why}), and "
         f"{device.name} holds {limit} of {_text(shape.block)} work-items: "
         f"{limit // device.multiprocessor_count} on each of {device.multiprocessor_count} "
-        f"multiprocessors. The grid {_text(shape.grid)} has {math.prod(shape.grid)}. Launch at "
+        f"multiprocessors. The grid {_text(shape.grid)} has {shape.workgroups}. Launch at "
         f"most {compiled.name}.max_cooperative_grid(block) workgroups, and let each work-item do "
         f"more than one element; {compiled.name}.forall(n, grid_stride=True) chooses such a grid."
     )

@@ -12,8 +12,8 @@ often loops really run, nor caches; where the cycle model knows the processor, t
 
 from __future__ import annotations
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.compiled_kernel import CompiledKernel
-from amdjit.tuning.calls import Shape
 from amdjit.tuning.candidates import Facts
 
 __all__ = ["static_score"]
@@ -25,7 +25,7 @@ _WAVES_THAT_HIDE = 4
 _USUAL_CYCLES = 1
 
 
-def static_score(compiled: CompiledKernel, shape: Shape, facts: Facts) -> float:
+def static_score(compiled: CompiledKernel, shape: LaunchShape, facts: Facts) -> float:
     """Return the score of a launch; less is better."""
     inspection, target = compiled.inspect(), compiled.target
     issue = sum(

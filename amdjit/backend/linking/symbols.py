@@ -14,7 +14,6 @@ from amdjit.backend.linking.relocations import address_of
 __all__ = ["SymbolTable", "dynamic_table", "full_table", "gnu_hash_table", "hash_table", "strings"]
 
 _SYMBOL = struct.Struct("<IBBHQQ")
-SYMBOL_SIZE = _SYMBOL.size
 _SECTION_SYMBOL = 3
 _HIDDEN = (1, 2)
 _BLOOM_SHIFT, _WORD_BITS = 26, 64

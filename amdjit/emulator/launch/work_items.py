@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.emulator.launch.kernarg import Geometry
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.emulator.layout import HALF_LANES
 
 
 def work_items(
-    geometry: Geometry, components: int, lanes: int, is_packed: bool
+    geometry: LaunchShape, components: int, lanes: int, is_packed: bool
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return what the registers from v0 on hold, and EXEC, 32 lanes a dword.
 

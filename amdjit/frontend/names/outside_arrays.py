@@ -16,7 +16,7 @@ from amdjit.tree import nodes as tree
 from amdjit.tree.constant_arrays import ConstantArray
 from amdjit.types import AddressSpace, Array, Layout
 
-__all__ = ["MOST_CONSTANT_BYTES", "constant_array", "is_constant_array"]
+__all__ = ["MOST_CONSTANT_BYTES", "constant_array"]
 
 # Each launch compares the content with what was compiled in, and the code object holds it. Tables
 # that kernels read through scalar loads are far smaller: the scalar cache has 16 KiB (RDNA4 ISA,
@@ -56,8 +56,3 @@ def _refused(
     builder: FunctionBuilder, node: ast.AST, name: str, what: str, remedy: str
 ) -> CompileError:
     return builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=what, remedy=remedy)
-
-
-def is_constant_array(array: tree.Expression) -> bool:
-    """Whether an array is in constant memory, which no kernel can write."""
-    return isinstance(array.type, Array) and array.type.address_space is AddressSpace.CONSTANT

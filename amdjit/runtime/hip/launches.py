@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import refuse_profiles
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.runtime.device_launches import Extent, Function
+from amdjit.runtime.device_launches import Function
 from amdjit.runtime.hip.calls import HipCalls, hip_library
 from amdjit.runtime.hip.captures import ThreadCaptures
 from amdjit.runtime.hip.handles import native_of
 from amdjit.runtime.hip.modules import HipFunction, HipModule
-from amdjit.runtime.hip.slots import HipSlot, Shape, shape_text
+from amdjit.runtime.hip.slots import HipSlot, shape_text, shape_words
 from amdjit.runtime.hip_errors import HipError
 from amdjit.target import Target
 
@@ -34,27 +35,24 @@ class HipLaunches(HipCalls):
     def launch(
         self,
         function: Function,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> None:
         """Start a kernel. HIP fills in the hidden arguments, and copies `kernarg` before this
         returns."""
         refuse_profiles(function.name, self.name, self.target.name)
-        if cooperative:
-            self._launch_together(function, (*grid, *block, dynamic_lds), kernarg, stream)
+        if shape.cooperative:
+            self._launch_together(function, shape, kernarg, stream)
             return
-        slot = self.slot(function, grid, block, dynamic_lds, len(kernarg), stream)
+        slot = self.slot(function, shape, len(kernarg), stream)
         slot.kernarg[slot.offset :] = kernarg
         code = slot.start()
         if code:
             slot.fail(code)
 
     def _launch_together(
-        self, function: Function, shape: Shape, kernarg: bytearray, stream: Any
+        self, function: Function, shape: LaunchShape, kernarg: bytearray, stream: Any
     ) -> None:
         """Start a cooperative launch, for which HIP wants a pointer to each argument."""
         assert isinstance(function, HipFunction)
@@ -63,36 +61,30 @@ class HipLaunches(HipCalls):
             with function.lock:
                 parameters = function.fill_parameters(kernarg)
                 native = native_of(stream)
-                self.here(function.doing, launch, function.native, *shape, native, parameters)
+                words = shape_words(shape)
+                self.here(function.doing, launch, function.native, *words, native, parameters)
         except HipError as error:
             raise error.with_detail(shape_text(shape)) from None
 
     def slot(
         self,
         function: Function,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         nbytes: int,
         stream: Any = None,
     ) -> HipSlot:
         """Make a launch that waits for its arguments."""
         assert isinstance(function, HipFunction)
         index = None if self.is_only_one else self.index
-        shape = (*grid, *block, dynamic_lds)
-        handle = native_of(stream)
-        return HipSlot(function.doing, function.native, shape, nbytes, handle, index, function)
+        return HipSlot(function, shape, nbytes, native_of(stream), index)
 
     def launch_sanitized(
         self,
         function: Function,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         request: Request,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> NoReturn:
         """Raise LaunchError: only the emulator checks launches."""
         checks = ", ".join(sorted(request.checks))

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.forking import when_forked
 from amdjit.runtime.hip.calls import call, hip_error, hip_library
 from amdjit.runtime.hip.direct import direct
 from amdjit.runtime.hip.forked import is_forked, refusal
+from amdjit.runtime.hip.modules import HipFunction
 from amdjit.runtime.hip_errors import HipError
 
 # hip_runtime_api.h: the tags of hipModuleLaunchKernel's `extra` array.
@@ -20,27 +22,22 @@ _BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 3
 # packet, and kernarg.
 _HEADER = struct.Struct("<Q5Q")
 
-Shape = tuple[int, int, int, int, int, int, int]
-
 
 class HipSlot:
     """A launch of a kernel: `amdjit.runtime.device_launches.LaunchSlot`.
 
-    shape: grid, block and the bytes of dynamic LDS. stream: HIP's handle, 0 for the default one.
-    index: the GPU, None if there is only one. owner: kept alive.
+    stream: HIP's handle, 0 for the default one. index: the GPU, None if there is only one.
     """
 
-    __slots__ = ("_doing", "_owner", "_pinned", "_shape", "kernarg", "offset", "start")
+    __slots__ = ("_function", "_pinned", "_shape", "kernarg", "offset", "start")
 
     def __init__(
         self,
-        doing: str,
-        native: Any,
-        shape: Shape,
+        function: HipFunction,
+        shape: LaunchShape,
         nbytes: int,
         stream: Any,
         index: int | None,
-        owner: object,
     ) -> None:
         self.kernarg = packet = bytearray(_HEADER.size + nbytes)
         self.offset = _HEADER.size
@@ -49,13 +46,13 @@ class HipSlot:
         address = ctypes.addressof(self._pinned)
         extra = (_BUFFER_POINTER, address + _HEADER.size, _BUFFER_SIZE, address, _END)
         _HEADER.pack_into(packet, 0, nbytes, *extra)
-        self._doing, self._shape, self._owner = doing, shape, owner
-        launch = _launcher(native, shape, stream, address + 8)
+        self._function, self._shape = function, shape
+        launch = _launcher(function.native, shape, stream, address + 8)
         self.start: Callable[[], int] = launch if index is None else _on(index, launch)
 
     def fail(self, code: int) -> NoReturn:
         """Raise what `start` returned as HipError."""
-        raise _error(self._doing, code).with_detail(shape_text(self._shape))
+        raise _error(self._function.doing, code).with_detail(shape_text(self._shape))
 
 
 def _refuse_when_forked() -> None:
@@ -72,20 +69,27 @@ def _refused(*_: object) -> NoReturn:
 when_forked(_refuse_when_forked)
 
 
-def shape_text(shape: Shape) -> str:
+def shape_text(shape: LaunchShape) -> str:
     """Return the shape of a launch for the message of an error."""
-    grid, block, dynamic_lds = shape[:3], shape[3:6], shape[6]
-    return f"It was launched with grid {grid}, block {block}, {dynamic_lds} bytes of dynamic LDS."
+    return (
+        f"It was launched with grid {shape.grid}, block {shape.block}, {shape.dynamic_lds} bytes "
+        "of dynamic LDS."
+    )
 
 
-def _launcher(native: Any, shape: Shape, stream: Any, extra: int) -> Callable[[], int]:
-    launch = direct("hipModuleLaunchKernel")
+def shape_words(shape: LaunchShape) -> tuple[int, ...]:
+    """Return the shape as hipModuleLaunchKernel takes it."""
+    return (*shape.grid, *shape.block, shape.dynamic_lds)
+
+
+def _launcher(native: Any, shape: LaunchShape, stream: Any, extra: int) -> Callable[[], int]:
+    launch, words = direct("hipModuleLaunchKernel"), shape_words(shape)
     if launch is None:
         checked = hip_library().hipModuleLaunchKernel
-        return lambda: int(checked(native, *shape, stream, None, extra)[0])
+        return lambda: int(checked(native, *words, stream, None, extra)[0])
     pointer = ctypes.c_void_p
     handle = None if stream is None else pointer(int(stream))
-    return partial(launch, pointer(int(native)), *shape, handle, None, pointer(extra))
+    return partial(launch, pointer(int(native)), *words, handle, None, pointer(extra))
 
 
 def _on(index: int, launch: Callable[[], int]) -> Callable[[], int]:
