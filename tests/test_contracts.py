@@ -77,7 +77,7 @@ PROBES: dict[str, list[tuple[str, str]]] = {
     "The emulator's checks do not know each other": [
         ("amdjit.emulator.checks.race.tags", "amdjit.emulator.checks.init.kinds"),
         ("amdjit.emulator.checks.findings", "amdjit.emulator.checks.memory.quarantine"),
-        ("amdjit.emulator.checks.waits.search", "amdjit.emulator.checks.sync.kinds"),
+        ("amdjit.emulator.checks.waits.search", "amdjit.emulator.checks.sync.instrument"),
     ],
     "Modules of one room of the emulator import each other without cycles": [
         ("amdjit.emulator.checks.race.layout", "amdjit.emulator.checks.race.instrument"),

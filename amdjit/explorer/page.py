@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
 from amdjit.explorer.bundle import document
-from amdjit.explorer.inspection_data import inspection_data
-from amdjit.explorer.interning import Interned
+from amdjit.explorer.inspection_data import Interned, inspection_data
 from amdjit.explorer.launch_data import Launch, launch_data
-from amdjit.explorer.sources import with_sources
 from amdjit.inspection.comparison import Alignment
 from amdjit.inspection.inspection import Inspection
 
@@ -19,6 +18,7 @@ __all__ = [
     "ProfiledLaunches",
     "inspection_page",
     "profile_page",
+    "with_sources",
     "write_inspection_page",
     "write_profile_page",
 ]
@@ -98,3 +98,39 @@ def _page(
     title = " and ".join(dict.fromkeys(each.kernel for each in inspections))
     kernels = [inspection_data(with_sources(each)) for each in inspections]
     return document(title, {"kernels": kernels, "versions": versions, "moved": moved})
+
+
+# The texts of source files that debug information names.
+
+# A code object may name any file, and a page is passed around: only files that are source code by
+# their names are read.
+_SOURCES = frozenset(
+    {".py", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hip", ".cu", ".cuh", ".cl", ".mlir"}
+)
+_MOST_BYTES = 1 << 22
+
+
+def with_sources(inspection: Inspection) -> Inspection:
+    """Return the inspection with the texts of the files that its lines name, as far as they are on
+    this machine and not there already."""
+    texts = dict(inspection.companion.sources)
+    for name in dict.fromkeys(_named_files(inspection)):
+        if name not in texts and (text := _read(name)) is not None:
+            texts[name] = text
+    return replace(inspection, companion=replace(inspection.companion, sources=texts))
+
+
+def _named_files(inspection: Inspection) -> list[str]:
+    files = [each.file for each in inspection.instructions if each.file is not None]
+    calls = [call.file for each in inspection.instructions for call in each.inlined_from]
+    return files + calls
+
+
+def _read(name: str) -> str | None:
+    path = Path(name)
+    try:
+        if path.suffix in _SOURCES and path.is_file() and path.stat().st_size <= _MOST_BYTES:
+            return path.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return None
+    return None

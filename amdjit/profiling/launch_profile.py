@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
 from amdjit.emulator.counting.counted_launch import CountedLaunch, InstructionRows
+from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
 from amdjit.emulator.decoder import disassemble
+from amdjit.emulator.decoder.instruction import Instruction
+from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.json_form import json_value
 from amdjit.inspection.reading import inspect_object
@@ -20,9 +23,7 @@ from amdjit.inspection.units import unit_of
 from amdjit.late import late
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
 from amdjit.profiling.notebook import launch_html
-from amdjit.profiling.operations import operations_of, sum_operations
-from amdjit.profiling.peaks import PEAKS
-from amdjit.profiling.roofline import roofline_of
+from amdjit.profiling.peaks import PEAKS, Peaks
 from amdjit.profiling.text import launch_text
 
 # Many profiles are read without estimates.
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 else:
     model = late("amdjit.cycles.model")
 
-__all__ = ["IN_JSON", "LaunchProfile"]
+__all__ = ["IN_JSON", "_OPERATIONS", "LaunchProfile", "operations_of"]
 
 # What the JSON form has of a launch.
 IN_JSON = (
@@ -235,3 +236,131 @@ def _row(rows: InstructionRows, number: int) -> dict[str, int]:
 def _sums(parts: Iterable[Counts]) -> dict[str, int]:
     several = list(parts)
     return {name: sum(getattr(part, name) for part in several) for name in _COUNTS}
+
+
+# Where a launch stands below what its chip can do.
+
+
+def roofline_of(operations: Mapping[str, int], distinct_lines: int, peaks: Peaks) -> Roofline:
+    """Return the roofline of a launch with these operations by type, which touches that many cache
+    lines.
+
+    The type is the one whose operations take longest at their peak, of those with a known peak.
+    """
+    known = {kind: count for kind, count in operations.items() if kind in peaks.operations}
+    kind = max(known, key=lambda name: known[name] / peaks.operations[name], default="f32")
+    count, peak = known.get(kind, 0), peaks.operations[kind]
+    nbytes = distinct_lines * LINE_BYTES
+    computing, moving = count / peak, nbytes / peaks.bandwidth
+    return Roofline(
+        type=kind,
+        operations=count,
+        bytes=nbytes,
+        intensity=count / nbytes if nbytes else float("inf"),
+        peak=peak,
+        bandwidth=peaks.bandwidth,
+        bound="compute" if computing > moving else "memory",
+        seconds=max(computing, moving),
+        source=peaks.source,
+    )
+
+
+# Arithmetic operations of instructions: what a roofline counts.
+#
+# Counted are additions, multiplications and transcendental functions of floats in vector
+# instructions, dot products and matrix products; a multiplication with addition is two (as
+# rocprofiler-compute counts FLOPs). Other integer arithmetic is not: most of it computes addresses.
+
+_SINGLE = (
+    "add", "sub", "subrev", "mul", "mul_dx9_zero", "exp", "log", "rcp", "rcp_iflag", "rsq", "sqrt",
+    "sin", "cos",
+)  # fmt: skip
+_TWO = (
+    "fma", "fmac", "fmaak", "fmamk", "fma_dx9_zero", "fmac_dx9_zero", "div_fmas",
+    "mac", "mad", "madak", "madmk", "mad_legacy",
+)  # fmt: skip
+_FLOATS = ("f16", "f32", "f64")
+
+# By `Traits.operation`: the type, and operations of a lane.
+_OPERATIONS: Mapping[str, tuple[str, int]] = {
+    **{f"v_{name}_{kind}": (kind, 1) for name in _SINGLE for kind in _FLOATS},
+    **{f"v_{name}_{kind}": (kind, 2) for name in _TWO for kind in _FLOATS},
+    "v_fma_mix_f32": ("f32", 2),
+    "v_fma_mixlo_f16": ("f32", 2),
+    "v_fma_mixhi_f16": ("f32", 2),
+    "v_fma_legacy_f16": ("f16", 2),
+    "v_exp_legacy_f32": ("f32", 1),
+    "v_log_legacy_f32": ("f32", 1),
+    "v_pk_add_f32": ("f32", 2),
+    "v_pk_mul_f32": ("f32", 2),
+    "v_pk_fma_f32": ("f32", 4),
+    "v_pk_add_f16": ("f16", 2),
+    "v_pk_mul_f16": ("f16", 2),
+    "v_pk_fma_f16": ("f16", 4),
+    "v_pk_fmac_f16": ("f16", 4),
+    "v_dot2acc_f32_f16": ("f16", 4),
+    "v_dot2acc_f32_bf16": ("bf16", 4),
+    "v_dot2_f32_f16": ("f16", 4),
+    "v_dot2_f16_f16": ("f16", 4),
+    "v_dot2_f32_bf16": ("bf16", 4),
+    "v_dot2_bf16_bf16": ("bf16", 4),
+    **{
+        f"v_dot4_f32_{a}_{b}": ("fp8", 8) for a in ("fp8", "bf8") for b in ("fp8", "bf8")
+    },
+    "v_dot2c_f32_f16": ("f16", 4),
+    "v_dot2c_f32_bf16": ("bf16", 4),
+    "v_dot2_i32_i16": ("i16", 4),
+    "v_dot2c_i32_i16": ("i16", 4),
+    "v_dot2_u32_u16": ("i16", 4),
+    "v_dot4_i32_i8": ("i8", 8),
+    "v_dot4c_i32_i8": ("i8", 8),
+    "v_dot8_i32_i4": ("i4", 16),
+    "v_dot8c_i32_i4": ("i4", 16),
+    "v_dot4_i32_iu8": ("i8", 8),
+    "v_dot4_u32_u8": ("i8", 8),
+    "v_dot8_i32_iu4": ("i4", 16),
+    "v_dot8_u32_u4": ("i4", 16),
+}  # fmt: skip
+_MATRIX_TYPES = {"bf8": "fp8", "iu8": "i8", "iu4": "i4", "xf32": "f32", "f8f6f4": "fp8"}
+# Rows and columns of WMMA's results.
+_ROWS = 16
+
+
+def operations_of(instruction: Instruction, executions: int, lanes: int) -> dict[str, int]:
+    """Return the operations of all executions of an instruction, by type. lanes: that were active,
+    summed over the executions."""
+    matrix = instruction.traits.matrix
+    if matrix is not None:
+        return {_matrix_type(matrix): executions * _matrix_operations(matrix)}
+    product = instruction.traits.block_product
+    if product is not None:
+        count = executions * _block_operations(product, instruction)
+        return {f"{_MATRIX_TYPES.get(product.a, product.a)} matrix": count}
+    halves = (instruction,) if instruction.pair is None else (instruction, instruction.pair)
+    found = (_OPERATIONS.get(half.traits.operation) for half in halves)
+    return sum_operations({kind: count * lanes} for kind, count in filter(None, found))
+
+
+def sum_operations(several: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sum by type."""
+    total: dict[str, int] = {}
+    for one in several:
+        for kind, count in one.items():
+            total[kind] = total.get(kind, 0) + count
+    return total
+
+
+def _matrix_type(matrix: MatrixProduct) -> str:
+    return f"{_MATRIX_TYPES.get(matrix.a, matrix.a)} matrix"
+
+
+def _matrix_operations(matrix: MatrixProduct) -> int:
+    """Half of a sparse A is 0 and is not multiplied."""
+    depth = matrix.k // 2 if matrix.sparse else matrix.k
+    return 2 * _ROWS * _ROWS * depth
+
+
+def _block_operations(product: BlockProduct, instruction: Instruction) -> int:
+    depth = product.k // 2 if product.sparse else product.k
+    blocks = product.blocks(instruction.opcode.operands[0].dwords)
+    return 2 * product.m * product.m * depth * blocks

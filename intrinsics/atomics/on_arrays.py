@@ -7,20 +7,13 @@ Sources: LLVM language reference, `atomicrmw`, `cmpxchg`, `load atomic`, `store 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from amdjit.declarations import Emit, EmitContext, intrinsic
-from amdjit.intrinsics.atomics.orders import (
-    ORDERINGS,
-    SYNC_SCOPES,
-    LoadOrder,
-    Order,
-    Scope,
-    StoreOrder,
-)
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
 from amdjit.types import (
     VOID,
+    Choice,
     PointerPattern,
     Scalar,
     TypeVariable,
@@ -38,6 +31,42 @@ from amdjit.types import (
     u64,
     vector,
 )
+
+# The memory orders and scopes that atomic operations and fences take.
+#
+# Source: LLVM AMDGPU guide, "Memory Scopes"; LLVM language reference, "Atomic Memory Ordering
+# Constraints".
+
+# LLVM's names of the public scopes: AMDGPU guide, "Memory Scopes".
+SYNC_SCOPES = {"system": "", "agent": "agent", "workgroup": "workgroup", "wavefront": "wavefront"}
+
+
+ORDERINGS = {
+    "relaxed": "monotonic",
+    "acquire": "acquire",
+    "release": "release",
+    "acq_rel": "acq_rel",
+    "seq_cst": "seq_cst",
+}
+
+
+Scope = Annotated[str, Choice(*SYNC_SCOPES)]
+
+
+Order = Annotated[str, Choice(*ORDERINGS)]
+
+
+# A read publishes nothing and a write acquires nothing: LLVM language reference, "load" and
+# "store".
+LoadOrder = Annotated[
+    str, Choice(*(name for name in ORDERINGS if name not in ("release", "acq_rel")))
+]
+
+
+StoreOrder = Annotated[
+    str, Choice(*(name for name in ORDERINGS if name not in ("acquire", "acq_rel")))
+]
+
 
 _atomic = partial(Emit, is_atomic=True)
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.intrinsics.atomics.orders import (
+from amdjit.intrinsics.atomics.on_arrays import (
     SYNC_SCOPES,
     LoadOrder,
     Order,

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from amdjit.intrinsics.models.matrix_layouts import Layout
+from typing import Any
+
+from amdjit.declarations import device_function
+from amdjit.intrinsics.matrix.operands.parameters import DataLayout
+from amdjit.intrinsics.models import matrix_layouts
+from amdjit.intrinsics.models.matrix_layouts import Layout, MatrixInstruction
+from amdjit.intrinsics.models.mfma_instructions import (
+    CDNA,
+    MfmaInstruction,
+    mfma_instruction,
+)
 from amdjit.intrinsics.models.mfma_layouts import MfmaLayout
+from amdjit.intrinsics.wave import readfirstlane
+from amdjit.intrinsics.workitem import blockDim, blockIdx, threadIdx, wavefront_size
+from amdjit.language.compile_time import Compilation, compile_time
+from amdjit.types import Scalar
 
 _SAID = {
     "a": "A",
@@ -83,3 +97,105 @@ def _description(layout: Layout) -> str:
     return text + (
         "" if layout.lanes == layout.wave_size else f", lanes 0 to {layout.lanes - 1} only"
     )
+
+
+# Where the waves of a launch stand: rocWMMA's MappingUtil, as pairs of indices.
+#
+# The waves of a workgroup form a grid: the wave of work-item (x, y) is in row x // lanes, column y.
+# The waves of a launch thus tile a matrix, with rows along x. A workgroup's size along x is a
+# multiple of a wave's lanes.
+#
+# Source: rocWMMA, internal/mapping_util.hpp.
+
+
+@device_function
+def wave_coord():
+    """Return (row, column) of the wave in its workgroup, in scalar registers."""
+    return readfirstlane(threadIdx.x // wavefront_size), readfirstlane(threadIdx.y)
+
+
+@device_function
+def workgroup_dim():
+    """Return how many waves a workgroup has: (rows, columns)."""
+    return blockDim.x // wavefront_size, blockDim.y
+
+
+@device_function
+def block_coord():
+    """Return (row, column) of the wave's block among those of the launch, one per wave."""
+    rows, columns = workgroup_dim()
+    row, column = wave_coord()
+    return blockIdx.x * rows + row, blockIdx.y * columns + column
+
+
+@device_function
+def matrix_coord(height, width):
+    """Return (row, column) of the first element of the wave's block, for blocks of height by width
+    elements."""
+    row, column = block_coord()
+    return row * height, column * width
+
+
+@device_function
+def data_offset(coordinate, ld, layout):
+    """Return the offset of (row, column) in an array of one axis, with a distance ld between rows
+    (or columns)."""
+    row, column = coordinate
+    return row * ld + column if layout is DataLayout.ROW_MAJOR else column * ld + row
+
+
+# The matrix instructions of every processor, by name: of WMMA and SWMMAC (RDNA) in
+# `models.matrix_layouts`, of MFMA and SMFMAC (CDNA) in `models.mfma_instructions`.
+
+
+def layout(
+    name: str, operand: str, target: str | None = None, format: str | None = None
+) -> Layout | MfmaLayout:
+    """Return how an operand (a, b, c, d; index of sparse products; scale_a and scale_b of scaled
+    ones) of an instruction lies in the wave.
+
+    target: see `matrix_instruction`. format: of A or B of a scaled product (gfx950): "fp8", "bf8",
+    "fp6" (e2m3), "bf6" (e3m2) or "fp4"; "fp8" if it is not given. Raises ValueError for names,
+    operands and formats that do not exist.
+    """
+    instruction = matrix_instruction(name, target)
+    is_scaled = isinstance(instruction, MfmaInstruction) and instruction.is_scaled
+    if format is not None and not is_scaled:
+        raise ValueError(f"format={format!r}: only scaled products of gfx950 take it, not {name}")
+    if isinstance(instruction, MfmaInstruction):
+        return instruction.layout(operand, format or "fp8")
+    return instruction.layout(operand)
+
+
+def matrix_instruction(name: str, target: str | None = None) -> MatrixInstruction | MfmaInstruction:
+    """Return the instruction with clang's name, or on CDNA the assembler's; of WMMA, `_gfx12` and
+    then `_w32` may be left out.
+
+    target: a processor, such as gfx1100 or gfx942; without one, the name is of gfx12. Raises
+    ValueError for other names.
+    """
+    if target in CDNA:
+        return mfma_instruction(name, str(target))
+    having = [] if target is not None else [each for each in CDNA if _is_of(name, each)]
+    if having:
+        raise ValueError(f"{name!r} is of CDNA: give target=, one of {', '.join(having)}")
+    return matrix_layouts.matrix_instruction(name, target)
+
+
+def _is_of(name: str, target: str) -> bool:
+    try:
+        mfma_instruction(name.removeprefix("v_"), target)
+    except ValueError:
+        return False
+    return True
+
+
+# Layouts that only the launch knows: rocWMMA's layout_t, an integer among a kernel's arguments.
+
+mem_row_major, mem_col_major = 0, 1
+
+
+@compile_time
+def chosen_when_running(compilation: Compilation, layout: Any) -> bool:
+    """Whether a layout is an integer that is known only at run time."""
+    return isinstance(layout, Scalar) and layout.is_integer
