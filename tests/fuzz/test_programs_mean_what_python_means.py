@@ -4,6 +4,7 @@ emulator: equal bits."""
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,6 +13,8 @@ from documented_meaning import Number
 from fuzzed_device import OLDER, processor
 from programs import program
 from running import Build, difference, fails
+
+from amdjit.target import EMULATED
 
 # A test that takes longer than its limit ends its process, and says nothing.
 _SECONDS_TO_REDUCE = 90
@@ -88,6 +91,20 @@ def test_thousands_of_random_programs(level: int, group: int) -> None:
     """Each group has programs of its own: 51,200 in all."""
     check_many(level, 5, 32, 48, 1000 + 10 * group)
     check_many(level, 5, 8, 200, 1000 + 10 * group)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("group", range(64))
+def test_programs_mean_the_same_on_several_processors_at_several_levels(group: int) -> None:
+    """20,480 programs, each at three levels on three processors."""
+    for number in range(10):
+        random = Random(f"several {group} {number}")
+        batch = [random.randbytes(48) for _ in range(32)]
+        for target, level in zip(
+            random.sample(EMULATED, 3), random.sample(range(4), 3), strict=True
+        ):
+            with processor(target.name):
+                check(batch, replace(random_build(random, level), bounds_check=False))
 
 
 @OLDER
