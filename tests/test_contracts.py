@@ -211,6 +211,18 @@ def test_contracts_see_the_modules_that_are_loaded_late() -> None:
     assert not hidden
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Packages' own modules offer their parts, which may import their siblings through them."""
+    imported = {
+        module: graph().find_modules_directly_imported_by(module)
+        for module in graph().modules
+        if module.startswith("amdjit.") and not graph().find_children(module)
+    }
+    while ends := {m for m in imported if imported[m].isdisjoint(imported)}:
+        imported = {m: found for m, found in imported.items() if m not in ends}
+    assert not imported, "each of these is in a circle or imports one that is"
+
+
 def test_modules_are_loaded_late_by_names_that_exist() -> None:
     found = set()
     for module in graph().modules:

@@ -51,7 +51,7 @@ TIERS = NativeSources(
 
 # The native functions that run workgroups and record what went wrong.
 
-TIERS = NativeSources(
+SCHEDULING = NativeSources(
     {
         FAULT.name: fault_text,
         REPORT.name: report_text,
@@ -68,4 +68,4 @@ TIERS = NativeSources(
 )
 
 
-ROOMS: tuple[NativeSources, ...] = (instructions.NATIVES, TIERS, TIERS)
+ROOMS: tuple[NativeSources, ...] = (instructions.NATIVES, SCHEDULING, TIERS)

@@ -1,4 +1,4 @@
-"""An `Inspection` as plain data for the page. What is empty or unknown is left out.
+"""An inspection as plain data for the page. What is empty or unknown is left out.
 
 Files and inlined calls stand once and are meant by number; a place is [file, line]. Sets of
 registers are texts such as "0-7 12".
@@ -15,8 +15,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from amdjit.inspection.facts import AccessFacts, Call, InstructionFacts, Peak
-from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.instruction_meanings import meanings_of
+from amdjit.inspection.kernel_facts import KernelFacts
 from amdjit.inspection.missing import NO_NAMES
 from amdjit.inspection.units import UNITS
 from amdjit.intrinsics.models.matrix_layouts import OPERANDS, Layout, matrix_instruction
@@ -73,7 +73,7 @@ class Numbering:
         return [self.files.number(place[0]), place[1]] if place else None
 
 
-def inspection_data(inspection: Inspection) -> dict[str, Any]:
+def inspection_data(inspection: KernelFacts) -> dict[str, Any]:
     """Return all that the page shows of a code object, as JSON has it."""
     numbering = Numbering()
     data: dict[str, Any] = {name: getattr(inspection, name) for name in _SCALARS}
@@ -193,7 +193,7 @@ def _file(name: str, text: str | None, used: list[int]) -> dict[str, Any]:
 LaneMaps = dict[str, dict[str, dict[str, Any]]]
 
 
-def lane_maps(inspection: Inspection) -> LaneMaps:
+def lane_maps(inspection: KernelFacts) -> LaneMaps:
     """Return the maps of the operands of each matrix instruction of a kernel, by mnemonic.
     Instructions whose layouts are not known are left out."""
     if not inspection.target.startswith(("gfx11", "gfx12")):

@@ -12,7 +12,7 @@ from amdjit.explorer.bundle import document
 from amdjit.explorer.inspection_data import Interned, inspection_data
 from amdjit.explorer.launch_data import Launch, launch_data
 from amdjit.inspection.comparison import Alignment
-from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.kernel_facts import KernelFacts
 
 __all__ = [
     "ProfiledLaunches",
@@ -33,7 +33,7 @@ class ProfiledLaunches(Protocol):
 
 
 def write_inspection_page(
-    inspection: Inspection, path: str | PathLike[str], other: Inspection | None = None
+    inspection: KernelFacts, path: str | PathLike[str], other: KernelFacts | None = None
 ) -> None:
     """Write the page of a kernel; with another inspection, the two are compared on it. Raises
     OSError if the file cannot be written."""
@@ -43,7 +43,7 @@ def write_inspection_page(
 def write_profile_page(
     profile: ProfiledLaunches,
     path: str | PathLike[str],
-    known: Iterable[Inspection] = (),
+    known: Iterable[KernelFacts] = (),
 ) -> None:
     """Write the page of the kernels that a profile saw, with the counts and cycles of each launch.
 
@@ -53,7 +53,7 @@ def write_profile_page(
     Path(path).write_text(profile_page(profile, known), encoding="utf-8")
 
 
-def inspection_page(inspection: Inspection, other: Inspection | None = None) -> str:
+def inspection_page(inspection: KernelFacts, other: KernelFacts | None = None) -> str:
     """Return the page of a kernel as text."""
     inspections = [inspection] if other is None else [inspection, other]
     versions = [{"name": "AB"[number], "kernel": number} for number in range(len(inspections))]
@@ -61,7 +61,7 @@ def inspection_page(inspection: Inspection, other: Inspection | None = None) -> 
     return _page(inspections, versions, moved)
 
 
-def profile_page(profile: ProfiledLaunches, known: Iterable[Inspection] = ()) -> str:
+def profile_page(profile: ProfiledLaunches, known: Iterable[KernelFacts] = ()) -> str:
     """Return the page of a profile as text."""
     if not profile.launches:
         raise ValueError("the profile has no launches: nothing ran on the emulator inside of it")
@@ -80,11 +80,11 @@ def profile_page(profile: ProfiledLaunches, known: Iterable[Inspection] = ()) ->
     return _page(inspections, versions, None)
 
 
-def _key(code: Launch | Inspection) -> tuple[bytes, str]:
+def _key(code: Launch | KernelFacts) -> tuple[bytes, str]:
     return code.code_object, code.kernel
 
 
-def _moved(before: Inspection, after: Inspection) -> list[list[Any]]:
+def _moved(before: KernelFacts, after: KernelFacts) -> list[list[Any]]:
     """Return where the lines of the second kernel were in the first, for those that were elsewhere,
     or not there: file and line, and file and line before, if any."""
     aligned = Alignment(before, after)
@@ -93,7 +93,7 @@ def _moved(before: Inspection, after: Inspection) -> list[list[Any]]:
 
 
 def _page(
-    inspections: list[Inspection], versions: list[dict[str, Any]], moved: list[list[Any]] | None
+    inspections: list[KernelFacts], versions: list[dict[str, Any]], moved: list[list[Any]] | None
 ) -> str:
     title = " and ".join(dict.fromkeys(each.kernel for each in inspections))
     kernels = [inspection_data(with_sources(each)) for each in inspections]
@@ -110,7 +110,7 @@ _SOURCES = frozenset(
 _MOST_BYTES = 1 << 22
 
 
-def with_sources(inspection: Inspection) -> Inspection:
+def with_sources(inspection: KernelFacts) -> KernelFacts:
     """Return the inspection with the texts of the files that its lines name, as far as they are on
     this machine and not there already."""
     texts = dict(inspection.companion.sources)
@@ -120,7 +120,7 @@ def with_sources(inspection: Inspection) -> Inspection:
     return replace(inspection, companion=replace(inspection.companion, sources=texts))
 
 
-def _named_files(inspection: Inspection) -> list[str]:
+def _named_files(inspection: KernelFacts) -> list[str]:
     files = [each.file for each in inspection.instructions if each.file is not None]
     calls = [call.file for each in inspection.instructions for call in each.inlined_from]
     return files + calls

@@ -25,7 +25,7 @@ from amdjit.emulator.scheduling.driver import driver_symbol
 from amdjit.emulator.scheduling.interrupts import DeferredInterrupt
 from amdjit.emulator.scheduling.workers import Batch, Workers
 from amdjit.emulator.tiers.compilation import HostKernel
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 from amdjit.target import Target
 
 _DRIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -56,8 +56,9 @@ from amdjit.emulator.wave.frame import (
     STAGING_VECTORS,
     UPPER_CONTEXT,
     Frame,
+    Instruments,
+    begin_function,
 )
-from amdjit.emulator.wave.instrument import Instruments, begin_function
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder

@@ -9,8 +9,8 @@ from itertools import groupby
 from amdjit.explorer.terminal.screen import PLAIN, Cell, Screen, columns
 from amdjit.explorer.terminal.source_text import place_text, source_line
 from amdjit.inspection.facts import AccessFacts, BlockFacts, InstructionFacts, LineFacts, LiveOrigin
-from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.instruction_meanings import meanings_of
+from amdjit.inspection.kernel_facts import KernelFacts
 from amdjit.inspection.missing import NO_NAMES
 from amdjit.inspection.units import UNITS
 
@@ -20,7 +20,7 @@ __all__ = ["VIEWS", "view"]
 # The instructions by address, with blocks, source lines and live registers.
 
 
-def listing_view(inspection: Inspection, screen: Screen) -> list[str]:
+def listing_view(inspection: KernelFacts, screen: Screen) -> list[str]:
     """Return a line for each instruction, a label for each block, and a comment where the source
     line changes."""
     blocks = {block.number: block for block in inspection.blocks}
@@ -40,7 +40,7 @@ def listing_view(inspection: Inspection, screen: Screen) -> list[str]:
     return text
 
 
-def _label(inspection: Inspection, block: BlockFacts | None, number: int) -> str:
+def _label(inspection: KernelFacts, block: BlockFacts | None, number: int) -> str:
     if block is None or block.loop is None:
         return f"block {number}:"
     depth = next((loop.depth for loop in inspection.loops if loop.number == block.loop), 1)
@@ -58,7 +58,7 @@ def _listing_instruction(item: InstructionFacts, screen: Screen) -> str:
 # The instructions by address, each with a sentence that says what it does.
 
 
-def sentences_view(inspection: Inspection, screen: Screen) -> list[str]:
+def sentences_view(inspection: KernelFacts, screen: Screen) -> list[str]:
     """Return two lines or more for each instruction: its text, and below it what it does."""
     meanings = meanings_of(inspection)
     text: list[str] = []
@@ -88,7 +88,7 @@ _LONGEST_BAR, _SHORTEST_BAR = 40, 10
 _MARGIN = 16
 
 
-def pressure_view(inspection: Inspection, screen: Screen) -> list[str]:
+def pressure_view(inspection: KernelFacts, screen: Screen) -> list[str]:
     """Return a bar for each instruction, or for the most of several where there are many."""
     if not inspection.instructions:
         return []
@@ -123,7 +123,7 @@ def _groups(instructions: Sequence[InstructionFacts]) -> Iterator[Sequence[Instr
 
 
 def _notes(
-    inspection: Inspection,
+    inspection: KernelFacts,
     group: Sequence[InstructionFacts],
     highest: InstructionFacts,
     screen: Screen,
@@ -137,7 +137,7 @@ def _notes(
 
 
 def _pressure_row(
-    inspection: Inspection,
+    inspection: KernelFacts,
     group: Sequence[InstructionFacts],
     highest: InstructionFacts,
     bar: str,
@@ -150,7 +150,7 @@ def _pressure_row(
     return f"{begins}{painted} {screen.cut(notes, len(begins) + len(bar) + 1)}".rstrip()
 
 
-def _peak(inspection: Inspection, screen: Screen) -> list[str]:
+def _peak(inspection: KernelFacts, screen: Screen) -> list[str]:
     peak = inspection.peak
     where = next((i for i in inspection.instructions if i.address == peak.address), None)
     place = place_text(where.place) if where else ""
@@ -161,7 +161,7 @@ def _peak(inspection: Inspection, screen: Screen) -> list[str]:
     return [screen.cut(line) for line in lines]
 
 
-def _origin(inspection: Inspection, origin: LiveOrigin) -> str:
+def _origin(inspection: KernelFacts, origin: LiveOrigin) -> str:
     place = origin.place
     written = f"written by {place_text(place)}" if place else "written by lines that are not known"
     source = source_line(inspection, origin.file, origin.line)
@@ -179,7 +179,7 @@ def _legend(steps: dict[int, int], screen: Screen) -> list[str]:
 _NAMES = {"vgprs": "VGPRs", "lds": "LDS", "none": "wave slots"}
 
 
-def occupancy_view(inspection: Inspection, screen: Screen) -> list[str]:
+def occupancy_view(inspection: KernelFacts, screen: Screen) -> list[str]:
     """Return the limits as a table with bars, and the next steps up in words."""
     occupancy = inspection.occupancy
     waves = occupancy.waves_per_simd
@@ -204,7 +204,7 @@ def occupancy_view(inspection: Inspection, screen: Screen) -> list[str]:
 # The waits, each with the instructions that it waits for.
 
 
-def waits_view(inspection: Inspection, screen: Screen) -> list[str]:
+def waits_view(inspection: KernelFacts, screen: Screen) -> list[str]:
     """Return the waits in the order of their addresses, and how far before them what they wait for
     was issued."""
     order = {item.address: number for number, item in enumerate(inspection.instructions)}
@@ -219,7 +219,7 @@ def waits_view(inspection: Inspection, screen: Screen) -> list[str]:
 
 
 def _awaited(
-    inspection: Inspection, wait: InstructionFacts, order: dict[int, int], screen: Screen
+    inspection: KernelFacts, wait: InstructionFacts, order: dict[int, int], screen: Screen
 ) -> list[str]:
     if not wait.waits_for:
         return [screen.paint(screen.cut("  for nothing that is known to be in flight"), "dim")]
@@ -234,7 +234,7 @@ def _awaited(
     return lines
 
 
-def _instruction(inspection: Inspection, item: InstructionFacts, screen: Screen, used: int) -> str:
+def _instruction(inspection: KernelFacts, item: InstructionFacts, screen: Screen, used: int) -> str:
     source = source_line(inspection, item.file, item.line)
     parts = [f"{item.address:#x}", f"{item.text:40}", place_text(item.place), source]
     return screen.cut("  ".join(part for part in parts if part).rstrip(), used)
@@ -248,7 +248,7 @@ _UNITS = frozenset({"scalar memory", "vector memory", "LDS"})
 _NONE = "the kernel does not access memory"
 
 
-def accesses_view(inspection: Inspection, screen: Screen) -> list[str]:
+def accesses_view(inspection: KernelFacts, screen: Screen) -> list[str]:
     """Return a row for each access: what a lane moves, and how the addresses of lanes lie."""
     if not inspection.accesses:
         return (
@@ -266,11 +266,11 @@ def accesses_view(inspection: Inspection, screen: Screen) -> list[str]:
     ]
 
 
-def _uses_memory(inspection: Inspection) -> bool:
+def _uses_memory(inspection: KernelFacts) -> bool:
     return any(item.unit in _UNITS for item in inspection.instructions)
 
 
-def _accesses_row(inspection: Inspection, access: AccessFacts) -> list[str | Cell]:
+def _accesses_row(inspection: KernelFacts, access: AccessFacts) -> list[str | Cell]:
     place = (access.file, access.line) if access.file and access.line else None
     conflicts = "" if access.bank_conflicts is None else str(access.bank_conflicts)
     return [
@@ -301,7 +301,7 @@ def _lanes(access: AccessFacts) -> str:
 _SHORT = {"transcendental": "trans", "scalar memory": "smem", "vector memory": "vmem"}
 
 
-def lines_view(inspection: Inspection, screen: Screen) -> list[str]:
+def lines_view(inspection: KernelFacts, screen: Screen) -> list[str]:
     """Return a table for each file: a row for each source line that has instructions."""
     facts = sorted(inspection.lines.values(), key=lambda line: (line.file, line.line))
     used = [unit for unit in UNITS if any(unit in line.units for line in facts)]
@@ -313,7 +313,7 @@ def lines_view(inspection: Inspection, screen: Screen) -> list[str]:
     return [*text, *map(screen.cut, _without_line(inspection))]
 
 
-def _row(inspection: Inspection, line: LineFacts, used: list[str]) -> list[str | Cell]:
+def _row(inspection: KernelFacts, line: LineFacts, used: list[str]) -> list[str | Cell]:
     counts = [Cell(str(line.units.get(unit, 0) or ""), unit) for unit in used]
     is_peak = line.peak_vgprs == inspection.peak.vgprs
     peak = Cell(str(line.peak_vgprs), "warning" if is_peak else "")
@@ -321,7 +321,7 @@ def _row(inspection: Inspection, line: LineFacts, used: list[str]) -> list[str |
     return [str(line.line), *counts, peak, str(line.peak_sgprs), source]
 
 
-def _without_line(inspection: Inspection) -> list[str]:
+def _without_line(inspection: KernelFacts) -> list[str]:
     units = Counter(item.unit for item in inspection.instructions if item.place is None)
     if not units:
         return []
@@ -329,7 +329,7 @@ def _without_line(inspection: Inspection) -> list[str]:
     return [f"without a line: {listed}"]
 
 
-VIEWS: Mapping[str, Callable[[Inspection, Screen], list[str]]] = {
+VIEWS: Mapping[str, Callable[[KernelFacts, Screen], list[str]]] = {
     "lines": lines_view,
     "pressure": pressure_view,
     "memory": accesses_view,
@@ -343,7 +343,7 @@ VIEWS: Mapping[str, Callable[[Inspection, Screen], list[str]]] = {
 _NAMES_VALUES = ("pressure",)
 
 
-def view(inspection: Inspection, name: str, screen: Screen = PLAIN) -> str:
+def view(inspection: KernelFacts, name: str, screen: Screen = PLAIN) -> str:
     """Return a view of an inspection as text; KeyError if there is none of that name."""
     body = VIEWS[name](inspection, screen)
     missing = [
@@ -356,7 +356,7 @@ def view(inspection: Inspection, name: str, screen: Screen = PLAIN) -> str:
     return "\n".join([*summary(inspection, screen), "", *body, *gap, *missing])
 
 
-def summary(inspection: Inspection, screen: Screen) -> list[str]:
+def summary(inspection: KernelFacts, screen: Screen) -> list[str]:
     """Return what the kernel is and what it takes."""
     i = inspection
     sizes = [

@@ -15,7 +15,7 @@ from amdjit.emulator.checks.init.memory_shadow import shadow_sources
 from amdjit.emulator.checks.init.reports import InitReports
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.layout import INIT_KINDS, Sanitizer
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 
 # The native functions that code checked for undefined values calls.
 

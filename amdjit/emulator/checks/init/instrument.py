@@ -60,8 +60,7 @@ from amdjit.emulator.layout import (
     FIELD_BYTES,
     HALF_LANES,
 )
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.emulator.wave.frame import Frame, Instrument, MemoryAccess
 
 _ADDRESS_ROLES = frozenset({"vaddr", "saddr", "sbase", "soffset", "rsrc", "addr"})
 _SWAPS: Mapping[str, Callable[[Shadow, Instruction], None]] = {

@@ -9,8 +9,7 @@ from amdjit.emulator.checks.report_call import first_lane, report
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.layout import MEMORY_KINDS
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.emulator.wave.frame import Frame, Instrument, MemoryAccess
 
 
 class AlignmentInstrument(Instrument):

@@ -21,7 +21,7 @@ from amdjit.emulator.checks.race.tags import OPERATIONS, RIVALS, TagAccess
 from amdjit.emulator.host.blocks import Section
 from amdjit.emulator.host.builder import Value, sequence, vector
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind
 
 # Accesses in the race check whose lanes are consecutive in memory: 8 tags at a time.
 

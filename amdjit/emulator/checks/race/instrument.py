@@ -33,8 +33,7 @@ from amdjit.emulator.decoder.wait_counters import WaitEvent
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.instructions.scalar.barriers import WORKGROUP, barrier_of_wait, named_signal
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
-from amdjit.emulator.wave.frame import CONTEXT, STATE, Frame
-from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
+from amdjit.emulator.wave.frame import CONTEXT, STATE, AccessKind, Frame, Instrument, MemoryAccess
 from amdjit.emulator.wave.registers import V32
 
 _V64 = vector("i64")

@@ -53,7 +53,7 @@ from amdjit.emulator.host.builder import NULL, Value, constant, sequence
 from amdjit.emulator.host.function import V32, V64, NativeFunction, i32, i64
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind
 
 # What is ordered before what in the race check: the look at one tag.
 

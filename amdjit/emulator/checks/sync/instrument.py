@@ -23,8 +23,7 @@ from amdjit.emulator.layout import (
     Context,
     Launch,
 )
-from amdjit.emulator.wave.frame import LAUNCH, Frame
-from amdjit.emulator.wave.instrument import Instrument
+from amdjit.emulator.wave.frame import LAUNCH, Frame, Instrument
 
 _ALL = constant("i32", -1)
 _BARRIERS = (

@@ -10,8 +10,7 @@ from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.layout import Context, FaultKind
-from amdjit.emulator.wave.frame import CONTEXT, Frame
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import CONTEXT, AccessKind, Frame
 
 
 def _address(frame: Frame, instruction: Instruction) -> Value:
