@@ -6,7 +6,7 @@ import os
 import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from amdjit.checking.profiling import PROFILES
 from amdjit.diagnostics.errors import LaunchError
@@ -274,25 +274,17 @@ def _physical_memory() -> int | None:
 # Launches that wait for their arguments.
 
 
-class _Device(Protocol):
-    def launch(
-        self,
-        function: Any,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
-        kernarg: bytearray,
-        stream: Any = None,
-    ) -> None: ...
-
-
 class EmulatedSlot:
     """A launch of a kernel: `amdjit.runtime.device_launches.LaunchSlot`."""
 
     __slots__ = ("_device", "_shape", "_stream", "kernarg", "offset")
 
     def __init__(
-        self, device: _Device, shape: tuple[Any, Extent, Extent, int], nbytes: int, stream: Any
+        self,
+        device: EmulatorDevice,
+        shape: tuple[Any, Extent, Extent, int],
+        nbytes: int,
+        stream: Any,
     ) -> None:
         self.kernarg = bytearray(nbytes)
         self.offset = 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import linecache
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from amdjit.cycles.errors import NoEstimate
@@ -18,13 +20,12 @@ from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.matrix_products import BlockProduct, MatrixProduct
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.json_form import json_value
+from amdjit.inspection.notebook_parts import folded, framed, table, title
 from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import unit_of
 from amdjit.late import late
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
-from amdjit.profiling.notebook import launch_html
 from amdjit.profiling.peaks import PEAKS, Peaks
-from amdjit.profiling.text import launch_text
 
 # Many profiles are read without estimates.
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 else:
     model = late("amdjit.cycles.model")
 
-__all__ = ["IN_JSON", "_OPERATIONS", "LaunchProfile", "operations_of"]
+__all__ = ["IN_JSON", "_OPERATIONS", "LaunchProfile", "operations_of", "profile_html"]
 
 # What the JSON form has of a launch.
 IN_JSON = (
@@ -364,3 +365,176 @@ def _block_operations(product: BlockProduct, instruction: Instruction) -> int:
     depth = product.k // 2 if product.sparse else product.k
     blocks = product.blocks(instruction.opcode.operands[0].dwords)
     return 2 * product.m * product.m * depth * blocks
+
+
+# Profiles in words, for people.
+
+_HOT_LINES = 10
+_LABEL = 14
+
+
+def launch_text(launch: LaunchProfile) -> str:
+    """Return a launch's totals and its hot lines."""
+    totals = launch.totals
+    size = " x ".join(map(str, launch.block))
+    head = (
+        f"{launch.kernel} on {launch.target}: {launch.workgroups:,} workgroups of {size}, "
+        f"{launch.waves:,} waves of {launch.wave_size} lanes"
+    )
+    rows = [
+        ("instructions", f"{totals.executions:,} executed by waves, {_lanes(launch)}"),
+        ("units", _units(launch)),
+        ("branches", f"{totals.taken:,} taken" if totals.taken else ""),
+        ("memory", _memory(launch.instructions)),
+        ("distinct lines", _distinct(launch)),
+        ("LDS", _lds(launch)),
+        ("atomics", f"{totals.contention:,} lanes after others" if totals.contention else ""),
+        ("barriers", f"{totals.barrier_waits:,} waits" if totals.barrier_waits else ""),
+        ("roofline", _roofline(launch.roofline)),
+        *(("missing", sentence) for sentence in launch.missing),
+    ]
+    lines = [f"  {label:{_LABEL}}  {text}" for label, text in rows if text]
+    return "\n".join([head, *lines, *_hot_lines(launch)])
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def _lanes(launch: LaunchProfile) -> str:
+    totals = launch.totals
+    return f"{_share(totals.active_lanes, totals.executions * launch.wave_size)} of lanes active"
+
+
+def _units(launch: LaunchProfile) -> str:
+    units = launch.totals.units or {}
+    ordered = sorted(units.items(), key=lambda item: -item[1])
+    parts = (f"{unit} {_share(count, launch.totals.executions)}" for unit, count in ordered)
+    return ", ".join(parts)
+
+
+def _memory(instructions: Iterable[InstructionCounts]) -> str:
+    several = [counts for counts in instructions if counts.unit == "vector memory"]
+    if not any(counts.cache_lines for counts in several):
+        return ""
+    requests, asked, lines = (
+        sum(getattr(counts, name) for counts in several)
+        for name in ("requests", "bytes", "cache_lines")
+    )
+    return (
+        f"{requests:,} requests, {_bytes(asked)} asked for, {lines:,} cache lines touched: "
+        f"{_share(asked, lines * LINE_BYTES)} of their bytes"
+    )
+
+
+def _distinct(launch: LaunchProfile) -> str:
+    lines = launch.distinct_lines
+    return f"{lines:,} = {_bytes(lines * LINE_BYTES)}" if lines else ""
+
+
+def _lds(launch: LaunchProfile) -> str:
+    totals = launch.totals
+    if not totals.lds_cycles:
+        return ""
+    return (
+        f"{totals.lds_cycles:,} cycles, {_share(totals.lds_conflict_cycles, totals.lds_cycles)} "
+        "due to bank conflicts"
+    )
+
+
+def _roofline(roofline: Roofline | None) -> str:
+    if roofline is None:
+        return ""
+    cold = " if no cache holds any of them before" if roofline.bound == "memory" else ""
+    counted = (
+        f"{roofline.operations:,} operations of {roofline.type}, {_bytes(roofline.bytes)}: "
+        f"{roofline.intensity:.3g} a byte"
+        if roofline.operations
+        else f"no operations that count, {_bytes(roofline.bytes)}"
+    )
+    return (
+        f"{counted}, bound by {roofline.bound}, at least "
+        f"{roofline.seconds * 1e6:.3g} us{cold} ({roofline.source})"
+    )
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def _hot_lines(launch: LaunchProfile) -> list[str]:
+    """Return the lines with most executions; without lines, the instructions."""
+    hot = sorted(launch.lines.values(), key=lambda counts: -counts.executions)[:_HOT_LINES]
+    named: list[tuple[Counts, str]]
+    named = [(counts, f"{PurePath(counts.file).name}:{counts.line}") for counts in hot]
+    if not hot:
+        ordered = sorted(launch.instructions, key=lambda counts: -counts.executions)[:_HOT_LINES]
+        named = [(counts, f"{counts.address:#x} {counts.text}") for counts in ordered]
+    width = launch.wave_size
+    found = ["", f"  {'executed':>14}  {'lanes':>7}  {'lines/request':>13}  {'conflicts':>9}"]
+    for counts, name in named:
+        spread = f"{counts.cache_lines / counts.requests:.2f}" if counts.cache_lines else "-"
+        conflicts = f"{counts.lds_conflict_cycles:,}" if counts.lds_cycles else "-"
+        lanes = _share(counts.active_lanes, counts.executions * width)
+        cells = f"{counts.executions:>14,}  {lanes:>7}  {spread:>13}  {conflicts:>9}"
+        found.append(f"  {cells}  {name}")
+    return found
+
+
+# Profiles as HTML for notebooks.
+
+_HOTTEST = 20
+_HEAD = ("line", "executions", "lanes", "requests", "bytes", "cache lines", "LDS cycles", "source")
+
+
+def profile_html(launches: Sequence[LaunchProfile], stopped: Sequence[str]) -> str:
+    """Return the launches of a profile, each to unfold."""
+    count = len(launches)
+    return framed(
+        title("amdjit.profile", f"{count} launch{'es' * (count != 1)}"),
+        *(folded(_name(launch), launch_html(launch)) for launch in launches),
+        *(title("stopped:", text) for text in stopped),
+    )
+
+
+def launch_html(launch: LaunchProfile) -> str:
+    """Return a launch's totals and its lines, those that were executed most first."""
+    lines = sorted(launch.lines.values(), key=lambda line: -line.executions)
+    rows = [
+        _notebook_row(launch, f"{PurePath(c.file).name}:{c.line}", c, _source(c)) for c in lines
+    ]
+    more = [folded(f"{len(rows) - _HOTTEST} more lines", table(_HEAD, rows[_HOTTEST:]))]
+    return framed(
+        title(launch.kernel, _name(launch).removeprefix(launch.kernel)),
+        table(_HEAD, [_notebook_row(launch, "all", launch.totals, ""), *rows[:_HOTTEST]]),
+        *(more if len(rows) > _HOTTEST else []),
+    )
+
+
+def _name(launch: LaunchProfile) -> str:
+    grid, block = (" x ".join(map(str, size)) for size in (launch.grid, launch.block))
+    return f"{launch.kernel}: grid {grid}, block {block}, {launch.waves:,} waves"
+
+
+def _notebook_row(
+    launch: LaunchProfile, name: str, counts: Counts, source: str
+) -> tuple[object, ...]:
+    lanes = counts.executions * launch.wave_size
+    active = f"{100 * counts.active_lanes / lanes:.1f} %" if lanes else ""
+    return (
+        name,
+        counts.executions,
+        active,
+        counts.requests,
+        counts.bytes,
+        counts.cache_lines,
+        counts.lds_cycles,
+        source,
+    )
+
+
+def _source(counts: LineCounts) -> str:
+    return linecache.getline(counts.file, counts.line).strip()
