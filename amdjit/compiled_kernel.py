@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amdjit.abi.launch_shape import check_launch
 from amdjit.frontend import CompileTime
 from amdjit.late import late
 from amdjit.options import CompileOptions
 from amdjit.runtime.device import Device
-from amdjit.runtime.launch import check_launch
 from amdjit.target import Target
 from amdjit.types import Type
 
@@ -254,11 +253,16 @@ def max_active_blocks(compiled: CompiledKernel, block: object, dynamic_lds: int 
     HIP's words. dynamic_lds: bytes. LaunchError for a block or LDS that no launch can have.
     """
     kernel = compiled.linked.kernels[compiled.name]
-    most, lds = kernel.metadata.max_flat_workgroup_size, kernel.metadata.group_segment_bytes
-    required = compiled.options.required_workgroup_size
-    shape = check_launch(1, block, dynamic_lds, compiled.target, most, lds, required)
-    work_items = math.prod(shape.block)
-    return resources.resident_workgroups(kernel, compiled.target, work_items, dynamic_lds)
+    shape = check_launch(
+        1,
+        block,
+        dynamic_lds,
+        compiled.target,
+        max_flat_workgroup_size=kernel.metadata.max_flat_workgroup_size,
+        static_lds=kernel.metadata.group_segment_bytes,
+        required_block=compiled.options.required_workgroup_size,
+    )
+    return resources.resident_workgroups(kernel, compiled.target, shape.items, shape.dynamic_lds)
 
 
 def resident_workgroups(

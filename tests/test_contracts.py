@@ -45,7 +45,8 @@ PROBES: dict[str, list[tuple[str, str]]] = {
         ("amdjit.frontend.program", "llvmlite"),
         ("amdjit.compiler", "llvmlite"),
     ],
-    "Processes are started in the backend, the doctor, the probe and the tuning only": [
+    "Processes are started by child_process only": [
+        ("amdjit.backend.process", "subprocess"),
         ("amdjit.emulator.device", "subprocess"),
     ],
     "The emulator knows code objects only, neither the tree nor the compiler": [
@@ -118,12 +119,7 @@ KNOWN_TO = {
         "emulator",
         "lowering",
     },
-    "Processes are started in the backend, the doctor, the probe and the tuning only": {
-        "backend",
-        "doctor",
-        "probe",
-        "tuning",
-    },
+    "Processes are started by child_process only": {"child_process"},
 }
 
 

@@ -23,6 +23,7 @@ from amdjit.ahead_of_time.interface import (
 from amdjit.ahead_of_time.report_functions import COMMON, RECORD, TELL_FAULT, TELL_LINES
 from amdjit.diagnostics import LaunchError
 from amdjit.language.launch_numbers import PythonNumber
+from amdjit.target import TARGETS
 from amdjit.types import Array, Record, Scalar, Vector, boolean
 
 __all__ = ["embedded_source", "header_text"]
@@ -56,6 +57,7 @@ typedef struct KERNEL_kernel {
 /* Find what of KERNEL_targets the current device runs; hipErrorNoBinaryForGpu if nothing. */
 static inline hipError_t KERNEL_find_target(const KERNEL_target **found) {
   hipDeviceProp_t properties;
+  size_t best = 0;
   int device, i;
   hipError_t error = hipGetDevice(&device);
   if (error == hipSuccess) error = hipGetDeviceProperties(&properties, device);
@@ -63,8 +65,8 @@ static inline hipError_t KERNEL_find_target(const KERNEL_target **found) {
   if (error != hipSuccess) return error;
   for (i = 0; i < PREFIX_TARGETS; i++) {
     const KERNEL_target *each = &KERNEL_targets[i];
-    if (!amdjit_runs_on(each->id, properties.gcnArchName)) continue;
-    if (!*found || strlen(each->id) > strlen((*found)->id)) *found = each;
+    size_t fit = amdjit_runs_on(each->id, properties.gcnArchName);
+    if (fit > best) *found = each, best = fit;
   }
   return *found ? hipSuccess : hipErrorNoBinaryForGpu;
 }
@@ -268,7 +270,9 @@ def _constants(name: str, interface: Interface, targets: Sequence[BuiltTarget]) 
 
 def _macro_name(id: str) -> str:
     """Return a target id as a part of macros' names: GFX90A_SRAMECC_ON_XNACK_OFF."""
-    return id.replace("+", "_on").replace("-", "_off").replace(":", "_").upper()
+    name, *settings = id.split(":")
+    chosen = (f"_{each[:-1]}_{'on' if each[-1] == '+' else 'off'}" for each in settings)
+    return (name.replace("-", "_") + "".join(chosen)).upper()
 
 
 def embedded_source(name: str, data: bytes) -> str:
@@ -388,10 +392,24 @@ static inline int amdjit_share_memory(const amdjit_span *first, const amdjit_spa
   return first->low < second->high && second->low < first->high;
 }
 
-/* Whether a device runs code for a target id: of its processor, no setting of another value. */
-static inline int amdjit_runs_on(const char *id, const char *device) {
-  size_t length = strcspn(id, ":");
-  if (length != strcspn(device, ":") || strncmp(id, device, length)) return 0;
+/* The processors that run a generic processor's code, each after a space. */
+static const char *const amdjit_generic[][2] = {
+GENERIC};
+
+/* How well a device runs code for a target id: 0 if not at all, which is so for other processors
+ * and settings of another value; the more settings the better; worst a generic processor's. */
+static inline size_t amdjit_runs_on(const char *id, const char *device) {
+  size_t length = strcspn(id, ":"), own = strcspn(device, ":"), fit = 1000 + strlen(id), i;
+  if (length != own || strncmp(id, device, length)) {
+    const char *member = NULL;
+    for (i = 0; i < sizeof amdjit_generic / sizeof *amdjit_generic; i++)
+      if (strlen(amdjit_generic[i][0]) == length && !strncmp(id, amdjit_generic[i][0], length))
+        member = amdjit_generic[i][1];
+    while (member && (strcspn(member + 1, " ") != own || strncmp(member + 1, device, own)))
+      member = strchr(member + 1, ' ');
+    if (!member) return 0;
+    fit = strlen(id);
+  }
   for (id += length; *id; id += length) {
     const char *there = device;
     length = 1 + strcspn(id + 1, ":"); /* with the colon before it, and the sign at its end */
@@ -400,7 +418,7 @@ static inline int amdjit_runs_on(const char *id, const char *device) {
       there++;
     }
   }
-  return 1;
+  return fit;
 }
 """
 
@@ -449,6 +467,11 @@ static inline uint32_t amdjit_to_bits(double value, int bits, int fraction, int 
 
 def common_text() -> str:
     """Return the shared part of a header."""
+    generic = "".join(
+        f'  {{"{each.name}", "{"".join(f" {name}" for name in each.members)}"}},\n'
+        for each in TARGETS
+        if each.members
+    )
     types = "\n".join(
         f"typedef uint{each.bits}_t amdjit_{each.name}; /* its bits */" for each in _FLOATS
     )
@@ -456,7 +479,8 @@ def common_text() -> str:
     return (
         "#ifndef AMDJIT_C\n#define AMDJIT_C 1\n\n"
         f"{types}\ntypedef uint8_t amdjit_boolean; /* 0 or 1 */\n\n"
-        f"{_CHECKS}\n{_FLOAT_FUNCTIONS}\n{conversions}\n#endif /* AMDJIT_C */\n"
+        f"{_CHECKS.replace('GENERIC', generic)}\n{_FLOAT_FUNCTIONS}\n{conversions}\n"
+        "#endif /* AMDJIT_C */\n"
     )
 
 

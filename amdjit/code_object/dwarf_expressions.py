@@ -29,7 +29,6 @@ class Code(IntEnum):
     """Operations that are evaluated (7.7.1, table 7.9), and some that have names only."""
 
     ADDRESS = 0x03
-    DEREFERENCE = 0x06
     CONST1U = 0x08
     CONSTU = 0x10
     CONSTS = 0x11

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 
 from amdjit.code_object.dwarf_entries import Entry, Stored
 from amdjit.code_object.dwarf_expressions import Location, read_location
-from amdjit.code_object.dwarf_names import Attribute, Form, Tag
+from amdjit.code_object.dwarf_names import Attribute, Tag
 from amdjit.code_object.dwarf_unit import BLOCK_FORMS, Unit
 
 __all__ = ["Variable", "VariablePiece", "VariableReader"]
 
 _VARIABLES = (Tag.FORMAL_PARAMETER, Tag.VARIABLE)
-_OLD_LIST_FORMS = (Form.DATA4, Form.DATA8)
 
 
 @dataclass(frozen=True, slots=True)

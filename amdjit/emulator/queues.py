@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.capture_refusals import StreamCaptureError
 from amdjit.diagnostics.errors import BackendError, KernelFault
 from amdjit.forking import Lock
@@ -89,18 +90,14 @@ NodeWork = Callable[[Any], None]
 class KernelCall:
     """The work of a kernel node. run: the device's launch, which does it now."""
 
-    run: Callable[..., None]
+    run: Callable[[Any, LaunchShape, bytes], None]
     function: Any
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    dynamic_lds: int
+    shape: LaunchShape
     kernarg: bytes
-    cooperative: bool
 
     def __call__(self, stream: Any) -> None:
         """Run the kernel."""
-        shape = self.grid, self.block, self.dynamic_lds
-        self.run(self.function, *shape, bytearray(self.kernarg), self.cooperative)
+        self.run(self.function, self.shape, self.kernarg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -334,15 +331,7 @@ class EmulatedExecutable:
 
     def set_kernel(self, position: int, launch: Any) -> None:
         """Let a kernel node make another launch."""
-        node, work = self._nodes[position], launch.work
+        node, function = self._nodes[position], launch.function
         assert isinstance(node.work, KernelCall)
-        again = KernelCall(
-            node.work.run,
-            work.function,
-            work.grid,
-            work.block,
-            work.dynamic_lds,
-            bytes(launch.kernarg),
-            work.cooperative,
-        )
-        self._nodes[position] = replace(node, name=work.function.name, work=again, launch=launch)
+        again = KernelCall(node.work.run, function, launch.shape, bytes(launch.kernarg))
+        self._nodes[position] = replace(node, name=function.name, work=again, launch=launch)

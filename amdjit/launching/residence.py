@@ -3,12 +3,10 @@ launches in grid strides need."""
 
 from __future__ import annotations
 
-import math
-
+from amdjit.abi.launch_shape import Extent, LaunchShape
 from amdjit.compiled_kernel import CompiledKernel, max_active_blocks, resident_workgroups
 from amdjit.diagnostics import LaunchError
-from amdjit.runtime.device import Device, Extent
-from amdjit.runtime.launch import LaunchShape
+from amdjit.runtime.device import Device
 
 __all__ = [
     "check_cooperative",
@@ -19,19 +17,17 @@ __all__ = [
 ]
 
 
-def check_cooperative(
-    compiled: CompiledKernel, device: Device, shape: LaunchShape, dynamic_lds: int
-) -> None:
+def check_cooperative(compiled: CompiledKernel, device: Device, shape: LaunchShape) -> None:
     """Raise LaunchError if the device cannot run all workgroups at the same time."""
-    limit = resident_workgroups(compiled, device, shape.block, dynamic_lds)
-    if math.prod(shape.grid) <= limit:
+    limit = resident_workgroups(compiled, device, shape.block, shape.dynamic_lds)
+    if shape.workgroups <= limit:
         return
     why = "it calls sync.grid()" if waits_for_grid(compiled) else "cooperative=True"
     raise LaunchError(
         f"{compiled.name}: all workgroups of this launch run at the same time ({why}), and "
         f"{device.name} holds {limit} of {_text(shape.block)} work-items: "
         f"{limit // device.multiprocessor_count} on each of {device.multiprocessor_count} "
-        f"multiprocessors. The grid {_text(shape.grid)} has {math.prod(shape.grid)}. Launch at "
+        f"multiprocessors. The grid {_text(shape.grid)} has {shape.workgroups}. Launch at "
         f"most {compiled.name}.max_cooperative_grid(block) workgroups, and let each work-item do "
         f"more than one element; {compiled.name}.forall(n, grid_stride=True) chooses such a grid."
     )

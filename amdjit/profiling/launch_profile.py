@@ -93,7 +93,7 @@ class LaunchProfile:
     @property
     def workgroups(self) -> int:
         """Workgroups of the grid."""
-        return self._counted.geometry.groups
+        return self._counted.geometry.workgroups
 
     @property
     def waves(self) -> int:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.api import Kernel
 from amdjit.backend.early import code_cache
 from amdjit.checking.sanitizing import sanitize
@@ -41,7 +42,6 @@ from amdjit.profiling.launch_profile import LaunchProfile
 from amdjit.profiling.profile import profile
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
-from amdjit.tuning.calls import Shape
 from amdjit.tuning.candidates import Facts, State
 from amdjit.tuning.comparing import Tolerance, difference
 from amdjit.tuning.keys import source_digest
@@ -82,7 +82,7 @@ class Work:
     values: Mapping[str, Any]
     options: Mapping[str, Any]
     order: tuple[str, ...]
-    shape: Shape
+    shape: LaunchShape
     digest: str
     device: str
     limits: Limits
@@ -90,7 +90,7 @@ class Work:
     scores: bool
     estimates: bool = True
     returns_results: bool = True
-    whole: Shape | None = None
+    whole: LaunchShape | None = None
     growth: float = 1.0
     tolerance: Tolerance = field(default_factory=Tolerance)
     expected: bytes | Path | None = None
@@ -195,8 +195,7 @@ def reset(arguments: Mapping[str, Any], names: tuple[str, ...]) -> None:
 def _built(work: Work, outcome: Outcome, prepared: PreparedLaunch, seconds: float) -> Outcome:
     compiled = prepared.loaded.compiled
     shape = work.whole or work.shape
-    prepared.loaded.check(work.shape.grid, work.shape.block, work.shape.dynamic_lds,
-                          compiled.target)  # fmt: skip
+    prepared.loaded.check(*work.shape[:3], compiled.target)
     facts = launched_facts(compiled, shape)
     too_much = _over_limits(facts, work.limits)
     own = code_cache(prepared.environment)
@@ -219,7 +218,7 @@ def store_of(directory: Path | None, version: str) -> str:
     return f"{platform.node()} {directory} {version}"
 
 
-def launched_facts(compiled: CompiledKernel, shape: Shape) -> Facts:
+def launched_facts(compiled: CompiledKernel, shape: LaunchShape) -> Facts:
     """Return what a launch of this size needs."""
     resources = compiled.resources
     kernel = compiled.linked.kernels[compiled.name]
@@ -285,10 +284,7 @@ def _launch(
     if payload.pre_hook is not None:
         payload.pre_hook(arguments)
     prepared = kernel.prepare(*(arguments[name] for name in work.order))
-    shape = prepared.loaded.check(
-        work.shape.grid, work.shape.block, work.shape.dynamic_lds, device.target
-    )
-    prepared.launch(shape, work.shape.dynamic_lds)
+    prepared.launch(prepared.loaded.check(*work.shape[:3], device.target))
     device.synchronize()
     if payload.post_hook is not None:
         payload.post_hook(arguments)
@@ -349,7 +345,7 @@ _WAVES_THAT_HIDE = 4
 _USUAL_CYCLES = 1
 
 
-def static_score(compiled: CompiledKernel, shape: Shape, facts: Facts) -> float:
+def static_score(compiled: CompiledKernel, shape: LaunchShape, facts: Facts) -> float:
     """Return the score of a launch; less is better."""
     inspection, target = compiled.inspect(), compiled.target
     issue = sum(

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from amdjit.declarations import Emit, EmitContext, Intrinsic, intrinsic
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
+from amdjit.target import with_builtins_of
 from amdjit.types import (
     VOID,
     Choice,
@@ -72,7 +73,7 @@ StoreOrder = Annotated[
 _atomic = partial(Emit, is_atomic=True)
 
 # These instructions belong to gfx12; LLVM makes loops for other processors.
-_GFX12 = ("gfx1200", "gfx1201")
+_GFX12 = with_builtins_of("gfx1200", "gfx1201")
 
 
 NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32, f64))

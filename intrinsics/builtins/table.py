@@ -19,7 +19,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, partial
@@ -30,7 +30,7 @@ from typing import Any
 from amdjit.declarations import As, Emit, Intrinsic, LlvmCall, Lowering, Parameter, intrinsic
 from amdjit.intrinsics.builtins.irregular import EMITTERS, emit_atomic
 from amdjit.intrinsics.models.builtins import model_of
-from amdjit.target import TARGETS
+from amdjit.target import TARGETS, with_builtins_of
 from amdjit.types import (
     SCALARS,
     VOID,
@@ -141,19 +141,13 @@ def row_of(name: str) -> Row:
     return Row(
         name,
         group,
-        _all_of(targets.split()),
+        with_builtins_of(*targets.split(), builtin=name),
         tuple(map(int, sizes.split())),
         signature,
         llvm,
         operands,
         isa,
     )
-
-
-def _all_of(named: Sequence[str]) -> tuple[str, ...]:
-    """Return the processors that a row names, and those that are like them, in the table's order of
-    targets."""
-    return tuple(target.name for target in TARGETS if _NAMED[target.name] in named)
 
 
 def is_builtin(name: str) -> bool:

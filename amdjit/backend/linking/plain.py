@@ -294,7 +294,6 @@ def _aligned(value: int, alignment: int) -> int:
 # Sources: the ELF gABI for `.hash`, lld's GnuHashTableSection for `.gnu.hash`.
 
 _SYMBOL = struct.Struct("<IBBHQQ")
-SYMBOL_SIZE = _SYMBOL.size
 _SECTION_SYMBOL = 3
 _SYMBOLS_HIDDEN = (1, 2)
 _BLOOM_SHIFT, _WORD_BITS = 26, 64

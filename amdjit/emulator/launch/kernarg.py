@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.decoder.instruction_set import InstructionSet, ScratchSetup
@@ -24,8 +24,6 @@ from amdjit.emulator.layout import (
     Launch,
 )
 
-Extent = tuple[int, int, int]
-
 PACKET_BYTES = 64
 _QUEUE_BYTES = 256
 # What workgroups of a cooperative launch meet in, `struct mg_info` of ROCm's device library: no
@@ -40,34 +38,6 @@ ADDS_LANE = 1 << 23
 _STRIDE_64, _DWORD_ELEMENTS, _FORMAT_32, _UNSIGNED = 3 << 21, 1 << 19, 4 << 15, 4 << 12
 _AXES = "xyz"
 _PLACE = (Launch.X_SLOT, Launch.Y_SLOT, Launch.Z_SLOT, Launch.WAVE_OFFSET_SLOT)
-
-
-class Geometry(NamedTuple):
-    """A launch: workgroups, work-items of each, and the bytes of LDS that the launch asks for.
-
-    cooperative: whether all workgroups must be under way at the same time.
-    """
-
-    grid: Extent
-    block: Extent
-    dynamic_lds: int
-    cooperative: bool = False
-
-    @property
-    def items(self) -> int:
-        """Work-items of a workgroup."""
-        return self.block[0] * self.block[1] * self.block[2]
-
-    @property
-    def groups(self) -> int:
-        """Workgroups of the grid."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
-    @property
-    def dimensions(self) -> int:
-        """How many dimensions are in use."""
-        sizes = [self.grid[axis] * self.block[axis] for axis in range(3)]
-        return 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +56,7 @@ class Hidden:
 NOTHING_HIDDEN = Hidden()
 
 
-def hidden_value(kind: str, geometry: Geometry, hidden: Hidden, meeting: int) -> int:
+def hidden_value(kind: str, geometry: LaunchShape, hidden: Hidden, meeting: int) -> int:
     """Return what a hidden argument holds (LLVM AMDGPU guide, code object V5 "Kernel Argument
     Metadata").
 
@@ -131,7 +101,7 @@ def _padded(kernel: Kernel) -> int:
 
 def build_segment(
     kernel: Kernel,
-    geometry: Geometry,
+    geometry: LaunchShape,
     explicit: bytes,
     address: int,
     hidden: Hidden = NOTHING_HIDDEN,
@@ -159,12 +129,13 @@ def build_segment(
     return data
 
 
-def fresh_meeting(geometry: Geometry) -> bytes:
+def fresh_meeting(geometry: LaunchShape) -> bytes:
     """Return what the end of the segment holds before a launch: no workgroup has arrived."""
-    return _MEETING.pack(0, 0, 0, 0, geometry.groups * geometry.items, 0, 0, geometry.groups)
+    workgroups = geometry.workgroups
+    return _MEETING.pack(0, 0, 0, 0, workgroups * geometry.items, 0, 0, workgroups)
 
 
-def _packet(kernel: Kernel, geometry: Geometry, kernarg: int) -> bytes:
+def _packet(kernel: Kernel, geometry: LaunchShape, kernarg: int) -> bytes:
     """The AQL kernel dispatch packet (HSA platform specification 1.2, 2.9.6)."""
     sizes = [geometry.grid[axis] * geometry.block[axis] for axis in range(3)]
     head = struct.pack("<HH3HH3I", 2, 3, *geometry.block, 0, *(size & 0xFFFFFFFF for size in sizes))

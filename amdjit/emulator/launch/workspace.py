@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import Kernel
 from amdjit.emulator.decoder.instruction_set import Accumulation, InstructionSet
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
@@ -20,7 +21,6 @@ from amdjit.emulator.launch.host_services import HostCalls, HostSide, prints_to_
 from amdjit.emulator.launch.kernarg import (
     MEETING_BYTES,
     NOTHING_HIDDEN,
-    Geometry,
     Hidden,
     build_segment,
     explicit_size,
@@ -80,7 +80,7 @@ class Plan:
 
     kernel: Kernel
     compiled: HostKernel
-    geometry: Geometry
+    geometry: LaunchShape
     load_bias: int
     threads: int
     short: bool
@@ -120,7 +120,7 @@ class Plan:
 
 
 def make_plan(
-    function: EmulatedFunction, compiled: HostKernel, geometry: Geometry, threads: int
+    function: EmulatedFunction, compiled: HostKernel, geometry: LaunchShape, threads: int
 ) -> Plan:
     """Plan launches. threads: the most host threads that they may use."""
     descriptor = function.kernel.descriptor
@@ -131,9 +131,9 @@ def make_plan(
         waves * descriptor.wave_size,
         function.module.instruction_set.packs_item_ids,
     )
-    short = compiled.is_short(len(execs) * geometry.groups)
+    short = compiled.is_short(len(execs) * geometry.workgroups)
     alone = short or compiled.calls_host or prints_to_buffer(function.kernel)
-    used = 1 if alone else min(threads, geometry.groups)
+    used = 1 if alone else min(threads, geometry.workgroups)
     module = function.module
     return Plan(
         function.kernel,
@@ -321,7 +321,7 @@ class Workspace:
         return NOTHING_HIDDEN if self.calls is None else self.calls.hidden
 
     def _shared(self, plan: Plan) -> NDArray[np.uint64]:
-        groups, together = plan.geometry.groups, _runs_together(plan)
+        groups, together = plan.geometry.workgroups, _runs_together(plan)
         values = {
             Launch.GROUPS: groups,
             # A thread takes no more workgroups of a cooperative launch than it can begin.
@@ -416,9 +416,9 @@ def _residents(plan: Plan, group_bytes: int) -> int:
     if not plan.compiled.gives_way:
         return 1
     if _runs_together(plan):
-        return -(-plan.geometry.groups // plan.threads)
+        return -(-plan.geometry.workgroups // plan.threads)
     most = min(_RESIDENT_WAVES // plan.waves, _RESIDENT_BYTES // group_bytes) // plan.threads
-    return max(1, min(most, plan.geometry.groups))
+    return max(1, min(most, plan.geometry.workgroups))
 
 
 def _aligned(nbytes: int) -> NDArray[np.uint8]:
@@ -431,7 +431,7 @@ def _aligned(nbytes: int) -> NDArray[np.uint8]:
 
 
 def work_items(
-    geometry: Geometry, components: int, lanes: int, is_packed: bool
+    geometry: LaunchShape, components: int, lanes: int, is_packed: bool
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return what the registers from v0 on hold, and EXEC, 32 lanes a dword.
 

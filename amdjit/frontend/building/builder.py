@@ -340,11 +340,6 @@ class FunctionBuilder:
         """Make every read of these names fail without an error of its own."""
         self.names.update(dict.fromkeys(names, POISONED))
 
-    def raise_failures(self) -> None:
-        """Raise the errors of the function if statements were refused."""
-        if self.refused:
-            raise CompileError(*self.failures)
-
     def mark(self) -> Mark:
         """Return the current state."""
         return Mark(

@@ -361,8 +361,3 @@ def _refused(
     builder: FunctionBuilder, node: ast.AST, name: str, what: str, remedy: str
 ) -> CompileError:
     return builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=what, remedy=remedy)
-
-
-def is_constant_array(array: tree.Expression) -> bool:
-    """Whether an array is in constant memory, which no kernel can write."""
-    return isinstance(array.type, Array) and array.type.address_space is AddressSpace.CONSTANT

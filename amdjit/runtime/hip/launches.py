@@ -9,11 +9,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import refuse_profiles
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.forking import when_forked
 from amdjit.late import late
-from amdjit.runtime.device_launches import Extent, Function
+from amdjit.runtime.device_launches import Function
 from amdjit.runtime.hip.calls import HipCalls, call, hip_error, hip_library, version_text
 from amdjit.runtime.hip.captures import ThreadCaptures
 from amdjit.runtime.hip.direct import direct
@@ -49,27 +50,24 @@ class HipLaunches(HipCalls):
     def launch(
         self,
         function: Function,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> None:
         """Start a kernel. HIP fills in the hidden arguments, and copies `kernarg` before this
         returns."""
         refuse_profiles(function.name, self.name, self.target.name)
-        if cooperative:
-            self._launch_together(function, (*grid, *block, dynamic_lds), kernarg, stream)
+        if shape.cooperative:
+            self._launch_together(function, shape, kernarg, stream)
             return
-        slot = self.slot(function, grid, block, dynamic_lds, len(kernarg), stream)
+        slot = self.slot(function, shape, len(kernarg), stream)
         slot.kernarg[slot.offset :] = kernarg
         code = slot.start()
         if code:
             slot.fail(code)
 
     def _launch_together(
-        self, function: Function, shape: Shape, kernarg: bytearray, stream: Any
+        self, function: Function, shape: LaunchShape, kernarg: bytearray, stream: Any
     ) -> None:
         """Start a cooperative launch, for which HIP wants a pointer to each argument."""
         assert isinstance(function, HipFunction)
@@ -78,36 +76,30 @@ class HipLaunches(HipCalls):
             with function.lock:
                 parameters = function.fill_parameters(kernarg)
                 native = native_of(stream)
-                self.here(function.doing, launch, function.native, *shape, native, parameters)
+                words = shape_words(shape)
+                self.here(function.doing, launch, function.native, *words, native, parameters)
         except HipError as error:
             raise error.with_detail(shape_text(shape)) from None
 
     def slot(
         self,
         function: Function,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         nbytes: int,
         stream: Any = None,
     ) -> HipSlot:
         """Make a launch that waits for its arguments."""
         assert isinstance(function, HipFunction)
         index = None if self.is_only_one else self.index
-        shape = (*grid, *block, dynamic_lds)
-        handle = native_of(stream)
-        return HipSlot(function.doing, function.native, shape, nbytes, handle, index, function)
+        return HipSlot(function, shape, nbytes, native_of(stream), index)
 
     def launch_sanitized(
         self,
         function: Function,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         request: Request,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> NoReturn:
         """Raise LaunchError: only the emulator checks launches."""
         checks = ", ".join(sorted(request.checks))
@@ -209,27 +201,22 @@ _BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 3
 # packet, and kernarg.
 _HEADER = struct.Struct("<Q5Q")
 
-Shape = tuple[int, int, int, int, int, int, int]
-
 
 class HipSlot:
     """A launch of a kernel: `amdjit.runtime.device_launches.LaunchSlot`.
 
-    shape: grid, block and the bytes of dynamic LDS. stream: HIP's handle, 0 for the default one.
-    index: the GPU, None if there is only one. owner: kept alive.
+    stream: HIP's handle, 0 for the default one. index: the GPU, None if there is only one.
     """
 
-    __slots__ = ("_doing", "_owner", "_pinned", "_shape", "kernarg", "offset", "start")
+    __slots__ = ("_function", "_pinned", "_shape", "kernarg", "offset", "start")
 
     def __init__(
         self,
-        doing: str,
-        native: Any,
-        shape: Shape,
+        function: HipFunction,
+        shape: LaunchShape,
         nbytes: int,
         stream: Any,
         index: int | None,
-        owner: object,
     ) -> None:
         self.kernarg = packet = bytearray(_HEADER.size + nbytes)
         self.offset = _HEADER.size
@@ -238,13 +225,13 @@ class HipSlot:
         address = ctypes.addressof(self._pinned)
         extra = (_BUFFER_POINTER, address + _HEADER.size, _BUFFER_SIZE, address, _END)
         _HEADER.pack_into(packet, 0, nbytes, *extra)
-        self._doing, self._shape, self._owner = doing, shape, owner
-        launch = _launcher(native, shape, stream, address + 8)
+        self._function, self._shape = function, shape
+        launch = _launcher(function.native, shape, stream, address + 8)
         self.start: Callable[[], int] = launch if index is None else _on(index, launch)
 
     def fail(self, code: int) -> NoReturn:
         """Raise what `start` returned as HipError."""
-        raise _error(self._doing, code).with_detail(shape_text(self._shape))
+        raise _error(self._function.doing, code).with_detail(shape_text(self._shape))
 
 
 def _refuse_when_forked() -> None:
@@ -261,20 +248,27 @@ def _refused(*_: object) -> NoReturn:
 when_forked(_refuse_when_forked)
 
 
-def shape_text(shape: Shape) -> str:
+def shape_text(shape: LaunchShape) -> str:
     """Return the shape of a launch for the message of an error."""
-    grid, block, dynamic_lds = shape[:3], shape[3:6], shape[6]
-    return f"It was launched with grid {grid}, block {block}, {dynamic_lds} bytes of dynamic LDS."
+    return (
+        f"It was launched with grid {shape.grid}, block {shape.block}, {shape.dynamic_lds} bytes "
+        "of dynamic LDS."
+    )
 
 
-def _launcher(native: Any, shape: Shape, stream: Any, extra: int) -> Callable[[], int]:
-    launch = direct("hipModuleLaunchKernel")
+def shape_words(shape: LaunchShape) -> tuple[int, ...]:
+    """Return the shape as hipModuleLaunchKernel takes it."""
+    return (*shape.grid, *shape.block, shape.dynamic_lds)
+
+
+def _launcher(native: Any, shape: LaunchShape, stream: Any, extra: int) -> Callable[[], int]:
+    launch, words = direct("hipModuleLaunchKernel"), shape_words(shape)
     if launch is None:
         checked = hip_library().hipModuleLaunchKernel
-        return lambda: int(checked(native, *shape, stream, None, extra)[0])
+        return lambda: int(checked(native, *words, stream, None, extra)[0])
     pointer = ctypes.c_void_p
     handle = None if stream is None else pointer(int(stream))
-    return partial(launch, pointer(int(native)), *shape, handle, None, pointer(extra))
+    return partial(launch, pointer(int(native)), *words, handle, None, pointer(extra))
 
 
 def _on(index: int, launch: Callable[[], int]) -> Callable[[], int]:

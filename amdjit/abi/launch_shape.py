@@ -1,20 +1,15 @@
-"""The shape of a launch, checked before anything runs."""
+"""The shape of a launch: the value that every device takes, and the checks that make it."""
 
 from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.late_methods import dataclass
-from amdjit.runtime.device import Device, Extent, Function
 from amdjit.target import Target
 
-if TYPE_CHECKING:
-    from amdjit.checking.settings import Request
-    from amdjit.diagnostics.errors import KernelFault
-    from amdjit.diagnostics.sanitizer import SanitizerReport
+Extent = tuple[int, int, int]
 
 AXES = "xyz"
 # HIP's hipDeviceProp_t::maxGridSize on AMD devices, in workgroups.
@@ -26,53 +21,32 @@ _SMALL_GRID = 65535
 
 
 class LaunchShape(NamedTuple):
-    """The workgroups of a launch, and the work-items of a workgroup, along x, y, z."""
+    """A launch besides its kernel, its arguments and its stream: what devices are asked for."""
 
     grid: Extent
+    """The workgroups along x, y, z."""
     block: Extent
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A kernel with all that its launch needs besides the arguments.
-
-    dynamic_lds: bytes. stream: the device's handle. cooperative: whether all workgroups run at the
-    same time.
-    """
-
-    function: Function
-    grid: Extent
-    block: Extent
-    dynamic_lds: int
-    stream: Any
+    """The work-items of a workgroup along x, y, z."""
+    dynamic_lds: int = 0
+    """The bytes of LDS that a workgroup gets besides those that the kernel was compiled with."""
     cooperative: bool = False
+    """Whether all workgroups run at the same time, so that they may wait for each other."""
 
-    def start(self, device: Device, kernarg: bytearray) -> None:
-        """Start the kernel with these explicit arguments."""
-        device.launch(
-            self.function,
-            self.grid,
-            self.block,
-            self.dynamic_lds,
-            kernarg,
-            self.stream,
-            self.cooperative,
-        )
+    @property
+    def items(self) -> int:
+        """The work-items of a workgroup."""
+        return self.block[0] * self.block[1] * self.block[2]
 
-    def start_sanitized(
-        self, device: Device, kernarg: bytearray, request: Request
-    ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
-        """Run the kernel to its end with checks; return what they found, and what stopped it."""
-        return device.launch_sanitized(
-            self.function,
-            self.grid,
-            self.block,
-            self.dynamic_lds,
-            kernarg,
-            request,
-            self.stream,
-            self.cooperative,
-        )
+    @property
+    def workgroups(self) -> int:
+        """The workgroups of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions are in use."""
+        sizes = [self.grid[axis] * self.block[axis] for axis in range(3)]
+        return 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
 
 
 def check_launch(
@@ -83,19 +57,19 @@ def check_launch(
     max_flat_workgroup_size: int,
     static_lds: int,
     required_block: Extent | None = None,
+    cooperative: bool = False,
 ) -> LaunchShape:
-    """Check a launch against the target and the kernel, and return it with three axes each.
+    """Check a launch against the target and the kernel, and return its shape.
 
     grid, block: an int or up to three. dynamic_lds, static_lds: bytes. max_flat_workgroup_size: the
     most work-items that the kernel was compiled for. required_block: the exact shape, if one was
     compiled in. LaunchError says what to change.
     """
-    shape = LaunchShape(extent_of(grid, "grid"), extent_of(block, "block"))
-    _check_block(shape.block, target, max_flat_workgroup_size, required_block)
-    if math.prod(shape.grid) > _SMALL_GRID:
-        _check_grid(shape)
-    _check_lds(dynamic_lds, static_lds, target)
-    return shape
+    whole, part = extent_of(grid, "grid"), extent_of(block, "block")
+    _check_block(part, target, max_flat_workgroup_size, required_block)
+    if math.prod(whole) > _SMALL_GRID:
+        _check_grid(whole, part)
+    return LaunchShape(whole, part, _checked_lds(dynamic_lds, static_lds, target), cooperative)
 
 
 def extent_of(value: object, what: str) -> Extent:
@@ -160,11 +134,11 @@ def _check_block(block: Extent, target: Target, limit: int, required: Extent | N
         )
 
 
-def _check_grid(shape: LaunchShape) -> None:
-    for axis, count, size, limit in zip(AXES, shape.grid, shape.block, GRID_LIMITS, strict=True):
+def _check_grid(grid: Extent, block: Extent) -> None:
+    for axis, count, size, limit in zip(AXES, grid, block, GRID_LIMITS, strict=True):
         if count > limit:
             raise LaunchError(
-                f"the grid {shape.grid} has {count} workgroups along {axis}; at most {limit} are "
+                f"the grid {grid} has {count} workgroups along {axis}; at most {limit} are "
                 "allowed there. "
                 + (
                     "Put the largest axis on x."
@@ -174,14 +148,14 @@ def _check_grid(shape: LaunchShape) -> None:
             )
         if count * size > WORK_ITEM_LIMIT:
             raise LaunchError(
-                f"the grid {shape.grid} of blocks {shape.block} has {count * size} work-items "
+                f"the grid {grid} of blocks {block} has {count * size} work-items "
                 f"along {axis}; at most "
                 f"{WORK_ITEM_LIMIT} can be counted there. Let each work-item do more than one "
                 "element."
             )
 
 
-def _check_lds(dynamic_lds: object, static_lds: int, target: Target) -> None:
+def _checked_lds(dynamic_lds: object, static_lds: int, target: Target) -> int:
     try:
         dynamic = operator.index(dynamic_lds)  # type: ignore[arg-type]
     except TypeError:
@@ -198,3 +172,4 @@ def _check_lds(dynamic_lds: object, static_lds: int, target: Target) -> None:
             f"{target.lds_per_workgroup}. Use smaller tiles, a smaller element type, or fewer "
             "buffers."
         )
+    return dynamic
