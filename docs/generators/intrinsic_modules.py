@@ -37,7 +37,7 @@ from amdjit.intrinsics.maths import (
 )
 from amdjit.intrinsics.matrix import fragments, sparse
 from amdjit.intrinsics.matrix.multiply import instructions
-from amdjit.intrinsics.matrix.operands import maps
+from amdjit.intrinsics.matrix.operands import coordinates
 from amdjit.intrinsics.matrix.views import cooperation, transforms
 from amdjit.intrinsics.numbers import dots, floats, integers
 
@@ -82,5 +82,5 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (cooperation, "amdjit.intrinsics.matrix"),
     (sparse, "amdjit.intrinsics.matrix"),
     (transforms, "amdjit.intrinsics.matrix"),
-    (maps, "amdjit.intrinsics.matrix"),
+    (coordinates, "amdjit.intrinsics.matrix"),
 )

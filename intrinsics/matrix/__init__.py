@@ -68,17 +68,19 @@ from amdjit.intrinsics.matrix.multiply.products import (
     pack_index,
     reference,
 )
-from amdjit.intrinsics.matrix.operands.maps import (
+from amdjit.intrinsics.matrix.operands.coordinates import (
     block_coord,
     data_offset,
+    matrix_coord,
+    wave_coord,
+    workgroup_dim,
+)
+from amdjit.intrinsics.matrix.operands.maps import (
     layout,
     layout_map,
-    matrix_coord,
     matrix_instruction,
     mem_col_major,
     mem_row_major,
-    wave_coord,
-    workgroup_dim,
 )
 from amdjit.intrinsics.matrix.operands.packing import pack, unpack
 from amdjit.intrinsics.matrix.operands.schedules import (
