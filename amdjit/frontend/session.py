@@ -406,7 +406,8 @@ class TypingSession:
         if static is not None:
             return Instance(None, static, rounds=builder.rounds)
         result, origins = finish_returns(builder)
-        name = f"{node.name}.{len(self.functions)}" if self.functions else node.name
+        name = builder.source.name
+        name = f"{name}.{len(self.functions)}" if self.functions else name
         body = freeze(builder.statements)
         launched = used_parameters(builder.launch_parameters, body)
         typed = tree.Function(
@@ -466,5 +467,5 @@ def site_of_call(
     source = builder.source
     text = source.text.line(node.lineno).strip()
     return reports.add_call(
-        CallSite(source.node.name, source.text.file, node.lineno, text, source.is_library)
+        CallSite(source.name, source.text.file, node.lineno, text, source.is_library)
     )
