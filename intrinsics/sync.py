@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import amdjit.intrinsics as modules
 from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.intrinsics.atomics.on_arrays import ORDERINGS, SYNC_SCOPES, Scope
 from amdjit.intrinsics.atomics.on_records import (
     arrive,
     begin_round,
@@ -17,7 +18,6 @@ from amdjit.intrinsics.atomics.on_records import (
     has_failed,
     round_of_grid,
 )
-from amdjit.intrinsics.atomics.orders import ORDERINGS, SYNC_SCOPES, Scope
 from amdjit.intrinsics.lds import address_of, shared
 from amdjit.intrinsics.numbers.integers import popcount
 from amdjit.intrinsics.workitem import (

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import PROFILES
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.disk_cache import DiskCache, source_version
-from amdjit.emulator.captures import Captures, KernelCall
 from amdjit.emulator.checks.init.written_memory import WrittenMemory
 from amdjit.emulator.checks.memory.quarantine import Quarantine
 from amdjit.emulator.device_memory import EmulatedMemory
@@ -20,10 +20,9 @@ from amdjit.emulator.host.jit import HostCompiler
 from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.loader import EmulatedModule
-from amdjit.emulator.launch.slots import EmulatedSlot
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.native_sources import ROOMS
-from amdjit.emulator.queues import StreamState
+from amdjit.emulator.queues import Captures, KernelCall, StreamState
 from amdjit.emulator.tiers.compilation import Host
 from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.forking import Lock
@@ -245,3 +244,31 @@ def _physical_memory() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return None
+
+
+# Launches that wait for their arguments.
+
+
+class EmulatedSlot:
+    """A launch of a kernel: `amdjit.runtime.device_launches.LaunchSlot`."""
+
+    __slots__ = ("_device", "_function", "_shape", "_stream", "kernarg", "offset")
+
+    def __init__(
+        self, device: EmulatorDevice, function: Any, shape: LaunchShape, nbytes: int, stream: Any
+    ) -> None:
+        self.kernarg = bytearray(nbytes)
+        self.offset = 0
+        self._device = weakref.ref(device)
+        self._function, self._shape, self._stream = function, shape, stream
+
+    def start(self) -> int:
+        """Run the kernel to its end; KernelFault for what it does wrong."""
+        device = self._device()
+        assert device is not None, "the caller holds the device"
+        device.launch(self._function, self._shape, self.kernarg, self._stream)
+        return 0
+
+    def fail(self, code: int) -> NoReturn:
+        """Never called: `start` raises."""
+        raise AssertionError(code)

@@ -3,18 +3,10 @@ launches in grid strides need."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from amdjit.abi.launch_shape import Extent, LaunchShape, check_launch
-from amdjit.compiled_kernel import CompiledKernel
+from amdjit.abi.launch_shape import Extent, LaunchShape
+from amdjit.compiled_kernel import CompiledKernel, max_active_blocks, resident_workgroups
 from amdjit.diagnostics import LaunchError
-from amdjit.late import late
 from amdjit.runtime.device import Device
-
-if TYPE_CHECKING:
-    from amdjit.code_object import resources
-else:
-    resources = late("amdjit.code_object.resources")
 
 __all__ = [
     "check_cooperative",
@@ -23,33 +15,6 @@ __all__ = [
     "resident_workgroups",
     "waits_for_grid",
 ]
-
-
-def max_active_blocks(compiled: CompiledKernel, block: object, dynamic_lds: int = 0) -> int:
-    """Return how many workgroups of a block a workgroup processor holds at a time.
-
-    Where there are no workgroup processors, how many a compute unit holds: one multiprocessor in
-    HIP's words. dynamic_lds: bytes. LaunchError for a block or LDS that no launch can have.
-    """
-    kernel = compiled.linked.kernels[compiled.name]
-    shape = check_launch(
-        1,
-        block,
-        dynamic_lds,
-        compiled.target,
-        max_flat_workgroup_size=kernel.metadata.max_flat_workgroup_size,
-        static_lds=kernel.metadata.group_segment_bytes,
-        required_block=compiled.options.required_workgroup_size,
-    )
-    return resources.resident_workgroups(kernel, compiled.target, shape.items, shape.dynamic_lds)
-
-
-def resident_workgroups(
-    compiled: CompiledKernel, device: Device, block: object, dynamic_lds: int = 0
-) -> int:
-    """Return how many workgroups of a block the whole device holds at a time: the most of a
-    cooperative launch."""
-    return max_active_blocks(compiled, block, dynamic_lds) * device.multiprocessor_count
 
 
 def check_cooperative(compiled: CompiledKernel, device: Device, shape: LaunchShape) -> None:

@@ -20,8 +20,7 @@ from amdjit.emulator.counting.samples import SampleSize, workgroups_of_rounds
 from amdjit.inspection.json_form import json_text
 from amdjit.late import late
 from amdjit.options import OptionError
-from amdjit.profiling.launch_profile import LaunchProfile
-from amdjit.profiling.notebook import profile_html
+from amdjit.profiling.launch_profile import LaunchProfile, profile_html
 from amdjit.profiling.peaks import PEAKS
 from amdjit.target import Target
 

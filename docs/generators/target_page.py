@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from amdjit.intrinsics.builtins.alternative_products import multiplied
+from amdjit.intrinsics.builtins.table import multiplied
 from amdjit.intrinsics.builtins.table import rows as builtins
 from amdjit.target import TARGETS, Feature, Target, emulated_for
 

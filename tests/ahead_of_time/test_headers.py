@@ -17,7 +17,7 @@ from standin_programs import COMPILERS, HERE, compile_c, has, needs_standin, run
 
 from amdjit import bf16, f16, f32, i8, i32
 from amdjit.ahead_of_time import build
-from amdjit.ahead_of_time.metadata import FORMAT
+from amdjit.ahead_of_time.building import FORMAT
 from amdjit.command_line import parse_signature
 from amdjit.target import TARGETS, device_target, most_specific, runs_on
 

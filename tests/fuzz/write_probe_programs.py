@@ -20,9 +20,9 @@ from program_types import PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM
 from programs import program
 from running import INPUTS, LANES, as_python
 
-from amdjit.probe.corpus.language import stored
+from amdjit.probe.corpus.language import batches
 
-FILE = Path(stored.__file__).with_name(stored.FILE)
+FILE = Path(batches.__file__).with_name(batches.FILE)
 # Kernels, and their programs: the bytes that each is written from, and how many a kernel has.
 SIZES = ((8, 48, 24), (5, 100, 12), (2, 200, 6))
 
@@ -34,7 +34,7 @@ def kernels() -> list[dict[str, Any]]:
         for number in range(count):
             random = Random(f"probe {size} {number}")
             sources = [program(random.randbytes(size)) for _ in range(programs)]
-            digests = [stored.digest(as_python(each, k)) for k, each in enumerate(sources)]
+            digests = [batches.digest(as_python(each, k)) for k, each in enumerate(sources)]
             found.append(
                 {
                     "sources": sources,
@@ -54,7 +54,7 @@ def content() -> bytes:
         "numbers": PYTHON_NUMBERS,
         "inputs": [base64.b64encode(each.tobytes()).decode() for each in INPUTS],
     }  # fmt: skip
-    assert [str(each) for each in PARAMETERS] == list(stored.TYPES)
+    assert [str(each) for each in PARAMETERS] == list(batches.TYPES)
     return json.dumps(held, separators=(",", ":")).encode()
 
 

@@ -25,8 +25,7 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan
 from amdjit.emulator.layout import HALF_LANES
 from amdjit.emulator.memory import Table
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument, Instruments
+from amdjit.emulator.wave.frame import Frame, Instrument, Instruments
 from amdjit.emulator.wave.registers import FULL_MASK
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.machine_code import MachineCode, read_machine_code

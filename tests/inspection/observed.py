@@ -24,8 +24,7 @@ from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import EXEC_LO
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.emulator.wave.frame import Frame, Instrument, MemoryAccess
 
 _MOST = 1 << 16
 _FIELDS = 40

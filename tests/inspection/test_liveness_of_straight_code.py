@@ -18,8 +18,7 @@ import amdjit
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.host.builder import constant
 from amdjit.emulator.layout import TTMP9
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument
+from amdjit.emulator.wave.frame import Frame, Instrument
 from amdjit.emulator.wave.registers import FULL_MASK
 
 pytestmark = needs_tools

@@ -18,8 +18,8 @@ import pytest
 from amdjit.probe import running, session
 from amdjit.probe.case import Batch, Case, Group
 from amdjit.probe.outcome import BatchStatus, CaseStatus, Facts, Record
-from amdjit.probe.partial import Partial
 from amdjit.probe.processes import Processes
+from amdjit.probe.running import Partial
 from amdjit.target import Target
 
 CHILD = str(Path(__file__).with_name("scripted_child.py"))

@@ -27,7 +27,7 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan
 from amdjit.emulator.layout import REPORT_ROWS, Report, Sanitizer
 from amdjit.emulator.memory import DeviceMemory, Table
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 
 # In the order in which their code stands at an instruction.
 CHECKS: tuple[type[Check], ...] = (MemoryCheck, RaceCheck, InitCheck, SyncCheck)

@@ -21,8 +21,7 @@ from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import branch_condition
 from amdjit.emulator.layout import DWORD_BYTES, EXEC_LO, FIELD_BYTES, Context
-from amdjit.emulator.wave.frame import CONTEXT, Frame
-from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.emulator.wave.frame import CONTEXT, Frame, Instrument, MemoryAccess
 
 __all__ = ["CountingInstrument"]
 

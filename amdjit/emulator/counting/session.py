@@ -14,9 +14,13 @@ from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.instrument import CountingInstrument
 from amdjit.emulator.counting.layout import Header
-from amdjit.emulator.counting.native_sources import NATIVES
+from amdjit.emulator.counting.lds_native import lds_sources
+from amdjit.emulator.counting.lines_native import line_sources
+from amdjit.emulator.counting.places_native import DISTINCT, PLACES, REPEATED, places_text
 from amdjit.emulator.counting.plan import CountingPlan, make_plan
+from amdjit.emulator.counting.record_native import ENTER, MORE, enter_text, more_text
 from amdjit.emulator.counting.samples import Sample, SampleSize, write_unrecorded
+from amdjit.emulator.counting.shared_places_native import distinct_text, repeated_text
 from amdjit.emulator.counting.streams import SpareMemory
 from amdjit.emulator.counting.touched_lines import Directories, TouchedLines
 from amdjit.emulator.host.native_sources import NativeSources
@@ -24,10 +28,26 @@ from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan
 from amdjit.emulator.memory import Table
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 from amdjit.target import find_target
 
 __all__ = ["Counters", "CountingSession"]
+
+
+# The native functions that counted code calls.
+
+NATIVES = NativeSources(
+    {
+        ENTER.name: enter_text,
+        MORE.name: more_text,
+        PLACES.name: places_text,
+        DISTINCT.name: distinct_text,
+        REPEATED.name: repeated_text,
+        **line_sources(),
+        **lds_sources(),
+    }
+)
+
 
 # Areas of different host threads share no line of the host's caches, nor what it fetches ahead.
 _ALIGNMENT = 256

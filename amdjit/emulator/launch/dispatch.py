@@ -19,7 +19,6 @@ from amdjit.emulator.launch.faults import fault_from_record
 from amdjit.emulator.launch.host_services import HostSide
 from amdjit.emulator.launch.kernarg import segment_size
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.emulator.launch.takeover import Takeover
 from amdjit.emulator.launch.workspace import Plan, Workspace, make_plan, private_bytes
 from amdjit.emulator.layout import Fault, Stop
 from amdjit.emulator.memory import DeviceMemory, Table
@@ -27,7 +26,7 @@ from amdjit.emulator.scheduling.driver import driver_symbol
 from amdjit.emulator.scheduling.interrupts import DeferredInterrupt
 from amdjit.emulator.scheduling.workers import Batch, Workers
 from amdjit.emulator.tiers.compilation import HostKernel
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 from amdjit.target import Target
 
 _DRIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -348,3 +347,34 @@ def _check_residence(kernel: Kernel, geometry: LaunchShape, target: Target) -> N
             f"{kernel.name}: a cooperative launch of {geometry.workgroups} workgroups is over the "
             f"limit of {limit}, {resident} on each of {target.multiprocessors} workgroup processors"
         )
+
+
+# A long launch of the quick tier: full code is made while it runs, and its waves change over to
+# it.
+
+
+class Takeover:
+    """Watches one launch. All methods are called by the thread that waits for its end."""
+
+    def __init__(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
+        self._function = function
+        self._plan = plan
+        self._workspace = workspace
+        self._start = time.perf_counter()
+        self._done = False
+
+    def look(self) -> None:
+        """Begin to make the full code when the launch has taken long enough, and hand it over
+        when it is ready."""
+        if self._done or not self._is_long():
+            return
+        geometry, function = self._plan.geometry, self._function
+        full_waves = geometry.items % self._plan.wave_size == 0
+        made = function.module.kernels.enterable(function.kernel, full_waves)
+        if made is not None:
+            self._workspace.change(made)
+            self._done = True
+
+    def _is_long(self) -> bool:
+        running = self._plan.compiled.running
+        return running is not None and time.perf_counter() - self._start > running.left

@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from amdjit.intrinsics.matrix.operands.blocks import Blocks, blocks_of, padded
-from amdjit.intrinsics.matrix.operands.cdna_blocks import (
+from amdjit.intrinsics.matrix.operands.blocks import (
+    Blocks,
+    blocks_of,
     cdna_blocks,
     cdna_side,
+    padded,
     sparse_depths,
     sparse_group,
 )

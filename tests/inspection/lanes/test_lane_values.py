@@ -9,7 +9,7 @@ from observed import Seen, observed
 from random_lanes import VECTORS, RandomProgram
 from required_tools import needs_tools
 
-from amdjit.inspection.lanes.solution import known_states
+from amdjit.inspection.accesses import known_states
 from amdjit.inspection.lanes.values import Value
 from amdjit.inspection.machine_code import read_machine_code
 

@@ -27,8 +27,7 @@ from amdjit.emulator.instructions.lanes.dpp import (
 )
 from amdjit.emulator.instructions.whole_waves import in_each_half
 from amdjit.emulator.layout import EXEC_HI, EXEC_LO, SCC_SLOT
-from amdjit.emulator.wave.frame import Frame, source_number
-from amdjit.emulator.wave.parts import extent_of
+from amdjit.emulator.wave.frame import Frame, extent_of, source_number
 from amdjit.emulator.wave.registers import V32
 
 _NARROW = frozenset({"f16", "bf16", "b16", "i16", "u16"})

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from amdjit.emulator.analysis.control_flow import Graph
 from amdjit.emulator.checks.waits.counters import effect_of, waits_of
-from amdjit.emulator.checks.waits.paths import Paths
+from amdjit.emulator.checks.waits.places import Paths
 from amdjit.emulator.decoder.instruction import Instruction
 from amdjit.emulator.decoder.traits import MemoryKind, Space
 from amdjit.emulator.decoder.wait_counters import WaitCounter

@@ -19,8 +19,7 @@ from amdjit.emulator.instructions.buffers.texel_table import CHANNELS
 from amdjit.emulator.instructions.memory.access import Width
 from amdjit.emulator.instructions.memory.direct_loads import store_in_lds
 from amdjit.emulator.instructions.operation import Emitter, vector_register
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind, Frame
 from amdjit.emulator.wave.registers import V32
 
 _SIZES = (1, 2, 4, 8, 12, 16)

@@ -10,8 +10,7 @@ from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter, vector_register
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind, Frame
 from amdjit.emulator.wave.registers import V32
 
 # An address space and the address arguments that the native function of an `Access` takes.

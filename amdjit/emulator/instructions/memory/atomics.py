@@ -19,8 +19,7 @@ from amdjit.emulator.instructions.memory.access import (
 from amdjit.emulator.instructions.memory.atomics_native import Atomic
 from amdjit.emulator.instructions.memory.lds import lds_address
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind, Frame
 from amdjit.emulator.wave.registers import V32
 
 # Where the old values go in the staging area: after the operands.

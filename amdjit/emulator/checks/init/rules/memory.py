@@ -24,8 +24,7 @@ from amdjit.emulator.decoder.instruction import Instruction, Register
 from amdjit.emulator.decoder.traits import HIGH_HALF, LOW_HALF, Exchange, Space, Unit
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
-from amdjit.emulator.wave.frame import CONTEXT
-from amdjit.emulator.wave.instrument import AccessKind, MemoryAccess
+from amdjit.emulator.wave.frame import CONTEXT, AccessKind, MemoryAccess
 
 
 class MemoryRules:
