@@ -452,9 +452,17 @@ def emulated_for(code: Target) -> Target | None:
     return found if found is None else with_settings(found, dict(code.settings))
 
 
+_HALVES = 11
+
+
 def feature_string(target: Target) -> str:
-    """Return the settings as LLVM's subtarget features: `+sramecc,-xnack`."""
-    return ",".join(f"{'-+'[is_on]}{name}" for name, is_on in target.settings)
+    """Return the settings as LLVM's subtarget features: `+sramecc,-xnack`.
+
+    On gfx11, LLVM 22 drops loads of 16 bits, of which two become one store, where it allocates
+    halves of registers. Code for gfx12 does without halves, too.
+    """
+    settings = [f"{'-+'[is_on]}{name}" for name, is_on in target.settings]
+    return ",".join([*settings, "-real-true16"] if target.isa[0] == _HALVES else settings)
 
 
 def _example(row: Target) -> str:

@@ -9,6 +9,7 @@ import linecache
 import lzma
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache, partial
 from importlib import resources
 from typing import Any
@@ -25,6 +26,14 @@ from amdjit.target import Target
 __all__ = ["FILE", "TYPES", "batches", "corpus", "digest"]
 
 _KERNELS = 3  # of a batch
+
+
+class _Member(IntEnum):
+    """An enumeration outside of the programs."""
+
+    THREE = 3
+
+
 # What programs may name; plain functions of theirs are device functions.
 _NAMES = (
     "bf16", "boolean", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
@@ -82,6 +91,7 @@ def _launcher(number: int) -> Any:
     names = {name: getattr(amdjit, name) for name in _NAMES} | {
         "complex64": np.complex64, "complex128": np.complex128, "replace": dataclasses.replace,
         "record": dataclasses.dataclass(frozen=True),
+        "LAST": np.int64(-1), "TWO": np.int16(2), "THREE": _Member.THREE,
     }  # fmt: skip
     found = {
         f"program_{row}": _define(source, f"{number} {row}", {**names, **corpus().tables})[
