@@ -20,12 +20,11 @@ from amdjit.late import late
 from amdjit.launching import residence
 from amdjit.launching.argument_types import given_type
 from amdjit.launching.compiled_bundle import CompiledBundle, bundled_targets
-from amdjit.launching.kept_launchers import Launchers
 from amdjit.launching.kernel_options import KernelOptions, checked_options
 from amdjit.launching.launchers import ForAll, Launcher
 from amdjit.launching.numba_names import NumbaNames
 from amdjit.launching.prepared import LaunchableKernel, PreparedLaunch, prepare
-from amdjit.launching.quick_calls import QuickCalls
+from amdjit.launching.quick_launches import KeptLaunchers, QuickCalls
 from amdjit.launching.recompilation import Change
 from amdjit.launching.record_arguments import Annotation, is_const
 from amdjit.launching.signature import Signature
@@ -80,12 +79,12 @@ class Kernel(NumbaNames, PickledByName):
             signature,
             Specialisations(function, signature, self._options),
             HostCopies(self.__name__),
-            QuickCalls(),
             self._explicit(signatures),
         )
         self._signatures = signatures
-        self.specializations: dict[tuple[Any, ...], Kernel] = {}
-        self._launchers = Launchers(self._launchable, *self._launcher_types)
+        self.specialized_kernels: dict[tuple[Any, ...], Kernel] = {}
+        """What `specialize` has returned so far, by the types of the arguments."""
+        self._launchers = KeptLaunchers(QuickCalls(self._launchable), *self._launcher_types)
         if self._launchable.explicit is not None:
             target = current_device().target.id
             for types_given in self._launchable.explicit.signatures:
@@ -122,7 +121,7 @@ class Kernel(NumbaNames, PickledByName):
         """
         self._launchers.watch()
         launcher, _ = self._launcher_types
-        return launcher(self._launchable, grid, block, stream, dynamic_lds, cooperative)
+        return launcher(self._launchers.calls, grid, block, stream, dynamic_lds, cooperative)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         """Raise LaunchError: a kernel is launched with a grid."""
@@ -148,7 +147,7 @@ class Kernel(NumbaNames, PickledByName):
         if stream is None and dynamic_lds_bytes == 0 and not grid_stride:
             return self._launchers.over(n)
         _, for_all = self._launcher_types
-        return for_all(self._launchable, n, stream, dynamic_lds_bytes, grid_stride)
+        return for_all(self._launchers.calls, n, stream, dynamic_lds_bytes, grid_stride)
 
     def max_active_blocks(
         self,
@@ -298,10 +297,10 @@ class Kernel(NumbaNames, PickledByName):
         )
         given = arguments[0] if is_one else arguments
         signature = explicit_signatures.parameter_types(self.__name__, given)
-        found = self.specializations.get(signature)
+        found = self.specialized_kernels.get(signature)
         if found is None:
             found = type(self)(self.function, self._options.given, signature)
-            self.specializations[signature] = found
+            self.specialized_kernels[signature] = found
         return found
 
     def max_cooperative_grid_blocks(

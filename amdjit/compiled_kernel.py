@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amdjit.abi.launch_shape import check_launch
 from amdjit.frontend import CompileTime
 from amdjit.late import late
 from amdjit.options import CompileOptions
+from amdjit.runtime.device import Device
 from amdjit.target import Target
 from amdjit.types import Type
 
@@ -17,14 +19,13 @@ if TYPE_CHECKING:
     from amdjit import backend, code_object, devices, isa
     from amdjit.abi.reports import ReportTable
     from amdjit.advice import performance
-    from amdjit.code_object import CodeObject, Resources
+    from amdjit.code_object import CodeObject, Resources, resources
     from amdjit.code_object.metadata import KernelMetadata
     from amdjit.diagnostics.performance import Finding
     from amdjit.frontend import Dependency, OutsideArray
     from amdjit.inspection import kernel_facts, notebook, reading
     from amdjit.inspection.inspection import Inspection
     from amdjit.language.launch_numbers import LaunchUse
-    from amdjit.launching import residence
     from amdjit.tree import nodes as tree
     from amdjit.tree import printer, walk
 else:
@@ -35,12 +36,19 @@ else:
     kernel_facts = late("amdjit.inspection.kernel_facts")
     notebook = late("amdjit.inspection.notebook")
     performance = late("amdjit.advice.performance")
-    devices, residence = late("amdjit.devices"), late("amdjit.launching.residence")
+    devices = late("amdjit.devices")
+    resources = late("amdjit.code_object.resources")
     printer = late("amdjit.tree.printer")
     tree, walk = late("amdjit.tree.nodes"), late("amdjit.tree.walk")
     reading = late("amdjit.inspection.reading")
 
-__all__ = ["Argument", "CompiledKernel", "describe_argument"]
+__all__ = [
+    "Argument",
+    "CompiledKernel",
+    "describe_argument",
+    "max_active_blocks",
+    "resident_workgroups",
+]
 
 Argument = Type | CompileTime
 _GRID_SIZES = frozenset({"global_size", "gridDim.x", "gridDim.y", "gridDim.z"})
@@ -136,7 +144,7 @@ class CompiledKernel:
     ) -> int:
         """Return the most workgroups of a cooperative launch on the current device, as Numba names
         it. dynamic_lds: bytes."""
-        return residence.resident_workgroups(self, devices.current_device(), block, dynamic_lds)
+        return resident_workgroups(self, devices.current_device(), block, dynamic_lds)
 
     @cached_property
     def asks_for_grid(self) -> bool:
@@ -235,3 +243,30 @@ def describe_argument(argument: Argument) -> str:
 def _source_lines(program: tree.Program) -> Mapping[str, Sequence[str]]:
     texts = (function.span.source for function in (program.kernel, *program.functions))
     return {text.file: text.lines for text in texts}
+
+
+def max_active_blocks(compiled: CompiledKernel, block: object, dynamic_lds: int = 0) -> int:
+    """Return how many workgroups of a block a workgroup processor holds at a time.
+
+    Where there are no workgroup processors, how many a compute unit holds: one multiprocessor in
+    HIP's words. dynamic_lds: bytes. LaunchError for a block or LDS that no launch can have.
+    """
+    kernel = compiled.linked.kernels[compiled.name]
+    shape = check_launch(
+        1,
+        block,
+        dynamic_lds,
+        compiled.target,
+        max_flat_workgroup_size=kernel.metadata.max_flat_workgroup_size,
+        static_lds=kernel.metadata.group_segment_bytes,
+        required_block=compiled.options.required_workgroup_size,
+    )
+    return resources.resident_workgroups(kernel, compiled.target, shape.items, shape.dynamic_lds)
+
+
+def resident_workgroups(
+    compiled: CompiledKernel, device: Device, block: object, dynamic_lds: int = 0
+) -> int:
+    """Return how many workgroups of a block the whole device holds at a time: the most of a
+    cooperative launch."""
+    return max_active_blocks(compiled, block, dynamic_lds) * device.multiprocessor_count

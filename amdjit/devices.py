@@ -20,7 +20,14 @@ from amdjit.options import Environment, checked_matrix, default_target, read_env
 from amdjit.runtime import foreign_streams, streams
 from amdjit.runtime.device import Device
 from amdjit.runtime.place import PLACE, Place
-from amdjit.target import EMULATED, Target, find_target, nearest_target, read_target
+from amdjit.target import (
+    EMULATED,
+    Target,
+    emulated_for,
+    find_target,
+    nearest_target,
+    read_target,
+)
 
 if TYPE_CHECKING:
     from amdjit.emulator.device import EmulatorDevice
@@ -126,7 +133,8 @@ class Inventory:
         gpus, reason = self.hip()
         if gpus:
             return gpus[0]
-        emulator = self.emulator(default_target(self.environment))
+        target = default_target(self.environment)
+        emulator = self.emulator(emulated_for(target) or target)
         if self.environment.warnings and hip.is_expected():
             _warn_of_emulator(reason, emulator.name)
         else:
@@ -144,6 +152,8 @@ class Inventory:
         known = find_target(which) if kind == "emulator" else None
         if known is not None:
             why = f" (amdjit compiles for {known}, but does not emulate it)"
+            if known.members:
+                why = f" ({known} stands for {', '.join(known.members)}, which run its code)"
         nearest = nearest_target(which, EMULATED) if kind == "emulator" else None
         hint = "" if nearest is None else f" The nearest is emulator:{nearest}."
         return f"there is no device {name!r}{why}. There are: {there}.{hint}"

@@ -46,8 +46,11 @@ class Target:
     share their LDS. is_emulated: whether the emulator runs its machine code. multiprocessors:
     workgroup processors of the largest product, or compute units where there are none; 0 where
     only a GPU has to know. like: the processor that has the same builtins of clang; None if the
-    table of builtins names this one. id_features: what a target id may say about it, in
-    alphabetical order (LLVM AMDGPU guide, "Target ID"; the processors are in "Processors").
+    table of builtins names this one. lacks: parts of the names of those of them that it lacks.
+    id_features: what a target id may say about it, in alphabetical order (LLVM AMDGPU guide,
+    "Target ID"; the processors are in "Processors"). members: of a generic processor, those that
+    run its code; () for a real one. generic_version: that of a generic processor's code (LLVM
+    AMDGPU guide, "Generic Processor Versioning").
     settings: what this one says, in the same order: code for a setting runs only where it holds.
     """
 
@@ -70,12 +73,20 @@ class Target:
     multiprocessors: int = 0
     like: str | None = None
     id_features: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    generic_version: int = 0
     settings: tuple[tuple[str, bool], ...] = ()
 
     @property
     def id(self) -> str:
         """The canonical target id: the name, and the settings, as in `gfx90a:sramecc+:xnack-`."""
         return self.name + "".join(f":{name}{'-+'[is_on]}" for name, is_on in self.settings)
+
+    @property
+    def processors(self) -> tuple[str, ...]:
+        """The processors that run its code: itself, or the members of a generic processor."""
+        return self.members or (self.name,)
 
     @property
     def wave_size(self) -> int:
@@ -173,6 +184,8 @@ _GFX906 = dataclasses.replace(
     vgpr_file=256,
     vgpr_granule=4,
     multiprocessors=60,
+    like="gfx908",
+    lacks=("mfma",),
 )
 
 
@@ -220,6 +233,42 @@ def _like_gfx1100(
     )
 
 
+def _like(row: Target, name: str, stepping: int, machine: int) -> Target:
+    """Return a processor that differs from another in its name and numbers only."""
+    return dataclasses.replace(
+        row,
+        name=name,
+        isa=(*row.isa[:2], stepping),
+        elf_machine_flags=machine,
+        like=row.name,
+    )
+
+
+def _generic(
+    row: Target, name: str, machine: int, *members: str, lacks: tuple[str, ...] = ()
+) -> Target:
+    """Return a generic processor, whose code its members run, by the row of the one that it has
+    the builtins and registers of."""
+    return dataclasses.replace(
+        row,
+        name=name,
+        elf_machine_flags=machine,
+        is_emulated=False,
+        multiprocessors=0,
+        like=row.like or row.name,
+        lacks=lacks,
+        members=members,
+        generic_version=1,
+    )
+
+
+# AMD's product page of the Instinct MI300X: 304 compute units.
+_GFX942 = _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512, 304)
+_GFX1030 = _rdna("gfx1030", (10, 3, 0), 0x36, _RDNA, 1024, 16)
+# AMD's product page of the graphics named Radeon 780M: 12 compute units.
+_GFX1103 = _like_gfx1100("gfx1103", (11, 0, 3), 0x44, 1024, 16, multiprocessors=6)
+# AMD's product page of the RX 9060 XT: 32 compute units.
+_GFX1200 = _rdna("gfx1200", (12, 0, 0), 0x48, _GFX12, 1536, 24, multiprocessors=16)
 _GFX1250 = Target(
     name="gfx1250",
     isa=(12, 5, 0),
@@ -246,37 +295,69 @@ _GFX1250 = Target(
 )
 
 # LLVM: GCNSubtarget::getTotalNumVGPRs, AMDGPUBaseInfo's IsaInfo (allocation granules, waves a
-# SIMD), GCNProcessors.td; the AMDGPU guide, "ELF Header", for the machine flags.
+# SIMD), GCNProcessors.td; the AMDGPU guide, "ELF Header", for the machine flags, and "Processors"
+# for the members of the generic ones.
 TARGETS: tuple[Target, ...] = (
     # AMD's product pages of the Instinct MI50 (60 compute units).
     _GFX906,
     _GFX908,
     # AMD's product pages of the Instinct MI100 (120 compute units), MI250X (110 on each of its two
-    # devices), MI300X and MI355X.
+    # devices) and MI355X.
     _cdna("gfx90a", (9, 0, 10), 0x3F, 64 * 1024, 512, 110),
-    _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512, 304),
+    _GFX942,
+    # Its members differ in their 8-bit floats.
+    _generic(_GFX942, "gfx9-4-generic", 0x5F, "gfx942", "gfx950", lacks=("fp8", "bf8", "xf32")),
     # gfx942's 8-bit floats are of another kind, FNUZ.
     _cdna("gfx950", (9, 5, 0), 0x4F, 160 * 1024, 1280, 256, _CDNA | {Feature.OCP_FLOATS}),
-    _rdna("gfx1030", (10, 3, 0), 0x36, _RDNA, 1024, 16),
+    _GFX1030,
+    _like(_GFX1030, "gfx1031", 1, 0x37),
+    _like(_GFX1030, "gfx1032", 2, 0x38),
+    _like(_GFX1030, "gfx1033", 3, 0x39),
+    _like(_GFX1030, "gfx1034", 4, 0x3E),
+    _like(_GFX1030, "gfx1035", 5, 0x3D),
+    _like(_GFX1030, "gfx1036", 6, 0x45),
+    _generic(_GFX1030, "gfx10-3-generic", 0x53, *(f"gfx103{n}" for n in range(7))),
     # AMD's product page of the RX 7900 XTX: 96 compute units.
     _rdna("gfx1100", (11, 0, 0), 0x41, _GFX11, 1536, 24, multiprocessors=48),
-    # AMD's product pages of the RX 7800 XT, the RX 7600 XT, and of the graphics named Radeon 780M,
-    # 890M and 8060S: 60, 32, 12, 16 and 40 compute units.
+    # AMD's product pages of the RX 7800 XT, the RX 7600 XT, and of the graphics named Radeon 890M,
+    # 8060S, 860M and 820M: 60, 32, 16, 40, 8 and 2 compute units.
     _like_gfx1100("gfx1101", (11, 0, 1), 0x46, 1536, 24, multiprocessors=30),
     _like_gfx1100("gfx1102", (11, 0, 2), 0x47, 1024, 16, multiprocessors=16),
-    _like_gfx1100("gfx1103", (11, 0, 3), 0x44, 1024, 16, multiprocessors=6),
+    _GFX1103,
     _like_gfx1100("gfx1150", (11, 5, 0), 0x43, 1024, 16, multiprocessors=8),
     _like_gfx1100("gfx1151", (11, 5, 1), 0x4A, 1536, 24, multiprocessors=20),
-    # AMD's product pages of the RX 9060 XT and the RX 9070 XT: 32 and 64 compute units.
-    _rdna("gfx1200", (12, 0, 0), 0x48, _GFX12, 1536, 24, multiprocessors=16),
+    _like_gfx1100("gfx1152", (11, 5, 2), 0x55, 1024, 16, multiprocessors=4),
+    _like_gfx1100("gfx1153", (11, 5, 3), 0x58, 1024, 16, multiprocessors=1),
+    # It has the registers of the smallest member. ROCm's device libraries take it for a gfx1103.
+    _generic(
+        _GFX1103,
+        "gfx11-generic",
+        0x54,
+        *("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"),
+    ),
+    _GFX1200,
+    # AMD's product page of the RX 9070 XT: 64 compute units.
     _rdna("gfx1201", (12, 0, 1), 0x4E, _GFX12, 1536, 24, multiprocessors=32),
+    _generic(_GFX1200, "gfx12-generic", 0x59, "gfx1200", "gfx1201"),
     _GFX1250,
+    _like(_GFX1250, "gfx1251", 1, 0x5A),
 )
 """Every processor that amdjit compiles for."""
 
 EMULATED: tuple[Target, ...] = tuple(target for target in TARGETS if target.is_emulated)
 
 DEFAULT_TARGET = "gfx1201"
+
+
+def with_builtins_of(*names: str, builtin: str = "") -> tuple[str, ...]:
+    """Return the names of processors and of those like them that have a builtin, in the table's
+    order."""
+    return tuple(
+        target.name
+        for target in TARGETS
+        if (target.like or target.name) in names
+        and not any(part in builtin for part in target.lacks)
+    )
 
 
 def find_target(name: str) -> Target | None:
@@ -298,10 +379,13 @@ def nearest_target(name: str, among: Iterable[Target] = TARGETS) -> Target | Non
 
     Of two that are as near, the first of the table is returned.
     """
-    match = _NAME.fullmatch(name.split(":", 1)[0])
-    if match is None:
+    row, match = find_target(name), _NAME.fullmatch(name.split(":", 1)[0])
+    if row is not None:
+        wanted = _rank(*row.isa)
+    elif match is not None:
+        wanted = _rank(int(match[1]), int(match[2], 16), int(match[3], 16))
+    else:
         return None
-    wanted = _rank(int(match[1]), int(match[2], 16), int(match[3], 16))
     return min(among, key=lambda target: abs(_rank(*target.isa) - wanted), default=None)
 
 
@@ -359,25 +443,43 @@ def device_target(architecture: str) -> Target | None:
 
 
 def runs_on(code: Target, device: Target) -> bool:
-    """Whether a device runs code of a target: of its processor, with no setting of another value.
+    """Whether a device runs code of a target: of its processor or a generic one that it is a member
+    of, with no setting of another value.
 
     A device without a setting, as emulators are, runs the code of both.
     """
     there = dict(device.settings)
-    return code.name == device.name and all(
+    return device.name in code.processors and all(
         there.get(name, is_on) == is_on for name, is_on in code.settings
     )
 
 
 def most_specific(codes: Iterable[Target], device: Target) -> Target | None:
-    """Return the target of most settings among those that a device runs: as HIP chooses."""
+    """Return the target of most settings among those that a device runs, before those of generic
+    processors: as HIP chooses."""
     found = [code for code in codes if runs_on(code, device)]
-    return max(found, key=lambda code: len(code.settings), default=None)
+    return max(found, key=lambda each: (not each.members, len(each.settings)), default=None)
+
+
+def emulated_for(code: Target) -> Target | None:
+    """Return the target to emulate for code of a target, None if nothing is: itself, or the first
+    member that is emulated of a generic processor."""
+    rows = (find_target(name) for name in code.processors)
+    found = next((row for row in rows if row is not None and row.is_emulated), None)
+    return found if found is None else with_settings(found, dict(code.settings))
+
+
+_HALVES = 11
 
 
 def feature_string(target: Target) -> str:
-    """Return the settings as LLVM's subtarget features: `+sramecc,-xnack`."""
-    return ",".join(f"{'-+'[is_on]}{name}" for name, is_on in target.settings)
+    """Return the settings as LLVM's subtarget features: `+sramecc,-xnack`.
+
+    On gfx11, LLVM 22 drops loads of 16 bits, of which two become one store, where it allocates
+    halves of registers. Code for gfx12 does without halves, too.
+    """
+    settings = [f"{'-+'[is_on]}{name}" for name, is_on in target.settings]
+    return ",".join([*settings, "-real-true16"] if target.isa[0] == _HALVES else settings)
 
 
 def _example(row: Target) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import Any
 
@@ -15,10 +15,7 @@ import numpy as np
 
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.documentation import documented, type_text
-from amdjit.language.element_dtypes import dtype_of_element
-from amdjit.language.immediates import Choice, Immediate
 from amdjit.language.memories import AddressSpace, Layout
-from amdjit.language.tuple_types import VOID, Known, Structure, Tuple, Void
 from amdjit.language.type_base import Type
 from amdjit.language.type_patterns import Const, PointerPattern, TypeVariable
 from amdjit.late_methods import dataclass
@@ -51,6 +48,7 @@ __all__ = [
     "bf8_fnuz",
     "bf16",
     "boolean",
+    "dtype_of_element",
     "f16",
     "f32",
     "f64",
@@ -405,3 +403,147 @@ class Pointer(Type):
 
     def __str__(self) -> str:
         return f"pointer to {self.element} in {self.address_space.name}"
+
+
+# What declarations write for the compile-time parameters of an intrinsic.
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """Marks a parameter as a compile-time integer in lo..hi: `Annotated[int, Immediate(0, 7)]`.
+
+    only: the allowed values, if these are not all in lo..hi. elsewhere: processors with other
+    values, and these.
+    """
+
+    lo: int
+    hi: int
+    only: tuple[int, ...] | None = None
+    elsewhere: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = ()
+
+    def on(self, target: str) -> Immediate:
+        """Return the values that are allowed on a processor."""
+        for processors, values in self.elsewhere:
+            if target in processors:
+                return Immediate(min(values), max(values), values)
+        return self
+
+    def __contains__(self, value: object) -> bool:
+        inside = isinstance(value, int) and self.lo <= value <= self.hi
+        return inside and (self.only is None or value in self.only)
+
+    def __str__(self) -> str:
+        if self.only is not None:
+            return "one of the constants " + ", ".join(_runs(self.only))
+        return f"a constant in {self.lo}..{self.hi}"
+
+
+def _runs(values: tuple[int, ...]) -> list[str]:
+    """Return ascending numbers as texts, four or more neighbours as `first..last`."""
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    texts = [
+        [f"{run[0]}..{run[-1]}"] if len(run) >= 4 else [str(value) for value in run] for run in runs
+    ]
+    return [text for run in texts for text in run]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Marks a parameter as one of these compile-time strings: `Annotated[str, Choice("a",
+    "b")]`."""
+
+    values: tuple[str, ...] = field()
+
+    def __init__(self, *values: str) -> None:
+        object.__setattr__(self, "values", values)
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(repr(value) for value in self.values)
+
+
+# Types of values that take several registers or none: tuples and their known items, nothing.
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The names of a tuple's items.
+
+    python: the named tuple or frozen dataclass whose methods the tuple has.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    python: type | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Tuple(Type):
+    """Several values of any types, which have names if there is a structure."""
+
+    elements: tuple[Type, ...]
+    structure: Structure | None = None
+
+    def __str__(self) -> str:
+        if self.structure is None:
+            return f"({', '.join(map(str, self.elements))})"
+        if self.structure.fields == ("real", "imag") and self.structure.python is None:
+            return self.structure.name
+        pairs = zip(self.structure.fields, self.elements, strict=True)
+        return f"{self.structure.name}({', '.join(f'{name}: {type}' for name, type in pairs)})"
+
+    def __call__(self, *parameters: Any) -> CallSignature:
+        """Return the signature of a device function that returns such a tuple."""
+        return CallSignature(self, parameters)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Known(Type):
+    """An item of a tuple that is known when compiling, such as None. It takes no register."""
+
+    value: object
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Void(Type):
+    """The type of the result of a function that returns nothing."""
+
+    def __str__(self) -> str:
+        return "None"
+
+    def __call__(self, *parameters: Any) -> CallSignature:
+        """Return the signature of a kernel: `void(f32[:], i32)`."""
+        return CallSignature(self, parameters)
+
+
+VOID = Void()
+
+
+# NumPy's types of arrays' elements.
+
+
+def dtype_of_element(element: Any) -> np.dtype[Any]:
+    """Return the NumPy type with the layout of a scalar, vector or record."""
+    if hasattr(element, "fields"):
+        return np.dtype(element.title) if element.title else _dtype_of_record(element)
+    if hasattr(element, "length"):
+        return np.dtype((element.element.dtype, (element.length,)))
+    dtype: np.dtype[Any] = element.dtype
+    return dtype
+
+
+def _dtype_of_record(record: Any) -> np.dtype[Any]:
+    parts = {
+        "names": [field.name for field in record.fields],
+        "formats": [(dtype_of_element(field.type), field.shape) for field in record.fields],
+        "offsets": [field.offset for field in record.fields],
+        "itemsize": record.nbytes,
+    }
+    return np.dtype(parts, align=record.alignment > 1)  # type: ignore[call-overload,no-any-return]

@@ -114,7 +114,8 @@ def kind_of(name: str) -> str:
         "WMMA": ("v_wmma",),
         "other VALU": ("v_",),
         "waits": ("s_wait",),
-        "barriers": ("s_barrier_wait",),
+        # Triton's barriers also empty caches, which LDS does not need.
+        "barriers": ("s_barrier_wait", "global_inv", "global_wb"),
         "LDS": ("ds_",),
         "VMEM": ("global_", "buffer_", "flat_", "scratch_"),
         "SALU": ("s_",),

@@ -23,7 +23,7 @@ from measurement import best, run_fresh, save, table, timed
 
 import amdjit
 from amdjit import f32
-from amdjit.inspection import instructions, reading
+from amdjit.inspection import reading
 
 SIZES = (100, 500, 1000, 2000, 5000)
 ROUNDS = 5
@@ -31,9 +31,9 @@ ROUNDS = 5
 PARTS: tuple[tuple[Any, str], ...] = (
     (reading, "read_machine_code"),
     (reading, "read_debug_names"),
-    (instructions, "live_registers"),
-    (instructions, "find_waits"),
-    (instructions, "disassemble"),
+    (reading, "live_registers"),
+    (reading, "find_waits"),
+    (reading, "disassemble"),
     (reading, "block_facts"),
     (reading, "line_facts"),
 )

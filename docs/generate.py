@@ -14,7 +14,15 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from generators import builtin_pages, cycle_page, json_page, matrix_pages, shown_views, target_page
+from generators import (
+    builtin_pages,
+    cycle_page,
+    function_stubs,
+    json_page,
+    matrix_pages,
+    shown_views,
+    target_page,
+)
 from generators.emulator_opcodes import introduction as opcode_introduction
 from generators.emulator_opcodes import tables as opcode_tables
 from generators.error_page import errors
@@ -201,6 +209,7 @@ PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
         ROOT / "docs/reference/intrinsics.md": intrinsics,
         ROOT / "docs/reference/builtins/README.md": builtin_index,
         ROOT / "intrinsics/amdgcn.pyi": builtin_pages.stub,
+        **function_stubs.STUBS,
         **matrix_pages.pages(page, table),
         ROOT / "docs/reference/targets.md": targets,
         ROOT / "docs/reference/options.md": options,

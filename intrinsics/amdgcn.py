@@ -39,7 +39,7 @@ def __getattr__(name: str) -> Intrinsic:
         is_escaped = name.endswith("_") and keyword.iskeyword(name[:-1])
         return from_table(name[:-1] if is_escaped else name)
     except KeyError:
-        alike = get_close_matches(name, rows())
+        alike = [] if name.startswith("_") else get_close_matches(name, rows())
         remedy = f": did you mean {', '.join(alike)}?" if alike else ""
         raise AttributeError(
             f"clang has no builtin __builtin_amdgcn_{name} that LLVM selects{remedy}"

@@ -18,34 +18,15 @@ Sources: LLVM AMDGPU guide, "Memory Model GFX12", "Memory Scopes"; RDNA4 ISA, `g
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from amdjit.declarations import Form, SpecialForm, device_function
+from amdjit.declarations import DeviceFunction, Form, SpecialForm, device_function
 from amdjit.intrinsics import atomics
 from amdjit.intrinsics.atomics import on_arrays
 from amdjit.intrinsics.lds import address_of
 from amdjit.language.compile_time import Compilation, Refused, compile_time
 from amdjit.types import AddressSpace, Array, Pointer, bf16, f16, f32, f64, i32, i64
-
-__all__ = [
-    "add",
-    "add_pair",
-    "and_",
-    "cas",
-    "cond_sub",
-    "dec",
-    "exch",
-    "inc",
-    "load",
-    "max",
-    "min",
-    "or_",
-    "store",
-    "sub",
-    "sub_clamp",
-    "xor",
-]
-
 
 _bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 
@@ -119,137 +100,16 @@ def store(array, index, value, order="relaxed", scope="agent"):
 
 
 @device_function
-def add(array, index, value, order="relaxed", scope="agent"):
-    """Add to an element; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.add, array, index, value, order, scope)
-    return on_arrays.add(address_of(array, index), value, order, scope)
-
-
-@device_function
 def add_pair(array, index, value, order="relaxed", scope="agent"):
     """Add an f16x2 or bf16x2 to an element and its successor; return the old pair.
 
     index: of the first element, whose address must be a multiple of the pair's size.
     """
     if _is_resource(array):
-        return atomics.on_buffers.update(
-            atomics.on_buffers.add_pair, array, index, value, order, scope
-        )
+        return atomics.on_buffers.update("add_pair", array, index, value, order, scope)
     if array.dtype == bf16:
         return on_arrays.add_bf16_pair(address_of(array, index), value, order, scope)
     return on_arrays.add_f16_pair(address_of(array, index), value, order, scope)
-
-
-@device_function
-def sub(array, index, value, order="relaxed", scope="agent"):
-    """Subtract from an element; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.sub, array, index, value, order, scope)
-    return on_arrays.sub(address_of(array, index), value, order, scope)
-
-
-@device_function
-def sub_clamp(array, index, value, order="relaxed", scope="agent"):
-    """Subtract a u32 from an element, which becomes 0 if it is less; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(
-            atomics.on_buffers.sub_clamp, array, index, value, order, scope
-        )
-    return on_arrays.sub_clamp(address_of(array, index), value, order, scope)
-
-
-@device_function
-def cond_sub(array, index, value, order="relaxed", scope="agent"):
-    """Subtract a u32 from an element that is at least as large, otherwise leave it; return the old
-    value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(
-            atomics.on_buffers.cond_sub, array, index, value, order, scope
-        )
-    return on_arrays.cond_sub(address_of(array, index), value, order, scope)
-
-
-@device_function
-def min(array, index, value, order="relaxed", scope="agent"):
-    """Write the lesser of the element and the value, of which -0.0 is less than 0.0 and a NaN
-    counts as missing; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.min, array, index, value, order, scope)
-    # The address in no variable: an array whose address only atomic operations take has one name.
-    old = on_arrays.min(address_of(array, index), value, order, scope)
-    word = _word_of_skipped(array)
-    while word is not None and _is_skipped(old, array.dtype(value), word, False):
-        found = on_arrays.cas(address_of(array, index), old, value, order, scope)
-        if _bitcast(found, word) == _bitcast(old, word):
-            break
-        old = on_arrays.min(address_of(array, index), value, order, scope)
-    return old
-
-
-@device_function
-def max(array, index, value, order="relaxed", scope="agent"):
-    """Write the greater of the element and the value, of which 0.0 is greater than -0.0 and a NaN
-    counts as missing; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.max, array, index, value, order, scope)
-    # The address in no variable: an array whose address only atomic operations take has one name.
-    old = on_arrays.max(address_of(array, index), value, order, scope)
-    word = _word_of_skipped(array)
-    while word is not None and _is_skipped(old, array.dtype(value), word, True):
-        found = on_arrays.cas(address_of(array, index), old, value, order, scope)
-        if _bitcast(found, word) == _bitcast(old, word):
-            break
-        old = on_arrays.max(address_of(array, index), value, order, scope)
-    return old
-
-
-@device_function
-def and_(array, index, value, order="relaxed", scope="agent"):
-    """Clear the element's bits that are 0 in the value; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.and_, array, index, value, order, scope)
-    return on_arrays.and_(address_of(array, index), value, order, scope)
-
-
-@device_function
-def or_(array, index, value, order="relaxed", scope="agent"):
-    """Set the element's bits that are 1 in the value; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.or_, array, index, value, order, scope)
-    return on_arrays.or_(address_of(array, index), value, order, scope)
-
-
-@device_function
-def xor(array, index, value, order="relaxed", scope="agent"):
-    """Flip the element's bits that are 1 in the value; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.xor, array, index, value, order, scope)
-    return on_arrays.xor(address_of(array, index), value, order, scope)
-
-
-@device_function
-def exch(array, index, value, order="relaxed", scope="agent"):
-    """Write the value; return the old one."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.exch, array, index, value, order, scope)
-    return on_arrays.exch(address_of(array, index), value, order, scope)
-
-
-@device_function
-def inc(array, index, value, order="relaxed", scope="agent"):
-    """Add 1, or write 0 if the element is at or above the value; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.inc, array, index, value, order, scope)
-    return on_arrays.inc(address_of(array, index), value, order, scope)
-
-
-@device_function
-def dec(array, index, value, order="relaxed", scope="agent"):
-    """Subtract 1, or write the value if the element is 0 or above it; return the old value."""
-    if _is_updated_resource(array):
-        return atomics.on_buffers.update(atomics.on_buffers.dec, array, index, value, order, scope)
-    return on_arrays.dec(address_of(array, index), value, order, scope)
 
 
 @device_function
@@ -259,3 +119,63 @@ def cas(array, index, expected, desired, order="relaxed", scope="agent"):
     if _is_updated_resource(array):
         return atomics.on_buffers.cas(array, index, expected, desired, order, scope)
     return on_arrays.cas(address_of(array, index), expected, desired, order, scope)
+
+
+def _update(name: str) -> Callable[..., Any]:
+    on_array = on_arrays.UPDATES[name]
+
+    def function(array, index, value, order="relaxed", scope="agent"):
+        if _is_updated_resource(array):
+            return atomics.on_buffers.update(name, array, index, value, order, scope)
+        return on_array(address_of(array, index), value, order, scope)
+
+    return function
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    on_array, is_maximum = on_arrays.UPDATES[name], name == "max"
+
+    def function(array, index, value, order="relaxed", scope="agent"):
+        if _is_updated_resource(array):
+            return atomics.on_buffers.update(name, array, index, value, order, scope)
+        # The address in no variable: an array whose address only atomic operations take has one
+        # name.
+        old = on_array(address_of(array, index), value, order, scope)
+        word = _word_of_skipped(array)
+        while word is not None and _is_skipped(old, array.dtype(value), word, is_maximum):
+            found = on_arrays.cas(address_of(array, index), old, value, order, scope)
+            if _bitcast(found, word) == _bitcast(old, word):
+                break
+            old = on_array(address_of(array, index), value, order, scope)
+        return old
+
+    return function
+
+
+def _declared(name: str, text: str) -> DeviceFunction:
+    function = _extreme(name) if name in ("min", "max") else _update(name)
+    function.__name__, function.__qualname__, function.__doc__ = name, name, text
+    return device_function(function)
+
+
+_UPDATES = {
+    "add": "Add to an element; return the old value.",
+    "sub": "Subtract from an element; return the old value.",
+    "sub_clamp": "Subtract a u32 from an element, which becomes 0 if it is less; return the old "
+    "value.",
+    "cond_sub": "Subtract a u32 from an element that is at least as large, otherwise leave it; "
+    "return the old\nvalue.",
+    "min": "Write the lesser of the element and the value, of which -0.0 is less than 0.0 "
+    "and a NaN\ncounts as missing; return the old value.",
+    "max": "Write the greater of the element and the value, of which 0.0 is greater than "
+    "-0.0 and a NaN\ncounts as missing; return the old value.",
+    "and_": "Clear the element's bits that are 0 in the value; return the old value.",
+    "or_": "Set the element's bits that are 1 in the value; return the old value.",
+    "xor": "Flip the element's bits that are 1 in the value; return the old value.",
+    "exch": "Write the value; return the old one.",
+    "inc": "Add 1, or write 0 if the element is at or above the value; return the old value.",
+    "dec": "Subtract 1, or write the value if the element is 0 or above it; return the old value.",
+}
+globals().update({name: _declared(name, text) for name, text in _UPDATES.items()})
+
+__all__ = sorted([*_UPDATES, "add_pair", "cas", "load", "store"])

@@ -19,7 +19,7 @@ from amdjit.declarations import (
     intrinsic,
 )
 from amdjit.intrinsics.builtins.table import builtin
-from amdjit.target import TARGETS, Feature
+from amdjit.target import TARGETS, Feature, with_builtins_of
 from amdjit.types import (
     Immediate,
     Scalar,
@@ -122,7 +122,7 @@ def _emit_within(context: EmitContext, x: Any, low: Any, high: Any) -> Any:
 @intrinsic(
     Emit(_emit_within),
     isa="v_minimummaximum_f32",
-    targets=("gfx1200", "gfx1201"),
+    targets=with_builtins_of("gfx1200", "gfx1201"),
     alternative=_SOFTWARE,
 )
 def _within(x: f32, low: f32, high: f32) -> f32:

@@ -18,7 +18,6 @@ from amdjit.intrinsics.arrays import python_functions, reductions
 from amdjit.intrinsics.maths import (
     complex_functions,
     complex_math,
-    complex_power,
     elementwise,
     lengths,
     number_theory,
@@ -149,7 +148,7 @@ _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
     int.bit_length: number_theory.bit_length,
     complex.__truediv__: DeviceFunction(complex_functions.divide),
     complex.__abs__: DeviceFunction(complex_functions.magnitude),
-    complex.__pow__: complex_power.power,
+    complex.__pow__: complex_functions.power,
 }
 
 _OF_COMPLEX: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {

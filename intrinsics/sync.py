@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import amdjit.intrinsics as modules
 from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
+from amdjit.intrinsics.atomics.on_arrays import ORDERINGS, SYNC_SCOPES, Scope
 from amdjit.intrinsics.atomics.on_records import (
     arrive,
     begin_round,
@@ -17,7 +18,6 @@ from amdjit.intrinsics.atomics.on_records import (
     has_failed,
     round_of_grid,
 )
-from amdjit.intrinsics.atomics.orders import ORDERINGS, SYNC_SCOPES, Scope
 from amdjit.intrinsics.lds import address_of, shared
 from amdjit.intrinsics.numbers.integers import popcount
 from amdjit.intrinsics.workitem import (
@@ -29,13 +29,14 @@ from amdjit.intrinsics.workitem import (
     wave_id,
     wavefront_size,
 )
+from amdjit.target import with_builtins_of
 from amdjit.types import VOID, AddressSpace, Choice, Immediate, Pointer, boolean, i16, i32
 
 MEMORIES: dict[str, tuple[str, ...]] = {"all": (), "global": ("global",), "lds": ("local",)}
 
 # Split barriers and a counter for each kind of memory are gfx12's: RDNA4 ISA, "S_BARRIER_SIGNAL",
 # "S_WAIT_LOADCNT".
-_GFX12 = ("gfx1200", "gfx1201", "gfx1250")
+_GFX12 = with_builtins_of("gfx1200", "gfx1201", "gfx1250")
 _WHOLE = "sync.syncthreads"
 _MOST_WAVES = MAX_WORKGROUP_SIZE // 32
 

@@ -32,9 +32,6 @@ FLOAT = TypeVariable("F", (f16, bf16, f32, f64))
 NATIVE_FLOAT = TypeVariable("F", (f16, f32, f64))
 """Floats that machine instructions take."""
 
-SMALL_FLOAT = TypeVariable("F", (f16, bf16, f32))
-"""Floats for which LLVM selects exponentials and logarithms; it ends the process on f64."""
-
 HALF_OR_SINGLE = TypeVariable("F", (f16, f32))
 """Floats of the transcendental unit."""
 

@@ -6,19 +6,30 @@ calls by name.
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from llvmlite import ir
 from llvmlite.ir.values import MDValue
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.lowering.folding import folded
-from amdjit.lowering.types import I1, I8, I32, PRIVATE_SPACE, VOID, Literal, literal, mangled
+from amdjit.lowering.types import (
+    I1,
+    I8,
+    I32,
+    PRIVATE_SPACE,
+    VOID,
+    Literal,
+    constant_value,
+    literal,
+    mangled,
+)
 
-__all__ = ["Builder", "LoopMetadata", "TextAttributes", "TextInstruction"]
+__all__ = ["Builder", "LoopMetadata", "TextAttributes", "TextInstruction", "folded"]
 
 
 # LLVM's functions that are `convergent`: which lanes are active is one of their operands.
@@ -208,3 +219,53 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
     def flag(self, value: bool) -> Any:
         """Return an i1 constant."""
         return literal(I1, value)
+
+
+# Integer arithmetic that needs no instruction, since the right operand or both are constants.
+#
+# before: `add i32 %x, 0`, `mul i32 6, 7`
+# after:  `%x`, `42`
+#
+# LLVM's own IRBuilder folds these, but llvmlite's does not; unrolled loops are full of them.
+
+_NEUTRAL: Mapping[str, int] = MappingProxyType(
+    {
+        "add": 0,
+        "sub": 0,
+        "or": 0,
+        "xor": 0,
+        "shl": 0,
+        "lshr": 0,
+        "ashr": 0,
+        "mul": 1,
+        "sdiv": 1,
+        "udiv": 1,
+    }
+)
+_EXACT: Mapping[str, Callable[[int, int], int]] = MappingProxyType(
+    {
+        "add": operator.add,
+        "sub": operator.sub,
+        "mul": operator.mul,
+        "and": operator.and_,
+        "or": operator.or_,
+        "xor": operator.xor,
+    }
+)
+
+
+def folded(name: str, left: Any, right: Any) -> Any:
+    """Return the result of a two-operand instruction with a constant on the right, None if it is
+    not known.
+
+    Results wrap, which an instruction with no-wrap flags may do too.
+    """
+    number = constant_value(right) if isinstance(right.type, ir.IntType) else None
+    if number is None:
+        return None
+    if _NEUTRAL.get(name) == number:
+        return left
+    known = constant_value(left)
+    if known is None or name not in _EXACT:
+        return None
+    return literal(right.type, _EXACT[name](known, number))

@@ -6,21 +6,22 @@ after:  a branch on `c` to two blocks, then `phi float` of their values
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from llvmlite import ir
+
+from amdjit.abi.local_indices import INDEX_BITS, OUTSIDE
 from amdjit.diagnostics.errors import InternalError
-from amdjit.lowering import array_views
 from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.arithmetic import binary, compare, unary
-from amdjit.lowering.constant_arrays import constant_array
-from amdjit.lowering.conversions import bitcast, convert
+from amdjit.lowering.builder import Builder
+from amdjit.lowering.conversions import bitcast, convert, resize
 from amdjit.lowering.emit_context import implicit_argument
-from amdjit.lowering.indexing import split_constant
 from amdjit.lowering.intrinsics import Argument, call_intrinsic
-from amdjit.lowering.local_indices import guarded_indices, guarded_position
 from amdjit.lowering.memory import (
     Index,
     allocate,
@@ -34,15 +35,62 @@ from amdjit.lowering.memory import (
 )
 from amdjit.lowering.reports import calls_to_callee, check_index
 from amdjit.lowering.state import FunctionState
-from amdjit.lowering.types import I1, I32, I64, constant, literal, llvm_type, undefined
+from amdjit.lowering.types import (
+    I1,
+    I8,
+    I32,
+    I64,
+    PRIVATE_SPACE,
+    Literal,
+    constant,
+    constant_value,
+    literal,
+    llvm_type,
+    pointer_to,
+    undefined,
+)
 from amdjit.tree import nodes as tree
 from amdjit.tree.array_views import Reshaped, Transposed
 from amdjit.tree.bases import Based
 from amdjit.tree.constant_arrays import ConstantArray
 from amdjit.tree.record_views import RecordView
-from amdjit.types import AddressSpace, Array, Known, Layout, Scalar, Void
+from amdjit.types import AddressSpace, Array, Known, Layout, Scalar, Type, Void
 
 __all__ = ["address", "evaluate"]
+
+
+# Arrays whose content is part of the code, in constant memory.
+#
+# before: `TABLE[i]`, where `TABLE` is a NumPy array of the kernel's module
+# after:  `@TABLE = internal addrspace(4) constant [16 x i8] c"..."`, and a load from it
+#
+# The address space is that of memory that never changes (LLVM AMDGPU guide, "Address Spaces"): LLVM
+# reads it through scalar loads where all lanes read the same element, and folds constant indices.
+
+# LLVM may read all 4 bytes around a byte, and 16 is the alignment of the widest load.
+_ALIGNMENT = 16
+_NO_NAME = re.compile(r"[^\w.]+")
+
+
+def constant_array(state: FunctionState, node: ConstantArray) -> Any:
+    """Return the array; arrays of the same content share their memory."""
+    constants = state.module.constants
+    if node.content not in constants:
+        padded = node.content + bytes(-len(node.content) % _ALIGNMENT or _ALIGNMENT)
+        storage = ir.ArrayType(I8, len(padded))
+        module = state.module.module
+        name = module.get_unique_name(_NO_NAME.sub("_", node.name))
+        variable = ir.GlobalVariable(module, storage, name, AddressSpace.CONSTANT.value)
+        variable.linkage = "internal"
+        variable.global_constant = True
+        variable.unnamed_addr = True
+        variable.align = _ALIGNMENT
+        variable.initializer = ir.Constant(storage, bytearray(padded))
+        constants[node.content] = Literal(
+            pointer_to(AddressSpace.CONSTANT), variable.get_reference()
+        )
+    return unflatten(node.type, [constants[node.content]])
+
 
 # Of the implicit arguments (LLVM AMDGPU guide, "Code Object V5 Metadata"): hidden_dynamic_lds_size,
 # 32 bits.
@@ -241,14 +289,14 @@ def _reshaped(state: FunctionState, node: Reshaped) -> Any:
     if not isinstance(node.type, Array):
         raise InternalError(f"a shape of {node.type}")
     extents = [evaluate(state, extent) for extent in node.extents]
-    return array_views.reshaped(evaluate(state, node.array), node.type, extents)
+    return reshaped(evaluate(state, node.array), node.type, extents)
 
 
 def _transposed(state: FunctionState, node: Transposed) -> Any:
     if not isinstance(node.type, Array):
         raise InternalError(f"axes of {node.type}")
     array = evaluate(state, node.array)
-    return array_views.transposed(state.builder, array, node.type, node.axes)
+    return transposed(state.builder, array, node.type, node.axes)
 
 
 def _allocate_array(state: FunctionState, node: tree.AllocateArray) -> Any:
@@ -346,3 +394,160 @@ _HANDLERS: Mapping[type, Callable[[FunctionState, Any], Any]] = MappingProxyType
         tree.Call: _call,
     }
 )
+
+
+# Arrays in the same memory with other axes.
+#
+# before: a 6-element contiguous array as a matrix of 2 rows
+# after:  the same address, with the extents 2 and 3
+
+
+def reshaped(array: ArrayValue, type: Array, extents: Sequence[Any]) -> ArrayValue:
+    """Return a contiguous array's memory as an array with these extents."""
+    if type.shape is not None:
+        return unflatten(type, [array.pointer])  # type: ignore[no-any-return]
+    return ArrayValue(type, array.pointer, tuple(extents), None)
+
+
+def transposed(builder: Builder, array: ArrayValue, type: Array, axes: Sequence[int]) -> ArrayValue:
+    """Return an array with its axes in another order."""
+    strides = tuple(stride_of(builder, array, axis) for axis in axes)
+    return ArrayValue(type, array.pointer, tuple(array.extents[axis] for axis in axes), strides)
+
+
+# Indices of local arrays and vectors that are outside, with the option `local_checks`.
+#
+# LLVM keeps small local arrays in registers, where an index outside reads or writes another
+# register, or nothing: no access shows it. So the index is compared, and the emulator told
+# (`abi/local_indices.py`).
+#
+# before: `a[i]` of 4 elements
+# after:  unless `i < 4` (unsigned): load a byte at `OUTSIDE + i`; then `a[i < 4 ? i : 0]`
+
+_Index = tuple[Any, Scalar]
+# LLVM language reference, "branch_weights": an index outside is rare.
+_RARE = (2000, 1)
+
+
+def guarded_indices(
+    state: FunctionState, array: ArrayValue, indices: Sequence[_Index], width: int
+) -> list[_Index]:
+    """Return the indices of an element of a local array, 0 where they are outside. width: of how
+    many elements the last index is the first."""
+    found = []
+    for axis, (value, scalar) in enumerate(indices):
+        last = axis == len(indices) - 1
+        extent = resize(state.builder, array.extents[axis], array.type.index_type, I64)
+        more = max(width, 1) - 1 if last else 0
+        if more:
+            extent = state.builder.intrinsic("llvm.usub.sat", extent, literal(I64, more))
+        found.append((_guarded(state, value, scalar, extent), scalar))
+    return found
+
+
+def guarded_position(state: FunctionState, value: Any, scalar: Type, count: int) -> Any:
+    """Return the index of a vector's element, 0 where it is outside."""
+    assert isinstance(scalar, Scalar)
+    if not state.module.options.local_checks:
+        return value
+    return _guarded(state, value, scalar, literal(I64, count))
+
+
+def _guarded(state: FunctionState, value: Any, scalar: Scalar, extent: Any) -> Any:
+    builder = state.builder
+    index = resize(builder, value, scalar, I64)
+    known, size = constant_value(index), constant_value(extent)
+    if known is not None and size is not None and 0 <= known < size:
+        return value
+    inside = builder.icmp_unsigned("<", index, extent)
+    told, after = builder.append_basic_block("outside"), builder.append_basic_block("inside")
+    builder.cbranch(inside, after, told).set_weights(_RARE)
+    builder.position_at_end(told)
+    most = literal(I64, (1 << INDEX_BITS) - 1)
+    least = literal(I64, 1 - (1 << INDEX_BITS))
+    bounded = builder.intrinsic("llvm.smax", builder.intrinsic("llvm.smin", index, most), least)
+    address = builder.add(builder.trunc(bounded, I32), literal(I32, OUTSIDE))
+    builder.read(I8, builder.inttoptr(address, PRIVATE_SPACE), 1, volatile=True)
+    builder.branch(after)
+    builder.position_at_end(after)
+    return builder.choose(inside, value, literal(value.type, 0))
+
+
+# Subscripts with their constants last, so that LLVM merges neighbouring accesses.
+#
+# before: `m * (a + 1) + b`
+# after:  `m * a + b` and the constant `m`, which is added last
+
+# Sums of more terms keep their order, since moving the constant could make their partial sums wrap.
+_MAX_TERMS = 2
+
+
+def split_constant(index: tree.Expression) -> tuple[tree.Expression, int]:
+    """Split an index such as `m * (a + constant) + b` into `m * a + b` and a constant, 0 if there
+    is none.
+
+    Neighbouring accesses then differ only in the last addition. The index is in 0..maximum and the
+    constant is positive, so the rest, the index minus the constant, is in the type's range. A sum
+    of two terms does not wrap in between either. A product that lost a constant might wrap, which
+    is harmless but rules out the no-wrap flag.
+    """
+    if (
+        not isinstance(index.type, Scalar)
+        or not index.type.is_signed
+        or not _is(index, tree.BinaryOperator.ADD)
+    ):
+        return index, 0
+    parts = _Parts()
+    parts.collect(index)
+    total = sum(parts.constants)
+    if not 0 < len(parts.terms) <= _MAX_TERMS or not 0 < total <= index.type.maximum:
+        return index, 0
+    if len(parts.terms) == 1:
+        return parts.terms[0], total
+    left, right = parts.terms
+    rest = tree.Binary(
+        index.span, index.type, tree.BinaryOperator.ADD, left, right, no_wrap=not parts.has_reduced
+    )
+    return rest, total
+
+
+class _Parts:
+    """The terms and constants of a sum. has_reduced: whether a constant was moved out of a
+    product."""
+
+    def __init__(self) -> None:
+        self.terms: list[tree.Expression] = []
+        self.constants: list[int] = []
+        self.has_reduced = False
+
+    def collect(self, node: tree.Expression) -> None:
+        """Collect the terms and constants of a sum."""
+        if isinstance(node, tree.Constant):
+            self.constants.append(int(node.value))
+        elif isinstance(node, tree.Binary) and _is(node, tree.BinaryOperator.ADD):
+            self.collect(node.left)
+            self.collect(node.right)
+        elif isinstance(node, tree.Binary) and _is(node, tree.BinaryOperator.MULTIPLY):
+            self._collect_product(node)
+        else:
+            self.terms.append(node)
+
+    def _collect_product(self, node: tree.Binary) -> None:
+        factor, other = (
+            (node.left, node.right)
+            if isinstance(node.left, tree.Constant)
+            else (node.right, node.left)
+        )
+        inner = _Parts()
+        if isinstance(factor, tree.Constant) and _is(other, tree.BinaryOperator.ADD):
+            inner.collect(other)
+        if not isinstance(factor, tree.Constant) or not inner.constants or len(inner.terms) != 1:
+            self.terms.append(node)
+            return
+        self.has_reduced = True
+        self.constants.append(int(factor.value) * sum(inner.constants))
+        self.terms.append(tree.Binary(node.span, node.type, node.operator, inner.terms[0], factor))
+
+
+def _is(node: tree.Expression, operator: tree.BinaryOperator) -> bool:
+    return isinstance(node, tree.Binary) and node.operator is operator and node.no_wrap

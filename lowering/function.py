@@ -7,29 +7,39 @@ after:  `define protected amdgpu_kernel void @scale(ptr addrspace(1) %x, i32 ...
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from llvmlite import ir
 
 from amdjit.abi.kernarg import kernarg_order
-from amdjit.lowering.abi import components, kernel_argument_types, result_type, unflatten
-from amdjit.lowering.builder import Builder, TextAttributes
+from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering.abi import components, flatten, kernel_argument_types, result_type, unflatten
+from amdjit.lowering.builder import Builder, TextAttributes, TextInstruction
 from amdjit.lowering.debug_variables import FunctionVariables
+from amdjit.lowering.expressions import address, evaluate
 from amdjit.lowering.global_memory import Ordered
+from amdjit.lowering.loops import range_loop, return_values, while_loop
+from amdjit.lowering.memory import store
+from amdjit.lowering.reports import fault, print_line
 from amdjit.lowering.state import FunctionState, ModuleState
-from amdjit.lowering.statements import lower_block
-from amdjit.lowering.synchronisation import synchronises
 from amdjit.lowering.types import I1, I8, I64, VOID, literal, mangled, pointer_to
-from amdjit.lowering.variables import variables_in_memory
 from amdjit.options import CompileOptions
 from amdjit.target import Feature, feature_string
 from amdjit.tree import nodes as tree
 from amdjit.tree.inlining import may_be_own_memory
 from amdjit.tree.parameter_uses import parameter_uses
-from amdjit.types import AddressSpace, Array, Void
+from amdjit.tree.walk import walk
+from amdjit.types import AddressSpace, Array, Type, Void
 
-__all__ = ["declare_device_function", "declare_kernel", "lower_function", "promise_arguments"]
+__all__ = [
+    "declare_device_function",
+    "declare_kernel",
+    "lower_function",
+    "promise_arguments",
+    "variables_in_memory",
+]
 
 
 _NO_NAME = re.compile(r"[^\w.]+")
@@ -262,3 +272,296 @@ def _argument_attributes(
         if parameter.name not in written:
             attributes.append("readonly")
     return attributes
+
+
+# Whether a kernel's work-items wait for each other, so that memory changes between two of its
+# instructions without it.
+#
+# LLVM takes the memory of a `noalias` argument for one that only this work-item's instructions
+# change: it reads a value that it has just stored, across any fence or barrier.
+
+_ATOMIC = ("atomicrmw", "cmpxchg", "load atomic", "store atomic")
+_ORDERINGS = frozenset({"acquire", "release", "acq_rel", "seq_cst"})
+# Of intrinsics' names. A barrier of the scheduler is not one of waves.
+_WAITS, _IS_NONE = (".barrier", ".gws."), "llvm.amdgcn.sched."
+
+
+def synchronises(module: ir.Module) -> bool:
+    """Return whether a module has a fence, a barrier, an atomic operation that orders others, or
+    assembly that may contain one."""
+    return any(
+        _orders(instruction)
+        for function in module.functions
+        for block in function.blocks
+        for instruction in block.instructions
+    )
+
+
+def _orders(instruction: Any) -> bool:
+    if isinstance(instruction, TextInstruction):
+        return instruction.opname.startswith("fence") or (
+            instruction.opname.startswith(_ATOMIC)
+            and not _ORDERINGS.isdisjoint(instruction.tail.split())
+        )
+    if isinstance(instruction, ir.CallInstr):
+        return _waits(instruction.callee)
+    # Instructions of llvmlite's own builder, in a user's intrinsic.
+    return isinstance(instruction, ir.instructions.Fence) or (
+        getattr(instruction, "ordering", None) in _ORDERINGS
+    )
+
+
+def _waits(callee: Any) -> bool:
+    if isinstance(callee, ir.InlineAsm):
+        return bool(callee.side_effect)
+    name: str = callee.name
+    return any(part in name for part in _WAITS) and not name.startswith(_IS_NONE)
+
+
+# The variables that need memory: those with a read that several assignments may reach.
+#
+# before: `x = a + 1; if c: x = 2; y = x`
+# after:  `x` gets an alloca, `y` is the value that was loaded from it
+#
+# A read of any other variable, such as nearly all in unrolled loops and small device functions, is
+# the value of the assignment before it. LLVM would find that out too, but only after parsing and
+# inlining three instructions for each of them.
+
+
+def variables_in_memory(
+    function: tree.Function, for_debugging: bool = False
+) -> frozenset[tree.Variable]:
+    """Return the variables whose reads depend on control flow.
+
+    A read of any other variable returns the last assignment before it in source order.
+    for_debugging: return every variable that is assigned, so that there is an instruction for each
+    line.
+    """
+    if for_debugging:
+        return frozenset(_assigned(function.body))
+    search = _Search(set(function.parameters))
+    search.block(function.body)
+    return frozenset(search.unclear)
+
+
+class _Search:
+    """Searches a function. known: the variables whose last assignment is the same on every path to
+    this place."""
+
+    def __init__(self, known: set[tree.Variable]) -> None:
+        self.known = known
+        self.unclear: set[tree.Variable] = set()
+
+    def block(self, statements: Sequence[tree.Statement]) -> None:
+        for statement in statements:
+            if isinstance(statement, tree.Assign):
+                self.reads(statement.value)
+                self.known.add(statement.variable)
+            elif isinstance(statement, tree.If):
+                self.reads(statement.condition)
+                self.branches((statement.then, statement.otherwise))
+            elif isinstance(statement, (tree.While, tree.ForRange)):
+                self.loop(statement)
+            else:
+                self.reads(statement)
+
+    def branches(self, branches: Sequence[Sequence[tree.Statement]]) -> None:
+        """Search branches. What one of them assigns is unclear afterwards, also in the other
+        branch."""
+        before = self.known
+        for branch in branches:
+            self.known = set(before)
+            self.block(branch)
+            before = before.difference(_assigned(branch))
+        self.known = before
+
+    def loop(self, loop: tree.While | tree.ForRange) -> None:
+        """Search a loop. What an iteration assigns is unclear in the next one until it is assigned
+        there."""
+        if isinstance(loop, tree.ForRange):
+            for bound in (loop.start, loop.stop, loop.step):
+                self.reads(bound)
+        before = self.known
+        self.known = before.difference(_assigned((loop,)))
+        if isinstance(loop, tree.While):
+            self.reads(loop.condition)
+        after = set(self.known)
+        if isinstance(loop, tree.ForRange):
+            self.known.add(loop.variable)
+        self.block(loop.body)
+        self.known = set(after)
+        self.block(loop.otherwise)
+        self.known = after
+
+    def reads(self, node: object) -> None:
+        """Record the unclear variables that an expression, or a statement without inner blocks,
+        reads."""
+        for part in walk(node):
+            if isinstance(part, tree.Read) and part.variable not in self.known:
+                self.unclear.add(part.variable)
+
+
+def _assigned(statements: Sequence[tree.Statement]) -> Iterator[tree.Variable]:
+    """Yield the variables that statements assign."""
+    for statement in statements:
+        if isinstance(statement, tree.Assign):
+            yield statement.variable
+        elif isinstance(statement, tree.If):
+            yield from _assigned(statement.then)
+            yield from _assigned(statement.otherwise)
+        elif isinstance(statement, (tree.While, tree.ForRange)):
+            if isinstance(statement, tree.ForRange):
+                yield statement.variable
+            yield from _assigned(statement.body)
+            yield from _assigned(statement.otherwise)
+
+
+# Statements, except loops, to instructions and basic blocks.
+#
+# before: `if c: x = f32(1)`
+# after:  `br i1 %c, label %then, label %endif`, and a store or a new value for `x` in `then`
+
+
+def lower_block(state: FunctionState, statements: Sequence[tree.Statement]) -> None:
+    """Lower statements in order; those after a break, continue or return cannot run and are left
+    out."""
+    builder = state.builder
+    for statement in statements:
+        if builder.block.is_terminated:
+            return
+        builder.debug_metadata = state.location(statement.span)
+        handler = _HANDLERS.get(type(statement))
+        if handler is None:
+            raise InternalError(f"no lowering of {type(statement).__name__}")
+        handler(state, statement)
+
+
+def _assign(state: FunctionState, node: tree.Assign) -> None:
+    state.assign(node.variable, evaluate(state, node.value))
+
+
+def _store(state: FunctionState, node: tree.Store) -> None:
+    """Lower a store; Python evaluates the value before the target."""
+    value = evaluate(state, node.value)
+    array = evaluate(state, node.array)
+    place = address(state, array, node)
+    store(state.builder, array, place, value, node.width, node.alignment)
+
+
+def _evaluate(state: FunctionState, node: tree.Evaluate) -> None:
+    evaluate(state, node.expression)
+
+
+def _if(state: FunctionState, node: tree.If) -> None:
+    builder = state.builder
+    condition = evaluate(state, node.condition)
+    then, after = builder.append_basic_block("then"), builder.append_basic_block("endif")
+    otherwise = builder.append_basic_block("else") if node.otherwise else after
+    builder.cbranch(condition, then, otherwise)
+    for block, statements in ((then, node.then), (otherwise, node.otherwise)):
+        if block is not after:
+            builder.position_at_end(block)
+            with state.branch():
+                lower_block(state, statements)
+            branch_unless_ended(state, after)
+    builder.position_at_end(after)
+
+
+def branch_unless_ended(state: FunctionState, block: Any) -> None:
+    """Branch to a block unless a break, continue or return has left already."""
+    if not state.builder.block.is_terminated:
+        state.builder.branch(block)
+
+
+def _while(state: FunctionState, node: tree.While) -> None:
+    while_loop(
+        state,
+        condition=lambda: evaluate(state, node.condition),
+        body=lambda: lower_block(state, node.body),
+        otherwise=lambda: lower_block(state, node.otherwise),
+        unroll=node.unroll or state.module.options.unroll or 0,
+        is_unconditional=_is_true(node.condition),
+        is_endless=_is_true(node.condition) and not _leaves(node.body),
+    )
+
+
+def _is_true(condition: tree.Expression) -> bool:
+    return isinstance(condition, tree.Constant) and bool(condition.value)
+
+
+def _leaves(statements: Sequence[tree.Statement], is_inner: bool = False) -> bool:
+    """Whether statements of a loop's body may leave the loop. is_inner: whether they are in a loop
+    inside it."""
+    for statement in statements:
+        if isinstance(statement, tree.Return) or (
+            isinstance(statement, tree.Break) and not is_inner
+        ):
+            return True
+        if isinstance(statement, tree.If) and (
+            _leaves(statement.then, is_inner) or _leaves(statement.otherwise, is_inner)
+        ):
+            return True
+        if isinstance(statement, (tree.While, tree.ForRange)) and (
+            _leaves(statement.body, True) or _leaves(statement.otherwise, is_inner)
+        ):
+            return True
+    return False
+
+
+def _for_range(state: FunctionState, node: tree.ForRange) -> None:
+    start, stop, step = (evaluate(state, bound) for bound in (node.start, node.stop, node.step))
+    range_loop(
+        state,
+        node.variable,
+        (start, stop, step),
+        body=lambda: lower_block(state, node.body),
+        otherwise=lambda: lower_block(state, node.otherwise),
+        unroll=node.unroll or state.module.options.unroll or 0,
+    )
+
+
+def _break(state: FunctionState, node: tree.Break) -> None:
+    loop = state.loops[-1]
+    loop.breaks.append(state.builder.block)
+    state.builder.branch(loop.after)
+
+
+def _continue(state: FunctionState, node: tree.Continue) -> None:
+    loop = state.loops[-1]
+    loop.part(state.builder.crossings)
+    state.builder.branch(loop.next_iteration)
+
+
+def _return(state: FunctionState, node: tree.Return) -> None:
+    values = list(flatten(evaluate(state, node.value))) if node.value is not None else []
+    state.whole.part(state.builder.crossings)
+    return_values(state, values)
+
+
+def _fault(state: FunctionState, node: tree.Fault) -> None:
+    fault(state, node.number, _values(state, node.values))
+
+
+def _print(state: FunctionState, node: tree.Print) -> None:
+    print_line(state, node.number, _values(state, node.values))
+
+
+def _values(state: FunctionState, nodes: Sequence[tree.Expression]) -> list[tuple[Any, Type]]:
+    return [(evaluate(state, node), node.type) for node in nodes]
+
+
+_HANDLERS: Mapping[type, Callable[[FunctionState, Any], None]] = MappingProxyType(
+    {
+        tree.Assign: _assign,
+        tree.Store: _store,
+        tree.Evaluate: _evaluate,
+        tree.If: _if,
+        tree.While: _while,
+        tree.ForRange: _for_range,
+        tree.Break: _break,
+        tree.Continue: _continue,
+        tree.Return: _return,
+        tree.Fault: _fault,
+        tree.Print: _print,
+    }
+)

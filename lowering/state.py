@@ -92,7 +92,7 @@ class FunctionState:
     """One function.
 
     variables: for debug information about variables. in_memory: the variables that need memory
-    (variables.py). slots: their allocas, one for each LLVM value that a variable consists of.
+    (function.py). slots: their allocas, one for each LLVM value that a variable consists of.
     bound: the current values of the other variables. loops: the loops around the current statement,
     innermost last. record, calls: in functions that report to the host, the record's address and,
     if they fit, the calls that led here as one number (see `ReportTable.calls_of`). whole: the

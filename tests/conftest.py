@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ _QUICK = (
     "numba_cuda/test_dispatchers_of_numba.py",
     "docs/test_launching_page.py",
 )
+# What `pytest.param` returns.
+_CASE = type(pytest.param())
 _OWN_CACHE = pytest.StashKey[str]()
 _LINKS = pytest.StashKey[list[int]]()
 # Where a worker writes its stacks if it is killed, and what was found there.
@@ -65,13 +67,56 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     )
 
 
+def _leaves_out_exhaustive(config: pytest.Config) -> bool:
+    expression = config.getoption("markexpr")
+    return expression == "quick" or expression.startswith("not exhaustive")
+
+
+def _is_exhaustive(marks: Iterable[pytest.Mark | pytest.MarkDecorator]) -> bool:
+    return any(mark.name == "exhaustive" for mark in marks)
+
+
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, obj: object
+) -> list[pytest.Item] | None:
+    """Make no items of exhaustive tests that nobody asks for: they outnumber the others."""
+    marks = getattr(obj, "pytestmark", None)
+    if isinstance(marks, list) and _is_exhaustive(marks):
+        return [] if _leaves_out_exhaustive(collector.config) else None
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make no items of exhaustive cases that nobody asks for, either."""
+    if _leaves_out_exhaustive(metafunc.config):
+        marks = metafunc.definition.own_markers
+        marks[:] = [
+            _without_exhaustive(mark) if mark.name == "parametrize" else mark for mark in marks
+        ]
+
+
+def _without_exhaustive(mark: pytest.Mark) -> pytest.Mark:
+    """Return a parametrisation with the cases that always run; one without any stays."""
+    if len(mark.args) != 2 or isinstance(mark.kwargs.get("ids"), Iterable):
+        return mark
+    names, cases = mark.args
+    cases = list(cases)
+    usual = [case for case in cases if not (isinstance(case, _CASE) and _is_exhaustive(case.marks))]
+    return pytest.mark.parametrize(names, usual or cases, **mark.kwargs).mark
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the quick modules, but for those that are only run when asked for."""
     chosen = [_TESTS / name for name in _QUICK]
+    quick = {
+        path: any(path.is_relative_to(each) for each in chosen)
+        for path in {item.path for item in items}
+    }
     for item in items:
         is_slow = item.get_closest_marker("exhaustive") or item.get_closest_marker("foreign")
-        if not is_slow and any(item.path.is_relative_to(each) for each in chosen):
+        if not is_slow and quick[item.path]:
             item.add_marker("quick")
 
 

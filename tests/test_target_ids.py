@@ -60,7 +60,14 @@ def test_processors_have_the_settings_that_clang_lets_them_have(
         assert done.returncode == 0 or "invalid target ID" in done.stderr
 
 
-@pytest.mark.parametrize("target", [t for t in EVERY if t.name in ("gfx90a", "gfx1100")], ids=str)
+FLAGGED = [
+    *(t for t in EVERY if t.name in ("gfx90a", "gfx9-4-generic")),
+    # clang marks all of gfx12.5 as having settings, and refuses them in target ids.
+    *(t for t in TARGETS if not t.id_features and t.isa[:2] != (12, 5)),
+]
+
+
+@pytest.mark.parametrize("target", FLAGGED, ids=str)
 def test_flags_are_those_that_clang_writes(tmp_path: Path, target: Target) -> None:
     assert clang(tmp_path, target.id).returncode == 0
     header = (tmp_path / "object").read_bytes()
@@ -71,7 +78,23 @@ def stores_one(out: f32[:]) -> None:
     out[0] = 1.0
 
 
-COMPILED = ["gfx90a", "gfx90a:xnack-:sramecc+", "gfx942:xnack+", "gfx950:sramecc-", "gfx1201"]
+# LLVM AMDGPU guide, "Processors": the generic ones and their members.
+MEMBERS = {
+    "gfx9-4-generic": ["gfx942", "gfx950"],
+    "gfx10-3-generic": [f"gfx103{stepping}" for stepping in range(7)],
+    "gfx11-generic": [f"gfx11{stepping}" for stepping in ("00", "01", "02", "03")]
+    + [f"gfx115{stepping}" for stepping in range(4)],
+    "gfx12-generic": ["gfx1200", "gfx1201"],
+}
+COMPILED = [
+    "gfx11-generic",
+    "gfx9-4-generic:xnack-",
+    "gfx90a",
+    "gfx90a:xnack-:sramecc+",
+    "gfx942:xnack+",
+    "gfx950:sramecc-",
+    "gfx1201",
+]
 
 
 @pytest.mark.parametrize("text", COMPILED)
@@ -160,12 +183,15 @@ def test_order_is_canonical() -> None:
 
 
 def test_code_runs_where_the_guide_says() -> None:
-    """LLVM AMDGPU guide, "Target ID": the processor is the same, and each setting of the code is
-    that of the agent."""
-    devices = [each for each in EVERY if len(each.settings) == len(each.id_features)]
+    """LLVM AMDGPU guide, "Target ID": the processor is the same, or a member of the generic one,
+    and each setting of the code is that of the agent."""
+    assert {row.name for row in TARGETS if row.members} == set(MEMBERS)
+    real = [each for each in EVERY if each.name not in MEMBERS]
+    devices = [each for each in real if len(each.settings) == len(each.id_features)]
     for code, device in itertools.product(EVERY, devices):
         parts, there = code.id.split(":"), device.id.split(":")
-        expected = parts[0] == there[0] and set(parts[1:]) <= set(there[1:])
+        is_for_it = there[0] in MEMBERS.get(parts[0], [parts[0]])
+        expected = is_for_it and set(parts[1:]) <= set(there[1:])
         assert runs_on(code, device) == expected
         assert (why_not(code, device, "hip:0") == "") == expected
         assert (code in compatible_targets(device)) == expected
@@ -181,6 +207,29 @@ def test_a_device_without_settings_runs_the_code_of_both() -> None:
     assert set(compatible_targets(emulator)) == set(codes)
     assert all(runs_on(code, emulator) for code in codes)
     assert next(compatible_targets(emulator)) == emulator
+
+
+def test_code_for_the_processor_goes_before_a_generic_ones() -> None:
+    def chosen(device: str, *texts: str) -> str:
+        found = most_specific([read_target(text) for text in texts], read_target(device))
+        return str(found)
+
+    assert chosen("gfx950:xnack+", "gfx9-4-generic:xnack+", "gfx950", "gfx942") == "gfx950"
+    assert chosen("gfx950:xnack+", "gfx9-4-generic:xnack+", "gfx9-4-generic", "gfx942") == (
+        "gfx9-4-generic:xnack+"
+    )
+    assert chosen("gfx1151", "gfx12-generic", "gfx11-generic") == "gfx11-generic"
+    assert chosen("gfx1250", "gfx12-generic") == "None"
+
+
+def test_a_generic_code_object_without_a_version_is_refused() -> None:
+    code = bytearray(amdjit.compile(stores_one, target="gfx12-generic").code_object)
+    code[FLAGS_AT + 3] = 0
+    with pytest.raises(MalformedCodeObject, match="for gfx12-generic in version 0"):
+        CodeObject.read(bytes(code))
+    # "Generic Processor Versioning": later versions run on members of the first.
+    code[FLAGS_AT + 3] = 2
+    assert CodeObject.read(bytes(code)).target.id == "gfx12-generic"
 
 
 def test_hips_names_of_gpus_are_read() -> None:

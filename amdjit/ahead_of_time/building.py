@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-from amdjit import api
-from amdjit.ahead_of_time import refusals
+from amdjit import api, backend
 from amdjit.ahead_of_time.built_targets import BuiltTarget, built_target
+from amdjit.ahead_of_time.c_checks import relied_on
 from amdjit.ahead_of_time.c_names import c_identifier
 from amdjit.ahead_of_time.example import example_text
 from amdjit.ahead_of_time.header import embedded_source, header_text
-from amdjit.ahead_of_time.interface import Interface, interface_of
-from amdjit.ahead_of_time.metadata import metadata_text
-from amdjit.ahead_of_time.source_paths import with_relative_paths
+from amdjit.ahead_of_time.interface import (
+    CompiledIn,
+    Group,
+    Interface,
+    MachineValue,
+    Parameter,
+    interface_of,
+)
 from amdjit.code_object.bundles import write_bundle
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.diagnostics import LaunchError
 from amdjit.diagnostics.errors import BackendError, InternalError
+from amdjit.frontend import OutsideArray
+from amdjit.language.launch_numbers import LaunchUse
 from amdjit.launching.compiled_bundle import CompiledBundle, bundled_targets
 from amdjit.launching.kernel_options import checked_options
-from amdjit.options import default_target, read_environment
+from amdjit.options import OptionError, default_target, read_environment
+from amdjit.types import Array
 
-__all__ = ["Build", "build"]
+__all__ = ["FORMAT", "Build", "build"]
 
 _EXAMPLE = "main.c"
 
@@ -85,12 +95,12 @@ def build(
     amdjit and LLVM. LaunchError for a kernel that needs Python at its launch, OptionError for
     options, and the errors of a compilation.
     """
-    refusals.check_options(options)
+    check_options(options)
     # What the kernel's decorator says of debug information holds for launches from Python.
     chosen = {**options, "debug_info": debug_info, "debug_variables": False}
     members = _compiled(kernel, arguments, target, chosen)
     for member in members:
-        refusals.check(member)
+        check(member)
     interface = _common_interface(members, kernel.parameter_names)
     prefix = c_identifier(kernel.__name__) if name is None else _checked_name(name)
     targets = tuple(built_target(member, _code(member, kernel)) for member in members)
@@ -172,3 +182,169 @@ def _build(
     texts[f"{name}.json"] = metadata_text(name, interface, targets, checked_options(options), files)
     encoded = {file: text.encode() for file, text in texts.items()}
     return Build(name, interface, targets, {binary: data, **encoded})
+
+
+# What a program without Python cannot launch, refused with what to write instead.
+
+
+def check_options(options: dict[str, object]) -> None:
+    """Refuse options that say what is built by other means; OptionError."""
+    if options.get("debug_variables"):
+        raise OptionError(
+            "debug_variables=True: what is built describes no variables; leave the option out, "
+            "and look at them with `amdjit inspect --variables`"
+        )
+
+
+def check(compiled: CompiledKernel) -> None:
+    """Refuse a kernel that needs Python at its launch; LaunchError names the place and a remedy."""
+    for use in compiled.launch_uses:
+        if isinstance(use, OutsideArray):
+            raise LaunchError(
+                f"{compiled.name}: it uses the array {use.name}, which is none of its parameters, "
+                "and which the launch finds in Python: pass it as an argument"
+            )
+        if isinstance(use, LaunchUse) and use.number.compute is not None:
+            names = " and ".join(sorted(use.number.parameters))
+            raise LaunchError(
+                f"{compiled.name}: `{use.number.text}` in line {use.span.line} is computed by "
+                f"Python at each launch, from {names} without a type: give {names} a type in the "
+                "signature, such as i32 instead of int, or f32 instead of float"
+            )
+
+
+# Source lines in code objects without the paths of the machine that compiled them.
+#
+# before: !DIFile(filename: "kernels.py", directory: "/home/me/project")
+# after:  !DIFile(filename: "kernels.py", directory: "")
+#
+# Files are named from the folder of the kernel's own file if they are in it, else from that of the
+# package that they belong to.
+
+_FILE = re.compile(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"\)')
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+
+
+def with_relative_paths(compiled: CompiledKernel, folder: Path) -> bytes:
+    """Return the code object of a kernel with its source files named from a folder on.
+
+    BackendError as of a compilation.
+    """
+
+    def renamed(found: re.Match[str]) -> str:
+        path = _relative(PurePath(_text(found[2]), _text(found[1])), folder)
+        directory = path.parent.as_posix()
+        shown = "" if directory == "." else directory
+        return f'!DIFile(filename: "{_quoted(path.name)}", directory: "{_quoted(shown)}")'
+
+    environment = read_environment(os.environ)
+    llvm = _FILE.sub(renamed, compiled.optimized_llvm)
+    relocatable = backend.emit_object(llvm, compiled.target, compiled.options, environment)
+    return backend.link(relocatable, backend.find_linker(environment))
+
+
+def _relative(file: PurePath, folder: Path) -> PurePath:
+    if not file.is_absolute():
+        return file
+    if file.is_relative_to(folder):
+        return file.relative_to(folder)
+    package = Path(file).parent
+    while (package / "__init__.py").is_file():
+        package = package.parent
+    return file.relative_to(package)
+
+
+def _text(quoted: str) -> str:
+    """Return what a string of LLVM's says, whose escapes are two hexadecimal digits each."""
+    data = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), quoted)
+    return data.encode("latin-1", "surrogateescape").decode(errors="surrogateescape")
+
+
+def _quoted(text: str) -> str:
+    data = text.encode(errors="surrogateescape")
+    return "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02x}" for byte in data
+    )
+
+
+# What a build is, as JSON for other programs; `metadata_schema.json` is its schema.
+
+FORMAT = 1
+"""The version of the JSON: it changes if a program that reads it has to."""
+
+
+def metadata_text(
+    name: str,
+    interface: Interface,
+    targets: Sequence[BuiltTarget],
+    options: Mapping[str, Any],
+    files: Sequence[str],
+) -> str:
+    """Return the JSON of a build. options: those that were given, by name."""
+    content = {
+        "format": FORMAT,
+        "name": name,
+        "symbol": interface.kernel,
+        "signature": interface.signature,
+        "options": {key: _plain(options[key]) for key in sorted(options)},
+        "files": list(files),
+        "parameters": [_parameter(each) for each in interface.parameters],
+        "kernarg": {
+            "bytes": interface.kernarg_bytes,
+            "values": [_value(value) for value in interface.values],
+        },
+        "targets": [_target(target) for target in targets],
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as JSON has it."""
+    if isinstance(value, (set, frozenset, list, tuple)):
+        return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
+    return value if value is None or isinstance(value, (bool, int, float)) else str(value)
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    if isinstance(parameter, CompiledIn):
+        return {"name": parameter.name, "kind": "compiled in", "value": parameter.text}
+    common = {
+        "name": parameter.name,
+        "type": str(parameter.type),
+        "member": ".".join(parameter.path),
+    }
+    if isinstance(parameter, Group):
+        return {**common, "kind": "tuple", "parts": [_parameter(each) for each in parameter.parts]}
+    if not isinstance(parameter.type, Array):
+        return {**common, "kind": "value", "used": parameter.used}
+    return {
+        **common,
+        "kind": "array",
+        "axes": parameter.type.ndim,
+        "has_strides": parameter.type.layout.has_strides,
+        "written": parameter.written,
+        "relies_on": relied_on(parameter),
+    }
+
+
+def _value(value: MachineValue) -> dict[str, Any]:
+    is_address = value.part in ("data", "record")
+    return {
+        "name": value.member,
+        "offset": value.offset,
+        "bytes": value.nbytes,
+        "type": "address" if is_address else str(value.type),
+        "of": value.leaf.name or None,
+        "part": value.part,
+        "axis": value.axis if value.part in ("extent", "stride") else None,
+    }
+
+
+def _target(target: BuiltTarget) -> dict[str, Any]:
+    return {
+        "id": target.id,
+        "bytes": len(target.code_object),
+        "sha256": target.digest,
+        "required_block": list(target.required_block) if target.required_block else None,
+        **dict(target.numbers),
+    }

@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from amdjit.abi.launch_shape import GRID_LIMITS, WORK_ITEM_LIMIT
 from amdjit.ahead_of_time.c_names import c_string
 from amdjit.ahead_of_time.interface import Interface, Leaf, MachineValue
 from amdjit.language.launch_numbers import PythonNumber, least_overflow
-from amdjit.runtime.launch import GRID_LIMITS, WORK_ITEM_LIMIT
 from amdjit.types import Array, Layout, Record, Scalar, Type, boolean, f64
 
 __all__ = ["refusal_function", "relied_on"]

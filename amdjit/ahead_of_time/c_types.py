@@ -1,6 +1,6 @@
 """The types of the kernel language in C: what members of structs are declared as.
 
-Floats of 8 and 16 bits are their bits, with types that `c_common` declares; a boolean is a byte.
+Floats of 8 and 16 bits are their bits, with types that `header` declares; a boolean is a byte.
 A record of an array is a struct whose gaps are members, too.
 """
 

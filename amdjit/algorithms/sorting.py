@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from amdjit.algorithms.elements import kind_of
-from amdjit.algorithms.kernels.moving import BLOCK, gather_rows, nan_placement, take_field
+from amdjit.algorithms.kernels.values import BLOCK, gather_rows, nan_placement, take_field
 from amdjit.algorithms.outputs import check_output, contiguous, copy_elements
 from amdjit.algorithms.placement import Placement, placement
 from amdjit.algorithms.radix import narrow_places, sorted_rows

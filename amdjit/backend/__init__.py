@@ -1,12 +1,12 @@
 """LLVM IR to code objects: optimise, emit, link; and assembly text to read.
 
 `llvm` runs LLVM's own stages and amdjit's passes over their text, whose docstrings show what they
-change: `signed_zeros`, `scalar_loads`, `meeting_values`, `moved_lanes`, `blocks`, `lds`,
-`libraries`. `spilled_scalars` finds code that LLVM has to emit again. `guarded` runs these stages
-in a process of its own (`process`, `worker`, `early`), because a mistake in LLVM ends the process.
-`variables` keeps debug records from changing code. `link`, `assembler` and `tools` call LLVM's
-programs. The backend knows IR, targets and options; it reads neither Python nor the tree. Start
-reading at `llvm.optimise`.
+change: `signed_zeros`, `meeting_values`, `moved_lanes`, `blocks`, `lds`, `libraries`.
+`spilled_scalars` finds code that LLVM has to emit again. `guarded` runs these stages in a process
+of its own (`process`, `worker`, `early`), because a mistake in LLVM ends the process. `variables`
+keeps debug records from changing code. `link`, `assembler` and `tools` call LLVM's programs. The
+backend knows IR, targets and options; it reads neither Python nor the tree. Start reading at
+`llvm.optimise`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from amdjit.backend.tools import Linker, OwnLinker, find_linker, find_lld
 
 if TYPE_CHECKING:
     from amdjit.backend.assembler import find_assembler
-    from amdjit.backend.assembly import annotate_assembly, list_assembly
+    from amdjit.backend.assembly import annotate_assembly, emit_object, list_assembly
     from amdjit.backend.checks import has_inline_assembly
-    from amdjit.backend.emit import emit_object
     from amdjit.backend.guarded import emit_assembly, optimise
     from amdjit.backend.moved_lanes import keep_moves_apart
     from amdjit.backend.variables import link_with_variables, without_records
@@ -59,7 +58,7 @@ _MODULES = {
     "list_assembly": "amdjit.backend.assembly",
     "find_assembler": "amdjit.backend.assembler",
     "emit_assembly": "amdjit.backend.guarded",
-    "emit_object": "amdjit.backend.emit",
+    "emit_object": "amdjit.backend.assembly",
     "has_inline_assembly": "amdjit.backend.checks",
     "keep_moves_apart": "amdjit.backend.moved_lanes",
     "link_with_variables": "amdjit.backend.variables",

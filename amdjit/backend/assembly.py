@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from amdjit.backend.assembler import assemble, find_assembler
+from amdjit.backend.guarded import emit_object_or_assembly
 from amdjit.diagnostics.notebooks import shown_file
+from amdjit.options import CompileOptions, Environment
+from amdjit.target import Target
 
-__all__ = ["annotate_assembly", "list_assembly"]
+__all__ = ["annotate_assembly", "emit_object", "list_assembly"]
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"((?:[^"\\]|\\.)*)"\s+)?"((?:[^"\\]|\\.)*)"')
 _LOCATION = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
@@ -132,3 +136,22 @@ def _character(escape: str) -> str:
     if escape[0] in "01234567":
         return chr(int(escape, 8) & 0xFF)
     return {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}.get(escape, escape)
+
+
+# Optimised IR to an unlinked object, by way of an assembler where LLVM alone cannot make one.
+
+
+def emit_object(
+    llvm_text: str, target: Target, options: CompileOptions, environment: Environment | None = None
+) -> bytes:
+    """Return the relocatable ELF of optimised IR; BackendError in LLVM's or the assembler's words.
+
+    IR with inline assembly goes through an assembler, which `environment` may name; all other IR
+    through LLVM alone.
+    """
+    emitted = emit_object_or_assembly(llvm_text, target, options, environment)
+    if isinstance(emitted, bytes):
+        return emitted
+    return assemble(
+        emitted, target, options.wave_size, find_assembler(environment or Environment())
+    )

@@ -23,7 +23,9 @@ from typing import NamedTuple
 
 import llvmlite.binding as llvm
 
-__all__ = ["place_lds_arrays"]
+from amdjit.target import Target
+
+__all__ = ["keep_narrow_loads", "place_lds_arrays"]
 
 _ROW = re.compile(r'!\{!"((?:[^"\\]|\\.)*)", i32 (\d+), i32 (\d+)\}')
 _KERNEL = re.compile(r"^(define [^\n]*\bamdgpu_kernel [^\n]*\)[^\n]* #\d+)", re.MULTILINE)
@@ -95,3 +97,27 @@ def _with_addresses(llvm_text: str, places: list[_Place]) -> str:
     end = max(place.offset + place.nbytes for place in places)
     llvm_text = _KERNEL.sub(rf'\1 "amdgpu-lds-size"="{end}"', llvm_text)
     return llvm_text.rstrip("\n") + "\n" + "".join(nodes)
+
+
+# Keep a scalar load of 16 bits as narrow as it is.
+#
+#     %size = load i16, ptr addrspace(4) %p, align 4
+# ->
+#     %size = load i16, ptr addrspace(4) %p, align 2
+#
+# LLVM's passes find out that the size of a workgroup lies at a multiple of 4 bytes. Its instruction
+# selection then loads 32 bits and cuts off half of them, as processors before gfx12 need it; gfx12
+# loads 16 bits directly (RDNA4 ISA, "S_LOAD_U16").
+
+_CONSTANT_I16 = re.compile(r"(= load i16, ptr addrspace\(4\) [^,\n]+, align )(?:4|8|16)\b")
+
+
+def keep_narrow_loads(llvm_text: str, target: Target) -> str:
+    """Return optimised IR in which a 16-bit load promises no more alignment than it needs.
+
+    Several such loads are left alone: LLVM loads neighbours as one 32-bit value, for which it needs
+    the alignment.
+    """
+    if target.isa < (12, 0, 0) or llvm_text.count("= load i16, ptr addrspace(4)") != 1:
+        return llvm_text
+    return _CONSTANT_I16.sub(r"\g<1>2", llvm_text)

@@ -22,7 +22,7 @@ __all__ = ["with_libraries"]
 
 _BITCODE_MAGIC = b"BC\xc0\xde"
 _CONSTANT_PREFIX = "__oclc_"
-_PROCESSOR = re.compile(r'"target-cpu"="(\w+)"')
+_PROCESSOR = re.compile(r'"target-cpu"="([\w-]+)"')
 
 
 def with_libraries(

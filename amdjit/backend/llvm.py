@@ -25,12 +25,11 @@ from amdjit.backend.checks import (
     has_whole_wave_code,
 )
 from amdjit.backend.halves_of_ones import keep_halves_of_ones
-from amdjit.backend.lds import place_lds_arrays
+from amdjit.backend.lds import keep_narrow_loads, place_lds_arrays
 from amdjit.backend.libraries import with_libraries
 from amdjit.backend.meeting_values import keep_meeting_values
 from amdjit.backend.moved_lanes import keep_moved_values
 from amdjit.backend.products_in_place import keep_products_in_place
-from amdjit.backend.scalar_loads import keep_narrow_loads
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.backend.spilled_scalars import loses_spilled_scalars, may_spill_scalars
 from amdjit.diagnostics.errors import BackendError

@@ -30,7 +30,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from amdjit.target import Target
+from amdjit.target import Target, emulated_for
 
 __all__ = ["keep_moved_values", "keep_moves_apart"]
 
@@ -97,7 +97,7 @@ def keep_moved_values(llvm_text: str, target: Target) -> str:
     """
     if ".dpp." not in llvm_text:
         return llvm_text
-    if not target.is_emulated:
+    if emulated_for(target) is None:
         return keep_moves_apart(llvm_text)
     values: dict[int, _Values] = {}
 

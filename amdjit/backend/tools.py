@@ -16,11 +16,13 @@ from amdjit.options import Environment
 
 if TYPE_CHECKING:
     import shutil
-    import subprocess
     import tempfile
+
+    from amdjit import child_process
 else:
     # Most kernels need no program.
-    shutil, subprocess, tempfile = late("shutil"), late("subprocess"), late("tempfile")
+    shutil, tempfile = late("shutil"), late("tempfile")
+    child_process = late("amdjit.child_process")
 
 __all__ = [
     "Assembler",
@@ -138,8 +140,6 @@ def run_tool(command: Sequence[str], purpose: str, content: bytes, suffix: str) 
                 Path(directory, f"input{suffix}"),
                 Path(directory, "output"),
             )
-    except subprocess.TimeoutExpired as error:
-        raise BackendError(f"{purpose} failed: {error}") from error
     except OSError as error:
         if error.filename == command[0]:
             raise BackendError(f"{purpose} failed: {error}") from error
@@ -153,24 +153,16 @@ def _output_of(
     command: Sequence[str], purpose: str, content: bytes, source: Path, result: Path
 ) -> bytes:
     source.write_bytes(content)
-    finished = subprocess.run(
-        [*command, "-o", str(result), str(source)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=_TIME_LIMIT,
-        check=False,
-    )
-    if finished.returncode == 0 and result.is_file():
+    full = [*command, "-o", str(result), str(source)]
+    code, output = child_process.run(full, _TIME_LIMIT)
+    if code is None:
+        raise BackendError(
+            f"{purpose} failed: Command '{full}' timed out after {_TIME_LIMIT} seconds"
+        )
+    if code == 0 and result.is_file():
         return result.read_bytes()
-    output = (
-        finished.stdout.decode("utf-8", "replace")
-        .replace(str(source), f"<kernel>{source.suffix}")
-        .strip()
-    )
-    raise BackendError(
-        f"{purpose} failed ({command[0]}, exit code {finished.returncode}):\n{output}"
-    )
+    output = output.replace(str(source), f"<kernel>{source.suffix}").strip()
+    raise BackendError(f"{purpose} failed ({command[0]}, exit code {code}):\n{output}")
 
 
 def _chosen_linker(chosen: str, environment: Environment) -> Linker:

@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from amdjit.backend.assembly import emit_object
 from amdjit.backend.checks import has_whole_wave_code
-from amdjit.backend.emit import emit_object
 from amdjit.backend.link import link
 from amdjit.backend.tools import Linker, OwnLinker
 from amdjit.code_object.elf import read_elf

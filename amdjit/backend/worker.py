@@ -1,24 +1,18 @@
 """LLVM in a process of its own, which `amdjit.backend.process` starts: it compiles until its input
 ends.
 
-A message is its length in 8 bytes, then Python values as `marshal` writes them: both ends run the
-same Python.
+A message holds Python values as `marshal` writes them: both ends run the same Python.
 """
 
 from __future__ import annotations
 
 import importlib
 import marshal
-import os
-import queue
-import signal
-import struct
-import sys
-import threading
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
+from amdjit.child_process import Parent
 from amdjit.diagnostics.errors import BackendError
 from amdjit.late import late
 from amdjit.options import CompileOptions
@@ -29,19 +23,16 @@ if TYPE_CHECKING:
 else:
     declared, llvm = late("amdjit.backend.declared"), late("amdjit.backend.llvm")
 
-__all__ = ["DONE", "FAILED", "LENGTH", "READY", "REFUSED", "compile_in_process", "main", "message"]
+__all__ = ["DONE", "FAILED", "READY", "REFUSED", "compile_in_process", "main"]
 
-LENGTH = struct.Struct("<Q")
-READY, DONE, REFUSED, FAILED = "ready", "done", "refused", "failed"
+READY = b"ready"
+"""The first message of the process, which it sends once LLVM is loaded."""
+
+# What came of a request: the first of the two values of an answer.
+DONE, REFUSED, FAILED = "done", "refused", "failed"
 # All stages but this one are LLVM's. It loads every declared intrinsic, which most compilations do
 # not need.
 _MODULES = {"check_declared": declared}
-
-
-def message(values: tuple[Any, ...]) -> bytes:
-    """Return values as a message."""
-    content = marshal.dumps(values)
-    return LENGTH.pack(len(content)) + content
 
 
 def compile_in_process(
@@ -59,19 +50,11 @@ def compile_in_process(
 
 def main() -> None:
     """Compile until there is nothing more to read."""
-    # Ctrl-C is meant for the process that waits for this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(1), "wb")
-    # What LLVM prints must not get between the answers.
-    os.dup2(2, 1)
-    requests: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
-    # Input is read in a thread, so that this process ends with the other one even in the middle of
-    # a compilation.
-    threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
+    parent = Parent()
     importlib.import_module("amdjit.backend.llvm")
-    _write(answers, (READY,))
+    parent.send(READY)
     while True:
-        _write(answers, _answer(requests.get()))
+        parent.send(marshal.dumps(_answer(marshal.loads(parent.receive()))))
 
 
 def _answer(request: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -81,18 +64,3 @@ def _answer(request: tuple[Any, ...]) -> tuple[Any, ...]:
         return REFUSED, str(error)
     except Exception:
         return FAILED, traceback.format_exc()
-
-
-def _write(answers: BinaryIO, values: tuple[Any, ...]) -> None:
-    answers.write(message(values))
-    answers.flush()
-
-
-def _read(source: BinaryIO, requests: queue.SimpleQueue[tuple[Any, ...]]) -> None:
-    while len(head := source.read(LENGTH.size)) == LENGTH.size:
-        (length,) = LENGTH.unpack(head)
-        content = source.read(length)
-        if len(content) < length:
-            break
-        requests.put(marshal.loads(content))
-    os._exit(0)

@@ -17,7 +17,7 @@ class ProfileBlock(Protocol):
     def sample_size(self, kernel: Any, geometry: Any, target: Target) -> Any:
         """Return which workgroups of a launch to record: an `emulator.counting.samples.SampleSize`.
 
-        kernel: a `code_object.Kernel`; geometry: an `emulator.launch.kernarg.Geometry`.
+        kernel: a `code_object.Kernel`; geometry: an `abi.launch_shape.LaunchShape`.
         """
         ...
 

@@ -13,6 +13,7 @@ from amdjit.target import TARGETS, Target, with_settings
 __all__ = ["check_metadata_target", "flags_of", "target_of_flags"]
 
 _MACHINE_MASK = 0xFF  # EF_AMDGPU_MACH
+_VERSION_AT = 24  # EF_AMDGPU_GENERIC_VERSION, of code objects of version 6 for generic processors
 # The lowest bit of each feature's field of two: 0 not supported, 1 any, 2 off, 3 on.
 _FIELDS = {"xnack": 8, "sramecc": 10}
 _ANY, _OFF, _ON = 1, 2, 3
@@ -31,6 +32,12 @@ def target_of_flags(elf: ElfFile) -> Target:
         raise MalformedCodeObject(
             f"the code object is for an unknown processor (EF_AMDGPU_MACH {machine:#x}); amdjit "
             f"knows {known}"
+        )
+    version = elf.flags >> _VERSION_AT
+    if version < row.generic_version:
+        raise MalformedCodeObject(
+            f"the code object is for {row.name} in version {version} (flags {elf.flags:#x}), and "
+            f"the versions of that begin with {row.generic_version}"
         )
     settings = {}
     for feature in _FIELDS:
@@ -53,10 +60,9 @@ def _setting(elf: ElfFile, feature: str) -> bool | None:
 
 
 def flags_of(target: Target) -> int:
-    """Return the flags of the ELF header for a target, without the version of a generic
-    processor."""
+    """Return the flags of the ELF header for a target."""
     chosen = dict(target.settings)
-    flags = target.elf_machine_flags
+    flags = target.elf_machine_flags | target.generic_version << _VERSION_AT
     for feature in target.id_features:
         value = _ANY if feature not in chosen else _ON if chosen[feature] else _OFF
         flags |= value << _FIELDS[feature]

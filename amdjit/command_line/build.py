@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amdjit.command_line.commands import Commands
 from amdjit.command_line.inspected import is_object, with_example
 from amdjit.command_line.kernel_files import load_kernel, split_name
-from amdjit.command_line.option_texts import parse_options
 from amdjit.command_line.signatures import parse_signature
 from amdjit.diagnostics import LaunchError
 from amdjit.late import late
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     ahead_of_time = late("amdjit.ahead_of_time")
 
-__all__ = ["add"]
+__all__ = ["add", "parse_options"]
 
 # What has an argument of its own.
 _OWN = {"target", "name", "embed", "debug_info"}
@@ -95,3 +95,45 @@ def _build(options: argparse.Namespace) -> int:
             print(f"{path}: kept, as it has other contents; remove it to get the new example")
     print(f"{built.name} for {', '.join(target.id for target in built.targets)}")
     return 0
+
+
+# Compile options on the command line: `NAME=VALUE` as text.
+
+_WORDS = {"True": True, "False": False, "None": None}
+
+
+def parse_options(texts: Sequence[str]) -> dict[str, object]:
+    """Return options by name. OptionError for text that is none, and for an option given twice.
+
+    A value is True, False, None, a number, several of them with commas between, or a word.
+    """
+    options: dict[str, object] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not separator or not name.isidentifier() or not value.strip():
+            raise OptionError(f"--option {text}: write NAME=VALUE, such as asserts=False")
+        if name in options:
+            raise OptionError(f"--option {text}: {name} is given twice")
+        options[name] = _fastmath(value) if name == "fastmath" else _value(value)
+    return options
+
+
+def _value(text: str) -> object:
+    parts = [_part(part) for part in text.strip().strip("()").split(",") if part.strip()]
+    return tuple(parts) if "," in text else parts[0] if parts else text
+
+
+def _fastmath(text: str) -> object:
+    value = _value(text)
+    return value if isinstance(value, bool) else frozenset(text.replace(" ", "").split(","))
+
+
+def _part(text: str) -> object:
+    word = text.strip()
+    if word in _WORDS:
+        return _WORDS[word]
+    try:
+        return int(word)
+    except ValueError:
+        return word

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from amdjit.command_line.commands import Commands
 from amdjit.command_line.inspected import add_target, find, is_object
-from amdjit.command_line.kernel_files import split_name
+from amdjit.command_line.kernel_files import split_name, write_file
 from amdjit.command_line.program_run import profile_program
-from amdjit.command_line.written_files import write_file
 from amdjit.diagnostics import LaunchError
 from amdjit.late import late
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from amdjit.command_line.commands import Commands
 from amdjit.command_line.inspected import Inspected, add_target, compile_bundle, find
+from amdjit.command_line.kernel_files import write_file
 from amdjit.command_line.screen_choice import add_colour, choose_screen, show
-from amdjit.command_line.written_files import write_file
 from amdjit.diagnostics import BackendError, LaunchError
 from amdjit.late import late
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from amdjit.api import Kernel
-from amdjit.diagnostics import LaunchError
+from amdjit.diagnostics import BackendError, LaunchError
 
-__all__ = ["load_kernel", "split_name"]
+__all__ = ["load_kernel", "split_name", "write_file"]
 
 
 def split_name(text: str) -> tuple[Path, str]:
@@ -37,3 +38,15 @@ def load_kernel(file: Path, name: str) -> Kernel:
             f"{file} has no kernel {name!r}; its kernels are: {', '.join(kernels) or 'none'}"
         )
     return kernel
+
+
+# Files that commands write: what went wrong is one clear error, what went well one line.
+
+
+def write_file(output: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` write a file, and print its name and size; BackendError if it cannot."""
+    try:
+        write(output)
+    except OSError as error:
+        raise BackendError(f"{output} cannot be written: {error.strerror}") from error
+    print(f"{output}: {output.stat().st_size} bytes")

@@ -10,14 +10,14 @@ from that the whole chip.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from amdjit.code_object import CodeObject, Kernel
-from amdjit.cycles.assumptions import sentences
+from amdjit.code_object.resources import demand_of_launch, resident_workgroups
 from amdjit.cycles.chip import Chip, chip_of
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
@@ -25,19 +25,19 @@ from amdjit.cycles.memory import NativeMemory, memory_of
 from amdjit.cycles.memory_parameters import VALUES
 from amdjit.cycles.parameter_file import file_assumption, values_of
 from amdjit.cycles.parameters import PASSES, passes_name
-from amdjit.cycles.placement import Placement, place
 from amdjit.cycles.program import TIMINGS, Kind, ProgramTable, Step, program_table
 from amdjit.cycles.results import SimulatedWave, by_instruction, by_line, stalls_of, timeline
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.sample import Footprint, footprint_of, sample_of
 from amdjit.cycles.simulation import GroupRun, Requests, WaveRun, simulate
+from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
 from amdjit.isa import decode
 from amdjit.isa.analysis.kernel_code import segment_of
 from amdjit.isa.traits import Timing
 from amdjit.target import Target, find_target
 
-__all__ = ["Launch", "cycles_by_values", "estimate"]
+__all__ = ["Launch", "Placement", "cycles_by_values", "estimate", "place"]
 
 # Wave instructions that an estimate simulates at most, as far as two rounds of resident workgroups
 # allow: half a second.
@@ -246,3 +246,101 @@ def whole(waves: Sequence[SimulatedWave], simulated: int, wanted: int, resident:
     ends.sort()
     last, before = ends[-resident:].mean(), ends[-2 * resident : -resident].mean()
     return end + round((wanted - simulated) / resident * float(last - before))
+
+
+# What an estimate rests on that no measurement covers, as sentences.
+
+
+def sentences(
+    chip: Chip,
+    table: ProgramTable,
+    waves: list[SimulatedWave],
+    footprint: Footprint,
+    wave_size: int,
+    extrapolated: int,
+) -> tuple[str, ...]:
+    """Return the assumptions that matter for an estimate. extrapolated: workgroups of a workgroup
+    processor that were not simulated."""
+    executed = np.unique(np.concatenate([wave.path for wave in waves]))
+    kinds = {Kind(int(kind)) for kind in np.unique(table.steps[executed, Step.KIND])}
+    found = [
+        f"Seconds are at the boost clock of the {chip.product}, {chip.clock / 1e9:g} GHz: clocks "
+        "under load are not modelled.",
+        "Instructions are in the instruction cache.",
+    ]
+    if Kind.VECTOR_MEMORY in kinds:
+        found += _of_memory(chip, footprint)
+    if Kind.SCALAR_MEMORY in kinds:
+        found.append("Scalar loads that hit their cache take as long as the fastest ones traced.")
+    if wave_size != 32:
+        found.append("Traces are of wave32 only: a wave64 is taken to pass each unit twice.")
+    if extrapolated:
+        found.append(
+            f"{extrapolated} more workgroups of each workgroup processor take as long as the last "
+            "round that was simulated."
+        )
+    return tuple(found)
+
+
+def _of_memory(chip: Chip, footprint: Footprint) -> Iterator[str]:
+    nbytes = footprint.lines * LINE_BYTES
+    about = "" if footprint.is_exact else "about "
+    fits = nbytes <= chip.infinity_bytes
+    yield (
+        "Latencies of the caches and of memory, and how bandwidth is shared among workgroup "
+        "processors, are assumed: traces exist of cold caches only."
+    )
+    yield (
+        f"The launch touches {about}{nbytes / 2**20:.3g} MiB; what "
+        + (
+            "it reads first comes from the Infinity Cache, as after an earlier launch on the same "
+            "data."
+            if fits
+            else "L2 does not hold comes from DRAM."
+        )
+    )
+
+
+# Where the waves of a launch run: how many workgroups a workgroup processor holds at a time, and
+# on which SIMD each wave is.
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """How workgroups lie on a workgroup processor.
+
+    resident: workgroups that it holds at a time. waves: of a workgroup. simds: of the processor.
+    wgp_mode: whether a workgroup is spread over both of its compute units, not on one of them.
+    """
+
+    resident: int
+    waves: int
+    simds: int
+    wgp_mode: bool
+
+    def simd(self, slot: int, wave: int) -> int:
+        """Return the SIMD of a wave of the workgroup in a slot.
+
+        Waves go round the SIMDs, where the workgroup before ended: the distribution of the
+        hardware's dispatcher is not documented.
+        """
+        if self.wgp_mode:
+            return (slot * self.waves + wave) % self.simds
+        half = self.simds // 2
+        return slot % 2 * half + (slot // 2 * self.waves + wave) % half
+
+
+def place(kernel: Kernel, target: Target, workgroup_size: int, dynamic_lds: int) -> Placement:
+    """Return how a kernel's workgroups lie on a workgroup processor; NoEstimate if none fits.
+
+    workgroup_size: work-items. dynamic_lds: bytes.
+    """
+    demand = demand_of_launch(kernel, workgroup_size, dynamic_lds)
+    resident = resident_workgroups(kernel, target, workgroup_size, dynamic_lds)
+    if resident == 0:
+        raise NoEstimate(
+            f"no workgroup of {workgroup_size} work-items with {demand.vgprs} VGPRs and "
+            f"{demand.lds_bytes} bytes of LDS fits a workgroup processor of {target}"
+        )
+    simds = target.simds_per_workgroup_processor
+    return Placement(resident, demand.waves, simds, demand.wgp_mode)

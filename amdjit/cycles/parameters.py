@@ -47,7 +47,6 @@ def _rows(*rows: Parameter) -> Mapping[str, Parameter]:
 
 
 _TRACES = "traces: "
-_CALCULATOR = "AMD RDNA 4 ISA and product page of the RX 9070 XT"
 
 # How many cycles the unit is busy with an instruction of each class, in wave32.
 PASSES: Mapping[Timing, int] = {

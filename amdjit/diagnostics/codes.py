@@ -5,9 +5,9 @@ AJ01 syntax, AJ02 types, AJ03 names and compile-time values, AJ04 intrinsics and
 
 from __future__ import annotations
 
-from amdjit.diagnostics.diagnostic import ErrorKind
 from amdjit.diagnostics.errors import (
     CompileError,
+    ErrorKind,
     TargetError,
     TypeCheckError,
     UnsupportedSyntaxError,

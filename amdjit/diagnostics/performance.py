@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 
-from amdjit.diagnostics.diagnostic import excerpt
+from amdjit.diagnostics.errors import excerpt
 from amdjit.diagnostics.span import Span
 from amdjit.late_methods import dataclass
 

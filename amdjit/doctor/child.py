@@ -9,26 +9,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any
+from typing import Any
 
+from amdjit import child_process
 from amdjit.late_methods import dataclass
 
 __all__ = ["Child", "Ended", "Report", "reporting"]
 
-_START = """
-import sys
-sys.path[:] = {paths!r}
-from {module} import main
-main(*sys.argv[1:])
-"""
-# A process that waits in the kernel for a GPU cannot be killed.
-_SECONDS_TO_DIE = 5.0
 _MOST_SAID = 400
 
 Report = Callable[..., None]
@@ -56,49 +45,33 @@ class Child:
 
     def __init__(self, module: str, *arguments: str, variables: Mapping[str, str]) -> None:
         self._begin = time.monotonic()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: child_process.Child | None = None
         self._why_none = ""
-        command = [sys.executable, "-c", _START.format(paths=sys.path, module=module), *arguments]
+        command = child_process.python_command(module, *arguments)
         try:
-            self._output, self._errors = _file(), _file()
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=self._errors,
-                env=dict(variables),
-            )
+            self._process = child_process.Child(command, environment=variables, reports=True)
         except OSError as error:
             self._why_none = str(error)
 
     def finish(self, seconds: float) -> Ended:
         """Wait until so many seconds after the start, then end it; return what came of it."""
-        if self._process is None:
+        process = self._process
+        if process is None:
             how = f"could not be started ({self._why_none})"
             return Ended((), how, "", is_started=False)
-        left = max(self._begin + seconds - time.monotonic(), 0.01)
-        is_hung = False
-        try:
-            how = _how_it_ended(self._process.wait(left))
-        except subprocess.TimeoutExpired:
-            how, is_hung = f"did not end within {seconds:g} s{self._kill()}", True
-        lines = _content(self._output).splitlines()
-        said = _content(self._errors).decode(errors="replace").strip()[-_MOST_SAID:]
-        return Ended(tuple(_read(lines)), how, said, is_hung)
+        code = process.wait(max(self._begin + seconds - time.monotonic(), 0.01))
+        how = f"did not end within {seconds:g} s" if code is None else _how_it_ended(code)
+        if process.is_stuck:
+            how += f", and cannot be ended: process {process.pid} waits for the driver"
+        lines = _read(process.report().splitlines())
+        said = process.words().strip()[-_MOST_SAID:]
+        process.close()
+        return Ended(tuple(lines), how, said, is_hung=code is None)
 
     def abandon(self) -> None:
         """End it without waiting, if it still runs."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None:
             self._process.kill()
-
-    def _kill(self) -> str:
-        assert self._process is not None
-        self._process.kill()
-        try:
-            self._process.wait(_SECONDS_TO_DIE)
-        except subprocess.TimeoutExpired:
-            return f", and cannot be ended: process {self._process.pid} waits for the driver"
-        return ""
 
 
 def reporting() -> Report:
@@ -106,8 +79,7 @@ def reporting() -> Report:
 
     What else is written to standard output, by kernels or by the driver, goes to standard error.
     """
-    lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    lines = os.fdopen(child_process.own_output(), "w", encoding="utf-8")
 
     def report(**facts: Any) -> None:
         lines.write(json.dumps(facts) + "\n")
@@ -116,24 +88,10 @@ def reporting() -> Report:
     return report
 
 
-def _file() -> IO[bytes]:
-    return tempfile.TemporaryFile()
-
-
 def _how_it_ended(code: int) -> str:
-    if code == 0:
-        return ""
-    if code > 0:
-        return f"ended with exit code {code}"
-    with contextlib.suppress(ValueError):
-        return f"crashed ({signal.Signals(-code).name})"
-    return f"crashed (signal {-code})"
-
-
-def _content(file: IO[bytes]) -> bytes:
-    with file:
-        file.seek(0)
-        return file.read()
+    if code < 0:
+        return f"crashed ({child_process.signal_of(code) or f'signal {-code}'})"
+    return child_process.ending(code) if code else ""
 
 
 def _read(lines: Sequence[bytes]) -> list[dict[str, Any]]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import PROFILES
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.disk_cache import DiskCache, source_version
-from amdjit.emulator.captures import Captures, KernelCall
 from amdjit.emulator.checks.init.written_memory import WrittenMemory
 from amdjit.emulator.checks.memory.quarantine import Quarantine
 from amdjit.emulator.device_memory import EmulatedMemory
@@ -18,12 +19,10 @@ from amdjit.emulator.device_streams import EmulatedStreams
 from amdjit.emulator.host.jit import HostCompiler
 from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.launch.dispatch import Dispatcher
-from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedModule
-from amdjit.emulator.launch.slots import EmulatedSlot
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.native_sources import ROOMS
-from amdjit.emulator.queues import StreamState
+from amdjit.emulator.queues import Captures, KernelCall, StreamState
 from amdjit.emulator.tiers.compilation import Host
 from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.forking import Lock
@@ -180,69 +179,45 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
     def launch(
         self,
         function: Any,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> None:
-        """Run a kernel to its end. `grid` counts workgroups; `kernarg` holds the explicit
-        arguments.
+        """Run a kernel to its end. `kernarg` holds the explicit arguments.
 
         Inside `amdjit.profile` it counts what it does. LaunchError if it cannot start, KernelFault
         for what it does wrong, which leaves other memory intact. In a captured stream the launch is
         recorded.
         """
-        if cooperative:
+        if shape.cooperative:
             self._captures.refuse_waits(stream, f"launch {function.name} cooperatively")
         capture = self._captures.recording(stream, f"launch {function.name}")
         if capture is None:
-            self._run(function, grid, block, dynamic_lds, kernarg, cooperative)
+            self._run(function, shape, bytes(kernarg))
             return
-        shape = grid, block, dynamic_lds
-        work = KernelCall(self._run, function, *shape, bytes(kernarg), cooperative)
+        work = KernelCall(self._run, function, shape, bytes(kernarg))
         capture.add(stream, "kernel", work, function.name)
 
-    def _run(
-        self,
-        function: Any,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
-        kernarg: bytearray,
-        cooperative: bool,
-    ) -> None:
-        geometry = Geometry(grid, block, dynamic_lds, cooperative)
+    def _run(self, function: Any, shape: LaunchShape, kernarg: bytes) -> None:
         blocks = PROFILES.get()
         if blocks:
-            counters = self._counters()
-            counters.launch(function, geometry, bytes(kernarg), self.time_limit, blocks)
+            self._counters().launch(function, shape, kernarg, self.time_limit, blocks)
             return
-        self._machine().dispatcher.launch(function, geometry, bytes(kernarg), self.time_limit)
+        self._machine().dispatcher.launch(function, shape, kernarg, self.time_limit)
 
     def slot(
-        self,
-        function: Any,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
-        nbytes: int,
-        stream: Any = None,
+        self, function: Any, shape: LaunchShape, nbytes: int, stream: Any = None
     ) -> EmulatedSlot:
         """Make a launch that waits for its arguments."""
-        return EmulatedSlot(self, (function, grid, block, dynamic_lds), nbytes, stream)
+        return EmulatedSlot(self, function, shape, nbytes, stream)
 
     def launch_sanitized(
         self,
         function: Any,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         request: Request,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
         """Run a kernel as `launch` does, with checks.
 
@@ -258,9 +233,8 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
             )
         self._captures.refuse_waits(stream, f"check a launch of {function.name}")
         dispatcher = self._machine().dispatcher
-        geometry = Geometry(grid, block, dynamic_lds, cooperative)
         return session.run_checked(
-            dispatcher, function, geometry, bytes(kernarg), self.time_limit, request
+            dispatcher, function, shape, bytes(kernarg), self.time_limit, request
         )
 
 
@@ -270,3 +244,31 @@ def _physical_memory() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return None
+
+
+# Launches that wait for their arguments.
+
+
+class EmulatedSlot:
+    """A launch of a kernel: `amdjit.runtime.device_launches.LaunchSlot`."""
+
+    __slots__ = ("_device", "_function", "_shape", "_stream", "kernarg", "offset")
+
+    def __init__(
+        self, device: EmulatorDevice, function: Any, shape: LaunchShape, nbytes: int, stream: Any
+    ) -> None:
+        self.kernarg = bytearray(nbytes)
+        self.offset = 0
+        self._device = weakref.ref(device)
+        self._function, self._shape, self._stream = function, shape, stream
+
+    def start(self) -> int:
+        """Run the kernel to its end; KernelFault for what it does wrong."""
+        device = self._device()
+        assert device is not None, "the caller holds the device"
+        device.launch(self._function, self._shape, self.kernarg, self._stream)
+        return 0
+
+    def fail(self, code: int) -> NoReturn:
+        """Never called: `start` raises."""
+        raise AssertionError(code)

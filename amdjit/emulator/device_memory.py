@@ -9,10 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amdjit.checking.sanitizing import is_on
-from amdjit.emulator.captures import Captures
 from amdjit.emulator.checks.memory.quarantine import WIDE_GAP
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.queues import StreamState
+from amdjit.emulator.queues import Captures, StreamState
 from amdjit.late import late
 from amdjit.options import Environment
 

@@ -8,8 +8,14 @@ from functools import partial
 from typing import Any
 
 from amdjit.diagnostics.errors import BackendError, LaunchError
-from amdjit.emulator.captures import Captures, EmulatedGraph
-from amdjit.emulator.queues import EmulatedEvent, EmulatedStream, Failure, StreamState
+from amdjit.emulator.queues import (
+    Captures,
+    EmulatedEvent,
+    EmulatedGraph,
+    EmulatedStream,
+    Failure,
+    StreamState,
+)
 
 # HIP's: hipStreamLegacy is the default stream, hipStreamPerThread each thread's own.
 _LEGACY, _PER_THREAD = 1, 2

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import Extent, LaunchShape
 from amdjit.checking.array_places import ArrayArgument
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.checking.settings import launch_checked
@@ -15,14 +16,13 @@ from amdjit.code_object import Kernel, KernelArgument
 from amdjit.code_object.bundles import Bundle, read_bundle
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
-from amdjit.emulator.launch.kernarg import Extent
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.target import EMULATED, Target, most_specific
+from amdjit.target import EMULATED, Target, emulated_for, most_specific
 
 Argument = NDArray[Any] | np.generic | int | None
 # An array's address on the device, the array, and the argument's name.
 _Place = tuple[int, NDArray[Any], str]
-_Call = tuple[EmulatedFunction, Extent, Extent, int, bytearray]
+_Call = tuple[EmulatedFunction, LaunchShape, bytearray]
 
 
 def run(
@@ -51,14 +51,14 @@ def run(
     """
     bundle = read_bundle(code_object)
     target = _target_of(bundle, device)
-    device = device or EmulatorDevice(target, threads, time_limit)
+    device = device or EmulatorDevice(emulated_for(target) or target, threads, time_limit)
     chosen = next(each.code_object for each in bundle.members if each.target is target)
     function = device.load(chosen.data).function(kernel)
     places: list[_Place] = []
     try:
         kernarg = _pack(device, function.kernel, args, places)
-        call = (function, _extent(grid), _extent(block), dynamic_lds, kernarg)
-        _launch(device, call, places, cooperative)
+        shape = LaunchShape(_extent(grid), _extent(block), dynamic_lds, cooperative)
+        _launch(device, (function, shape, kernarg), places)
         for address, array, _ in places:
             if array.flags.writeable:
                 device.copy_to_host(_bytes_of(array), address)
@@ -76,7 +76,7 @@ def _target_of(bundle: Bundle, device: EmulatorDevice | None) -> Target:
     if device is not None:
         found = most_specific(targets, device.target)
     else:
-        found = next((each for each in targets if each.is_emulated), None)
+        found = next((each for each in targets if emulated_for(each) is not None), None)
     if found is None:
         there = ", ".join(target.id for target in targets)
         wanted = "no emulator" if device is None else f"not {device.name}"
@@ -88,11 +88,9 @@ def _target_of(bundle: Bundle, device: EmulatorDevice | None) -> Target:
     return found
 
 
-def _launch(
-    device: EmulatorDevice, call: _Call, places: Sequence[_Place], cooperative: bool
-) -> None:
+def _launch(device: EmulatorDevice, call: _Call, places: Sequence[_Place]) -> None:
     if not (ACTIVE.get() or device.environment.sanitize):
-        device.launch(*call, cooperative=cooperative)
+        device.launch(*call)
         return
     arrays = [
         ArrayArgument(
@@ -107,9 +105,7 @@ def _launch(
         for address, array, name in places
     ]
     launch_checked(
-        lambda request: device.launch_sanitized(
-            *call, request._replace(promises_alignment=False), cooperative=cooperative
-        ),
+        lambda request: device.launch_sanitized(*call, request._replace(promises_alignment=False)),
         (),
         device.environment,
         arrays,

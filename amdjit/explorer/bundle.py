@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
+import json
 import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from amdjit.explorer.escaping import in_html, in_script
-
-__all__ = ["document", "modules_in_order", "script_of"]
+__all__ = ["document", "in_script", "modules_in_order", "script_of"]
 
 _STYLES = ("theme.css", "layout.css", "listing.css", "panels.css", "print.css")
 _PART = re.compile(r"\{(?P<part>title|policy|style|script|data)\}")
@@ -81,8 +81,30 @@ def _style() -> str:
 
 @cache
 def _read(name: str) -> str:
-    return (files("amdjit.explorer") / "web" / name).read_text(encoding="utf-8")
+    return (files(__name__.rpartition(".")[0]) / "web" / name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+# Text of others inside HTML: source lines, symbol names and file names may hold anything.
+#
+# The page's scripts put text into the document as text nodes only; what Python itself writes passes
+# through here.
+
+# A script element ends at the first `</script`, and `<!--` in it changes how it is read: none of
+# these characters stands in the data itself.
+_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
+
+
+def in_html(text: str) -> str:
+    """Return text for use between tags, or in an attribute's value in double quotes."""
+    replaced = text.encode("utf-8", "replace").decode("utf-8")
+    return html.escape(replaced.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+
+
+def in_script(value: Any) -> str:
+    """Return a value as JSON for the inside of a script element. Raises ValueError for NaN and
+    infinities, which JSON does not have."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).translate(_IN_SCRIPT)

@@ -1,4 +1,4 @@
-"""An `Inspection` as plain data for the page. What is empty or unknown is left out.
+"""An inspection as plain data for the page. What is empty or unknown is left out.
 
 Files and inlined calls stand once and are meant by number; a place is [file, line]. Sets of
 registers are texts such as "0-7 12".
@@ -6,21 +6,52 @@ registers are texts such as "0-7 12".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from amdjit.explorer.fragments import lane_maps
-from amdjit.explorer.interning import Interned
-from amdjit.explorer.places import Place, ir_lines, tree_lines
+import numpy as np
+
 from amdjit.inspection.facts import AccessFacts, Call, InstructionFacts, Peak
-from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.instruction_meanings import meanings_of
+from amdjit.inspection.kernel_facts import KernelFacts
 from amdjit.inspection.missing import NO_NAMES
 from amdjit.inspection.units import UNITS
+from amdjit.intrinsics.models.matrix_layouts import OPERANDS, Layout, matrix_instruction
 
-__all__ = ["Numbering", "inspection_data", "known", "ranges"]
+__all__ = [
+    "Interned",
+    "Numbering",
+    "inspection_data",
+    "ir_lines",
+    "known",
+    "lane_maps",
+    "ranges",
+    "tree_lines",
+]
+
+
+# Values that stand once in the page's data, and are meant by their numbers elsewhere.
+
+Value = TypeVar("Value", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Interned(Generic[Value]):
+    """Distinct values in the order of their first use."""
+
+    _numbers: dict[Value, int] = field(default_factory=dict)
+
+    def number(self, value: Value) -> int:
+        """Return the number of a value, from 0."""
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    def values(self) -> list[Value]:
+        """Return the values by number."""
+        return list(self._numbers)
+
 
 # Lines of a file that are shown before its first line with code, and after its last.
 _CONTEXT = 60
@@ -42,7 +73,7 @@ class Numbering:
         return [self.files.number(place[0]), place[1]] if place else None
 
 
-def inspection_data(inspection: Inspection) -> dict[str, Any]:
+def inspection_data(inspection: KernelFacts) -> dict[str, Any]:
     """Return all that the page shows of a code object, as JSON has it."""
     numbering = Numbering()
     data: dict[str, Any] = {name: getattr(inspection, name) for name in _SCALARS}
@@ -155,3 +186,117 @@ def _file(name: str, text: str | None, used: list[int]) -> dict[str, Any]:
     lines = text.splitlines()
     first = max(1, min(used) - _CONTEXT)
     return {"name": name, "first": first, "lines": lines[first - 1 : max(used) + _CONTEXT]}
+
+
+# Which lane holds which element of a matrix instruction's operands, for the page's lane maps.
+
+LaneMaps = dict[str, dict[str, dict[str, Any]]]
+
+
+def lane_maps(inspection: KernelFacts) -> LaneMaps:
+    """Return the maps of the operands of each matrix instruction of a kernel, by mnemonic.
+    Instructions whose layouts are not known are left out."""
+    if not inspection.target.startswith(("gfx11", "gfx12")):
+        return {}
+    mnemonics = {each.mnemonic for each in inspection.instructions if each.unit == "WMMA"}
+    wave_size, target = inspection.wave_size, inspection.target
+    maps = {name: _operands(f"{name}_w{wave_size}", target) for name in sorted(mnemonics)}
+    return {name: operands for name, operands in maps.items() if operands}
+
+
+def _operands(instruction: str, target: str) -> dict[str, dict[str, Any]]:
+    try:
+        # Layouts have the assembler's names without the prefix of vector instructions.
+        found = matrix_instruction(instruction.removeprefix("v_"), target)
+    except ValueError:
+        return {}
+    operands = OPERANDS if found.is_sparse else OPERANDS[:-1]
+    return {operand: _map(found.layout(operand)) for operand in operands}
+
+
+def _map(layout: Layout) -> dict[str, Any]:
+    """Return a layout as data. lanes, elements: for each place of the matrix, row by row, the lane
+    that holds it, and which of the lane's elements it is, the first in the lowest bits. copies: how
+    many groups of that many lanes hold the same; the lanes are those of the first."""
+    held = layout.positions()
+    lane, element = np.meshgrid(np.arange(layout.lanes), np.arange(layout.elements), indexing="ij")
+    lanes = np.zeros((layout.rows, layout.columns), np.int64)
+    elements = np.zeros_like(lanes)
+    lanes[held], elements[held] = lane, element
+    return {
+        "kind": layout.kind,
+        "rows": layout.rows,
+        "columns": layout.columns,
+        "bits": layout.bits,
+        "registers": layout.registers,
+        "copies": layout.copies,
+        "lanes": lanes.ravel().tolist(),
+        "elements": elements.ravel().tolist(),
+    }
+
+
+# Which source line each line of a text stands for: of LLVM IR by its debug metadata, of the typed
+# tree by the numbers that it begins its lines with.
+
+Place = tuple[str, int] | None
+
+_METADATA = re.compile(r"^!(?P<number>\d+) = (?:distinct )?!(?P<kind>\w+)\((?P<fields>.*)\)$")
+_FIELD = re.compile(r'(?P<name>\w+): (?:!(?P<node>\d+)|"(?P<text>[^"]*)"|(?P<word>[^,]*))')
+_USE = re.compile(r",? !dbg !(?P<number>\d+)")
+_TREE_FILE = re.compile(r"^# (?P<file>\S.*)$")
+_TREE_LINE = re.compile(r"^\s*(?P<line>\d+) \|")
+
+Nodes = Mapping[str, tuple[str, Mapping[str, str]]]
+
+
+def ir_lines(text: str) -> Iterator[tuple[str, Place]]:
+    """Yield the lines of LLVM IR, without metadata that only says where code comes from, each with
+    the file and line that it was compiled for."""
+    lines = text.splitlines()
+    nodes = {number: node for line in lines for number, node in _metadata(line)}
+    for line in lines:
+        use = _USE.search(line)
+        if not line.startswith("!"):
+            yield _USE.sub("", line), _place(use["number"], nodes) if use else None
+
+
+def _metadata(line: str) -> Iterator[tuple[str, tuple[str, Mapping[str, str]]]]:
+    match = _METADATA.match(line) if line.startswith("!") else None
+    if match:
+        fields = {
+            each["name"]: each["node"] or each["text"] or each["word"] or ""
+            for each in _FIELD.finditer(match["fields"])
+        }
+        yield match["number"], (match["kind"], fields)
+
+
+def _place(number: str, nodes: Nodes) -> Place:
+    kind, fields = nodes.get(number, ("", {}))
+    line = fields.get("line", "0")
+    if kind not in ("DILocation", "DISubprogram") or not line.isdigit() or line == "0":
+        return None
+    file = _places_file(number, nodes)
+    return (file, int(line)) if file else None
+
+
+def _places_file(number: str, nodes: Nodes) -> str:
+    """Return the path of the file of a scope, or of the scope around it that has one."""
+    seen: set[str] = set()
+    while number in nodes and number not in seen:
+        seen.add(number)
+        kind, fields = nodes[number]
+        if kind == "DIFile":
+            folder, name = fields.get("directory", ""), fields.get("filename", "")
+            return f"{folder}/{name}" if folder and not name.startswith("/") else name
+        number = fields.get("file") or fields.get("scope", "")
+    return ""
+
+
+def tree_lines(text: str) -> Iterator[tuple[str, Place]]:
+    """Yield the lines of a printed typed tree, each with its file and line."""
+    file = ""
+    for line in text.splitlines():
+        name = _TREE_FILE.match(line)
+        file = name["file"] if name else file
+        number = _TREE_LINE.match(line)
+        yield line, (file, int(number["line"])) if number and file else None

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from amdjit.cycles.estimate import STALLS, Cycles, InstructionCycles, Segment, WaveTimeline
 from amdjit.explorer.inspection_data import known
-from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.kernel_facts import KernelFacts
 from amdjit.profiling.counts import Counts, InstructionCounts, Roofline, Totals
 
 __all__ = ["Launch", "launch_data"]
@@ -31,7 +31,7 @@ class Launch(Protocol):
         """The code object that was launched."""
 
     @property
-    def inspection(self) -> Inspection:
+    def inspection(self) -> KernelFacts:
         """The facts of the kernel."""
 
     @property

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
 from amdjit.explorer.bundle import document
-from amdjit.explorer.inspection_data import inspection_data
-from amdjit.explorer.interning import Interned
+from amdjit.explorer.inspection_data import Interned, inspection_data
 from amdjit.explorer.launch_data import Launch, launch_data
-from amdjit.explorer.sources import with_sources
 from amdjit.inspection.comparison import Alignment
-from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.kernel_facts import KernelFacts
 
 __all__ = [
     "ProfiledLaunches",
     "inspection_page",
     "profile_page",
+    "with_sources",
     "write_inspection_page",
     "write_profile_page",
 ]
@@ -33,7 +33,7 @@ class ProfiledLaunches(Protocol):
 
 
 def write_inspection_page(
-    inspection: Inspection, path: str | PathLike[str], other: Inspection | None = None
+    inspection: KernelFacts, path: str | PathLike[str], other: KernelFacts | None = None
 ) -> None:
     """Write the page of a kernel; with another inspection, the two are compared on it. Raises
     OSError if the file cannot be written."""
@@ -43,7 +43,7 @@ def write_inspection_page(
 def write_profile_page(
     profile: ProfiledLaunches,
     path: str | PathLike[str],
-    known: Iterable[Inspection] = (),
+    known: Iterable[KernelFacts] = (),
 ) -> None:
     """Write the page of the kernels that a profile saw, with the counts and cycles of each launch.
 
@@ -53,7 +53,7 @@ def write_profile_page(
     Path(path).write_text(profile_page(profile, known), encoding="utf-8")
 
 
-def inspection_page(inspection: Inspection, other: Inspection | None = None) -> str:
+def inspection_page(inspection: KernelFacts, other: KernelFacts | None = None) -> str:
     """Return the page of a kernel as text."""
     inspections = [inspection] if other is None else [inspection, other]
     versions = [{"name": "AB"[number], "kernel": number} for number in range(len(inspections))]
@@ -61,7 +61,7 @@ def inspection_page(inspection: Inspection, other: Inspection | None = None) -> 
     return _page(inspections, versions, moved)
 
 
-def profile_page(profile: ProfiledLaunches, known: Iterable[Inspection] = ()) -> str:
+def profile_page(profile: ProfiledLaunches, known: Iterable[KernelFacts] = ()) -> str:
     """Return the page of a profile as text."""
     if not profile.launches:
         raise ValueError("the profile has no launches: nothing ran on the emulator inside of it")
@@ -80,11 +80,11 @@ def profile_page(profile: ProfiledLaunches, known: Iterable[Inspection] = ()) ->
     return _page(inspections, versions, None)
 
 
-def _key(code: Launch | Inspection) -> tuple[bytes, str]:
+def _key(code: Launch | KernelFacts) -> tuple[bytes, str]:
     return code.code_object, code.kernel
 
 
-def _moved(before: Inspection, after: Inspection) -> list[list[Any]]:
+def _moved(before: KernelFacts, after: KernelFacts) -> list[list[Any]]:
     """Return where the lines of the second kernel were in the first, for those that were elsewhere,
     or not there: file and line, and file and line before, if any."""
     aligned = Alignment(before, after)
@@ -93,8 +93,44 @@ def _moved(before: Inspection, after: Inspection) -> list[list[Any]]:
 
 
 def _page(
-    inspections: list[Inspection], versions: list[dict[str, Any]], moved: list[list[Any]] | None
+    inspections: list[KernelFacts], versions: list[dict[str, Any]], moved: list[list[Any]] | None
 ) -> str:
     title = " and ".join(dict.fromkeys(each.kernel for each in inspections))
     kernels = [inspection_data(with_sources(each)) for each in inspections]
     return document(title, {"kernels": kernels, "versions": versions, "moved": moved})
+
+
+# The texts of source files that debug information names.
+
+# A code object may name any file, and a page is passed around: only files that are source code by
+# their names are read.
+_SOURCES = frozenset(
+    {".py", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hip", ".cu", ".cuh", ".cl", ".mlir"}
+)
+_MOST_BYTES = 1 << 22
+
+
+def with_sources(inspection: KernelFacts) -> KernelFacts:
+    """Return the inspection with the texts of the files that its lines name, as far as they are on
+    this machine and not there already."""
+    texts = dict(inspection.companion.sources)
+    for name in dict.fromkeys(_named_files(inspection)):
+        if name not in texts and (text := _read(name)) is not None:
+            texts[name] = text
+    return replace(inspection, companion=replace(inspection.companion, sources=texts))
+
+
+def _named_files(inspection: KernelFacts) -> list[str]:
+    files = [each.file for each in inspection.instructions if each.file is not None]
+    calls = [call.file for each in inspection.instructions for call in each.inlined_from]
+    return files + calls
+
+
+def _read(name: str) -> str | None:
+    path = Path(name)
+    try:
+        if path.suffix in _SOURCES and path.is_file() and path.stat().st_size <= _MOST_BYTES:
+            return path.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return None
+    return None

@@ -3,8 +3,7 @@
 The way of a function through the rooms:
 
 1. `program.type_kernel` reads the source (`source.reading`) and opens a `session.TypingSession`.
-2. `names.kernel_parameters` binds the parameters to the argument types; a `Const` argument is bound
-   to its value.
+2. It binds the parameters to the argument types; a `Const` argument is bound to its value.
 3. A `building.builder.FunctionBuilder` runs the statements in order; the table in
    `statement_typing` names the function for each node of `ast`.
 4. Statements evaluate expressions (table in `expression_typing`). An expression becomes a

@@ -11,21 +11,20 @@ import math
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amdjit.abi.reports import CallSite
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes
 from amdjit.diagnostics.performance import Finding
-from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.building.builder import FunctionBuilder, freeze
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.freeze import freeze
-from amdjit.frontend.building.report_sites import ReportSites
+from amdjit.frontend.building.session import ReportSites
 from amdjit.frontend.calls import recursion
-from amdjit.frontend.calls.call_sites import site_of_call
 from amdjit.frontend.calls.closures import LocalFunction, local_signature, refreshed, split
-from amdjit.frontend.calls.instances import Instance
+from amdjit.frontend.calls.recursion import Instance
 from amdjit.frontend.calls.refused_functions import (
     Refused,
     RefusedError,
@@ -34,10 +33,10 @@ from amdjit.frontend.calls.refused_functions import (
     with_call,
 )
 from amdjit.frontend.expression_typing import EXPRESSIONS
-from amdjit.frontend.names.local_names import local_names
 from amdjit.frontend.names.marked import type_body
 from amdjit.frontend.names.parameters import (
     argument_key,
+    arguments_of,
     bind_arguments,
     bind_captured,
     bind_parameters,
@@ -47,6 +46,7 @@ from amdjit.frontend.names.parameters import (
     typed_like_others,
 )
 from amdjit.frontend.names.scope import count_rounds
+from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
 from amdjit.frontend.statement_typing import STATEMENTS
 from amdjit.frontend.statements.returns import (
@@ -406,7 +406,8 @@ class TypingSession:
         if static is not None:
             return Instance(None, static, rounds=builder.rounds)
         result, origins = finish_returns(builder)
-        name = f"{node.name}.{len(self.functions)}" if self.functions else node.name
+        name = builder.source.name
+        name = f"{name}.{len(self.functions)}" if self.functions else name
         body = freeze(builder.statements)
         launched = used_parameters(builder.launch_parameters, body)
         typed = tree.Function(
@@ -441,4 +442,30 @@ def new_builder(
     names = local_names(source.node)
     return FunctionBuilder(
         source, session, EXPRESSIONS, STATEMENTS, is_kernel, returns_wide, local_names=names
+    )
+
+
+# The names that belong to a function rather than to its module.
+
+
+@lru_cache(maxsize=64)
+def local_names(node: ast.FunctionDef) -> frozenset[str]:
+    """Return a function's parameters and the names that it assigns."""
+    return assigned_names(node.body) | {argument.arg for argument in arguments_of(node)}
+
+
+# The calls on the way to what reports to the host.
+
+
+def site_of_call(
+    builder: FunctionBuilder, reports: ReportSites, function: tree.Function, node: ast.expr
+) -> int:
+    """Return the number of a call for reports, 0 for a function that reports nothing."""
+    if not function.reports:
+        return 0
+    builder.reports = max(builder.reports, function.reports + 1)
+    source = builder.source
+    text = source.text.line(node.lineno).strip()
+    return reports.add_call(
+        CallSite(source.name, source.text.file, node.lineno, text, source.is_library)
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.code_object.bundles import unbundled
 from amdjit.code_object.resources import read_demand
+from amdjit.cycles.parameters import issue_cycles
 from amdjit.diagnostics import AmdjitError
 from amdjit.garbage import collector_paused
 from amdjit.inspection.accesses import memory_accesses
@@ -19,13 +21,16 @@ from amdjit.inspection.facts import (
     Peak,
 )
 from amdjit.inspection.inspection import Companion, Inspection
-from amdjit.inspection.instructions import instruction_facts
+from amdjit.inspection.liveness import Live, live_registers
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.origins import live_origins
 from amdjit.inspection.register_banks import register_banks
-from amdjit.isa import instruction_set_of
+from amdjit.inspection.units import unit_of
+from amdjit.inspection.waits import Waits, find_waits
+from amdjit.isa import disassemble, instruction_set_of
+from amdjit.isa.instruction import Instruction
 
 __all__ = ["inspect_kernel", "inspect_object"]
 
@@ -133,3 +138,58 @@ def _peak(code: MachineCode, instructions: tuple[InstructionFacts, ...], names: 
     vgprs, sgprs = len(highest.live_vgprs), len(highest.live_sgprs)
     origins = live_origins(code, highest, {each.address: each.place for each in instructions})
     return Peak(highest.address, vgprs, sgprs, names.live_values(highest), origins)
+
+
+# The facts of each instruction.
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What analyses of the whole kernel say of its instructions."""
+
+    live: Mapping[int, Live]
+    waits: Waits
+    structure: Structure
+    names: DebugNames
+
+
+def instruction_facts(
+    code: MachineCode, structure: Structure, names: DebugNames
+) -> tuple[InstructionFacts, ...]:
+    """Return the facts of a kernel's instructions, by address."""
+    known = _Known(live_registers(code), find_waits(code.graph), structure, names)
+    return tuple(
+        _facts(code, instruction, block, known) for block, instruction in code.instructions()
+    )
+
+
+def _facts(
+    code: MachineCode, instruction: Instruction, block: int, known: _Known
+) -> InstructionFacts:
+    address, live, waits = instruction.pc, known.live[instruction.pc], known.waits
+    is_known = address not in code.unknown
+    file, line = code.whole.line_of(address) or (None, None)
+    return InstructionFacts(
+        address=address,
+        size=instruction.size,
+        text=disassemble(instruction) if is_known else code.raw_text(address),
+        mnemonic=_mnemonic(instruction) if is_known else "unknown",
+        unit=unit_of(instruction) if is_known else "other",
+        issue_cycles=issue_cycles(instruction) if is_known else None,
+        file=file,
+        line=line,
+        inlined_from=known.names.inlined_from(address),
+        block=known.structure.numbers[block],
+        loop_depth=known.structure.depth_of(known.structure.numbers[block]),
+        live_vgprs=live.vgprs,
+        live_sgprs=live.sgprs,
+        waits_for=waits.waits_for.get(address, ()),
+        waited_by=waits.waited_by.get(address, ()),
+        needs=waits.needs.get(address, ()),
+    )
+
+
+def _mnemonic(instruction: Instruction) -> str:
+    if instruction.pair is None:
+        return instruction.mnemonic
+    return f"{instruction.mnemonic} :: {instruction.pair.mnemonic}"

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from amdjit.emulator.checks.waits.counters import effect_of, lands_scc, waits_of
-from amdjit.emulator.checks.waits.halves import BOTH
-from amdjit.emulator.checks.waits.paths import Paths
 from amdjit.emulator.checks.waits.places import (
+    BOTH,
     LDS,
     SCC,
+    Paths,
     Span,
     register_operands,
     results_of,

@@ -296,9 +296,10 @@ GFX950 = replace(
 
 _PROCESSORS: Mapping[str, InstructionSet] = {
     **{sets.processor: sets for sets in (GFX906, GFX908, GFX90A, GFX942, GFX950)},
-    **dict.fromkeys(("gfx1100", "gfx1101", "gfx1102", "gfx1103"), GFX11),
-    **dict.fromkeys(("gfx1150", "gfx1151"), GFX115),
-    **dict.fromkeys(("gfx1200", "gfx1201"), GFX12),
+    "gfx9-4-generic": GFX942,
+    **dict.fromkeys(("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx11-generic"), GFX11),
+    **dict.fromkeys(("gfx1150", "gfx1151", "gfx1152", "gfx1153"), GFX115),
+    **dict.fromkeys(("gfx1200", "gfx1201", "gfx12-generic"), GFX12),
 }
 
 

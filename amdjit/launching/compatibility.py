@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 
-from amdjit.target import Target, with_settings
+from amdjit.target import TARGETS, Target, with_settings
 
 __all__ = ["compatible_targets", "conflict", "nearest", "why_not"]
 
@@ -16,13 +16,14 @@ _XNACK_VARIABLE = "HSA_XNACK"
 
 def compatible_targets(device: Target) -> Iterator[Target]:
     """Give the targets whose code a device runs, what is made for it first."""
-    row = dataclasses.replace(device, settings=())
+    own = dataclasses.replace(device, settings=())
     there = dict(device.settings)
-    # A device without a setting runs the code of both.
-    values = [(there[n], None) if n in there else (None, False, True) for n in row.id_features]
-    for chosen in product(*values):
-        settings = zip(row.id_features, chosen, strict=True)
-        yield with_settings(row, {name: is_on for name, is_on in settings if is_on is not None})
+    for row in (own, *(each for each in TARGETS if device.name in each.members)):
+        # A device without a setting runs the code of both.
+        values = [(there[n], None) if n in there else (None, False, True) for n in row.id_features]
+        for chosen in product(*values):
+            settings = zip(row.id_features, chosen, strict=True)
+            yield with_settings(row, {name: is_on for name, is_on in settings if is_on is not None})
 
 
 def conflict(targets: Sequence[Target]) -> tuple[Target, Target] | None:
@@ -42,7 +43,7 @@ def nearest(codes: Iterable[Target], device: Target) -> Target:
     def distance(code: Target) -> tuple[bool, list[int], int]:
         steps = [abs(a - b) for a, b in zip(code.isa, device.isa, strict=True)]
         differing = len(set(code.settings) - set(device.settings))
-        return code.name != device.name, steps, differing
+        return device.name not in code.processors, steps, differing
 
     return min(codes, key=distance)
 
@@ -52,7 +53,7 @@ def why_not(code: Target, device: Target, name: str) -> str:
 
     Empty if it does.
     """
-    if code.name != device.name:
+    if device.name not in code.processors:
         return f"{name} is a {device}: compile for {device.name}, too"
     there = dict(device.settings)
     for feature, is_on in code.settings:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import PROFILES
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.devices import current_device
@@ -14,13 +15,10 @@ from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.late import late
 from amdjit.launching import residence
 from amdjit.launching.block_choice import choose_block
-from amdjit.launching.bound_launch import BoundLaunch
-from amdjit.launching.learning import learn
-from amdjit.launching.prepared import LaunchableKernel, PreparedLaunch, prepare
-from amdjit.launching.ready import Ready
+from amdjit.launching.prepared import PreparedLaunch, prepare
+from amdjit.launching.quick_launches import BoundLaunch, QuickCalls, Ready
 from amdjit.launching.specialisations import Loaded
 from amdjit.runtime.device import Device
-from amdjit.runtime.launch import LaunchShape
 from amdjit.runtime.place import PLACE, Place, StreamOfDevice, is_captured
 from amdjit.runtime.streams import Stream
 
@@ -45,18 +43,18 @@ class _Launches:
     (`prepared.prepare`), and calls like it are quick from then on.
     """
 
-    __slots__ = ("_cooperative", "_dynamic_lds", "_is_constant", "_kernel", "_ready", "_stream")
+    __slots__ = ("_calls", "_cooperative", "_dynamic_lds", "_is_constant", "_ready", "_stream")
 
     def __init__(
         self,
-        kernel: LaunchableKernel,
+        calls: QuickCalls,
         stream: Stream | None,
         dynamic_lds: int,
         cooperative: bool,
         is_constant: bool,
         ready: list[Ready] | None = None,
     ) -> None:
-        self._kernel, self._stream = kernel, stream
+        self._calls, self._stream = calls, stream
         self._dynamic_lds, self._cooperative = dynamic_lds, cooperative
         self._is_constant = (
             is_constant and not cooperative and (stream is None or isinstance(stream, Stream))
@@ -107,7 +105,7 @@ class _Launches:
         def prepare_again() -> tuple[PreparedLaunch, LaunchShape]:
             token = PLACE.set(place)
             try:
-                prepared = prepare(self._kernel, arguments, keywords, stream)
+                prepared = prepare(self._calls.kernel, arguments, keywords, stream)
             finally:
                 PLACE.reset(token)
             return prepared, self._shape(prepared.loaded, prepared.device)
@@ -115,10 +113,10 @@ class _Launches:
         def launch_on(another: Stream | None) -> None:
             self._on(another)(*arguments, **keywords)
 
-        return BoundLaunch(prepare_again, launch_on, self._dynamic_lds, self._cooperative)
+        return BoundLaunch(prepare_again, launch_on)
 
     def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
-        """Return the checked grid and block of a specialisation."""
+        """Return the checked shape of a launch of a specialisation."""
         raise NotImplementedError
 
     def _on(self, stream: Stream | None) -> _Launches:
@@ -127,24 +125,23 @@ class _Launches:
 
     def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
         """Launch the slow way, which finds all mistakes."""
-        prepared = prepare(self._kernel, arguments, keywords, self._stream)
-        shape = self._shape(prepared.loaded, prepared.device)
-        prepared.launch(shape, self._dynamic_lds, self._cooperative)
+        prepared = prepare(self._calls.kernel, arguments, keywords, self._stream)
+        prepared.launch(self._shape(prepared.loaded, prepared.device))
         if learns:
-            learn(self._kernel, prepared, arguments)
+            self._calls.learn(prepared, arguments)
 
     def _launch_as_known(
         self, device: Device, target: Device | StreamOfDevice, arguments: Sequence[Any]
     ) -> bool:
         """Launch if the call is like one of another launcher; return whether it was."""
-        for quick in self._kernel.quick_calls.known:
+        for quick in self._calls.known:
             if quick.device() is not device:
                 continue
             try:
                 shape = self._shape(quick.loaded, device)
             except LaunchError:
                 return False  # the slow way looks for mistakes in the arguments first
-            ready = Ready(quick, target, shape, self._dynamic_lds)
+            ready = Ready(quick, target, shape)
             if ready.launch(device, arguments):
                 self._ready.insert(0, ready)
                 del self._ready[_MOST_READY:]
@@ -152,7 +149,7 @@ class _Launches:
         return False
 
     def _locate(self, fault: KernelFault, arguments: tuple[Any, ...]) -> None:
-        prepared = prepare(self._kernel, arguments, {}, self._stream)
+        prepared = prepare(self._calls.kernel, arguments, {}, self._stream)
         sanitized.locate(fault, prepared.arrays())
 
 
@@ -163,7 +160,7 @@ class Launcher(_Launches):
 
     def __init__(
         self,
-        kernel: LaunchableKernel,
+        calls: QuickCalls,
         grid: Any,
         block: Any,
         stream: Stream | None = None,
@@ -172,20 +169,21 @@ class Launcher(_Launches):
         ready: list[Ready] | None = None,
     ) -> None:
         is_constant = ready is not None or all(map(_is_constant, (grid, block, dynamic_lds)))
-        super().__init__(kernel, stream, dynamic_lds, cooperative, is_constant, ready)
+        super().__init__(calls, stream, dynamic_lds, cooperative, is_constant, ready)
         self._grid, self._block = grid, block
 
     def __repr__(self) -> str:
-        name = self._kernel.signature.kernel
+        name = self._calls.kernel.signature.kernel
         size = f"grid {self._grid}, block {self._block}"
         return f"<launch of {name}, {size}, to be called with its arguments>"
 
     def _on(self, stream: Stream | None) -> Launcher:
         extents = self._grid, self._block
-        return Launcher(self._kernel, *extents, stream, self._dynamic_lds, self._cooperative)
+        return Launcher(self._calls, *extents, stream, self._dynamic_lds, self._cooperative)
 
     def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
-        return loaded.check(self._grid, self._block, self._dynamic_lds, device.target)
+        extents = self._grid, self._block
+        return loaded.check(*extents, self._dynamic_lds, device.target, self._cooperative)
 
 
 class ForAll(_Launches):
@@ -198,22 +196,22 @@ class ForAll(_Launches):
 
     def __init__(
         self,
-        kernel: LaunchableKernel,
+        calls: QuickCalls,
         n: int,
         stream: Stream | None = None,
         dynamic_lds: int = 0,
         grid_stride: bool = False,
     ) -> None:
         is_constant = _is_constant(n) and _is_constant(dynamic_lds) and n > 0
-        super().__init__(kernel, stream, dynamic_lds, False, is_constant)
+        super().__init__(calls, stream, dynamic_lds, False, is_constant)
         self._n, self._grid_stride = n, grid_stride
 
     def __repr__(self) -> str:
-        name = self._kernel.signature.kernel
+        name = self._calls.kernel.signature.kernel
         return f"<launch of {name} over {self._n} work-items, to be called with its arguments>"
 
     def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
-        kernel = self._kernel
+        kernel = self._calls.kernel
         if self._n < 0:
             name = kernel.signature.kernel
             raise LaunchError(f"{name}.forall({self._n}): n counts work-items and is at least 0")
@@ -223,7 +221,7 @@ class ForAll(_Launches):
             prepare(kernel, arguments, keywords, self._stream)  # finds mistakes in the call
 
     def _on(self, stream: Stream | None) -> ForAll:
-        return ForAll(self._kernel, self._n, stream, self._dynamic_lds, self._grid_stride)
+        return ForAll(self._calls, self._n, stream, self._dynamic_lds, self._grid_stride)
 
     def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
         block = choose_block(loaded, device.target, self._dynamic_lds)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from amdjit.abi.launch_shape import check_launch
 from amdjit.checking.array_places import ArrayArgument
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.checking.settings import launch_checked
@@ -26,9 +27,8 @@ from amdjit.runtime import sanitized
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
 from amdjit.runtime.device_graphs import CapturedLaunch
-from amdjit.runtime.launch import Work, check_launch
 from amdjit.runtime.place import handle_of, is_captured
-from amdjit.target import most_specific
+from amdjit.target import emulated_for, most_specific
 
 __all__ = ["LoadedKernel", "LoadedLauncher", "Module", "load"]
 
@@ -178,33 +178,32 @@ class LoadedLauncher:
         """
         stream, device = own_stream(self._stream)
         handle = handle_of(stream, device)
-        launch = self._captured(device, handle, arguments)
-        work = launch.work
-        assert isinstance(work, Work)
+        launch = self._captured(device, arguments)
+        call = launch.function, launch.shape, launch.kernarg
         environment = self._kernel.module.environment
         if is_captured(handle):
             refuse_checks(self._kernel.name, (), environment)
-            work.start(device, launch.kernarg)
+            device.launch(*call, handle)
             handle.capture.note(handle, launch)
             return
         try:
             if ACTIVE.get() or environment.sanitize:
                 # Others' compilers promise less about wide accesses to LDS than amdjit's kernels.
                 launch_checked(
-                    lambda request: work.start_sanitized(
-                        device, launch.kernarg, request._replace(promises_alignment=False)
+                    lambda request: device.launch_sanitized(
+                        *call, request._replace(promises_alignment=False), handle
                     ),
                     (),
                     environment,
                     _arrays(launch),
                 )
             else:
-                work.start(device, launch.kernarg)
+                device.launch(*call, handle)
         except KernelFault as fault:
             launch.explain(fault)
             raise
 
-    def _captured(self, device: Device, handle: Any, arguments: Sequence[Any]) -> CapturedLaunch:
+    def _captured(self, device: Device, arguments: Sequence[Any]) -> CapturedLaunch:
         module, name = self._kernel.module, self._kernel.name
         on_device = module.on(device)
         kernel = module.facts(name, module.target_for(device))
@@ -215,22 +214,23 @@ class LoadedLauncher:
             self._block,
             self._dynamic_lds,
             device.target,
-            facts.max_flat_workgroup_size,
-            facts.group_segment_bytes,
-            facts.required_workgroup_size,
+            max_flat_workgroup_size=facts.max_flat_workgroup_size,
+            static_lds=facts.group_segment_bytes,
+            required_block=facts.required_workgroup_size,
+            cooperative=self._cooperative,
         )
-        work = Work(on_device.function(name), *shape, self._dynamic_lds, handle, self._cooperative)
         names = [
             argument.name or f"args[{number}]"
             for number, argument in enumerate(facts.explicit_arguments)
         ]
         launch = CapturedLaunch(
-            work,
-            kernarg,
-            dict(zip(names, arguments, strict=True)),
-            [argument for argument in arguments if isinstance(argument, DeviceArray)],
-            lambda others: self._captured(device, handle, others),
-            lambda fault: sanitized.locate(fault, _arrays(launch)),
+            function=on_device.function(name),
+            shape=shape,
+            kernarg=kernarg,
+            arguments=dict(zip(names, arguments, strict=True)),
+            arrays=[argument for argument in arguments if isinstance(argument, DeviceArray)],
+            again=lambda others: self._captured(device, others),
+            explain=lambda fault: sanitized.locate(fault, _arrays(launch)),
         )
         return launch
 
@@ -241,7 +241,7 @@ def _none_for(device: Device, bundle: Bundle) -> str:
     there = " and ".join([*(target.id for target in targets), *bundle.unknown])
     what = "the bundle" if len(targets) + len(bundle.unknown) > 1 else "the code object"
     reason = why_not(nearest(targets, device.target), device.target, device.name)
-    emulated = [target for target in targets if target.is_emulated]
+    emulated = [found for target in targets if (found := emulated_for(target)) is not None]
     if emulated:
         name = nearest(emulated, device.target).name
         reason += f', or launch inside `with amdjit.use("emulator:{name}"):`'

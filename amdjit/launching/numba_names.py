@@ -1,23 +1,33 @@
-"""What Numba's dispatchers offer, under its names."""
+"""What Numba's dispatchers offer, under its names: a kernel's specialisations by the types of their
+arguments.
+
+Kernels of amdjit have these names, too (docs/from_numba.md), which is why they are not in
+`amdjit.numba_cuda`: that imports all of the host's side, and kernels must not wait for it.
+"""
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from amdjit.compiled_kernel import CompiledKernel
+from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.devices import current_device
 from amdjit.diagnostics import LaunchError
+from amdjit.frontend import CompileTime
+from amdjit.language.call_signatures import CallSignature
+from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.late import late
+from amdjit.target import Target, runs_on
+from amdjit.types import Array, Known, Layout, Tuple, f64, i64
 
 if TYPE_CHECKING:
-    from amdjit.launching import explicit_signatures, overloads
+    from amdjit.launching import explicit_signatures
 else:
     explicit_signatures = late("amdjit.launching.explicit_signatures")
-    overloads = late("amdjit.launching.overloads")
 
-__all__ = ["NumbaNames"]
+__all__ = ["NumbaNames", "Overloads", "overloads_of", "plain_types"]
 
 
 class NumbaNames:
@@ -44,10 +54,10 @@ class NumbaNames:
         raise NotImplementedError
 
     @property
-    def overloads(self) -> overloads.Overloads:
+    def overloads(self) -> Overloads:
         """The specialisations so far for the current device's processor, by argument types."""
         target = current_device().target
-        return overloads.overloads_of(self.__name__, self.specialisations, target)
+        return overloads_of(self.__name__, self.specialisations, target)
 
     @property
     def signatures(self) -> list[tuple[Any, ...]]:
@@ -126,4 +136,88 @@ class NumbaNames:
         if signature is not None:
             return getattr(self._named(signature), name)
         stages = {each.signature: getattr(each, name) for each in self.specialisations}
-        return overloads.Stages(self.overloads, stages)
+        return Stages(self.overloads, stages)
+
+
+class Overloads(Mapping[tuple[Any, ...], CompiledKernel]):
+    """The specialisations of a kernel for one processor, by the types of their arguments.
+
+    A key has a type for each parameter, without what a launch found out about arrays beside that:
+    `f32[::1]` is a C-contiguous array, `f32[:]` another one. Python's own integers and floats are
+    i64 and f64, as Numba has them. A key may also be text, `"(f32[::1], i32)"`, or
+    `void(f32[::1], i32)`.
+    """
+
+    def __init__(self, kernel: str, compiled: Mapping[tuple[Any, ...], CompiledKernel]) -> None:
+        self._kernel = kernel
+        self._compiled = compiled
+
+    def __getitem__(self, key: Any) -> CompiledKernel:
+        """Return the specialisation; KeyError if there is none for these types.
+
+        `f32[:]` stands for C-contiguous arrays, too, where there is no other specialisation.
+        """
+        if isinstance(key, (str, CallSignature)):
+            key = explicit_signatures.parameter_types(self._kernel, key)
+        found = self._compiled.get(plain_types(key))
+        return self._compiled[plain_types(map(_resolved, key))] if found is None else found
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self._compiled)
+
+    def __len__(self) -> int:
+        return len(self._compiled)
+
+    def __repr__(self) -> str:
+        return f"<overloads of {self._kernel}: {explicit_signatures.type_list(self) or 'none'}>"
+
+
+class Stages(dict[str, str]):
+    """A stage of each specialisation by its signature as text; also found by its types, as keys of
+    `overloads`."""
+
+    def __init__(self, overloads: Overloads, stages: Mapping[str, str]) -> None:
+        super().__init__(stages)
+        self._overloads = overloads
+
+    def __missing__(self, key: Any) -> str:
+        """Return the stage of the specialisation of these types; KeyError if there is none."""
+        return self[self._overloads[key].signature]
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or (isinstance(key, tuple) and key in self._overloads)
+
+
+def overloads_of(kernel: str, compiled: Sequence[CompiledKernel], target: Target) -> Overloads:
+    """Return the specialisations for a processor.
+
+    Of several that differ in facts about arrays only, the first one stands for all.
+    """
+    found: dict[tuple[Any, ...], CompiledKernel] = {}
+    for each in compiled:
+        if runs_on(each.target, target):
+            found.setdefault(plain_types(each.arguments), each)
+    return Overloads(kernel, found)
+
+
+def plain_types(arguments: Iterable[Argument]) -> tuple[Any, ...]:
+    """Return the types of arguments without what a launch found out about its arrays."""
+    return tuple(map(_plain, arguments))
+
+
+def _resolved(argument: Any) -> Any:
+    return argument.resolved() if isinstance(argument, Array) else argument
+
+
+def _plain(argument: Any) -> Any:
+    if isinstance(argument, Array):
+        is_contiguous = argument.layout is Layout.CONTIGUOUS
+        layout = Layout.CONTIGUOUS if is_contiguous else Layout.ANY
+        return replace(argument, layout=layout, distinct=None, offset_bits=32)
+    if isinstance(argument, CompileTime):
+        return Known(argument.value)
+    if isinstance(argument, Tuple):
+        return Tuple(plain_types(argument.elements), argument.structure)
+    if isinstance(argument, tuple):
+        return Tuple(plain_types(argument))
+    return {PYTHON_INT: i64, PYTHON_FLOAT: f64}.get(argument, argument)

@@ -18,11 +18,11 @@ runs.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.abi.reports import ReportTable
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.compiled_kernel import Argument, CompiledKernel
@@ -40,9 +40,8 @@ from amdjit.launching.outside_arrays import (
     found_arrays,
     sharing_memory,
 )
-from amdjit.launching.quick_calls import QuickCalls
 from amdjit.launching.record_arguments import Leaves, assembled, leaves_of
-from amdjit.launching.residence import check_cooperative, waits_for_grid
+from amdjit.launching.residence import check_cooperative
 from amdjit.launching.signature import Signature
 from amdjit.launching.specialisations import Loaded, Specialisations
 from amdjit.options import Environment
@@ -50,19 +49,20 @@ from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
 from amdjit.runtime.device_graphs import CapturedLaunch
 from amdjit.runtime.host_copies import HostCopies
-from amdjit.runtime.launch import LaunchShape, Work
 from amdjit.runtime.place import PLACE, Place, is_captured
 from amdjit.runtime.reports import make_record, with_record
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
 
 if TYPE_CHECKING:
+    from amdjit.checking import settings
     from amdjit.checking.array_places import ArrayArgument
     from amdjit.launching.explicit_signatures import ExplicitSignatures
     from amdjit.runtime import ranges, sanitized
 else:
     ranges = late("amdjit.runtime.ranges")
     # Loaded where launches are checked, or one has failed.
+    settings = late("amdjit.checking.settings")
     sanitized = late("amdjit.runtime.sanitized")
 
 __all__ = ["LaunchableKernel", "PreparedLaunch", "prepare"]
@@ -75,8 +75,9 @@ class LaunchableKernel:
     signature: Signature
     specialisations: Specialisations
     host_copies: HostCopies
-    quick_calls: QuickCalls
+    """Remembers where launches copied host arrays, for warnings."""
     explicit: ExplicitSignatures | None = None
+    """The only signatures that launches may have, if the kernel was decorated with some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,68 +87,79 @@ class PreparedLaunch:
     device: Device
     stream: Stream | None
     loaded: Loaded
+    """The specialisation for the arguments, on the device."""
     staging: Staging
+    """The arguments with arrays on the device in place of NumPy's, and what is to be copied."""
     values: tuple[Any, ...]
+    """What the kernel is passed, before it is packed."""
     environment: Environment
     kernel: LaunchableKernel
     order: Order | None
+    """What the launch waits for, and who waits for it, where other libraries' arrays take part."""
     leaves: Leaves
+    """The arguments as the user gave them, records taken apart."""
     kinds: tuple[Argument, ...]
+    """The types of the arguments. The specialisation may have wider ones of Python's integers."""
     outside: OutsideArrays = NO_ARRAYS
+    """The arrays that the kernel reads from outside."""
 
     def __repr__(self) -> str:
         return f"<prepared launch of {self.loaded.compiled.signature} on {self.device.name}>"
 
-    def launch(self, shape: LaunchShape, dynamic_lds: int = 0, cooperative: bool = False) -> None:
+    def launch(self, shape: LaunchShape) -> None:
         """Copy arrays to the device, run the kernel, copy what it wrote back.
 
         shape: as `Loaded.check` returns it."""
-        loaded = self.loaded
-        if cooperative or waits_for_grid(loaded.compiled):
-            cooperative = True
-            check_cooperative(loaded.compiled, self.device, shape, dynamic_lds)
+        if shape.cooperative:
+            check_cooperative(self.loaded.compiled, self.device, shape)
         if self.environment.roctx:
             ranges.announce_missing()
             with ranges.named_range(self.kernel.signature.kernel):
-                self._launch(shape, dynamic_lds, cooperative)
+                self._launch(shape)
         else:
-            self._launch(shape, dynamic_lds, cooperative)
+            self._launch(shape)
 
-    def _launch(self, shape: LaunchShape, dynamic_lds: int, cooperative: bool) -> None:
+    def _launch(self, shape: LaunchShape) -> None:
         loaded = self.loaded
         kernarg = loaded.packer.pack(self.values)
         handle = handle_of(self.stream, self.device)
-        work = Work(loaded.function, *shape, dynamic_lds, handle, cooperative)
         if is_captured(handle):
-            self._record(work, kernarg)
+            self._record(shape, kernarg, handle)
             return
         if self.order is not None:
             self.order.wait(handle)
         self.staging.upload(self.stream)
         if loaded.compiled.reports is None:
-            self._start(work, kernarg)
+            self._start(shape, kernarg, handle)
         else:
-            self._start_reporting(loaded.compiled.reports, work, kernarg)
+            self._start_reporting(loaded.compiled.reports, shape, kernarg, handle)
         if self.order is not None:
             self.order.release(handle)
         if self.staging.has_host_arrays:
             self._bring_back(handle)
 
-    def _record(self, work: Work, kernarg: bytearray) -> None:
+    def _record(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
         """Record the launch in a captured stream."""
-        launch = self._captured(work, kernarg)
-        work.start(self.device, kernarg)
-        work.stream.capture.note(work.stream, launch)
+        launch = self._captured(shape, kernarg)
+        self.device.launch(self.loaded.function, shape, kernarg, handle)
+        handle.capture.note(handle, launch)
 
-    def _captured(self, work: Work, kernarg: bytearray) -> CapturedLaunch:
+    def _captured(self, shape: LaunchShape, kernarg: bytearray) -> CapturedLaunch:
         refuse_reports(self.loaded.compiled, self.environment)
         arguments = dict(zip(self.staging.names, self.staging.arguments, strict=True))
         passed = [value for value in arguments.values() if isinstance(value, DeviceArray)]
         arrays = (*passed, *self.outside.arrays)
-        again = partial(self._again, work)
-        return CapturedLaunch(work, kernarg, arguments, arrays, again, self._explain)
+        return CapturedLaunch(
+            function=self.loaded.function,
+            shape=shape,
+            kernarg=kernarg,
+            arguments=arguments,
+            arrays=arrays,
+            again=partial(self._again, shape),
+            explain=self._explain,
+        )
 
-    def _again(self, work: Work, arguments: Sequence[Any]) -> CapturedLaunch:
+    def _again(self, shape: LaunchShape, arguments: Sequence[Any]) -> CapturedLaunch:
         """Return the launch with other arguments, compiled for their types if need be."""
         token = PLACE.set(Place(self.device))
         try:
@@ -155,22 +167,28 @@ class PreparedLaunch:
         finally:
             PLACE.reset(token)
         loaded = prepared.loaded
-        loaded.check(work.grid, work.block, work.dynamic_lds, self.device.target)
-        changed = dataclasses.replace(work, function=loaded.function)
-        return prepared._captured(changed, loaded.packer.pack(prepared.values))
+        again = loaded.check(*shape[:3], self.device.target, shape.cooperative)
+        return prepared._captured(again, loaded.packer.pack(prepared.values))
 
     def _explain(self, fault: KernelFault) -> None:
         sanitized.locate(fault, self.arrays())
 
-    def _start(self, work: Work, kernarg: bytearray) -> None:
+    def _start(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
         """Start the kernel, with the checks that are on."""
+        device, function = self.device, self.loaded.function
         option = self.loaded.compiled.options.sanitize
         try:
             if option or self.environment.sanitize or ACTIVE.get():
-                arrays = self.arrays()
-                sanitized.launch(self.device, work, kernarg, option, self.environment, arrays)
+                settings.launch_checked(
+                    lambda request: device.launch_sanitized(
+                        function, shape, kernarg, request, handle
+                    ),
+                    option,
+                    self.environment,
+                    self.arrays(),
+                )
             else:
-                work.start(self.device, kernarg)
+                device.launch(function, shape, kernarg, handle)
         except KernelFault as fault:
             sanitized.locate(fault, self.arrays())
             raise
@@ -183,23 +201,25 @@ class PreparedLaunch:
         arguments += sanitized.array_arguments(outside.names, outside.arrays, outside.written)
         return arguments + self.loaded.shared_arrays
 
-    def _start_reporting(self, table: ReportTable, work: Work, kernarg: bytearray) -> None:
+    def _start_reporting(
+        self, table: ReportTable, shape: LaunchShape, kernarg: bytearray, handle: Any
+    ) -> None:
         """Start a kernel that prints or asserts: it gets a record, which is read afterwards."""
         compiled, device = self.loaded.compiled, self.device
-        options, handle = compiled.options, work.stream
+        options = compiled.options
         record = make_record(
-            compiled.name,
-            table,
-            device,
-            work.block,
-            options.wave_size,
-            options.print_buffer,
-            handle,
+            kernel=compiled.name,
+            table=table,
+            device=device,
+            block=shape.block,
+            wave_size=options.wave_size,
+            print_buffer=options.print_buffer,
+            stream=handle,
             # Checks follow allocations, and would report one that stays.
             is_kept=not (options.sanitize or self.environment.sanitize or ACTIVE.get()),
         )
         try:
-            self._start(work, with_record(kernarg, record))
+            self._start(shape, with_record(kernarg, record), handle)
         except KernelFault:
             # What was printed before the fault; an assertion that failed as well says more.
             record.tell(handle)
@@ -246,29 +266,24 @@ def prepare(
         types = argument_types(signature.kernel, leaves, staging.arguments, options.number_widths)
     except TypeCheckError as failure:
         raise signature.at_annotation(failure) from None
-    staged = staging.arguments
-    loaded, values = _specialised(specialisations, device, leaves, types, staged)
-    outside = found_arrays(loaded.compiled, device)
-    overlapping = sharing_memory(types, staged, outside)
-    if overlapping is not None:
-        types = overlapping
-        loaded, values = _specialised(specialisations, device, leaves, types, staged)
-        outside = found_arrays(loaded.compiled, device)
+    types, loaded, values, outside = _specialised(
+        specialisations, device, leaves, types, staging.arguments
+    )
     if staging.has_host_arrays and specialisations.warns(loaded.compiled.options):
         kernel.host_copies.note(staging.host_places, callers=4)
     staging.check_writable(loaded.written)
     return PreparedLaunch(
-        device,
-        stream,
-        loaded,
-        staging,
-        values,
-        options.environment,
-        kernel,
-        order,
-        leaves,
-        types,
-        outside,
+        device=device,
+        stream=stream,
+        loaded=loaded,
+        staging=staging,
+        values=values,
+        environment=options.environment,
+        kernel=kernel,
+        order=order,
+        leaves=leaves,
+        kinds=types,
+        outside=outside,
     )
 
 
@@ -278,8 +293,30 @@ def _specialised(
     leaves: Leaves,
     types: tuple[Argument, ...],
     staged: Sequence[Any],
+) -> tuple[tuple[Argument, ...], Loaded, tuple[Any, ...], OutsideArrays]:
+    """Return the types of a launch's arguments, its specialisation, the values to pass to that, and
+    the arrays that it reads from outside.
+
+    These may share memory with arguments that were taken for distinct, which only the
+    specialisation tells: then it is another one.
+    """
+    loaded, values = _loaded(specialisations, device, leaves, types, staged)
+    outside = found_arrays(loaded.compiled, device)
+    overlapping = sharing_memory(types, staged, outside)
+    if overlapping is None:
+        return types, loaded, values, outside
+    loaded, values = _loaded(specialisations, device, leaves, overlapping, staged)
+    return overlapping, loaded, values, found_arrays(loaded.compiled, device)
+
+
+def _loaded(
+    specialisations: Specialisations,
+    device: Device,
+    leaves: Leaves,
+    types: tuple[Argument, ...],
+    staged: Sequence[Any],
 ) -> tuple[Loaded, tuple[Any, ...]]:
-    """Return the specialisation of a launch and the values to pass to it.
+    """Return the specialisation for some types and the values to pass to it.
 
     Python's integers are i32, or i64 if a value that is computed from them alone does not fit an
     i32.

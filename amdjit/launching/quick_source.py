@@ -90,6 +90,7 @@ class Source:
 
 
 def pack_source(
+    *,
     names: Sequence[str],
     annotations: Sequence[Annotation],
     values: Sequence[Any],
@@ -107,39 +108,46 @@ def pack_source(
     are not recognised cheaply.
     """
     source = Source()
-    parts = enumerate(zip(annotations, values, kinds, strict=True))
-    passed = {i: _argument(source, f"v{i}", *part) for i, part in parts}
-    arrays = [use for use in uses if isinstance(use, OutsideArray)]
-    for each, array in zip(arrays, outside, strict=True):
-        passed[len(passed)] = _outside(source, f"v{len(passed)}", each, array)
-    _add_sharing(source, [*values, *outside], [*kinds, *(use.type for use in arrays)])
-    source.conditions += [_is_current(source, read) for read in reads if read not in arrays]
-    from_outside = iter(range(len(values), len(passed)))
+    places = [f"v{i}" for i in range(len(values))]
+    parts = zip(places, annotations, values, kinds, strict=True)
+    given = [_argument(source, *part) for part in parts]
+    uses_of_arrays = [use for use in uses if isinstance(use, OutsideArray)]
+    found = [
+        _outside(source, f"v{i}", use, array)
+        for i, (use, array) in enumerate(zip(uses_of_arrays, outside, strict=True), len(values))
+    ]
+    _add_sharing(source, [*values, *outside], [*kinds, *(use.type for use in uses_of_arrays)])
+    source.conditions += [_is_current(source, read) for read in reads if read not in uses_of_arrays]
+    named = zip(names, places, kinds, strict=True)
+    numbers = {name: place for name, place, kind in named if isinstance(kind, PythonNumber)}
     at_run_time = (
-        i for i, kind in enumerate(kinds) if not isinstance(kind, (CompileTime, PythonNumber))
+        words
+        for words, kind in zip(given, kinds, strict=True)
+        if not isinstance(kind, (CompileTime, PythonNumber))
     )
-    numbers = {
-        name: f"v{i}"
-        for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
-        if isinstance(kind, PythonNumber)
-    }
+    from_outside = iter(found)
     words: list[str] = []
     for use, type in zip(uses or [None] * len(packer.types), packer.types, strict=True):
         if use is None:
-            words += passed[next(at_run_time)]
+            words += next(at_run_time)
         elif isinstance(use, OutsideArray):
-            words += passed[next(from_outside)]
+            words += next(from_outside)
         else:
             words.append(_number(source, kernel, use, type, numbers))
-    packed = "".join(f", {words[position]}" for position in packer.order)
-    parameters = "".join(f", v{i}" for i in range(len(values)))
+    return _pack_text(source, places, [words[position] for position in packer.order], packer)
+
+
+def _pack_text(
+    source: Source, places: Sequence[str], words: Sequence[str], packer: ArgumentPacker
+) -> tuple[str, dict[str, Any]]:
+    """Return the text of `pack`, which writes the words if all conditions hold."""
     source.names |= {"facts_of": facts_of, "pack_into": packer.pack_words}
     lines = [
-        f"def pack(slot, device{parameters}):",
+        f"def pack({', '.join(['slot', 'device', *places])}):",
         *(f"    {line}" for line in source.before),
         f"    if not ({' and '.join(source.conditions) or 'True'}):",
         "        return False",
-        f"    pack_into(slot.kernarg, slot.offset{packed})",
+        f"    pack_into({', '.join(['slot.kernarg', 'slot.offset', *words])})",
         "    return True",
     ]
     return "\n".join(lines), source.names

@@ -3,19 +3,10 @@ launches in grid strides need."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
-
-from amdjit.compiled_kernel import CompiledKernel
+from amdjit.abi.launch_shape import Extent, LaunchShape
+from amdjit.compiled_kernel import CompiledKernel, max_active_blocks, resident_workgroups
 from amdjit.diagnostics import LaunchError
-from amdjit.late import late
-from amdjit.runtime.device import Device, Extent
-from amdjit.runtime.launch import LaunchShape, check_launch
-
-if TYPE_CHECKING:
-    from amdjit.code_object import resources
-else:
-    resources = late("amdjit.code_object.resources")
+from amdjit.runtime.device import Device
 
 __all__ = [
     "check_cooperative",
@@ -26,41 +17,17 @@ __all__ = [
 ]
 
 
-def max_active_blocks(compiled: CompiledKernel, block: object, dynamic_lds: int = 0) -> int:
-    """Return how many workgroups of a block a workgroup processor holds at a time.
-
-    Where there are no workgroup processors, how many a compute unit holds: one multiprocessor in
-    HIP's words. dynamic_lds: bytes. LaunchError for a block or LDS that no launch can have.
-    """
-    kernel = compiled.linked.kernels[compiled.name]
-    most, lds = kernel.metadata.max_flat_workgroup_size, kernel.metadata.group_segment_bytes
-    required = compiled.options.required_workgroup_size
-    shape = check_launch(1, block, dynamic_lds, compiled.target, most, lds, required)
-    work_items = math.prod(shape.block)
-    return resources.resident_workgroups(kernel, compiled.target, work_items, dynamic_lds)
-
-
-def resident_workgroups(
-    compiled: CompiledKernel, device: Device, block: object, dynamic_lds: int = 0
-) -> int:
-    """Return how many workgroups of a block the whole device holds at a time: the most of a
-    cooperative launch."""
-    return max_active_blocks(compiled, block, dynamic_lds) * device.multiprocessor_count
-
-
-def check_cooperative(
-    compiled: CompiledKernel, device: Device, shape: LaunchShape, dynamic_lds: int
-) -> None:
+def check_cooperative(compiled: CompiledKernel, device: Device, shape: LaunchShape) -> None:
     """Raise LaunchError if the device cannot run all workgroups at the same time."""
-    limit = resident_workgroups(compiled, device, shape.block, dynamic_lds)
-    if math.prod(shape.grid) <= limit:
+    limit = resident_workgroups(compiled, device, shape.block, shape.dynamic_lds)
+    if shape.workgroups <= limit:
         return
     why = "it calls sync.grid()" if waits_for_grid(compiled) else "cooperative=True"
     raise LaunchError(
         f"{compiled.name}: all workgroups of this launch run at the same time ({why}), and "
         f"{device.name} holds {limit} of {_text(shape.block)} work-items: "
         f"{limit // device.multiprocessor_count} on each of {device.multiprocessor_count} "
-        f"multiprocessors. The grid {_text(shape.grid)} has {math.prod(shape.grid)}. Launch at "
+        f"multiprocessors. The grid {_text(shape.grid)} has {shape.workgroups}. Launch at "
         f"most {compiled.name}.max_cooperative_grid(block) workgroups, and let each work-item do "
         f"more than one element; {compiled.name}.forall(n, grid_stride=True) chooses such a grid."
     )

@@ -7,6 +7,7 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from amdjit.abi.launch_shape import LaunchShape, check_launch
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.forking import Lock
 from amdjit.frontend import CompileTime
@@ -17,11 +18,11 @@ from amdjit.launching.compatibility import compatible_targets
 from amdjit.launching.kernel_options import KernelOptions
 from amdjit.launching.recompilation import Change, changes
 from amdjit.launching.record_arguments import single_kinds
+from amdjit.launching.residence import waits_for_grid
 from amdjit.launching.signature import Signature
 from amdjit.options import CompileOptions
 from amdjit.runtime.arguments import ArgumentPacker
 from amdjit.runtime.device import Device, Function, Module
-from amdjit.runtime.launch import LaunchShape, check_launch
 from amdjit.target import Target
 
 if TYPE_CHECKING:
@@ -39,27 +40,34 @@ __all__ = ["Loaded", "Specialisations", "written_arguments"]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A specialisation on a device, ready to launch. written: as of `written_arguments`."""
+    """A specialisation on a device, ready to launch."""
 
     compiled: CompiledKernel
     written: tuple[bool, ...]
+    """Whether the kernel may write each argument, as of `written_arguments`."""
     packer: ArgumentPacker
     module: Module
+    """The code on the device, where it stays as long as this is there."""
     function: Function
     static_lds: int
+    """The bytes of LDS that the kernel was compiled with."""
     max_workgroup_size: int
+    """The most work-items of a workgroup that the kernel was compiled for."""
 
-    def check(self, grid: Any, block: Any, dynamic_lds: Any, target: Target) -> LaunchShape:
-        """Return the grid and block of a launch with three axes each; LaunchError if they cannot
-        be."""
+    def check(
+        self, grid: Any, block: Any, dynamic_lds: Any, target: Target, cooperative: bool = False
+    ) -> LaunchShape:
+        """Return the shape of a launch, which is cooperative if it is to be, or if the kernel waits
+        for the whole grid. LaunchError if there is no such launch."""
         return check_launch(
             grid,
             block,
             dynamic_lds,
             target,
-            self.max_workgroup_size,
-            self.static_lds,
-            self.compiled.options.required_workgroup_size,
+            max_flat_workgroup_size=self.max_workgroup_size,
+            static_lds=self.static_lds,
+            required_block=self.compiled.options.required_workgroup_size,
+            cooperative=cooperative or waits_for_grid(self.compiled),
         )
 
     @functools.cached_property
@@ -147,13 +155,13 @@ def _load(device: Device, compiled: CompiledKernel) -> Loaded:
     metadata = compiled.linked.kernels[compiled.name].metadata
     parameters = compiled.parameters
     return Loaded(
-        compiled,
-        written_arguments(compiled),
-        ArgumentPacker([v.name for v in parameters], [v.type for v in parameters]),
-        module,
-        module.function(compiled.name),
-        metadata.group_segment_bytes,
-        metadata.max_flat_workgroup_size,
+        compiled=compiled,
+        written=written_arguments(compiled),
+        packer=ArgumentPacker([v.name for v in parameters], [v.type for v in parameters]),
+        module=module,
+        function=module.function(compiled.name),
+        static_lds=metadata.group_segment_bytes,
+        max_workgroup_size=metadata.max_flat_workgroup_size,
     )
 
 

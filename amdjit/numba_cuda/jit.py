@@ -118,6 +118,11 @@ class Dispatcher(Kernel):
         )
 
     @property
+    def specializations(self) -> dict[tuple[Any, ...], Kernel]:
+        """The `specialized_kernels`."""
+        return self.specialized_kernels
+
+    @property
     def stats(self) -> CompileStats:
         """How many specialisations were compiled in this process."""
         return CompileStats(None, {}, dict.fromkeys(self.signatures, 1))

@@ -10,13 +10,22 @@ import numpy as np
 from amdjit import frontend
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
-from amdjit.language.element_dtypes import dtype_of_element
 from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
 from amdjit.launching.array_facts import distinct_type
 from amdjit.launching.kernel_options import UnknownOptionError
 from amdjit.numba_cuda.arrays import as_cuda_array
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.types import Array, Layout, Record, Type, boolean, f64, from_dtype, i64
+from amdjit.types import (
+    Array,
+    Layout,
+    Record,
+    Type,
+    boolean,
+    dtype_of_element,
+    f64,
+    from_dtype,
+    i64,
+)
 
 
 def listed(given: Any) -> list[CallSignature]:

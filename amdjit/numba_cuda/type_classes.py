@@ -19,9 +19,9 @@ from amdjit.language.complex_types import (
     complex64,
     complex128,
 )
-from amdjit.language.element_dtypes import dtype_of_element
 from amdjit.language.type_classes import TypeClass
 from amdjit.numba_cuda.signatures import type_of
+from amdjit.types import dtype_of_element
 
 __all__ = [
     "Array",

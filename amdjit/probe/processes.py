@@ -7,8 +7,6 @@ import getpass
 import os
 import platform
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from amdjit.child_process import Child, ending
 from amdjit.forking import Lock
 
 __all__ = ["Ended", "Processes", "scrubbed"]
 
 _MOST_WORDS = 1500
-_SECONDS_TO_DIE = 10.0
 # What the user's environment may ask for would make other results of the same case.
 _PLAIN = {
     "AMDJIT_DEBUG": "",
@@ -50,11 +48,7 @@ class Ended:
         """How it ended, in words."""
         if self.code is None:
             return f"killed after {self.seconds:.0f} s"
-        if self.code < 0:
-            with suppress(ValueError):
-                return f"ended by {signal.Signals(-self.code).name}"
-        code = f"{self.code:#x}" if self.code > 0xFFFF else f"{self.code}"  # Windows' exceptions
-        return f"ended with exit code {code}"
+        return ending(self.code)
 
 
 @dataclass
@@ -66,7 +60,7 @@ class Processes:
     chip: tuple[str, ...] = _CHILD
     emulator: tuple[str, ...] = _CHILD
     environment: Mapping[str, str] = field(default_factory=dict)
-    _live: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    _live: set[Child] = field(default_factory=set)
     _lock: Lock = field(default_factory=Lock)
     _is_closed: bool = False
 
@@ -91,61 +85,26 @@ class Processes:
             self._is_closed = True
             live = list(self._live)
         for process in live:
-            _kill(process)
+            process.kill()
 
     def _run(self, command: list[str], seconds: float, variables: dict[str, str]) -> Ended:
-        with tempfile.TemporaryFile() as errors:
-            started = time.monotonic()
-            with self._lock:
-                if self._is_closed:
-                    return Ended(None, 0.0)
-                process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=errors,
-                    stderr=errors,
-                    env={**os.environ, **variables},
-                    # A Ctrl-C in the terminal is for the parent, which decides what ends.
-                    start_new_session=sys.platform != "win32",
-                    creationflags=_OWN_GROUP,
-                )
-                self._live.add(process)
-            try:
-                code, is_stuck = _wait(process, seconds)
-            finally:
-                _kill(process)
-                self._live.discard(process)
-            errors.seek(0)
-            words = errors.read()[-8 * _MOST_WORDS :].decode(errors="replace")
-        return Ended(code, time.monotonic() - started, scrubbed(words), is_stuck)
+        started = time.monotonic()
+        with self._lock:
+            if self._is_closed:
+                return Ended(None, 0.0)
+            # A Ctrl-C in the terminal is for this process, which decides what ends.
+            environment = {**os.environ, **variables}
+            process = Child(command, environment=environment, leads_group=True)
+            self._live.add(process)
+        try:
+            code = process.wait(seconds)
+            words = process.words(8 * _MOST_WORDS)
+        finally:
+            process.close()
+            self._live.discard(process)
+        return Ended(code, time.monotonic() - started, scrubbed(words), process.is_stuck)
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> tuple[int | None, bool]:
-    """Return the exit code, None if there was none in time, and whether the process lives on."""
-    try:
-        return process.wait(seconds), False
-    except subprocess.TimeoutExpired:
-        _kill(process)
-    try:
-        process.wait(_SECONDS_TO_DIE)
-    except subprocess.TimeoutExpired:
-        return None, True
-    return None, False
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and those that it started, as the one in which LLVM runs."""
-    if process.poll() is not None:
-        return  # its number may be another's by now
-    if sys.platform != "win32":
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
-
-
-# Windows' CREATE_NEW_PROCESS_GROUP, which `subprocess` has there only.
-_OWN_GROUP = 0x200 if sys.platform == "win32" else 0
 # Paths in quotes may have spaces; others end at one, unless they begin with a folder that is known.
 _QUOTED = re.compile(r"""(["'])(?:~|[A-Za-z]:)?[\\/][^"'\n]*[\\/]([^"'\\/\n]+)\1""")
 _PATH = re.compile(

@@ -5,32 +5,37 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+import msgpack
 
 import amdjit
 from amdjit.diagnostics import AmdjitError
 from amdjit.disk_cache import source_version
-from amdjit.probe.attempts import Attempt, run_batch
 from amdjit.probe.case import Batch, Group
 from amdjit.probe.corpus import batches, corpus_version
 from amdjit.probe.joining import differing, joined, measurements_in, outcomes_in
 from amdjit.probe.outcome import (
     BatchOutcome,
+    BatchStatus,
     CaseOutcome,
+    CaseStatus,
     Facts,
     Record,
+    plain,
+    read_batch,
     read_facts,
 )
-from amdjit.probe.partial import Partial
 from amdjit.probe.processes import Ended, Processes
-from amdjit.probe.progress import Progress
 from amdjit.probe.streams import read_values
 from amdjit.target import Target, read_target
 
-__all__ = ["ProbeError", "Request", "chosen", "facts_of", "run"]
+__all__ = ["Partial", "ProbeError", "Request", "chosen", "facts_of", "run"]
 
 _SECONDS_OF_ANSWER = 30.0
 _SECONDS_OF_FACTS = 120.0
@@ -280,3 +285,194 @@ class _Session:
             seconds, "compare", str(file), self.target.id, batch.name, str(chip), str(emulator)
         )
         return outcomes_in(file)
+
+
+# What a run says while it goes on: a line for each batch, with the time that is left.
+
+_FAILED = (CaseStatus.CHIP_FAILED, CaseStatus.CRASHED, CaseStatus.HUNG)
+
+
+@dataclass
+class Progress:
+    """Counts batches. left: those that this run has to do; before: how many earlier runs did."""
+
+    left: Sequence[Batch]
+    before: int
+    say: Callable[[str], None]
+    _began: float = field(default_factory=time.monotonic)
+    _ended: int = 0
+    _expected: float = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return time.monotonic() - self._began
+
+    def ended(self, batch: Batch, outcome: BatchOutcome) -> None:
+        """Say what became of a batch."""
+        self._ended += 1
+        self._expected += batch.expected
+        total = self.before + len(self.left)
+        number = f"[{self.before + self._ended:{len(str(total))}}/{total}]"
+        self.say(f"{number} {batch.name}: {_what(outcome)}{self._remaining()}")
+
+    def _remaining(self) -> str:
+        """Return the time that is left if the rest is as quick as what has ended."""
+        rest = sum(batch.expected for batch in self.left) - self._expected
+        if rest <= 0 or self._expected <= 0:
+            return ""
+        seconds = round(self.elapsed * rest / self._expected)
+        return f"; {seconds // 60}:{seconds % 60:02} left"
+
+
+def _what(outcome: BatchOutcome) -> str:
+    parts = []
+    if outcome.status is not BatchStatus.DONE:
+        first = outcome.detail.splitlines()[0] if outcome.detail else ""
+        parts.append(f"{outcome.status.value.upper()} {first}".strip())
+    if outcome.measurements:
+        parts.append(f"{len(outcome.measurements)} measurements")
+    if outcome.cases:
+        parts.append(f"{len(outcome.cases)} cases")
+    for words, statuses in (
+        ("differ", (CaseStatus.DIFFERS,)),
+        ("failed", _FAILED),
+        ("not emulated", (CaseStatus.EMULATOR_FAILED, CaseStatus.EMULATOR_LOST)),
+    ):
+        count = sum(case.status in statuses for case in outcome.cases)
+        if count:
+            parts.append(f"{count} {words}")
+    return ", ".join(parts) or "nothing"
+
+
+# The file of a run that is not complete: it grows with each batch, and the next run goes on with
+# it.
+
+
+class Partial:
+    """Batches that have ended, in a file. identity: what has to be the same for a run to go on with
+    them: versions and device. why_anew: why it does not, if there was a file of another run."""
+
+    def __init__(self, path: Path, identity: dict[str, str], facts: Facts) -> None:
+        self.path = path
+        self.why_anew = ""
+        self.batches: list[BatchOutcome] = []
+        if not self._goes_on(identity):
+            self.path.write_bytes(msgpack.packb([identity, plain(facts)]))
+
+    def add(self, batch: BatchOutcome) -> None:
+        """Keep a batch."""
+        self.batches.append(batch)
+        with self.path.open("ab") as file:
+            file.write(msgpack.packb(plain(batch)))
+
+    def remove(self) -> None:
+        """Remove the file, when the run is complete."""
+        self.path.unlink(missing_ok=True)
+
+    def _goes_on(self, identity: dict[str, str]) -> bool:
+        """Read what is there; False if a new file must be begun."""
+        if not self.path.exists():
+            return False
+        try:
+            (before, facts), *rows = _values(self.path)
+            read_facts(facts)
+            found = [read_batch(row) for row in rows]
+            changes = [
+                f"{name} was {before[name]} and is {value}"
+                for name, value in identity.items()
+                if before[name] != value
+            ]
+        except (ValueError, TypeError, KeyError, msgpack.UnpackException):
+            changes = ["it is damaged"]
+        if changes:
+            self.why_anew = f"{self.path} is not continued: {'; '.join(changes)}"
+            return False
+        self.batches = found
+        # What was cut off at the end is written over.
+        whole = b"".join(msgpack.packb(plain(batch)) for batch in self.batches)
+        self.path.write_bytes(msgpack.packb([identity, facts]) + whole)
+        return True
+
+
+def _values(path: Path) -> list[Any]:
+    with path.open("rb") as file:
+        return list(msgpack.Unpacker(file, strict_map_key=False, max_buffer_size=1 << 30))
+
+
+# A batch on one side, in as many processes as it takes: what ends a process costs the case that
+# ran, and the next process goes on after it.
+
+_MOST_DEATHS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How a batch went on one side. file: the values that its processes wrote, with a "died" after
+    the case in which one ended. is_answering: False if the device did not answer afterwards."""
+
+    file: Path
+    status: BatchStatus
+    seconds: float
+    detail: str = ""
+    is_answering: bool = True
+
+
+def run_batch(
+    start: Callable[[int], Ended], file: Path, answers: Callable[[Ended], bool]
+) -> Attempt:
+    """Run a batch. start: starts a process from the case of a number on, and waits for it; answers:
+    whether the device works after a process that ended so."""
+    seconds, detail, deaths, first = 0.0, "", 0, 0
+    status = BatchStatus.DONE
+    while True:
+        ended = start(first)
+        seconds += ended.seconds
+        kinds = _kinds(file)
+        if kinds[-1:] == ["finished"]:
+            return Attempt(file, status, seconds, detail)
+        deaths += 1
+        status = BatchStatus.HUNG if ended.code is None else BatchStatus.CRASHED
+        name = _name_of_last_case(file)
+        is_within = kinds[-1:] in (["begin"], ["failed"])
+        detail = _detail(ended, name if is_within else "")
+        if kinds[-1:] == ["begin"]:
+            _note_death(file, ended)
+        if not answers(ended):
+            return Attempt(file, status, seconds, detail, is_answering=False)
+        if not is_within or deaths > _MOST_DEATHS:
+            return Attempt(file, status, seconds, detail)
+        first = kinds.count("begin")
+
+
+def _kinds(file: Path) -> list[str]:
+    """Return what a file has, after a value that is cut off at its end is gone."""
+    values = list(read_values(file))
+    whole = b"".join(msgpack.packb(value) for value in values)
+    if file.exists() and file.stat().st_size != len(whole):
+        file.write_bytes(whole)
+    return [str(value["kind"]) for value in values]
+
+
+def _name_of_last_case(file: Path) -> str:
+    names = [str(value["name"]) for value in read_values(file) if value["kind"] == "begin"]
+    return names[-1] if names else ""
+
+
+def _detail(ended: Ended, name: str) -> str:
+    where = f"in {name}: " if name else ""
+    if not ended.words:
+        return f"{where}{ended.reason}"
+    # The last line says what went wrong, as in Python's tracebacks: it comes first, too.
+    last = f": {ended.words.splitlines()[-1].strip()}" if ended.code else ""
+    return f"{where}{ended.reason}{last}\n{ended.words}"
+
+
+def _note_death(file: Path, ended: Ended) -> None:
+    value: Mapping[str, Any] = {
+        "kind": "died",
+        "is_hung": ended.code is None,
+        "note": _detail(ended, ""),
+    }
+    with file.open("ab") as stream:
+        stream.write(msgpack.packb(value))

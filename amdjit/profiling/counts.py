@@ -60,8 +60,8 @@ class LineCounts(Counts):
 @dataclass(frozen=True, slots=True)
 class Totals(Counts):
     """Counts of a launch. units: executions by unit. operations: arithmetic operations of lanes, by
-    type such as "f32" or "f16 matrix", two for a multiplication with addition; `operations.py` says
-    which count."""
+    type such as "f32" or "f16 matrix", two for a multiplication with addition; `launch_profile.py`
+    says which count."""
 
     units: Mapping[str, int] | None = None
     operations: Mapping[str, int] | None = None

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import linecache
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
 from amdjit.emulator.counting.counted_launch import CountedLaunch, InstructionRows
+from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.json_form import json_value
+from amdjit.inspection.notebook_parts import folded, framed, table, title
 from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import unit_of
 from amdjit.isa import disassemble
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
 from amdjit.late import late
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
-from amdjit.profiling.notebook import launch_html
-from amdjit.profiling.operations import operations_of, sum_operations
-from amdjit.profiling.peaks import PEAKS
-from amdjit.profiling.roofline import roofline_of
-from amdjit.profiling.text import launch_text
+from amdjit.profiling.peaks import PEAKS, Peaks
 
 # Many profiles are read without estimates.
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 else:
     model = late("amdjit.cycles.model")
 
-__all__ = ["IN_JSON", "LaunchProfile"]
+__all__ = ["IN_JSON", "_OPERATIONS", "LaunchProfile", "operations_of", "profile_html"]
 
 # What the JSON form has of a launch.
 IN_JSON = (
@@ -91,7 +93,7 @@ class LaunchProfile:
     @property
     def workgroups(self) -> int:
         """Workgroups of the grid."""
-        return self._counted.geometry.groups
+        return self._counted.geometry.workgroups
 
     @property
     def waves(self) -> int:
@@ -235,3 +237,304 @@ def _row(rows: InstructionRows, number: int) -> dict[str, int]:
 def _sums(parts: Iterable[Counts]) -> dict[str, int]:
     several = list(parts)
     return {name: sum(getattr(part, name) for part in several) for name in _COUNTS}
+
+
+# Where a launch stands below what its chip can do.
+
+
+def roofline_of(operations: Mapping[str, int], distinct_lines: int, peaks: Peaks) -> Roofline:
+    """Return the roofline of a launch with these operations by type, which touches that many cache
+    lines.
+
+    The type is the one whose operations take longest at their peak, of those with a known peak.
+    """
+    known = {kind: count for kind, count in operations.items() if kind in peaks.operations}
+    kind = max(known, key=lambda name: known[name] / peaks.operations[name], default="f32")
+    count, peak = known.get(kind, 0), peaks.operations[kind]
+    nbytes = distinct_lines * LINE_BYTES
+    computing, moving = count / peak, nbytes / peaks.bandwidth
+    return Roofline(
+        type=kind,
+        operations=count,
+        bytes=nbytes,
+        intensity=count / nbytes if nbytes else float("inf"),
+        peak=peak,
+        bandwidth=peaks.bandwidth,
+        bound="compute" if computing > moving else "memory",
+        seconds=max(computing, moving),
+        source=peaks.source,
+    )
+
+
+# Arithmetic operations of instructions: what a roofline counts.
+#
+# Counted are additions, multiplications and transcendental functions of floats in vector
+# instructions, dot products and matrix products; a multiplication with addition is two (as
+# rocprofiler-compute counts FLOPs). Other integer arithmetic is not: most of it computes addresses.
+
+_SINGLE = (
+    "add", "sub", "subrev", "mul", "mul_dx9_zero", "exp", "log", "rcp", "rcp_iflag", "rsq", "sqrt",
+    "sin", "cos",
+)  # fmt: skip
+_TWO = (
+    "fma", "fmac", "fmaak", "fmamk", "fma_dx9_zero", "fmac_dx9_zero", "div_fmas",
+    "mac", "mad", "madak", "madmk", "mad_legacy",
+)  # fmt: skip
+_FLOATS = ("f16", "f32", "f64")
+
+# By `Traits.operation`: the type, and operations of a lane.
+_OPERATIONS: Mapping[str, tuple[str, int]] = {
+    **{f"v_{name}_{kind}": (kind, 1) for name in _SINGLE for kind in _FLOATS},
+    **{f"v_{name}_{kind}": (kind, 2) for name in _TWO for kind in _FLOATS},
+    "v_fma_mix_f32": ("f32", 2),
+    "v_fma_mixlo_f16": ("f32", 2),
+    "v_fma_mixhi_f16": ("f32", 2),
+    "v_fma_legacy_f16": ("f16", 2),
+    "v_exp_legacy_f32": ("f32", 1),
+    "v_log_legacy_f32": ("f32", 1),
+    "v_pk_add_f32": ("f32", 2),
+    "v_pk_mul_f32": ("f32", 2),
+    "v_pk_fma_f32": ("f32", 4),
+    "v_pk_add_f16": ("f16", 2),
+    "v_pk_mul_f16": ("f16", 2),
+    "v_pk_fma_f16": ("f16", 4),
+    "v_pk_fmac_f16": ("f16", 4),
+    "v_dot2acc_f32_f16": ("f16", 4),
+    "v_dot2acc_f32_bf16": ("bf16", 4),
+    "v_dot2_f32_f16": ("f16", 4),
+    "v_dot2_f16_f16": ("f16", 4),
+    "v_dot2_f32_bf16": ("bf16", 4),
+    "v_dot2_bf16_bf16": ("bf16", 4),
+    **{
+        f"v_dot4_f32_{a}_{b}": ("fp8", 8) for a in ("fp8", "bf8") for b in ("fp8", "bf8")
+    },
+    "v_dot2c_f32_f16": ("f16", 4),
+    "v_dot2c_f32_bf16": ("bf16", 4),
+    "v_dot2_i32_i16": ("i16", 4),
+    "v_dot2c_i32_i16": ("i16", 4),
+    "v_dot2_u32_u16": ("i16", 4),
+    "v_dot4_i32_i8": ("i8", 8),
+    "v_dot4c_i32_i8": ("i8", 8),
+    "v_dot8_i32_i4": ("i4", 16),
+    "v_dot8c_i32_i4": ("i4", 16),
+    "v_dot4_i32_iu8": ("i8", 8),
+    "v_dot4_u32_u8": ("i8", 8),
+    "v_dot8_i32_iu4": ("i4", 16),
+    "v_dot8_u32_u4": ("i4", 16),
+}  # fmt: skip
+_MATRIX_TYPES = {"bf8": "fp8", "iu8": "i8", "iu4": "i4", "xf32": "f32", "f8f6f4": "fp8"}
+# Rows and columns of WMMA's results.
+_ROWS = 16
+
+
+def operations_of(instruction: Instruction, executions: int, lanes: int) -> dict[str, int]:
+    """Return the operations of all executions of an instruction, by type. lanes: that were active,
+    summed over the executions."""
+    matrix = instruction.traits.matrix
+    if matrix is not None:
+        return {_matrix_type(matrix): executions * _matrix_operations(matrix)}
+    product = instruction.traits.block_product
+    if product is not None:
+        count = executions * _block_operations(product, instruction)
+        return {f"{_MATRIX_TYPES.get(product.a, product.a)} matrix": count}
+    halves = (instruction,) if instruction.pair is None else (instruction, instruction.pair)
+    found = (_OPERATIONS.get(half.traits.operation) for half in halves)
+    return sum_operations({kind: count * lanes} for kind, count in filter(None, found))
+
+
+def sum_operations(several: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sum by type."""
+    total: dict[str, int] = {}
+    for one in several:
+        for kind, count in one.items():
+            total[kind] = total.get(kind, 0) + count
+    return total
+
+
+def _matrix_type(matrix: MatrixProduct) -> str:
+    return f"{_MATRIX_TYPES.get(matrix.a, matrix.a)} matrix"
+
+
+def _matrix_operations(matrix: MatrixProduct) -> int:
+    """Half of a sparse A is 0 and is not multiplied."""
+    depth = matrix.k // 2 if matrix.sparse else matrix.k
+    return 2 * _ROWS * _ROWS * depth
+
+
+def _block_operations(product: BlockProduct, instruction: Instruction) -> int:
+    depth = product.k // 2 if product.sparse else product.k
+    blocks = product.blocks(instruction.opcode.operands[0].dwords)
+    return 2 * product.m * product.m * depth * blocks
+
+
+# Profiles in words, for people.
+
+_HOT_LINES = 10
+_LABEL = 14
+
+
+def launch_text(launch: LaunchProfile) -> str:
+    """Return a launch's totals and its hot lines."""
+    totals = launch.totals
+    size = " x ".join(map(str, launch.block))
+    head = (
+        f"{launch.kernel} on {launch.target}: {launch.workgroups:,} workgroups of {size}, "
+        f"{launch.waves:,} waves of {launch.wave_size} lanes"
+    )
+    rows = [
+        ("instructions", f"{totals.executions:,} executed by waves, {_lanes(launch)}"),
+        ("units", _units(launch)),
+        ("branches", f"{totals.taken:,} taken" if totals.taken else ""),
+        ("memory", _memory(launch.instructions)),
+        ("distinct lines", _distinct(launch)),
+        ("LDS", _lds(launch)),
+        ("atomics", f"{totals.contention:,} lanes after others" if totals.contention else ""),
+        ("barriers", f"{totals.barrier_waits:,} waits" if totals.barrier_waits else ""),
+        ("roofline", _roofline(launch.roofline)),
+        *(("missing", sentence) for sentence in launch.missing),
+    ]
+    lines = [f"  {label:{_LABEL}}  {text}" for label, text in rows if text]
+    return "\n".join([head, *lines, *_hot_lines(launch)])
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def _lanes(launch: LaunchProfile) -> str:
+    totals = launch.totals
+    return f"{_share(totals.active_lanes, totals.executions * launch.wave_size)} of lanes active"
+
+
+def _units(launch: LaunchProfile) -> str:
+    units = launch.totals.units or {}
+    ordered = sorted(units.items(), key=lambda item: -item[1])
+    parts = (f"{unit} {_share(count, launch.totals.executions)}" for unit, count in ordered)
+    return ", ".join(parts)
+
+
+def _memory(instructions: Iterable[InstructionCounts]) -> str:
+    several = [counts for counts in instructions if counts.unit == "vector memory"]
+    if not any(counts.cache_lines for counts in several):
+        return ""
+    requests, asked, lines = (
+        sum(getattr(counts, name) for counts in several)
+        for name in ("requests", "bytes", "cache_lines")
+    )
+    return (
+        f"{requests:,} requests, {_bytes(asked)} asked for, {lines:,} cache lines touched: "
+        f"{_share(asked, lines * LINE_BYTES)} of their bytes"
+    )
+
+
+def _distinct(launch: LaunchProfile) -> str:
+    lines = launch.distinct_lines
+    return f"{lines:,} = {_bytes(lines * LINE_BYTES)}" if lines else ""
+
+
+def _lds(launch: LaunchProfile) -> str:
+    totals = launch.totals
+    if not totals.lds_cycles:
+        return ""
+    return (
+        f"{totals.lds_cycles:,} cycles, {_share(totals.lds_conflict_cycles, totals.lds_cycles)} "
+        "due to bank conflicts"
+    )
+
+
+def _roofline(roofline: Roofline | None) -> str:
+    if roofline is None:
+        return ""
+    cold = " if no cache holds any of them before" if roofline.bound == "memory" else ""
+    counted = (
+        f"{roofline.operations:,} operations of {roofline.type}, {_bytes(roofline.bytes)}: "
+        f"{roofline.intensity:.3g} a byte"
+        if roofline.operations
+        else f"no operations that count, {_bytes(roofline.bytes)}"
+    )
+    return (
+        f"{counted}, bound by {roofline.bound}, at least "
+        f"{roofline.seconds * 1e6:.3g} us{cold} ({roofline.source})"
+    )
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def _hot_lines(launch: LaunchProfile) -> list[str]:
+    """Return the lines with most executions; without lines, the instructions."""
+    hot = sorted(launch.lines.values(), key=lambda counts: -counts.executions)[:_HOT_LINES]
+    named: list[tuple[Counts, str]]
+    named = [(counts, f"{PurePath(counts.file).name}:{counts.line}") for counts in hot]
+    if not hot:
+        ordered = sorted(launch.instructions, key=lambda counts: -counts.executions)[:_HOT_LINES]
+        named = [(counts, f"{counts.address:#x} {counts.text}") for counts in ordered]
+    width = launch.wave_size
+    found = ["", f"  {'executed':>14}  {'lanes':>7}  {'lines/request':>13}  {'conflicts':>9}"]
+    for counts, name in named:
+        spread = f"{counts.cache_lines / counts.requests:.2f}" if counts.cache_lines else "-"
+        conflicts = f"{counts.lds_conflict_cycles:,}" if counts.lds_cycles else "-"
+        lanes = _share(counts.active_lanes, counts.executions * width)
+        cells = f"{counts.executions:>14,}  {lanes:>7}  {spread:>13}  {conflicts:>9}"
+        found.append(f"  {cells}  {name}")
+    return found
+
+
+# Profiles as HTML for notebooks.
+
+_HOTTEST = 20
+_HEAD = ("line", "executions", "lanes", "requests", "bytes", "cache lines", "LDS cycles", "source")
+
+
+def profile_html(launches: Sequence[LaunchProfile], stopped: Sequence[str]) -> str:
+    """Return the launches of a profile, each to unfold."""
+    count = len(launches)
+    return framed(
+        title("amdjit.profile", f"{count} launch{'es' * (count != 1)}"),
+        *(folded(_name(launch), launch_html(launch)) for launch in launches),
+        *(title("stopped:", text) for text in stopped),
+    )
+
+
+def launch_html(launch: LaunchProfile) -> str:
+    """Return a launch's totals and its lines, those that were executed most first."""
+    lines = sorted(launch.lines.values(), key=lambda line: -line.executions)
+    rows = [
+        _notebook_row(launch, f"{PurePath(c.file).name}:{c.line}", c, _source(c)) for c in lines
+    ]
+    more = [folded(f"{len(rows) - _HOTTEST} more lines", table(_HEAD, rows[_HOTTEST:]))]
+    return framed(
+        title(launch.kernel, _name(launch).removeprefix(launch.kernel)),
+        table(_HEAD, [_notebook_row(launch, "all", launch.totals, ""), *rows[:_HOTTEST]]),
+        *(more if len(rows) > _HOTTEST else []),
+    )
+
+
+def _name(launch: LaunchProfile) -> str:
+    grid, block = (" x ".join(map(str, size)) for size in (launch.grid, launch.block))
+    return f"{launch.kernel}: grid {grid}, block {block}, {launch.waves:,} waves"
+
+
+def _notebook_row(
+    launch: LaunchProfile, name: str, counts: Counts, source: str
+) -> tuple[object, ...]:
+    lanes = counts.executions * launch.wave_size
+    active = f"{100 * counts.active_lanes / lanes:.1f} %" if lanes else ""
+    return (
+        name,
+        counts.executions,
+        active,
+        counts.requests,
+        counts.bytes,
+        counts.cache_lines,
+        counts.lds_cycles,
+        source,
+    )
+
+
+def _source(counts: LineCounts) -> str:
+    return linecache.getline(counts.file, counts.line).strip()

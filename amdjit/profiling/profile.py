@@ -12,16 +12,15 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import PROFILES, ProfileBlock
 from amdjit.code_object import Kernel
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.samples import SampleSize, workgroups_of_rounds
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.inspection.json_form import json_text
 from amdjit.late import late
 from amdjit.options import OptionError
-from amdjit.profiling.launch_profile import LaunchProfile
-from amdjit.profiling.notebook import profile_html
+from amdjit.profiling.launch_profile import LaunchProfile, profile_html
 from amdjit.profiling.peaks import PEAKS
 from amdjit.target import Target
 
@@ -82,7 +81,7 @@ class profile:  # noqa: N801
     ) -> None:
         PROFILES.reset(self._tokens.pop())
 
-    def sample_size(self, kernel: Kernel, geometry: Geometry, target: Target) -> SampleSize:
+    def sample_size(self, kernel: Kernel, geometry: LaunchShape, target: Target) -> SampleSize:
         """Return which workgroups of a launch to record. The emulator calls this."""
         count = self._workgroups
         if count is None:

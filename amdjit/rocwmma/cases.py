@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from amdjit.intrinsics.matrix.operands.cdna_blocks import (
+from amdjit.intrinsics.matrix.operands.blocks import (
     INSTRUCTION_TYPES,
     cdna_depth,
     cdna_side,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from amdjit.runtime.device_graphs import GraphDevice
-from amdjit.runtime.device_launches import Extent, Function, LaunchDevice, LaunchSlot, Module
+from amdjit.runtime.device_launches import Function, LaunchDevice, LaunchSlot, Module
 from amdjit.runtime.device_memory import MemoryDevice
 from amdjit.runtime.device_streams import StreamDevice
 from amdjit.target import Target
 
-__all__ = ["Device", "Extent", "Function", "LaunchSlot", "Module"]
+__all__ = ["Device", "Function", "LaunchSlot", "Module"]
 
 
 class Device(MemoryDevice, StreamDevice, GraphDevice, LaunchDevice, Protocol):

@@ -7,55 +7,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from amdjit.abi.launch_shape import LaunchShape
     from amdjit.diagnostics.errors import KernelFault
-
-Extent = tuple[int, int, int]
-
-
-class KernelWork(Protocol):
-    """What a launch of a kernel needs besides its arguments: a `runtime.launch.Work`."""
-
-    @property
-    def function(self) -> Any:
-        """The kernel, loaded on the device."""
-        ...
-
-    @property
-    def grid(self) -> Extent:
-        """The number of workgroups."""
-        ...
-
-    @property
-    def block(self) -> Extent:
-        """The work-items of a workgroup."""
-        ...
-
-    @property
-    def dynamic_lds(self) -> int:
-        """Bytes of dynamic LDS."""
-        ...
-
-    @property
-    def cooperative(self) -> bool:
-        """Whether all workgroups run at the same time."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CapturedLaunch:
-    """A launch that a graph repeats.
+    """A launch that a graph repeats."""
 
-    arguments: by the parameters' names, also kept alive. arrays: all that it uses, also what the
-    kernel reads from outside. again: makes the same launch with other
-    arguments, nothing of which has run. explain: adds to a fault what the launch knows.
-    """
-
-    work: KernelWork
+    function: Any
+    """The kernel, loaded on the device."""
+    shape: LaunchShape
     kernarg: bytearray
+    """The explicit arguments, as the kernel reads them."""
     arguments: Mapping[str, Any]
+    """The arguments by the parameters' names. They stay alive with the graph."""
     arrays: Sequence[Any]
+    """All arrays that the launch uses, also those that the kernel reads from outside."""
     again: Callable[[Sequence[Any]], CapturedLaunch]
+    """Makes the same launch with other arguments, nothing of which has run."""
     explain: Callable[[KernelFault], None]
+    """Adds to a fault what the launch knows."""
 
 
 class Capture(Protocol):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from amdjit.abi.launch_shape import LaunchShape
+
 if TYPE_CHECKING:
     from amdjit.checking.settings import Request
     from amdjit.diagnostics.errors import KernelFault
     from amdjit.diagnostics.sanitizer import SanitizerReport
-
-Extent = tuple[int, int, int]
 
 
 class Function(Protocol):
@@ -77,31 +77,26 @@ class LaunchDevice(Protocol):
     def launch(
         self,
         function: Function,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> None:
-        """Start a kernel. `grid` counts workgroups. `kernarg` holds the explicit arguments as the
-        code object's metadata lays them out; hidden arguments are the device's to fill in.
+        """Start a kernel. `kernarg` holds the explicit arguments as the code object's metadata lays
+        them out; hidden arguments are the device's to fill in. stream: the device's handle.
 
-        cooperative: whether all workgroups are to run at the same time, so that they may wait for
-        each other; LaunchError if the device cannot hold them all.
+        LaunchError if the launch is cooperative and the device cannot hold all of its workgroups.
         """
         ...
 
     def slot(
         self,
         function: Function,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         nbytes: int,
         stream: Any = None,
     ) -> LaunchSlot:
-        """Make a launch that is to be started many times with other arguments of `nbytes` bytes.
+        """Make a launch that is to be started many times with other arguments of `nbytes` bytes. It
+        is not cooperative.
 
         It keeps the kernel alive, but neither the device nor the stream."""
         ...
@@ -109,13 +104,10 @@ class LaunchDevice(Protocol):
     def launch_sanitized(
         self,
         function: Function,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         request: Request,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
         """Run a kernel to its end with checks; return their reports, and the fault that stopped it.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from amdjit.abi.launch_shape import Extent
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.runtime.device import Device
@@ -15,7 +16,6 @@ from amdjit.runtime.device_graphs import (
     CapturedLaunch,
     DeviceExecutable,
     DeviceGraph,
-    Extent,
     NodeFacts,
 )
 from amdjit.runtime.place import PLACE, Place, StreamOfDevice, handle_of, is_captured
@@ -167,7 +167,7 @@ class ExecutableGraph:
 
     def _update_node(self, node: GraphNode, arguments: tuple[Any, ...]) -> None:
         launch = self._launches.get(node.index)
-        if launch is None or launch.work.function.name != node.name:
+        if launch is None or launch.function.name != node.name:
             raise LaunchError(
                 f"node {node.index} ({node.kind} {node.name}) is no launch of a kernel in this "
                 "graph, which update(node, *arguments) changes"
@@ -239,8 +239,8 @@ def _node(index: int, facts: NodeFacts, before: list[GraphNode]) -> GraphNode:
         facts.kind,
         facts.name,
         facts.nbytes,
-        None if launch is None else launch.work.grid,
-        None if launch is None else launch.work.block,
+        None if launch is None else launch.shape.grid,
+        None if launch is None else launch.shape.block,
         _NO_ARGUMENTS if launch is None else MappingProxyType(dict(launch.arguments)),
         tuple(before[position] for position in facts.dependencies),
     )

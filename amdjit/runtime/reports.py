@@ -6,6 +6,7 @@ import sys
 from struct import unpack_from
 from typing import Any
 
+from amdjit.abi.launch_shape import Extent
 from amdjit.abi.reports import (
     HEAD_BYTES,
     LINE_HEAD_WORDS,
@@ -19,7 +20,7 @@ from amdjit.checking.array_places import Place, line_note, negative_index_note
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.late_methods import dataclass
-from amdjit.runtime.device import Device, Extent
+from amdjit.runtime.device import Device
 from amdjit.runtime.memory import Memory, temporary
 
 _EXCEPTIONS: dict[str, type[Exception]] = {"assert": AssertionError, "index": IndexError}

@@ -15,32 +15,10 @@ from amdjit.checking.array_places import (
     place_of,
     signed_offset,
 )
-from amdjit.checking.settings import launch_checked
 from amdjit.diagnostics.errors import KernelFault
-from amdjit.options import Environment
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.runtime.device import Device
-from amdjit.runtime.launch import Work
 from amdjit.tree.lds_arrays import lds_arrays
 from amdjit.tree.nodes import Program
-
-
-def launch(
-    device: Device,
-    work: Work,
-    kernarg: bytearray,
-    option: Sequence[str],
-    environment: Environment,
-    arrays: list[ArrayArgument],
-) -> None:
-    """Run a kernel with checks. SanitizerError if they find errors, KernelFault if it was
-    stopped."""
-    launch_checked(
-        lambda request: work.start_sanitized(device, kernarg, request),
-        option,
-        environment,
-        arrays,
-    )
 
 
 def array_arguments(

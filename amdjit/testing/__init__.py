@@ -4,8 +4,7 @@
 registers, spills, occupancy. docs/testing.md has examples.
 
 `assertions` holds what can be asserted, `parts` the parts of a kernel that it is asserted of,
-`operations` their instructions' names, `listing` what a failure shows, `subjects` what can be
-looked at; `loop_time` asks the cycle model. Start reading at `assertions`.
+`subjects` what can be looked at. Start reading at `assertions`.
 """
 
 from __future__ import annotations

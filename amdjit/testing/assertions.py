@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import PurePath
 from typing import Literal, NoReturn, overload
 
-from amdjit.cycles.static import LoopCycles
+from amdjit.code_object import CodeObject
+from amdjit.cycles.static import LoopCycles, loop_cycles
 from amdjit.inspection.facts import InstructionFacts, LoopFacts
 from amdjit.inspection.inspection import Inspection
-from amdjit.testing.listing import alike, marked_listing
-from amdjit.testing.loop_time import loop_time
-from amdjit.testing.operations import Operation, operations_of
+from amdjit.inspection.machine_code import read_machine_code
+from amdjit.target import find_target
 from amdjit.testing.parts import Part, line_part, loop_part, loops_in
 
 __all__ = ["Code"]
@@ -328,3 +332,116 @@ def _unmet(found: int, exact: int | None, at_least: int | None, at_most: int | N
     if at_most is not None and found > at_most:
         return f"at most {at_most}"
     return ""
+
+
+# What a failed assertion shows: the machine code in question, with marks.
+
+_MOST_LINES = 60
+_MOST_WITHOUT_MARKS = 24
+_CONTEXT = 2
+
+
+def marked_listing(part: Part, marked: Collection[int]) -> str:
+    """Return a part's instructions with `>` before those of the marked addresses.
+
+    Of a long part, the marked ones with what is around them are shown; without marks, its
+    beginning.
+    """
+    code = part.instructions
+    shown = [
+        number
+        for number, one in enumerate(code)
+        if not marked or any(near.address in marked for near in _around(code, number))
+    ]
+    shown = shown[: _MOST_LINES if marked else _MOST_WITHOUT_MARKS]
+    width = max((len(code[number].text) for number in shown), default=0)
+    rows: list[str] = []
+    before = -1
+    for number in shown:
+        if number != before + 1:
+            rows.append(_skipped(number - before - 1))
+        rows.append(_row(code[number], code[number].address in marked, width))
+        before = number
+    if before + 1 < len(code):
+        rows.append(_skipped(len(code) - before - 1))
+    return "\n".join(rows)
+
+
+def _around(code: Sequence[InstructionFacts], number: int) -> Sequence[InstructionFacts]:
+    return code[max(0, number - _CONTEXT) : number + _CONTEXT + 1]
+
+
+def _skipped(count: int) -> str:
+    return f"    … {count} more"
+
+
+def _row(instruction: InstructionFacts, is_marked: bool, width: int) -> str:
+    place = instruction.place
+    source = f"{PurePath(place[0]).name}:{place[1]}" if place is not None else ""
+    mark = ">" if is_marked else " "
+    return f"  {mark} {instruction.address:#8x}  {instruction.text:{width}}  {source}".rstrip()
+
+
+def alike(part: Part, pattern: str) -> str:
+    """Return a sentence with the mnemonics of a part that are like a pattern, "" if none is."""
+    counts = Counter(one.mnemonic for whole in part.instructions for one in operations_of(whole))
+    start = pattern.split("*")[0].rstrip("_")
+    near = [name for name in counts if start and name.startswith(start)]
+    near += get_close_matches(pattern, counts, cutoff=0.5)
+    listed = ", ".join(f"{counts[name]} {name}" for name in dict.fromkeys(near))
+    return f"Alike: {listed}." if listed else ""
+
+
+# How long an iteration of a loop takes, by the cycle model.
+
+
+def loop_time(inspection: Inspection, part: Part, waves: int) -> LoopCycles:
+    """Return the cycles of an iteration of a part that is a loop. waves: of each SIMD.
+
+    ValueError if the inspection does not hold its code object's bytes; NoEstimate as
+    `amdjit.cycles.static.loop_cycles`.
+    """
+    if not inspection.code_object:
+        raise ValueError(f"{inspection.kernel}: the inspection has no bytes of a code object")
+    whole = CodeObject.read(inspection.code_object)
+    code = read_machine_code(whole, whole.kernels[inspection.kernel])
+    target = find_target(inspection.target)
+    assert code is not None
+    assert target is not None
+    addresses = {one.address for one in part.instructions}
+    body = [decoded for _, decoded in code.instructions() if decoded.pc in addresses]
+    blocks = {one.block for one in part.instructions}
+    header = next(
+        inspection.blocks[loop.header].address
+        for loop in inspection.loops
+        if set(loop.blocks) == blocks
+    )
+    return loop_cycles(body, target, waves, inspection.wave_size, header=header)
+
+
+# The operations of instructions by name: one each, two where a pair is issued together.
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation. mnemonic: without the encoding's suffix; written: as the disassembly has it,
+    such as `v_mov_b32_dpp`."""
+
+    address: int
+    mnemonic: str
+    written: str
+
+    def matches(self, *patterns: str) -> bool:
+        """Whether one of its names matches one of the patterns."""
+        names = (self.mnemonic, self.written)
+        return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def operations_of(instruction: InstructionFacts) -> list[Operation]:
+    """Return the operations of an instruction."""
+    mnemonics = instruction.mnemonic.split(" :: ")
+    texts = instruction.text.split(" :: ")
+    return [
+        Operation(instruction.address, mnemonic, text.split()[0] if text.split() else mnemonic)
+        for mnemonic, text in zip(mnemonics, texts, strict=True)
+    ]

@@ -15,7 +15,7 @@ from amdjit.compiled_kernel import CompiledKernel
 from amdjit.devices import current_device
 from amdjit.language.pickling import PickledByName
 from amdjit.language.signature_texts import is_signature_text, parse_signature
-from amdjit.launching.kept_launchers import warn_if_dropped
+from amdjit.launching.dropped_launchers import warn_if_dropped
 from amdjit.options import OptionError, read_environment
 from amdjit.runtime.device import Device
 from amdjit.tuning.bench import is_measured

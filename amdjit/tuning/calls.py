@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from amdjit.abi.launch_shape import Extent, LaunchShape
 from amdjit.api import Kernel
 from amdjit.diagnostics import LaunchError
 from amdjit.launching.kernel_options import UnknownOptionError, checked_options
@@ -16,7 +16,7 @@ from amdjit.options import OptionError
 from amdjit.tuning.configurations import Configuration, Namespace
 from amdjit.tuning.space import Space
 
-__all__ = ["Call", "Names", "Shape", "bound", "own_signature", "sorted_names"]
+__all__ = ["Call", "Names", "bound", "own_signature", "sorted_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +84,6 @@ def bound(
     return dict(found.arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The size of a launch. grid: workgroups; block: work-items; dynamic_lds: bytes."""
-
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    dynamic_lds: int
-
-    @property
-    def workgroups(self) -> int:
-        """Workgroups of the grid."""
-        return math.prod(self.grid)
-
-    @property
-    def items(self) -> int:
-        """Work-items of a workgroup."""
-        return math.prod(self.block)
-
-
 @dataclass(frozen=True)
 class Call:
     """Arguments, and a launch that may depend on the configuration.
@@ -141,10 +122,10 @@ class Call:
         is compiled for the launch's block: LLVM bounds registers for the largest one."""
         own = {name: configuration[name] for name in self.names.options}
         if self._block_option(configuration) is None:
-            own["block"] = (*self.shape(configuration).block, 1, 1)[:3]
+            own["block"] = self.shape(configuration).block
         return own
 
-    def shape(self, configuration: Configuration) -> Shape:
+    def shape(self, configuration: Configuration) -> LaunchShape:
         """Return the size of the launch; LaunchError if it is none."""
         view = self.view(configuration)
         grid = _extents(self._asked(self.grid, view), "grid")
@@ -152,7 +133,7 @@ class Call:
         if block is None:
             block = self._compiled_block(configuration)
         dynamic_lds = self._asked(self.dynamic_lds, view)
-        return Shape(grid, _extents(block, "block"), int(dynamic_lds))
+        return LaunchShape(grid, _extents(block, "block"), int(dynamic_lds))
 
     def _asked(self, given: Any, view: Namespace) -> Any:
         return given(view) if callable(given) else given
@@ -172,7 +153,7 @@ class Call:
         return block
 
 
-def _extents(given: Any, what: str) -> tuple[int, ...]:
+def _extents(given: Any, what: str) -> Extent:
     listed = given if isinstance(given, (tuple, list)) else (given,)
     try:
         extents = tuple(int(each) for each in listed)
@@ -180,4 +161,5 @@ def _extents(given: Any, what: str) -> tuple[int, ...]:
         extents = ()
     if not 1 <= len(extents) <= 3 or any(extent < 1 for extent in extents):
         raise LaunchError(f"{what}: {given!r} is not one to three numbers from 1")
-    return extents
+    x, y, z = (*extents, 1, 1)[:3]
+    return x, y, z

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from amdjit.backend.early import code_cache
+from amdjit.compiler import keep_built
 from amdjit.diagnostics import AmdjitError
-from amdjit.options import OptionError
+from amdjit.options import OptionError, read_environment
 from amdjit.target import Target
 from amdjit.tuning.calls import Call
 from amdjit.tuning.candidates import State
@@ -17,14 +20,13 @@ from amdjit.tuning.checking import Checker, reference_results
 from amdjit.tuning.comparing import Tolerance
 from amdjit.tuning.configurations import Configuration, Namespace
 from amdjit.tuning.errors import TuningError
-from amdjit.tuning.handing_back import own_store
 from amdjit.tuning.keys import source_digest
 from amdjit.tuning.running import Workers
 from amdjit.tuning.sending import by_name, dumps, sent
 from amdjit.tuning.settings import Settings
-from amdjit.tuning.tasks import Outcome, Payload, Work
+from amdjit.tuning.tasks import Code, Outcome, Payload, Work, store_of
 
-__all__ = ["Pass", "PassRules"]
+__all__ = ["Pass", "PassRules", "keep_code"]
 
 Keep = Callable[[bytes, str, bool], bytes | Path]
 
@@ -162,3 +164,18 @@ def _maker(make: Callable[[bytes | Path | None], Work], checker: Checker) -> Cal
     """Return what makes the work when it is submitted: with the results to compare with, if those
     are known by then."""
     return lambda: make(checker.sent)
+
+
+# Code that workers compiled, in this process's cache, so that nothing is compiled twice.
+
+
+def own_store() -> str:
+    """Return the name of this process's cache."""
+    cache = code_cache(read_environment(os.environ))
+    return store_of(cache.directory, cache.version)
+
+
+def keep_code(code: Code, call: Call, configuration: Configuration, target: Target) -> None:
+    """Put code that another machine has compiled into this process's cache."""
+    options = call.kernel.complete_options(target, **call.options(configuration))
+    keep_built(code.llvm, code.optimized, code.code_object, options, read_environment(os.environ))

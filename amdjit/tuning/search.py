@@ -31,9 +31,8 @@ from amdjit.tuning.candidates import Candidate, State
 from amdjit.tuning.configurations import Configuration, value_text
 from amdjit.tuning.errors import TuningError
 from amdjit.tuning.finalists import measured
-from amdjit.tuning.handing_back import keep_code
 from amdjit.tuning.keys import TuningKey
-from amdjit.tuning.passes import Pass, PassRules
+from amdjit.tuning.passes import Pass, PassRules, keep_code
 from amdjit.tuning.progress import Progress
 from amdjit.tuning.records import Best, Records, own_version
 from amdjit.tuning.results import Tuning

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.api import Kernel
 from amdjit.backend.early import code_cache
 from amdjit.checking.sanitizing import sanitize
@@ -41,11 +42,9 @@ from amdjit.profiling.launch_profile import LaunchProfile
 from amdjit.profiling.profile import profile
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
-from amdjit.tuning.calls import Shape
 from amdjit.tuning.candidates import Facts, State
 from amdjit.tuning.comparing import Tolerance, difference
 from amdjit.tuning.keys import source_digest
-from amdjit.tuning.ranking import static_score
 from amdjit.tuning.sending import on_device
 from amdjit.tuning.settings import Limits
 
@@ -83,7 +82,7 @@ class Work:
     values: Mapping[str, Any]
     options: Mapping[str, Any]
     order: tuple[str, ...]
-    shape: Shape
+    shape: LaunchShape
     digest: str
     device: str
     limits: Limits
@@ -91,7 +90,7 @@ class Work:
     scores: bool
     estimates: bool = True
     returns_results: bool = True
-    whole: Shape | None = None
+    whole: LaunchShape | None = None
     growth: float = 1.0
     tolerance: Tolerance = field(default_factory=Tolerance)
     expected: bytes | Path | None = None
@@ -196,8 +195,7 @@ def reset(arguments: Mapping[str, Any], names: tuple[str, ...]) -> None:
 def _built(work: Work, outcome: Outcome, prepared: PreparedLaunch, seconds: float) -> Outcome:
     compiled = prepared.loaded.compiled
     shape = work.whole or work.shape
-    prepared.loaded.check(work.shape.grid, work.shape.block, work.shape.dynamic_lds,
-                          compiled.target)  # fmt: skip
+    prepared.loaded.check(*work.shape[:3], compiled.target)
     facts = launched_facts(compiled, shape)
     too_much = _over_limits(facts, work.limits)
     own = code_cache(prepared.environment)
@@ -220,7 +218,7 @@ def store_of(directory: Path | None, version: str) -> str:
     return f"{platform.node()} {directory} {version}"
 
 
-def launched_facts(compiled: CompiledKernel, shape: Shape) -> Facts:
+def launched_facts(compiled: CompiledKernel, shape: LaunchShape) -> Facts:
     """Return what a launch of this size needs."""
     resources = compiled.resources
     kernel = compiled.linked.kernels[compiled.name]
@@ -286,10 +284,7 @@ def _launch(
     if payload.pre_hook is not None:
         payload.pre_hook(arguments)
     prepared = kernel.prepare(*(arguments[name] for name in work.order))
-    shape = prepared.loaded.check(
-        work.shape.grid, work.shape.block, work.shape.dynamic_lds, device.target
-    )
-    prepared.launch(shape, work.shape.dynamic_lds)
+    prepared.launch(prepared.loaded.check(*work.shape[:3], device.target))
     device.synchronize()
     if payload.post_hook is not None:
         payload.post_hook(arguments)
@@ -329,3 +324,36 @@ def _compared(work: Work, outcome: Outcome, results: Mapping[str, NDArray[Any]])
 def digest_of(contents: bytes) -> str:
     """Return a short name of contents."""
     return hashlib.sha256(contents).hexdigest()[:16]
+
+
+# The static score: a rough order of candidates from their machine code alone.
+#
+# The score is cycles that the launch keeps its busiest units occupied, if each loop ran a fixed
+# number of times, divided among the chip's SIMDs and weighed by how well a SIMD hides waits:
+#
+#     waves x sum(issue cycles x 16^loop depth) / SIMDs / hiding
+#
+# hiding is min(1, waves of a SIMD / 4): with fewer than four waves a SIMD has less to do while
+# others wait. A part of a round counts as a whole one, as workgroups do not divide. It knows
+# neither how often loops really run, nor caches; where the cycle model knows the processor, that is
+# better.
+
+_ROUNDS = 16
+_DEEPEST = 4
+_WAVES_THAT_HIDE = 4
+# Of instructions whose rate is not known.
+_USUAL_CYCLES = 1
+
+
+def static_score(compiled: CompiledKernel, shape: LaunchShape, facts: Facts) -> float:
+    """Return the score of a launch; less is better."""
+    inspection, target = compiled.inspect(), compiled.target
+    issue = sum(
+        (each.issue_cycles or _USUAL_CYCLES) * _ROUNDS ** min(each.loop_depth, _DEEPEST)
+        for each in inspection.instructions
+    )
+    waves = shape.workgroups * -(-shape.items // inspection.wave_size)
+    simds = max(1, target.multiprocessors * target.simds_per_workgroup_processor)
+    rounds = -(-waves // simds)
+    hiding = min(1.0, max(1, facts.waves_per_simd) / _WAVES_THAT_HIDE)
+    return float(issue * rounds / hiding)

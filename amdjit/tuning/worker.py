@@ -1,74 +1,26 @@
-"""A worker process: reads tasks from its standard input, and writes what came of them to what was
-its standard output. It ends with its parent.
+"""A worker process: takes tasks, and sends what comes of them.
 
-A message is its length in 8 bytes, then a pickle. A task is a function and its arguments; the
-answer is (True, result) or (False, error).
+A task is the pickle of a function and its arguments; its answer that of (True, result) or
+(False, error).
 """
 
 from __future__ import annotations
 
-import os
 import pickle
-import queue
-import signal
-import sys
-import threading
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
-__all__ = ["LENGTH_BYTES", "main", "read_message", "write_message"]
+from amdjit.child_process import Parent
 
-LENGTH_BYTES = 8
-# The exit code of a worker whose parent is gone.
-_ORPHANED = 3
+__all__ = ["main"]
 
 
-def read_message(stream: IO[bytes]) -> bytes | None:
-    """Return the next message; None at the end of the stream."""
-    head = _exactly(stream, LENGTH_BYTES)
-    return None if head is None else _exactly(stream, int.from_bytes(head, "little"))
-
-
-def _exactly(stream: IO[bytes], count: int) -> bytes | None:
-    parts = bytearray()
-    while len(parts) < count:
-        part = stream.read(count - len(parts))
-        if not part:
-            return None
-        parts += part
-    return bytes(parts)
-
-
-def write_message(stream: IO[bytes], contents: bytes) -> None:
-    """Write a message."""
-    stream.write(len(contents).to_bytes(LENGTH_BYTES, "little"))
-    stream.write(contents)
-    stream.flush()
-
-
-def main(paths: list[str], memory_limit: int | None) -> None:
-    """Serve until the parent closes the pipe. paths: Python's. memory_limit: bytes."""
-    sys.path[:] = paths
-    # Ctrl-C is the parent's to answer.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    # What kernels and modules print must not come between the answers.
-    os.dup2(2, 1)
+def main(memory_limit: int | None) -> None:
+    """Serve until the parent is gone. memory_limit: bytes."""
+    parent = Parent()
     _limit_memory(memory_limit)
-    tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    reader = threading.Thread(target=_read, args=(sys.stdin.buffer, tasks), daemon=True)
-    reader.start()
     while True:
-        write_message(answers, _answer(tasks.get()))
-
-
-def _read(stream: IO[bytes], tasks: queue.SimpleQueue[bytes]) -> None:
-    """Hand on tasks; end the process with the parent, also in the middle of a task."""
-    while True:
-        message = read_message(stream)
-        if message is None:
-            os._exit(_ORPHANED)
-        tasks.put(message)
+        parent.send(_answer(parent.receive()))
 
 
 def _answer(message: bytes) -> bytes:

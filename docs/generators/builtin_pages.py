@@ -41,14 +41,14 @@ def introduction(group: str, members: Sequence[Row]) -> str:
 def alike() -> str:
     """Return the sentence that says which processors have no columns."""
     return "".join(
-        f" {', '.join(names)} have the builtins of {column}."
+        f" {', '.join(names)} {'have' if len(names) > 1 else 'has'} the builtins of {column}."
         for column in [target.name for target in _COLUMNS]
-        if (names := [target.name for target in TARGETS if target.like == column])
+        if (names := [t.name for t in TARGETS if t.like == column and t not in _COLUMNS])
     )
 
 
 # Processors with the same builtins share a column.
-_COLUMNS = [target for target in TARGETS if target.like is None]
+_COLUMNS = [target for target in TARGETS if target.like is None or target.lacks]
 HEAD = ("builtin", "instruction", *(target.name for target in _COLUMNS))
 
 

@@ -106,7 +106,7 @@ def _of_salu(table: Table) -> str:
     before = {(opcode.encoding, opcode.code) for opcode in opcodes(GFX11)}
     own = [op for op in opcodes(GFX115) if (op.encoding, op.code) not in before]
     text = (
-        f"gfx1150 and gfx1151 have {len(own)} opcodes beyond those of gfx11, all of them executed: "
+        f"gfx1150 to gfx1153 have {len(own)} opcodes beyond those of gfx11, all of them executed: "
         "floats in the scalar ALU. `test_emulator_scalar_floats.py` compares them with the model."
     )
     rows = [

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from amdjit.intrinsics.builtins.alternative_products import multiplied
+from amdjit.intrinsics.builtins.table import multiplied
 from amdjit.intrinsics.builtins.table import rows as builtins
-from amdjit.target import TARGETS, Feature, Target
+from amdjit.target import TARGETS, Feature, Target, emulated_for
 
 INTRODUCTION = (
     "The processors that amdjit compiles for. The first wavefront size is the default. For "
-    "processors without workgroup processors (gfx9, gfx1250), read compute unit. *Matrix products* "
-    "lists what instructions multiply, as their builtins spell it. Code for processors that the "
-    "emulator does not run has been compiled and read, but never run."
+    "processors without workgroup processors (gfx9, gfx1250, gfx1251), read compute unit. *Matrix "
+    "products* lists what instructions multiply, as their builtins spell it. The code for a "
+    "[generic processor](../launching.md#generic-processors) runs on every processor that its row "
+    "lists; it has the limits of the smallest of them. Code for processors that the emulator does "
+    "not run has been compiled and read, but never run."
 )
 FEATURES = "What intrinsics may need of a processor, and which processors have it."
 # Groups of builtins.
@@ -34,7 +36,8 @@ def products(target: Target) -> str:
 
 
 _FACTS: dict[str, Callable[[Target], object]] = {
-    "emulated": lambda t: f"`emulator:{t}`" if t.is_emulated else "",
+    "runs on": lambda t: ", ".join(t.members),
+    "emulated": lambda t: f"`emulator:{found}`" if (found := emulated_for(t)) else "",
     "wavefront sizes": lambda t: ", ".join(map(str, t.wave_sizes)),
     "registers of a SIMD a lane": lambda t: t.vgpr_file,
     "handed out by": lambda t: t.vgpr_granule,

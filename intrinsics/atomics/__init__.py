@@ -1,7 +1,7 @@
 """Declarations for the namespace `atomic`: what its functions call for each kind of target.
 
-`on_arrays` has the operations on pointers into global memory or LDS, `on_buffers` those on buffer
-resources, `orders` the memory orders and scopes that both take, and fences too. Start with
+`on_arrays` has the operations on pointers into global memory or LDS, and the memory orders and
+scopes that all take, fences too; `on_buffers` has those on buffer resources. Start with
 `on_arrays`. The modules here know `buffers` and no public namespace.
 """
 

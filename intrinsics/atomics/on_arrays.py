@@ -7,22 +7,17 @@ Sources: LLVM language reference, `atomicrmw`, `cmpxchg`, `load atomic`, `store 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from amdjit.declarations import Emit, EmitContext, intrinsic
-from amdjit.intrinsics.atomics.orders import (
-    ORDERINGS,
-    SYNC_SCOPES,
-    LoadOrder,
-    Order,
-    Scope,
-    StoreOrder,
-)
+from amdjit.declarations import Emit, EmitContext, Intrinsic, intrinsic
 from amdjit.intrinsics.type_variables import GLOBAL_AND_LDS
+from amdjit.target import with_builtins_of
 from amdjit.types import (
     VOID,
+    Choice,
     PointerPattern,
     Scalar,
+    Type,
     TypeVariable,
     bf16,
     f16,
@@ -39,10 +34,46 @@ from amdjit.types import (
     vector,
 )
 
+# The memory orders and scopes that atomic operations and fences take.
+#
+# Source: LLVM AMDGPU guide, "Memory Scopes"; LLVM language reference, "Atomic Memory Ordering
+# Constraints".
+
+# LLVM's names of the public scopes: AMDGPU guide, "Memory Scopes".
+SYNC_SCOPES = {"system": "", "agent": "agent", "workgroup": "workgroup", "wavefront": "wavefront"}
+
+
+ORDERINGS = {
+    "relaxed": "monotonic",
+    "acquire": "acquire",
+    "release": "release",
+    "acq_rel": "acq_rel",
+    "seq_cst": "seq_cst",
+}
+
+
+Scope = Annotated[str, Choice(*SYNC_SCOPES)]
+
+
+Order = Annotated[str, Choice(*ORDERINGS)]
+
+
+# A read publishes nothing and a write acquires nothing: LLVM language reference, "load" and
+# "store".
+LoadOrder = Annotated[
+    str, Choice(*(name for name in ORDERINGS if name not in ("release", "acq_rel")))
+]
+
+
+StoreOrder = Annotated[
+    str, Choice(*(name for name in ORDERINGS if name not in ("acquire", "acq_rel")))
+]
+
+
 _atomic = partial(Emit, is_atomic=True)
 
 # These instructions belong to gfx12; LLVM makes loops for other processors.
-_GFX12 = ("gfx1200", "gfx1201")
+_GFX12 = with_builtins_of("gfx1200", "gfx1201")
 
 
 NUMBER = TypeVariable("N", (i32, u32, i64, u64, f32, f64))
@@ -142,11 +173,6 @@ def store(pointer: ELEMENT_POINTER, value: ELEMENT, order: StoreOrder, scope: Sc
     """Write an element in one piece, for other waves to read (LLVM `store atomic`)."""
 
 
-@intrinsic(_update("add", float="fadd"), isa="global_atomic_add", name="atomic.add")
-def add(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
-    """Add to an element; return the old value (LLVM `atomicrmw`)."""
-
-
 def _emit_pair(context: EmitContext, pointer: Any, value: Any, order: str, scope: str) -> Any:
     return context.atomic_update("fadd", pointer, value, ORDERINGS[order], SYNC_SCOPES[scope])
 
@@ -161,74 +187,111 @@ def add_bf16_pair(pointer: BF16_POINTER, value: BF16_PAIR, order: Order, scope: 
     """Add to two neighbouring bf16; return the old values (LLVM `atomicrmw fadd`)."""
 
 
-@intrinsic(_update("sub", float="fsub"), name="atomic.sub")
-def sub(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
-    """Subtract from an element; return the old value (LLVM `atomicrmw`)."""
+def _declared(
+    name: str, how: Emit, types: tuple[Type, Type], mnemonic: str | None, text: str
+) -> Intrinsic:
+    """Return an operation that takes one value. types: of the value, and of the pointer."""
+    kind, pointer = types
+
+    def function(pointer, value, order, scope):
+        """Have no model on the host."""
+
+    function.__module__, function.__name__, function.__qualname__ = __name__, name, name
+    function.__doc__ = text
+    function.__annotations__ = {
+        "pointer": pointer,
+        "value": kind,
+        "order": Order,
+        "scope": Scope,
+        "return": kind,
+    }
+    isa = mnemonic and f"global_atomic_{mnemonic}"
+    where: Any = _GFX12_ONLY if name in ("sub_clamp", "cond_sub") else {}
+    return intrinsic(how, isa=isa, name=f"atomic.{name}", **where)(function)
 
 
-@intrinsic(
-    _update("usub_sat"),
-    isa="global_atomic_sub_clamp",
-    targets=_GFX12,
-    alternative="atomic.cas in a loop",
-    name="atomic.sub_clamp",
+_GFX12_ONLY = {"targets": _GFX12, "alternative": "atomic.cas in a loop"}
+_NUMBERS, _INTEGERS = (NUMBER, NUMBER_POINTER), (INTEGER, INTEGER_POINTER)
+_UNSIGNED, _WORDS = (UNSIGNED, UNSIGNED_POINTER), (u32, WORD_POINTER)
+_OLD = "; return the old value (LLVM `atomicrmw`)."
+_SATURATED = "; return the old value (LLVM `atomicrmw usub_sat`)."
+_CONDITIONAL = "; return the old value (LLVM `atomicrmw usub_cond`)."
+_ROWS: tuple[tuple[str, Emit, tuple[Type, Type], str | None, str], ...] = (
+    ("add", _update("add", float="fadd"), _NUMBERS, "add", f"Add to an element{_OLD}"),
+    ("sub", _update("sub", float="fsub"), _NUMBERS, None, f"Subtract from an element{_OLD}"),
+    (
+        "sub_clamp",
+        _update("usub_sat"),
+        _WORDS,
+        "sub_clamp",
+        f"Subtract, but not below 0{_SATURATED}",
+    ),
+    (
+        "cond_sub",
+        _update("usub_cond"),
+        _WORDS,
+        "cond_sub",
+        f"Subtract where the element is at least the value{_CONDITIONAL}",
+    ),
+    (
+        "min",
+        _update("min", "umin", "fmin"),
+        _NUMBERS,
+        "min",
+        f"Write the lesser of the element and the value{_OLD}",
+    ),
+    (
+        "max",
+        _update("max", "umax", "fmax"),
+        _NUMBERS,
+        "max",
+        f"Write the greater of the element and the value{_OLD}",
+    ),
+    (
+        "and_",
+        _update("and"),
+        _INTEGERS,
+        "and",
+        f"Clear the element's bits that are 0 in the value{_OLD}",
+    ),
+    (
+        "or_",
+        _update("or"),
+        _INTEGERS,
+        "or",
+        f"Set the element's bits that are 1 in the value{_OLD}",
+    ),
+    (
+        "xor",
+        _update("xor"),
+        _INTEGERS,
+        "xor",
+        f"Flip the element's bits that are 1 in the value{_OLD}",
+    ),
+    (
+        "exch",
+        _update("xchg", float="xchg"),
+        _NUMBERS,
+        "swap",
+        "Write the value; return the old one (LLVM `atomicrmw`).",
+    ),
+    (
+        "inc",
+        _update("uinc_wrap"),
+        _UNSIGNED,
+        "inc",
+        f"Add 1, or write 0 if the element is at or above the value{_OLD}",
+    ),
+    (
+        "dec",
+        _update("udec_wrap"),
+        _UNSIGNED,
+        "dec",
+        f"Subtract 1, or write the value if the element is 0 or above it{_OLD}",
+    ),
 )
-def sub_clamp(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> u32:
-    """Subtract, but not below 0; return the old value (LLVM `atomicrmw usub_sat`)."""
-
-
-@intrinsic(
-    _update("usub_cond"),
-    isa="global_atomic_cond_sub",
-    targets=_GFX12,
-    alternative="atomic.cas in a loop",
-    name="atomic.cond_sub",
-)
-def cond_sub(pointer: WORD_POINTER, value: u32, order: Order, scope: Scope) -> u32:
-    """Subtract where the element is at least the value; return the old value (LLVM `atomicrmw
-    usub_cond`)."""
-
-
-@intrinsic(_update("min", "umin", "fmin"), isa="global_atomic_min", name="atomic.min")
-def min(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
-    """Write the lesser of the element and the value; return the old value (LLVM `atomicrmw`)."""
-
-
-@intrinsic(_update("max", "umax", "fmax"), isa="global_atomic_max", name="atomic.max")
-def max(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
-    """Write the greater of the element and the value; return the old value (LLVM `atomicrmw`)."""
-
-
-@intrinsic(_update("and"), isa="global_atomic_and", name="atomic.and_")
-def and_(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -> INTEGER:
-    """Clear the element's bits that are 0 in the value; return the old value (LLVM `atomicrmw`)."""
-
-
-@intrinsic(_update("or"), isa="global_atomic_or", name="atomic.or_")
-def or_(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -> INTEGER:
-    """Set the element's bits that are 1 in the value; return the old value (LLVM `atomicrmw`)."""
-
-
-@intrinsic(_update("xor"), isa="global_atomic_xor", name="atomic.xor")
-def xor(pointer: INTEGER_POINTER, value: INTEGER, order: Order, scope: Scope) -> INTEGER:
-    """Flip the element's bits that are 1 in the value; return the old value (LLVM `atomicrmw`)."""
-
-
-@intrinsic(_update("xchg", float="xchg"), isa="global_atomic_swap", name="atomic.exch")
-def exch(pointer: NUMBER_POINTER, value: NUMBER, order: Order, scope: Scope) -> NUMBER:
-    """Write the value; return the old one (LLVM `atomicrmw`)."""
-
-
-@intrinsic(_update("uinc_wrap"), isa="global_atomic_inc", name="atomic.inc")
-def inc(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope) -> UNSIGNED:
-    """Add 1, or write 0 if the element is at or above the value; return the old value (LLVM
-    `atomicrmw`)."""
-
-
-@intrinsic(_update("udec_wrap"), isa="global_atomic_dec", name="atomic.dec")
-def dec(pointer: UNSIGNED_POINTER, value: UNSIGNED, order: Order, scope: Scope) -> UNSIGNED:
-    """Subtract 1, or write the value if the element is 0 or above it; return the old value (LLVM
-    `atomicrmw`)."""
+UPDATES = {row[0]: _declared(*row) for row in _ROWS}
+globals().update(UPDATES)
 
 
 @intrinsic(_atomic(_emit_compare_exchange), isa="global_atomic_cmpswap", name="atomic.cas")

@@ -12,8 +12,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.intrinsics.atomics.orders import (
+from amdjit.declarations import Emit, EmitContext, Intrinsic, device_function, intrinsic
+from amdjit.intrinsics.atomics.on_arrays import (
     SYNC_SCOPES,
     LoadOrder,
     Order,
@@ -32,9 +32,11 @@ from amdjit.intrinsics.buffers.resources import (
     suffix,
     value_bytes,
 )
+from amdjit.language.compile_time import Compilation, compile_time
 from amdjit.types import (
     VOID,
     Scalar,
+    Type,
     TypeVariable,
     bf16,
     f16,
@@ -120,183 +122,67 @@ def _emit_store(context: EmitContext, *operands: Any) -> None:
     context.call(name, context.llvm_type(VOID), words)
 
 
+@compile_time
+def _update_named(compilation: Compilation, name: str) -> Intrinsic:
+    return UPDATES[name]
+
+
 @device_function
-def update(operation, resource, index, value, order, scope):
+def update(name, resource, index, value, order, scope):
     """Apply one of the operations below that take one value to a place in a buffer; return the old
     value."""
     record, offset = place_of(resource, index, value_bytes(value))
-    return operation(resource, record, offset, value, order, scope, has_records(resource, index))
+    return _update_named(name)(
+        resource, record, offset, value, order, scope, has_records(resource, index)
+    )
 
 
-@_operation(_update("add", float="fadd"), isa="buffer_atomic_add_", name="atomic.add")
-def add(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: NUMBER,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> NUMBER:
-    """Add; return the old value (`buffer_atomic_add*`)."""
+def _declared(name: str, how: Emit, type: Type, mnemonic: str, text: str) -> Intrinsic:
+    """Return an operation that takes one value: with what it becomes, and what it does."""
+
+    def function(resource, record, offset, value, order, scope, structured):
+        """Have no model on the host."""
+
+    function.__module__, function.__name__, function.__qualname__ = __name__, name, name
+    function.__doc__ = f"{text}; return the old value (`{mnemonic.rstrip('_')}*`)."
+    function.__annotations__ = {**_PLACE, "value": type, **_HOW, "return": type}
+    return _operation(how, isa=mnemonic, name=f"atomic.{name}")(function)
 
 
-@_operation(_update("sub"), isa="buffer_atomic_sub_u", name="atomic.sub")
-def sub(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: INTEGER,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> INTEGER:
-    """Subtract; return the old value (`buffer_atomic_sub_u*`)."""
-
-
-@_operation(_update("smin", "umin", "fmin"), isa="buffer_atomic_min_", name="atomic.min")
-def min(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: NUMBER,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> NUMBER:
-    """Write the lesser; return the old value (`buffer_atomic_min*`)."""
-
-
-@_operation(_update("smax", "umax", "fmax"), isa="buffer_atomic_max_", name="atomic.max")
-def max(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: NUMBER,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> NUMBER:
-    """Write the greater; return the old value (`buffer_atomic_max*`)."""
-
-
-@_operation(_update("and"), isa="buffer_atomic_and_b", name="atomic.and_")
-def and_(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: INTEGER,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> INTEGER:
-    """Clear bits; return the old value (`buffer_atomic_and_b*`)."""
-
-
-@_operation(_update("or"), isa="buffer_atomic_or_b", name="atomic.or_")
-def or_(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: INTEGER,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> INTEGER:
-    """Set bits; return the old value (`buffer_atomic_or_b*`)."""
-
-
-@_operation(_update("xor"), isa="buffer_atomic_xor_b", name="atomic.xor")
-def xor(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: INTEGER,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> INTEGER:
-    """Flip bits; return the old value (`buffer_atomic_xor_b*`)."""
-
-
-@_operation(_update("swap", float="swap"), isa="buffer_atomic_swap_b", name="atomic.exch")
-def exch(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: NUMBER,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> NUMBER:
-    """Write; return the old value (`buffer_atomic_swap_b*`)."""
-
-
-@_operation(_update("inc"), isa="buffer_atomic_inc_u", name="atomic.inc")
-def inc(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: UNSIGNED,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> UNSIGNED:
-    """Add 1, or write 0 at or above the value; return the old value (`buffer_atomic_inc_u*`)."""
-
-
-@_operation(_update("dec"), isa="buffer_atomic_dec_u", name="atomic.dec")
-def dec(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: UNSIGNED,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> UNSIGNED:
-    """Subtract 1, or write the value at 0 or above it; return the old value
-    (`buffer_atomic_dec_u*`)."""
-
-
-@_operation(_update("sub.clamp.u32"), isa="buffer_atomic_sub_clamp_u32", name="atomic.sub_clamp")
-def sub_clamp(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: u32,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> u32:
-    """Subtract, but not below 0; return the old value (`buffer_atomic_sub_clamp_u32*`)."""
-
-
-@_operation(_update("cond.sub.u32"), isa="buffer_atomic_cond_sub_u32", name="atomic.cond_sub")
-def cond_sub(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: u32,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> u32:
-    """Subtract if the result is not below 0; return the old value
-    (`buffer_atomic_cond_sub_u32*`)."""
-
-
-@_operation(_update("", float="fadd"), isa="buffer_atomic_pk_add_", name="atomic.add_pair")
-def add_pair(
-    resource: BUFFER,
-    record: u32,
-    offset: u32,
-    value: PAIR,
-    order: Order,
-    scope: Scope,
-    structured: Flag,
-) -> PAIR:
-    """Add two halves; return the old value (`buffer_atomic_pk_add*`)."""
+_PLACE = {"resource": BUFFER, "record": u32, "offset": u32}
+_HOW = {"order": Order, "scope": Scope, "structured": Flag}
+_ROWS: tuple[tuple[str, Emit, Type, str, str], ...] = (
+    ("add", _update("add", float="fadd"), NUMBER, "add_", "Add"),
+    ("sub", _update("sub"), INTEGER, "sub_u", "Subtract"),
+    ("min", _update("smin", "umin", "fmin"), NUMBER, "min_", "Write the lesser"),
+    ("max", _update("smax", "umax", "fmax"), NUMBER, "max_", "Write the greater"),
+    ("and_", _update("and"), INTEGER, "and_b", "Clear bits"),
+    ("or_", _update("or"), INTEGER, "or_b", "Set bits"),
+    ("xor", _update("xor"), INTEGER, "xor_b", "Flip bits"),
+    ("exch", _update("swap", float="swap"), NUMBER, "swap_b", "Write"),
+    ("inc", _update("inc"), UNSIGNED, "inc_u", "Add 1, or write 0 at or above the value"),
+    (
+        "dec",
+        _update("dec"),
+        UNSIGNED,
+        "dec_u",
+        "Subtract 1, or write the value at 0 or above it",
+    ),
+    ("sub_clamp", _update("sub.clamp.u32"), u32, "sub_clamp_u32", "Subtract, but not below 0"),
+    (
+        "cond_sub",
+        _update("cond.sub.u32"),
+        u32,
+        "cond_sub_u32",
+        "Subtract if the result is not below 0",
+    ),
+    ("add_pair", _update("", float="fadd"), PAIR, "pk_add_", "Add two halves"),
+)
+UPDATES = {
+    name: _declared(name, how, type, f"buffer_atomic_{mnemonic}", text)
+    for name, how, type, mnemonic, text in _ROWS
+}
+globals().update(UPDATES)
 
 
 @_operation(Emit(_emit_exchange_if), isa="buffer_atomic_cmpswap", name="atomic.cas")

@@ -17,6 +17,7 @@ import numpy as np
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.language.compile_time import Compilation, Refused, compile_time
+from amdjit.target import with_builtins_of
 from amdjit.types import (
     AddressSpace,
     Array,
@@ -39,7 +40,7 @@ from amdjit.types import (
     u32,
 )
 
-GFX12 = ("gfx1200", "gfx1201")
+GFX12 = with_builtins_of("gfx1200", "gfx1201")
 # The type that a resource points to tells its kind; it is not the type of the elements.
 RAW, RECORDS = Pointer(u8, AddressSpace.BUFFER), Pointer(i8, AddressSpace.BUFFER)
 # RDNA4 ISA, "Buffer Resource Descriptor", word 3: format 32_UINT, and OOB_SELECT: 3 compares byte

@@ -17,8 +17,9 @@ Intrinsics".
 from __future__ import annotations
 
 import keyword
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, partial
@@ -27,10 +28,9 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.declarations import As, Emit, Intrinsic, LlvmCall, Lowering, Parameter, intrinsic
-from amdjit.intrinsics.builtins.alternative_products import multiplied, nearest_product
 from amdjit.intrinsics.builtins.irregular import EMITTERS, emit_atomic
 from amdjit.intrinsics.models.builtins import model_of
-from amdjit.target import TARGETS
+from amdjit.target import TARGETS, with_builtins_of
 from amdjit.types import (
     SCALARS,
     VOID,
@@ -123,7 +123,7 @@ class Row:
         named = _NAMED[target]
         for word in self.isa.split():
             names, _, targets = word.partition("=")
-            if not targets or named in targets.split(","):
+            if not targets or not {target, named}.isdisjoint(targets.split(",")):
                 return tuple(names.split("+"))
         return ()
 
@@ -141,19 +141,13 @@ def row_of(name: str) -> Row:
     return Row(
         name,
         group,
-        _all_of(targets.split()),
+        with_builtins_of(*targets.split(), builtin=name),
         tuple(map(int, sizes.split())),
         signature,
         llvm,
         operands,
         isa,
     )
-
-
-def _all_of(named: Sequence[str]) -> tuple[str, ...]:
-    """Return the processors that a row names, and those that are like them, in the table's order of
-    targets."""
-    return tuple(target.name for target in TARGETS if _NAMED[target.name] in named)
 
 
 def is_builtin(name: str) -> bool:
@@ -349,3 +343,64 @@ def _operand(word: str) -> str | As | bool | int:
         return word == "true"
     place, _, cast = word.partition(":")
     return As(f"a{place}", _type(cast)) if cast else f"a{place}"
+
+
+# Which matrix instruction of another processor multiplies the same types, by clang's names.
+
+_NAME = re.compile(
+    r"(?:wmma|mfma|swmmac|smfmac)(?:_scale(?:16)?)?_(?P<result>[a-z0-9]+?)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_?"
+    r"(?P<types>.*?)(?:_1k|_tied)?(?:_w(?P<wave>32|64))?(?:_gfx12)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    result: str
+    size: tuple[int, int]
+    k: int
+    types: str
+    wave: str | None
+
+
+def _product(name: str) -> _Product | None:
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    types = re.sub(r"iu(?=\d)", "i", found["types"])
+    return _Product(
+        found["result"], (int(found["m"]), int(found["n"])), int(found["k"]), types, found["wave"]
+    )
+
+
+def multiplied(name: str) -> str:
+    """Return the types that a matrix instruction multiplies, as its name spells them: f16, fp8_bf8,
+    i8."""
+    product = _product(name)
+    return product.types if product is not None else ""
+
+
+def nearest_product(name: str, names: Iterable[str]) -> str | None:
+    """Return the candidate that multiplies the same types and is closest in result, size and
+    wave."""
+    wanted = _product(name)
+    if wanted is None:
+        return None
+
+    def unlikeness(other: str) -> tuple[bool, bool, bool, bool, float, str]:
+        product = _product(other)
+        assert product is not None
+        further = abs(math.log2(product.k / wanted.k))
+        return (
+            product.result != wanted.result,
+            product.size != wanted.size,
+            None not in (product.wave, wanted.wave) and product.wave != wanted.wave,
+            ("_tied" in name) != ("_tied" in other),
+            further,
+            other,
+        )
+
+    return min(
+        (other for other in names if multiplied(other) == wanted.types),
+        key=unlikeness,
+        default=None,
+    )

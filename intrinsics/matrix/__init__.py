@@ -68,7 +68,6 @@ from amdjit.intrinsics.matrix.multiply.products import (
     pack_index,
     reference,
 )
-from amdjit.intrinsics.matrix.operands.by_target import layout, matrix_instruction
 from amdjit.intrinsics.matrix.operands.coordinates import (
     block_coord,
     data_offset,
@@ -76,9 +75,14 @@ from amdjit.intrinsics.matrix.operands.coordinates import (
     wave_coord,
     workgroup_dim,
 )
-from amdjit.intrinsics.matrix.operands.maps import layout_map
+from amdjit.intrinsics.matrix.operands.maps import (
+    layout,
+    layout_map,
+    matrix_instruction,
+    mem_col_major,
+    mem_row_major,
+)
 from amdjit.intrinsics.matrix.operands.packing import pack, unpack
-from amdjit.intrinsics.matrix.operands.run_time_layouts import mem_col_major, mem_row_major
 from amdjit.intrinsics.matrix.operands.schedules import (
     coop_col_major_2d,
     coop_col_slice_2d,

@@ -24,8 +24,8 @@ from amdjit.declarations import Form, SpecialForm, device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.multiply.mma import product_of
 from amdjit.intrinsics.matrix.operands.kinds import fragment_kind
+from amdjit.intrinsics.matrix.operands.maps import chosen_when_running, mem_row_major
 from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Nibble, Rounded, Use
-from amdjit.intrinsics.matrix.operands.run_time_layouts import chosen_when_running, mem_row_major
 from amdjit.intrinsics.matrix.operands.schedules import number_of_wave, takes_part
 from amdjit.intrinsics.matrix.transfers.blocks import fill_blocks, load_blocks, store_blocks
 from amdjit.intrinsics.matrix.transfers.memory import access_of, bitcast

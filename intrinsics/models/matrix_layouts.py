@@ -384,8 +384,3 @@ def unpack_nibbles(words: Array, signed: bool) -> Array:
     nibbles = (np.ascontiguousarray(words).view(np.uint32)[..., None] >> shifts) & 15
     values = nibbles.reshape(*words.shape[:-1], -1).astype(np.int64)
     return np.where(signed & (values > 7), values - 16, values)
-
-
-def unpack_bytes(packed: Any, dtype: Any) -> Array:
-    """Return the same bits as numbers of another type, the lowest bits first."""
-    return np.ascontiguousarray(packed).view(dtype)

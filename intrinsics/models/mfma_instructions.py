@@ -31,6 +31,7 @@ from amdjit.intrinsics.models.mfma_layouts import (
     Array,
     MfmaLayout,
 )
+from amdjit.target import with_builtins_of
 
 CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
 """The processors with MFMA, the oldest first."""
@@ -197,16 +198,24 @@ def _fnuz(kind: str) -> str:
 def mfma_instructions(target: str) -> Mapping[str, MfmaInstruction]:
     """Return a processor's instructions by clang's names. Raises ValueError for one that has
     none."""
-    if target not in CDNA:
+    own = cdna_of(target)
+    if own is None:
         raise ValueError(f"no MFMA instructions of {target!r} are known: give {', '.join(CDNA)}")
     return MappingProxyType(
         {
-            name: _instruction(name, target)
+            name: _instruction(name, own)
             for names, targets in _NAMES
-            if target in targets.split()
+            if own in targets.split()
             for name in names.split()
+            if target in with_builtins_of(own, builtin=name)
         }
     )
+
+
+def cdna_of(target: str) -> str | None:
+    """Return the processor of CDNA whose instructions a processor has, itself or for a generic one
+    another; None for others."""
+    return next((name for name in CDNA if target in with_builtins_of(name)), None)
 
 
 @cache

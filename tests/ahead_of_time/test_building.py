@@ -17,7 +17,7 @@ from amdjit.ahead_of_time import build
 from amdjit.code_object import CodeObject
 from amdjit.code_object.bundles import read_bundle
 from amdjit.command_line import main, parse_signature
-from amdjit.command_line.option_texts import parse_options
+from amdjit.command_line.build import parse_options
 from amdjit.diagnostics import AmdjitError, BackendError, LaunchError
 from amdjit.options import OptionError
 from amdjit.types import Array
@@ -71,7 +71,7 @@ def test_a_changed_example_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture
 _SCRIPT = """\
 import sys
 from amdjit.command_line import main, parse_signature
-from amdjit.command_line.option_texts import parse_options
+from amdjit.command_line.build import parse_options
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -103,6 +103,12 @@ CASES: dict[str, Case] = {
         A,
         {"target": ["gfx1100", "gfx1201", "gfx90a"], "name": "bundle"},
     ),
+    "generic": Case(
+        kernels.saxpy,
+        (f32, *3 * (f32[:],)),
+        A,
+        {"target": ["gfx11-generic", "gfx12-generic"], "name": "generic"},
+    ),
 }
 
 
@@ -218,3 +224,4 @@ def test_parameters_that_are_words_of_c(printed: dict[str, str]) -> None:
 def test_a_bundle_gives_each_device_its_code(printed: dict[str, str]) -> None:
     x = pattern(1024).astype(np.float32)
     assert_equal(arrays_of(printed["bundle"])["out"], 3 * x)
+    assert_equal(arrays_of(printed["generic"])["out"], 3 * x)

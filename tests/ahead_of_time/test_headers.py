@@ -17,8 +17,9 @@ from standin_programs import COMPILERS, HERE, compile_c, has, needs_standin, run
 
 from amdjit import bf16, f16, f32, i8, i32
 from amdjit.ahead_of_time import build
-from amdjit.ahead_of_time.metadata import FORMAT
+from amdjit.ahead_of_time.building import FORMAT
 from amdjit.command_line import parse_signature
+from amdjit.target import TARGETS, device_target, most_specific, runs_on
 
 pytestmark = needs_standin
 
@@ -37,7 +38,7 @@ def test_all_files_compile_without_a_warning(language: str, headers: Path, tmp_p
     if not has(compiler[0]):
         pytest.skip(f"{compiler[0]} is needed")
     types = parse_signature(EVERYTHING, vars(kernels))
-    found = build(kernels.records, *types, target=["gfx1201", "gfx942:xnack-"], embed=True)
+    found = build(kernels.records, *types, target=["gfx12-generic", "gfx942:xnack-"], embed=True)
     found.write(tmp_path)
     types = parse_signature("ODD[:],f32[:],f32,f32[:],f32,int", vars(kernels))
     build(kernels.odd_names, *types, name="odd").write(tmp_path / "odd")
@@ -234,6 +235,30 @@ def test_small_floats_convert_as_numpy_converts_them(tmp_path: Path) -> None:
         np.testing.assert_array_equal(
             made.view(unsigned)[~is_nan], expected.view(unsigned)[~is_nan], name
         )
+
+
+_CHOICE = """\
+#include "nothing.h"
+unsigned fit(const char *id, const char *device);
+unsigned fit(const char *id, const char *device) { return (unsigned)amdjit_runs_on(id, device); }
+"""
+
+
+def test_code_is_chosen_for_a_device_as_in_python(tmp_path: Path) -> None:
+    build(kernels.nothing).write(tmp_path)
+    (tmp_path / "choice.c").write_text(_CHOICE)
+    fit = ctypes.CDLL(str(compile_c(tmp_path / "choice.so", [tmp_path / "choice.c"]))).fit
+    ids = [*(row.id for row in TARGETS), "gfx942:xnack+", "gfx942:sramecc+:xnack-", "gfx95"]
+    ids += ["gfx9-4-generic:xnack-", "gfx9-4-generic:sramecc+:xnack-", "gfx12-generi"]
+    there = ["gfx942:sramecc+:xnack-", "gfx950:sramecc-:xnack+", "gfx1250", "gfx2-generic", "gfx94"]
+    for device in [*there, *(row.id for row in TARGETS if not row.members)]:
+        fits = {id: fit(id.encode(), device.encode()) for id in ids}
+        wanted = device_target(device)
+        codes = [found for id in ids if (found := device_target(id)) is not None]
+        running = [code for code in codes if wanted is not None and runs_on(code, wanted)]
+        assert {id for id, number in fits.items() if number} == {code.id for code in running}
+        if wanted is not None:
+            assert most_specific(codes, wanted) == device_target(max(fits, key=lambda id: fits[id]))
 
 
 def _between(numbers: Any) -> Any:

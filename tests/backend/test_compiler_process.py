@@ -130,7 +130,7 @@ def test_a_process_that_was_killed_between_two_compilations_is_replaced(
     assert "store i32 7" in process.run(60, *REQUEST)
     assert process._process is not None
     process._process.kill()
-    process._process.wait()
+    process._process.exit_code()
     assert "store i32 7" in process.run(60, *REQUEST)
 
 

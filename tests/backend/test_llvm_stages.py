@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from amdjit.backend import OwnLinker, emit_assembly, emit_object, link, optimise
-from amdjit.backend.scalar_loads import keep_narrow_loads
+from amdjit.backend.lds import keep_narrow_loads
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions, named_target

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import amdjit
 from amdjit import f32
-from amdjit.backend.scalar_loads import keep_narrow_loads
+from amdjit.backend.lds import keep_narrow_loads
 from amdjit.options import named_target
 
 

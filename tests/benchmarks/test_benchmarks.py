@@ -144,7 +144,7 @@ def test_loops_are_found_by_their_branches_and_units_by_their_names() -> None:
         "s_wait_dscnt": "waits",
         "s_barrier_signal": "", "s_barrier_wait": "barriers", "ds_load_b128": "LDS",
         "buffer_load_b128": "VMEM",
-        "s_delay_alu": "", "global_store_b8": "VMEM",
+        "s_delay_alu": "", "global_store_b8": "VMEM", "global_inv": "barriers",
     }  # fmt: skip
     assert {name: gemm_loops.kind_of(name) for name in kinds} == kinds
 

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amdjit.code_object.dwarf_expressions import Location, read_location
-from amdjit.code_object.dwarf_registers import Register, register, register_text
+from amdjit.code_object.dwarf_expressions import (
+    Location,
+    Register,
+    read_location,
+    register,
+    register_text,
+)
 from amdjit.code_object.errors import MalformedCodeObject
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import amdjit
 from amdjit.code_object import MalformedCodeObject
-from amdjit.code_object import compressed_bundles as compressed
+from amdjit.code_object import bundles as compressed
 from amdjit.code_object.bundles import entries_of, read_bundle, write_bundle
 from amdjit.target import TARGETS, Target, read_target, with_settings
 

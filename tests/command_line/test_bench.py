@@ -13,7 +13,7 @@ import pytest
 
 import amdjit
 from amdjit import command_line
-from amdjit.rocwmma import SUITES, Outcome, cases, data, grid, report, run, running
+from amdjit.rocwmma import SUITES, Outcome, cases, grid, report, run, running
 from amdjit.rocwmma.cases import TYPES, Case, Layout, Program, Types
 from amdjit.rocwmma.plot import lines_of
 from amdjit.target import Target, find_target
@@ -122,15 +122,15 @@ def test_a_wrong_product_fails(
 def test_memory_that_nobody_wrote_fails() -> None:
     for types in TYPES:
         case = replace(CASES[0][1], types=types, size=(16, 16, 16))
-        problem, d = data.problem_of(case), data.unwritten(case)
-        assert data.largest_error(case, problem, d) > data.tolerance(case)
+        problem, d = running.problem_of(case), running.unwritten(case)
+        assert running.largest_error(case, problem, d) > running.tolerance(case)
         right = problem.expected.T.reshape(-1).astype(types.output.dtype)
-        assert data.largest_error(case, problem, right) == 0
+        assert running.largest_error(case, problem, right) == 0
 
 
 def test_the_reference_is_the_product_of_what_lies_in_memory() -> None:
     case = Case(Program.DIRECT, TYPES[0], TURNED, (1, 1), 16, (1, 1), (32, 16, 48))
-    problem = data.problem_of(case)
+    problem = running.problem_of(case)
     a = problem.a.reshape(48, 32).T.astype(np.float64)
     b = problem.b.reshape(48, 16).astype(np.float64)
     c = problem.c.reshape(32, 16).astype(np.float64)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amdjit.cycles.errors import NoEstimate
-from amdjit.cycles.placement import Placement, place
+from amdjit.cycles.model import Placement, place
 from amdjit.cycles.sample import footprint_of, sample_of
 from amdjit.emulator.counting.recording import RecordedWave, RecordedWorkgroup, Recording
 from amdjit.target import Target, find_target

@@ -20,7 +20,7 @@ def test_the_launching_page_prints_what_it_says(tmp_path: Path) -> None:
     names: dict[str, Any] = {"__name__": "launching_page"}
     text = PAGE.read_text()
     found = list(PROGRAM.finditer(text))
-    assert len(found) == text.count("```python") == 8
+    assert len(found) == text.count("```python") == 9
     with amdjit.use("emulator:gfx1201"):
         for number, match in enumerate(found):
             file = tmp_path / f"program_{number}.py"  # kernels are read from files

@@ -12,8 +12,6 @@ import pytest
 
 import amdjit
 
-pytest.importorskip("torch", reason="PyTorch is not installed: pip install amdjit[torch]")
-
 PAGE = Path(__file__).parents[2] / "docs" / "pytorch.md"
 PROGRAM = re.compile(
     r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<text>.*?)```)?", re.DOTALL
@@ -21,6 +19,7 @@ PROGRAM = re.compile(
 
 
 def test_the_programs_of_the_page_print_what_it_says(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed: pip install amdjit[torch]")
     names: dict[str, Any] = {"__name__": "pytorch_page"}
     found = list(PROGRAM.finditer(PAGE.read_text()))
     assert len(found) == PAGE.read_text().count("```python") == 6

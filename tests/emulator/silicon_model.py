@@ -9,6 +9,7 @@ takes.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -54,6 +55,7 @@ class Number:
     is_infinite: bool
 
 
+@functools.lru_cache(1 << 17)
 def taken_apart(bits: int, kind: str) -> Number:
     """Return the parts of an encoding."""
     form = FORMATS[kind]

@@ -226,17 +226,20 @@ class Instruction:
             [*parts, random.integers(0, 1 << 32, (1, lanes), np.uint32)] if shape.sparse else parts
         )
 
+    def expected(self, inputs: list[Registers], chosen: int = 0, clamps: bool = False) -> Registers:
+        """Return D's registers as the model has them."""
+        size = self.shape.wave.size
+        found = []
+        for first in range(0, inputs[0].shape[1], size):
+            parts = [np.ascontiguousarray(part[:, first : first + size]) for part in inputs]
+            found.append(self.shape.product(*parts[:3], *parts[3:], chosen=chosen, clamps=clamps))
+        return np.concatenate(found, axis=1)
+
     def wrong(
         self, inputs: list[Registers], found: Registers, chosen: int = 0, clamps: bool = False
     ) -> int:
         """Return how many elements are not as the model has them."""
-        size = self.shape.wave.size
-        wrong = 0
-        for first in range(0, found.shape[1], size):
-            parts = [np.ascontiguousarray(part[:, first : first + size]) for part in inputs]
-            expected = self.shape.product(*parts[:3], *parts[3:], chosen=chosen, clamps=clamps)
-            wrong += int((expected != found[:, first : first + size]).sum())
-        return wrong
+        return int((self.expected(inputs, chosen, clamps) != found).sum())
 
 
 _KINDS = [

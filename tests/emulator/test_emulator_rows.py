@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from amdjit.emulator.expressions.integers import Expression
@@ -28,8 +30,12 @@ VECTOR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, Ve
 SCALAR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, ScalarOp))
 
 FAMILIES = (GFX906, GFX908, GFX90A, GFX942, GFX950, GFX115, GFX12)
-# The last family's, where several have an operation.
-OPCODES = {opcode.traits.operation: opcode for family in FAMILIES for opcode in opcodes(family)}
+
+
+@cache
+def opcodes_by_operation() -> dict[str, Opcode]:
+    """Return an opcode of each operation: the last family's, where several have it."""
+    return {opcode.traits.operation: opcode for family in FAMILIES for opcode in opcodes(family)}
 
 
 def result_type(opcode: Opcode, expression: Expression, lanes: bool) -> str:
@@ -52,7 +58,7 @@ def variants(operation: VectorOp) -> list[Expression]:
 def test_vector_expressions_take_and_return_the_types_of_the_table(name: str) -> None:
     operation = EMITTERS[name]
     assert isinstance(operation, VectorOp)
-    opcode = OPCODES[name]
+    opcode = opcodes_by_operation()[name]
     expected = vector(element_type(opcode.operands[0].type))
     for expression in variants(operation):
         found = result_type(opcode, expression, lanes=True)
@@ -63,7 +69,7 @@ def test_vector_expressions_take_and_return_the_types_of_the_table(name: str) ->
 def test_scalar_expressions_take_and_return_the_types_of_the_table(name: str) -> None:
     operation = EMITTERS[name]
     assert isinstance(operation, ScalarOp)
-    opcode = OPCODES[name]
+    opcode = opcodes_by_operation()[name]
     expected = element_type(opcode.operands[0].type)
     found = result_type(opcode, operation.expression, lanes=False)
     assert (bits_of(found), is_float(found)) == (bits_of(expected), is_float(expected))
@@ -80,4 +86,4 @@ def test_operand_types_do_not_depend_on_the_encoding() -> None:
 
 
 def test_emitters_are_only_for_instructions_of_the_opcode_tables() -> None:
-    assert EMITTERS.keys() <= OPCODES.keys()
+    assert EMITTERS.keys() <= opcodes_by_operation().keys()

@@ -12,6 +12,7 @@ import pytest
 
 import amdjit
 import amdjit.examples
+from amdjit import demo
 from amdjit.examples import i8_gemm, mlp, perf_hgemm, reduction, wmma_gemm
 from amdjit.examples.report import CheckError, Report, compare, compare_relative
 from amdjit.intrinsics.sync import wave_barrier
@@ -27,7 +28,11 @@ def test_there_are_examples() -> None:
     assert len(NAMES) == 22
 
 
-@pytest.mark.parametrize("name", NAMES)
+# The demonstration runs the others, and test_command.py reads what it says of each.
+IN_THE_DEMO = {example.__name__.rpartition(".")[2] for example in demo.EXAMPLES}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in IN_THE_DEMO])
 def test_it_agrees_with_numpy(name: str) -> None:
     outcome = importlib.import_module(f"amdjit.examples.{name}").main()
     reports = outcome if isinstance(outcome, list) else [outcome]

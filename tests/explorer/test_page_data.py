@@ -22,13 +22,10 @@ from amdjit import f16, f32
 from amdjit.cycles.estimate import STALLS, Segment
 from amdjit.examples.perf_hgemm import perf_hgemm
 from amdjit.examples.saxpy import saxpy
-from amdjit.explorer.bundle import document
-from amdjit.explorer.escaping import in_script
-from amdjit.explorer.inspection_data import inspection_data, ranges
+from amdjit.explorer.bundle import document, in_script
+from amdjit.explorer.inspection_data import inspection_data, ir_lines, ranges, tree_lines
 from amdjit.explorer.launch_data import merged
-from amdjit.explorer.page import inspection_page, profile_page, write_profile_page
-from amdjit.explorer.places import ir_lines, tree_lines
-from amdjit.explorer.sources import with_sources
+from amdjit.explorer.page import inspection_page, profile_page, with_sources, write_profile_page
 
 
 class Reader(HTMLParser):

@@ -13,8 +13,7 @@ from chromium import Browser
 from hand_made import inspection
 
 from amdjit.explorer.bundle import modules_in_order, script_of
-from amdjit.explorer.fragments import lane_maps
-from amdjit.explorer.inspection_data import ranges
+from amdjit.explorer.inspection_data import lane_maps, ranges
 from amdjit.intrinsics.models.matrix_layouts import matrix_instruction
 
 MATRIX = next(each for each in inspection().instructions if each.unit == "WMMA")

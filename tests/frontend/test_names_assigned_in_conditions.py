@@ -121,7 +121,7 @@ def check(programs: list[str], level: int) -> None:
 
 @pytest.mark.parametrize("level", [0, 3])
 def test_names_may_be_read_wherever_every_path_assigns_them(level: int) -> None:
-    check(list(sources(level, 60)), level)
+    check(list(sources(level, 30)), level)
 
 
 @pytest.mark.exhaustive

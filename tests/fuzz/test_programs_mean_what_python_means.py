@@ -4,6 +4,7 @@ emulator: equal bits."""
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,6 +13,8 @@ from documented_meaning import Number
 from fuzzed_device import OLDER, processor
 from programs import program
 from running import Build, difference, fails
+
+from amdjit.target import EMULATED
 
 # A test that takes longer than its limit ends its process, and says nothing.
 _SECONDS_TO_REDUCE = 90
@@ -60,7 +63,7 @@ def check_many(level: int, batches: int, programs: int, size: int, first_seed: i
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_random_programs_mean_what_python_means(level: int) -> None:
-    check_many(level, 4, 32, 48)
+    check_many(level, 2, 32, 48)
 
 
 def test_long_random_programs_mean_what_python_means() -> None:
@@ -82,12 +85,32 @@ def test_a_difference_is_found_and_made_small(
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_more_random_programs_mean_what_python_means(level: int) -> None:
+    check_many(level, 2, 32, 48, first_seed=2)
+
+
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("group", range(64))
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_thousands_of_random_programs(level: int, group: int) -> None:
     """Each group has programs of its own: 51,200 in all."""
     check_many(level, 5, 32, 48, 1000 + 10 * group)
     check_many(level, 5, 8, 200, 1000 + 10 * group)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("group", range(64))
+def test_programs_mean_the_same_on_several_processors_at_several_levels(group: int) -> None:
+    """20,480 programs, each at three levels on three processors."""
+    for number in range(10):
+        random = Random(f"several {group} {number}")
+        batch = [random.randbytes(48) for _ in range(32)]
+        for target, level in zip(
+            random.sample(EMULATED, 3), random.sample(range(4), 3), strict=True
+        ):
+            with processor(target.name):
+                check(batch, replace(random_build(random, level), bounds_check=False))
 
 
 @OLDER

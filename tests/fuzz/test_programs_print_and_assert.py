@@ -183,13 +183,13 @@ def check_failure(source: str, failures: dict[int, str]) -> None:
 
 def test_programs_print_what_python_prints(capsys: pytest.CaptureFixture[str]) -> None:
     random = Random(1)
-    for _ in range(2):
+    for _ in range(1):
         check([that_holds(speaking(random.randbytes(150))) for _ in range(8)], capsys)
 
 
 def test_programs_fail_where_python_fails() -> None:
     random = Random(2)
-    for _ in range(3):
+    for _ in range(2):
         check_failure(*failing(random))
 
 

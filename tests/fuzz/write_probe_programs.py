@@ -20,9 +20,10 @@ from program_types import PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM
 from programs import program
 from running import INPUTS, LANES, as_python
 
-from amdjit.probe.corpus.language import stored
+from amdjit.probe.corpus.language.batches import FILE as NAME
+from amdjit.probe.corpus.language.batches import TYPES, digest
 
-FILE = Path(stored.__file__).with_name(stored.FILE)
+FILE = Path(__file__).parents[2] / "amdjit/probe/corpus/language" / NAME
 # Kernels, and their programs: the bytes that each is written from, and how many a kernel has.
 SIZES = ((8, 48, 24), (5, 100, 12), (2, 200, 6))
 
@@ -34,7 +35,7 @@ def kernels() -> list[dict[str, Any]]:
         for number in range(count):
             random = Random(f"probe {size} {number}")
             sources = [program(random.randbytes(size)) for _ in range(programs)]
-            digests = [stored.digest(as_python(each, k)) for k, each in enumerate(sources)]
+            digests = [digest(as_python(each, k)) for k, each in enumerate(sources)]
             found.append(
                 {
                     "sources": sources,
@@ -54,7 +55,7 @@ def content() -> bytes:
         "numbers": PYTHON_NUMBERS,
         "inputs": [base64.b64encode(each.tobytes()).decode() for each in INPUTS],
     }  # fmt: skip
-    assert [str(each) for each in PARAMETERS] == list(stored.TYPES)
+    assert [str(each) for each in PARAMETERS] == list(TYPES)
     return json.dumps(held, separators=(",", ":")).encode()
 
 

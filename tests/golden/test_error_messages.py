@@ -11,7 +11,7 @@ from golden_files import check_golden, load_case, portable
 
 import amdjit
 from amdjit.diagnostics import AmdjitError, CompileError, codes
-from amdjit.diagnostics.diagnostic import ErrorKind
+from amdjit.diagnostics.errors import ErrorKind
 
 CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
 SEVERAL = sorted((Path(__file__).parent / "several").glob("*.py"))

@@ -15,16 +15,15 @@ from unittest.mock import patch
 
 import numpy as np
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.emulator import EmulatorDevice
 from amdjit.emulator.host.builder import Value, constant, sequence
 from amdjit.emulator.host.native_sources import NativeSources
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan
 from amdjit.emulator.memory import Table
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument, Instruments
+from amdjit.emulator.wave.frame import Frame, Instrument, Instruments
 from amdjit.emulator.wave.registers import FULL_MASK
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
@@ -146,18 +145,14 @@ def launching_with(checks: Callable[[EmulatedFunction], Injected]) -> Iterator[N
     def launch(
         self: EmulatorDevice,
         function: EmulatedFunction,
-        grid: Any,
-        block: Any,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> None:
-        assert not cooperative
-        geometry = Geometry(grid, block, dynamic_lds)
+        assert not shape.cooperative
         dispatcher = self._machine().dispatcher
         dispatcher.launch_checked(
-            function, geometry, bytes(kernarg), self.time_limit, checks(function)
+            function, shape, bytes(kernarg), self.time_limit, checks(function)
         )
 
     with patch.object(EmulatorDevice, "launch", launch):

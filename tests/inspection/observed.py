@@ -16,14 +16,13 @@ import numpy as np
 from garbage import Injected
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.emulator import EmulatorDevice
 from amdjit.emulator.checks.lane_addresses import lane_addresses
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.emulator.wave.frame import Frame, Instrument, MemoryAccess
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import EXEC_LO
 
@@ -105,18 +104,14 @@ def observed(registers: Sequence[int] = ()) -> Iterator[Launches]:
     def launch(
         self: EmulatorDevice,
         function: EmulatedFunction,
-        grid: Any,
-        block: Any,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> None:
         _area[0] = 0
-        assert not cooperative
-        geometry = Geometry(grid, block, dynamic_lds)
+        assert not shape.cooperative
         self._machine().dispatcher.launch_checked(
-            function, geometry, bytes(kernarg), self.time_limit, Injected((kind,), most_threads=1)
+            function, shape, bytes(kernarg), self.time_limit, Injected((kind,), most_threads=1)
         )
         launches.kernels.append((function.module.code_object, function.kernel))
         # If there are more, the first ones are enough; the last row is overwritten then.

@@ -16,8 +16,7 @@ from straight_programs import FIXED, Program
 
 import amdjit
 from amdjit.emulator.host.builder import constant
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument
+from amdjit.emulator.wave.frame import Frame, Instrument
 from amdjit.emulator.wave.registers import FULL_MASK
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import TTMP9

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from amdjit.intrinsics.builtins.alternative_products import multiplied
-from amdjit.intrinsics.builtins.table import nearest, rows
+from amdjit.intrinsics.builtins.table import multiplied, nearest, rows
 from amdjit.target import TARGETS
 
 

@@ -26,14 +26,25 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     return write_module(CASES, tmp_path_factory.mktemp("selection"))
 
 
-@pytest.mark.parametrize("label", HERE)
+def has_its_own_test(label: str) -> bool:
+    """Whether it is one of clang's builtins: test_builtins.py compiles each, a few in a kernel, and
+    looks for its instruction."""
+    return label.rpartition(".")[2] in amdgcn.BUILTINS
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        pytest.param(label, marks=pytest.mark.exhaustive if has_its_own_test(label) else ())
+        for label in HERE
+    ],
+)
 def test_it_becomes_its_instruction(label: str, generated: ModuleType) -> None:
     assembly = compile_case(generated, NUMBERS[label], CASES[NUMBERS[label]]).asm_full
     assert "call" not in assembly
     # The instructions of clang's builtins are all checked, on every processor:
     # test_builtins.
-    name = label.rpartition(".")[2]
-    instruction = None if name in amdgcn.BUILTINS else HERE[label].isa
+    instruction = None if has_its_own_test(label) else HERE[label].isa
     instruction = ELSE_WHERE_LANES_MAY_BE_OFF.get(label, instruction)
     assert (instruction or "s_endpgm") in assembly
 

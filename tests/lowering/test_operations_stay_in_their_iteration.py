@@ -83,8 +83,17 @@ def by_a_flag(x, out):
     out[i] = r
 
 
-@pytest.mark.parametrize("level", range(4))
-@pytest.mark.parametrize("cpu", ["gfx1201", "gfx1100", "gfx942"])
+USUAL = {("gfx1201", 0), ("gfx1201", 3), ("gfx1100", 1), ("gfx1100", 3), ("gfx942", 2)}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "level"),
+    [
+        pytest.param(cpu, level, marks=() if (cpu, level) in USUAL else pytest.mark.exhaustive)
+        for cpu in ("gfx1201", "gfx1100", "gfx942")
+        for level in range(4)
+    ],
+)
 def test_lanes_of_an_iteration_are_counted(cpu: str, level: int) -> None:
     wide = cpu.startswith("gfx9")
     kernels: list[Any] = [

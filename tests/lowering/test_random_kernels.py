@@ -17,7 +17,7 @@ def settings(seed: int) -> dict[str, int]:
 
 @pytest.mark.parametrize("group", range(4))
 def test_random_kernels_give_what_python_gives(group: int) -> None:
-    for seed in range(group * 12, group * 12 + 12):
+    for seed in range(group * 12, group * 12 + 6):
         assert not (found := wrong(seed, **settings(seed))), f"seed {seed}:\n{found}"
 
 

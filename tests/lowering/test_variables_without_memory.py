@@ -27,9 +27,9 @@ from trees import (
     variable,
 )
 
-from amdjit.lowering.folding import folded
+from amdjit.lowering.builder import folded
+from amdjit.lowering.function import variables_in_memory
 from amdjit.lowering.types import I8, I32, Literal, literal
-from amdjit.lowering.variables import variables_in_memory
 from amdjit.tree import nodes as tree
 from amdjit.types import i32
 

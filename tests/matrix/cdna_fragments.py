@@ -11,7 +11,7 @@ import pytest
 import amdjit
 from amdjit import bf8, bf8_fnuz, bf16, f16, f32, f64, fp8, fp8_fnuz, i8, i32
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.operands.cdna_blocks import INSTRUCTION_TYPES
+from amdjit.intrinsics.matrix.operands.blocks import INSTRUCTION_TYPES
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction, mfma_instructions

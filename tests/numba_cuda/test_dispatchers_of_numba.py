@@ -43,6 +43,7 @@ def test_specialising_twice_is_refused() -> None:
     x = np.zeros(4, np.float32)
     special = fill.specialize(x, 3)
     assert special is fill.specialize(float32[::1], cuda.int64)
+    assert list(fill.specializations.values()) == [special]
     special[1, 4](x, 5)
     assert x.tolist() == [5] * 4
     with pytest.raises(RuntimeError, match="already specialized"):

@@ -55,8 +55,13 @@ def expected_files() -> set[str]:
             "amdjit/probe/corpus/language/programs.json.xz",
             "amdjit/py.typed",
             "amdjit/intrinsics/amdgcn.pyi",
+            "amdjit/intrinsics/atomic.pyi",
             "amdjit/intrinsics/builtins/amdgcn_builtins.tsv",
             "amdjit/language/named_types.pyi",
+            *(
+                f"amdjit/numba_cuda/functions/{name}.pyi"
+                for name in ("atomic", "bf16", "bf16_conversions", "fp16")
+            ),
         }
     )
 

@@ -21,7 +21,6 @@ import amdjit
 import amdjit.examples
 from amdjit.probe.case import Case, bits_of
 from amdjit.probe.corpus import approximate, batches, examples, language, matrix, memory
-from amdjit.probe.corpus.language import stored
 from amdjit.probe.corpus.matrix.cases import cases_of
 from amdjit.probe.corpus.matrix.rows import row_of, rows_of
 from amdjit.probe.corpus.memory import atomic_cases
@@ -179,12 +178,12 @@ def test_programs_write_what_python_does(target: str) -> None:
 def test_a_program_that_writes_something_else_than_python_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = stored.corpus()
+    rooms = importlib.import_module("amdjit.probe.corpus.language.batches")
+    whole = rooms.corpus()
     kernel = whole.kernels[14]
     wrong = replace(kernel, digests=(*kernel.digests[:2], "0" * 16, *kernel.digests[3:]))
     changed = replace(whole, kernels=(*whole.kernels[:14], wrong))
     case = case_of(language, "gfx1201", "programs 14")
-    rooms = importlib.import_module("amdjit.probe.corpus.language.batches")
     monkeypatch.setattr(rooms, "corpus", lambda: changed)
     with amdjit.use("emulator:gfx1201"):
         agrees = case.run()[0]

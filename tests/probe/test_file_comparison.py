@@ -12,7 +12,7 @@ from amdjit.diagnostics import AmdjitError
 from amdjit.probe import child, session
 from amdjit.probe import record as records
 from amdjit.probe.case import Difference, Measurement
-from amdjit.probe.comparison import compare, text
+from amdjit.probe.comparison import GFX9_ROWS, Verdict, compare, settled_rows, text
 from amdjit.probe.corpus import corpus_version
 from amdjit.probe.outcome import (
     BatchOutcome,
@@ -25,7 +25,6 @@ from amdjit.probe.outcome import (
     read_record,
 )
 from amdjit.probe.processes import Processes
-from amdjit.probe.settled import GFX9_ROWS, Verdict, settled_rows
 from amdjit.probe.streams import read_values
 from amdjit.target import read_target
 

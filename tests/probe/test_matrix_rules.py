@@ -12,11 +12,12 @@ import pytest
 
 from amdjit.intrinsics.models import matrix_arithmetic, matrix_layouts, mfma_arithmetic
 from amdjit.probe.corpus.matrix.base_rules import Rule, base_rule
-from amdjit.probe.corpus.matrix.candidates import AS_EMULATED, candidates_of
 from amdjit.probe.corpus.matrix.formats import Bits
 from amdjit.probe.corpus.matrix.grid_rules import GridRule
 from amdjit.probe.corpus.matrix.identification import (
+    AS_EMULATED,
     Evidence,
+    candidates_of,
     experiment_sums,
     identify,
     identify_sums,

@@ -18,8 +18,8 @@ import pytest
 from amdjit.probe import running, session
 from amdjit.probe.case import Batch, Case, Group
 from amdjit.probe.outcome import BatchStatus, CaseStatus, Facts, Record
-from amdjit.probe.partial import Partial
 from amdjit.probe.processes import Processes
+from amdjit.probe.running import Partial
 from amdjit.target import Target
 
 CHILD = str(Path(__file__).with_name("scripted_child.py"))
@@ -153,9 +153,18 @@ def test_a_death_of_the_emulator_costs_its_case(run: Run) -> None:
     assert record.batches[0].status is BatchStatus.DONE
 
 
+def _interrupt_after(run: Run, batch: str) -> None:
+    """Interrupt this process once the device is asked for a batch: the others are done then."""
+    log = run.folder / "chip.log"
+    while not (log.exists() and any(batch in line for line in log.read_text().splitlines())):
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_ctrl_c_keeps_what_is_done(run: Run) -> None:
-    timer = threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
+    waiting = threading.Thread(target=_interrupt_after, args=(run, "three"))
+    waiting.start()
     began = time.monotonic()
     record, _ = run(PLAIN | {"three": [["d", "sleep"]]}, patience=100.0)
     assert time.monotonic() - began < 20

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.instruction_set import GFX11, GFX12, GFX90A, GFX908, GFX942, GFX950
 from amdjit.isa.rows import opcodes
-from amdjit.profiling import operations
+from amdjit.profiling import launch_profile
 from amdjit.profiling.peaks import PEAKS
 
-NAMES = {
-    opcode.traits.operation
-    for family in (GFX12, GFX11, GFX908, GFX90A, GFX942, GFX950)
-    for opcode in opcodes(family)
-}
+
+@cache
+def names() -> set[str]:
+    return {
+        opcode.traits.operation
+        for family in (GFX12, GFX11, GFX908, GFX90A, GFX942, GFX950)
+        for opcode in opcodes(family)
+    }
+
+
 # By what they are called, without consulting the table.
 ARITHMETIC = re.compile(
     r"v_(dual_)?(pk_)?(add|sub|subrev|mul|fma|fmac|fmaak|fmamk|ma[cd]|mad[am]k|exp|log|rcp|rsq|sqrt|"
@@ -26,16 +32,16 @@ ARITHMETIC = re.compile(
 
 
 def test_the_table_has_instructions_only_that_exist() -> None:
-    known = {name.replace("v_dual_", "v_") for name in NAMES}
-    missing = {name for name in operations._OPERATIONS if name not in known}
+    known = {name.replace("v_dual_", "v_") for name in names()}
+    missing = {name for name in launch_profile._OPERATIONS if name not in known}
     # Not every function exists in every type.
     assert all(re.fullmatch(r"v_\w+_f(16|64)", name) for name in missing), missing
 
 
 def test_every_instruction_of_float_arithmetic_is_in_the_table() -> None:
-    matching = {name for name in NAMES if ARITHMETIC.fullmatch(name)}
+    matching = {name for name in names() if ARITHMETIC.fullmatch(name)}
     assert len(matching) > 60
-    assert {name.replace("v_dual_", "v_") for name in matching} <= operations._OPERATIONS.keys()
+    assert {name.replace("v_dual_", "v_") for name in matching} <= launch_profile._OPERATIONS.keys()
 
 
 @pytest.mark.parametrize(
@@ -53,7 +59,7 @@ def test_every_instruction_of_float_arithmetic_is_in_the_table() -> None:
 def test_a_multiplication_with_addition_is_two_operations(
     name: str, expected: tuple[str, int]
 ) -> None:
-    assert operations._OPERATIONS[name] == expected
+    assert launch_profile._OPERATIONS[name] == expected
 
 
 def test_peaks_are_those_that_are_published() -> None:
@@ -79,4 +85,4 @@ def test_block_products_count_their_multiplications(name: str, expected: tuple[s
     opcode = next(each for each in opcodes(GFX942) if each.mnemonic == name)
     instruction = Instruction(0, 8, opcode, (None,) * len(opcode.operands), {})
     kind, count = expected
-    assert operations.operations_of(instruction, 3, 1) == {kind: 2 * 3 * count}
+    assert launch_profile.operations_of(instruction, 3, 1) == {kind: 2 * 3 * count}

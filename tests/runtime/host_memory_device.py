@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import BackendError
 from amdjit.option_checks import named_target
-from amdjit.runtime.device import Extent
 from amdjit.runtime.device_memory import HostKind, Layout, PoolSource
 from amdjit.runtime.free_lists import FreeLists
 from amdjit.target import Target
@@ -22,9 +22,7 @@ class Launch(NamedTuple):
     """The arguments of one launch."""
 
     function: Any
-    grid: Extent
-    block: Extent
-    dynamic_lds: int
+    shape: LaunchShape
     kernarg: bytes
     stream: Any
 
@@ -128,14 +126,11 @@ class HostMemoryDevice:
     def launch(
         self,
         function: Any,
-        grid: Extent,
-        block: Extent,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
         stream: Any = None,
-        cooperative: bool = False,
     ) -> None:
-        self.launches.append(Launch(function, grid, block, dynamic_lds, bytes(kernarg), stream))
+        self.launches.append(Launch(function, shape, bytes(kernarg), stream))
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
         tell()

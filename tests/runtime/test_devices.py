@@ -102,7 +102,11 @@ def test_the_variable_amdjit_device_wins(two_gpus: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("emulator:gfx1152", r"'emulator:gfx1152'\. .* The nearest is emulator:gfx1151\.$"),
+        ("emulator:gfx1154", r"'emulator:gfx1154'\. .* The nearest is emulator:gfx1153\.$"),
+        (
+            "emulator:gfx12-generic",
+            r"\(gfx12-generic stands for gfx1200, gfx1201, which run.* emulator:gfx1200\.$",
+        ),
         ("emulator:gfx1010", r"'emulator:gfx1010'\. .* The nearest is emulator:gfx950\.$"),
         ("emulator:gfx90c", r"'emulator:gfx90c'\. .* The nearest is emulator:gfx90a\.$"),
         (

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from amdjit.abi.launch_shape import LaunchShape, check_launch
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.runtime.launch import LaunchShape, check_launch
 from amdjit.target import find_target
 
 TARGET = find_target("gfx1201")
@@ -32,7 +32,7 @@ def check(
     ],
 )
 def test_sound_launches_get_three_axes(grid: object, block: object, expected: object) -> None:
-    assert check(grid, block) == expected
+    assert check(grid, block) == (*expected, 0, False)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import amdjit
 from amdjit.diagnostics import LaunchError
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install amdjit[torch]")
+torch: Any = None
 
 NAMES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
@@ -23,6 +23,13 @@ NAMES = [
 ]  # fmt: skip
 # What the kernel language has: the types above but NumPy's other fp8 formats.
 KERNEL_NAMES = [name for name in NAMES if not name.endswith("fnuz") and "complex" not in name]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded_torch() -> None:
+    """Load PyTorch, which takes seconds, where these tests run, not where they are collected."""
+    reason = "PyTorch is not installed: pip install amdjit[torch]"
+    globals()["torch"] = pytest.importorskip("torch", reason=reason)
 
 
 @pytest.fixture(autouse=True)
@@ -135,21 +142,20 @@ def test_tensors_that_are_more_than_their_elements_are_refused(kind: str) -> Non
     assert not out.any()
 
 
-class Wrapper(torch.Tensor):
-    """A tensor of a library on top of PyTorch, whose memory is elsewhere."""
-
-    @staticmethod
-    def __new__(cls) -> Any:
-        return torch.Tensor._make_wrapper_subclass(cls, (4,))
-
-    @classmethod
-    def __torch_dispatch__(
-        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        raise AssertionError("the memory is asked for, nothing else")
-
-
 def test_tensors_that_stand_for_others_have_no_memory() -> None:
+    class Wrapper(torch.Tensor):
+        """A tensor of a library on top of PyTorch, whose memory is elsewhere."""
+
+        @staticmethod
+        def __new__(cls) -> Any:
+            return torch.Tensor._make_wrapper_subclass(cls, (4,))
+
+        @classmethod
+        def __torch_dispatch__(
+            cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            raise AssertionError("the memory is asked for, nothing else")
+
     with pytest.raises(LaunchError, match="argument x of copy has no memory"):
         copy[1, 4](Wrapper(), torch.zeros(4))
 
@@ -175,23 +181,22 @@ def square_backward(x, grad, out):
         out[i] = 2.0 * x[i] * grad[i]
 
 
-class Square(torch.autograd.Function):
-    @staticmethod
-    def forward(context: Any, x: Any) -> Any:
-        context.save_for_backward(x)
-        out = torch.empty_like(x)
-        square.forall(x.numel())(x, out)
-        return out
-
-    @staticmethod
-    def backward(context: Any, grad: Any) -> Any:
-        (x,) = context.saved_tensors
-        out = torch.empty_like(x)
-        square_backward.forall(x.numel())(x, grad, out)
-        return out
-
-
 def test_a_kernel_is_a_function_of_autograd() -> None:
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(context: Any, x: Any) -> Any:
+            context.save_for_backward(x)
+            out = torch.empty_like(x)
+            square.forall(x.numel())(x, out)
+            return out
+
+        @staticmethod
+        def backward(context: Any, grad: Any) -> Any:
+            (x,) = context.saved_tensors
+            out = torch.empty_like(x)
+            square_backward.forall(x.numel())(x, grad, out)
+            return out
+
     x = torch.linspace(-2, 2, 9, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(Square.apply, (x,))
 

@@ -6,13 +6,15 @@ from typing import no_type_check
 
 from amdjit.api import kernel
 from amdjit.declarations import device_function
-from amdjit.intrinsics import atomic
+from amdjit.intrinsics import atomic, wave
 from amdjit.intrinsics.lds import shared
+from amdjit.intrinsics.numbers.integers import clz
 from amdjit.intrinsics.sync import syncthreads
-from amdjit.intrinsics.workitem import blockIdx, gridDim, threadIdx
-from amdjit.types import Const, f32, i32, i64
+from amdjit.intrinsics.workitem import blockIdx, gridDim, lane_id, threadIdx
+from amdjit.language.compile_time import Compilation, compile_time
+from amdjit.types import Const, f32, i32, i64, u32, u64
 
-__all__ = ["BLOCK", "count_bins"]
+__all__ = ["BLOCK", "count_bins", "highest_lane", "lanes_below", "votes_of", "waves_of"]
 
 BLOCK = 256
 
@@ -84,3 +86,39 @@ def count_bins(find: Const, in_lds: Const, index_type: Const, x, edges, first, c
         for each in range(threadIdx.x, bins, BLOCK):
             if local[each] > 0:
                 atomic.add(counts, each, i64(local[each]))
+
+
+# Conditions of all lanes as the bits of a number, which has as many as a wave has lanes.
+
+
+@compile_time
+def _is_wide(compilation: Compilation) -> bool:
+    return compilation.wave_size == 64
+
+
+@compile_time
+def waves_of(compilation: Compilation, work_items: int) -> int:
+    """Return how many waves a workgroup has."""
+    return work_items // compilation.wave_size
+
+
+@device_function
+def votes_of(flag):
+    """Return the lanes in which a condition holds."""
+    if _is_wide():
+        return wave.ballot64(flag)
+    return wave.ballot(flag)
+
+
+@device_function
+def lanes_below():
+    """Return the lanes with lower numbers than this one."""
+    if _is_wide():
+        return (u64(1) << u64(lane_id())) - 1
+    return (u32(1) << u32(lane_id())) - 1
+
+
+@device_function
+def highest_lane(votes):
+    """Return the highest lane of some."""
+    return votes.dtype.bits - 1 - i32(clz(votes))

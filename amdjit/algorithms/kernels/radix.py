@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import no_type_check
 
 import amdjit
+from amdjit.algorithms.kernels.counting import lanes_below, votes_of, waves_of
 from amdjit.algorithms.kernels.values import prefixes
-from amdjit.algorithms.kernels.votes import lanes_below, votes_of, waves_of
 from amdjit.api import kernel
 from amdjit.declarations import device_function
 from amdjit.intrinsics import atomic

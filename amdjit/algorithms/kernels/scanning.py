@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import no_type_check
 
+from amdjit.algorithms.kernels.counting import highest_lane, votes_of
 from amdjit.algorithms.kernels.reduction import segment_of
 from amdjit.algorithms.kernels.values import (
     convert,
@@ -17,7 +18,6 @@ from amdjit.algorithms.kernels.values import (
     store,
     store_neighbours,
 )
-from amdjit.algorithms.kernels.votes import highest_lane, votes_of
 from amdjit.api import kernel
 from amdjit.declarations import device_function
 from amdjit.intrinsics import atomic, wave

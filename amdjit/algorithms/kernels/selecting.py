@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import no_type_check
 
 import amdjit
-from amdjit.algorithms.kernels.counting import number_of
+from amdjit.algorithms.kernels.counting import lanes_below, number_of, votes_of
 from amdjit.algorithms.kernels.radix import add, place_of
 from amdjit.algorithms.kernels.values import load, ordered_total, prefixes, store
-from amdjit.algorithms.kernels.votes import lanes_below, votes_of
 from amdjit.api import kernel
 from amdjit.declarations import device_function
 from amdjit.intrinsics.numbers.integers import popcount

@@ -6,21 +6,32 @@ whose fields are annotated with scalar types.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, no_type_check
 
 import amdjit.intrinsics.wave as wave
+from amdjit.api import kernel
 from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import shared
 from amdjit.intrinsics.sync import syncthreads
-from amdjit.intrinsics.workitem import blockDim, lane_id, wave_id, wavefront_size
+from amdjit.intrinsics.workitem import (
+    blockDim,
+    blockIdx,
+    lane_id,
+    threadIdx,
+    wave_id,
+    wavefront_size,
+)
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.types import Scalar, boolean, i32, u32, vector
+from amdjit.types import Const, Scalar, boolean, i32, u8, u32, vector
 
 __all__ = [
+    "BLOCK",
     "convert",
+    "gather_rows",
     "get",
     "load",
     "load_neighbours",
+    "nan_placement",
     "ordered_total",
     "prefixes",
     "put",
@@ -29,6 +40,7 @@ __all__ = [
     "shuffled_up",
     "store",
     "store_neighbours",
+    "take_field",
     "unravel",
     "wave_total",
     "waves_total",
@@ -253,3 +265,38 @@ def prefixes(op, value, kind):
         before = convert(op(before, within), kind)
     has_any = boolean(wave_id() + lane_id() > 0)
     return before, has_any, total
+
+
+# Elements moved to other places.
+
+BLOCK = 256
+
+
+@kernel(block=(BLOCK,), warnings=False)
+@no_type_check
+def gather_rows(index_type: Const, rows, order, out):
+    """out[row, i] = rows[row, order[row, i]]"""
+    flat = index_type(blockIdx.x) * BLOCK + threadIdx.x
+    length = out.shape[1]
+    if flat < out.size:
+        row, place = flat // length, flat % length
+        store(out, (row, place), rows[row, index_type(order[row, place])])
+
+
+@kernel(block=(BLOCK,), warnings=False)
+@no_type_check
+def take_field(index_type: Const, name: Const, records, out):
+    """out[i] = records[i].name, of records that may lie at any address."""
+    flat = index_type(blockIdx.x) * BLOCK + threadIdx.x
+    if flat < out.size:
+        record = records[flat]
+        out[flat] = record[name]
+
+
+@device_function
+def nan_placement(z):
+    """Return the parts of a complex number that are NaN as a number: 1 imaginary, 2 real.
+
+    NumPy sorts by this first.
+    """
+    return u8(z.imag != z.imag) + u8(2) * u8(z.real != z.real)

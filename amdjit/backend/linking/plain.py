@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 
-from amdjit.backend.linking.layout import (
-    HEADER_SIZE,
-    PROGRAM_HEADER_SIZE,
-    lay_out,
-    program_headers,
-    segments,
-)
 from amdjit.backend.linking.objects import (
+    ABSOLUTE,
     ALLOCATED,
+    EXECUTABLE,
+    LOCAL,
     NO_BITS,
+    NOTE,
     WRITE,
     InputSection,
     NotPlain,
@@ -23,19 +21,12 @@ from amdjit.backend.linking.objects import (
 )
 from amdjit.backend.linking.relocations import (
     RELATIVE_SIZE,
+    address_of,
     loader_relocations,
     relocate,
     write_relative,
 )
-from amdjit.backend.linking.sections import OutputSection, group
-from amdjit.backend.linking.symbols import (
-    SymbolTable,
-    dynamic_table,
-    full_table,
-    gnu_hash_table,
-    hash_table,
-    strings,
-)
+from amdjit.backend.linking.sections import OutputSection, group, is_relro
 
 __all__ = ["COMMENT", "link_plain"]
 
@@ -172,3 +163,254 @@ def _written(file: ObjectFile, sections: list[OutputSection], headers: bytes, en
         if section.relocations:
             relocate(code_object, section, file)
     return bytes(code_object) + b"".join(rows)
+
+
+# Where the code object's sections are in memory and in the file, and its program headers.
+#
+# Each segment begins in a page of its own, at the same offset in the page as in the file. Source:
+# lld's createPhdrs, fixSectionAlignments and computeFileOffset.
+
+HEADER_SIZE = 64
+_PAGE = 4096
+_PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
+PROGRAM_HEADER_SIZE = _PROGRAM_HEADER.size
+_LOAD, _LAYOUT_DYNAMIC, _NOTE, _HEADERS = 1, 2, 4, 6
+_STACK, _RELRO = 0x6474E551, 0x6474E552
+_EXECUTE, _WRITE, _READ = 1, 2, 4
+
+
+def segments(sections: list[OutputSection]) -> list[list[OutputSection]]:
+    """Return the sections that are loaded, by segment: those with one kind of access; data after
+    those that only the loader writes."""
+    found: list[list[OutputSection]] = []
+    for section in sections:
+        if not section.flags & ALLOCATED:
+            break
+        last = found[-1][-1] if found else None
+        if (
+            last is None
+            or _access(last) != _access(section)
+            or is_relro(last) != is_relro(section)
+            or (last.type == NO_BITS and section.type != NO_BITS)
+        ):
+            found.append([])
+        found[-1].append(section)
+    if _access(found[0][0]) != _READ or any(not sum(s.size for s in each) for each in found):
+        raise NotPlain("it has an empty segment")
+    return found
+
+
+def lay_out(loaded: list[list[OutputSection]], others: list[OutputSection]) -> int:
+    """Give each section its address and its offset in the file; return where the file's content
+    ends.
+
+    loaded: the segments' sections. others: those that take no memory.
+    """
+    # The headers' own, those of .dynamic and of the stack; segments, notes, what the loader writes.
+    headers = 3 + len(loaded) + len(_notes(loaded)) + sum(is_relro(each[0]) for each in loaded)
+    address = offset = HEADER_SIZE + headers * _PROGRAM_HEADER.size
+    for number, segment in enumerate(loaded):
+        if number:
+            address = _aligned(address, _PAGE) + address % _PAGE
+        address = _aligned(address, segment[0].alignment)
+        alignment = max(_PAGE, *(section.alignment for section in segment))
+        if number:
+            offset += (address - offset) % alignment
+            start = offset - address
+        else:
+            start = 0
+        for section in segment:
+            address = _aligned(address, section.alignment)
+            section.address = address
+            if section.type != NO_BITS:
+                offset = address + start
+            section.offset = offset
+            if section.name == ".relro_padding":
+                # It only fills the page: what follows goes on as if it were not there.
+                section.size = -address % _PAGE
+            else:
+                address += section.size
+            if section.type != NO_BITS:
+                offset += section.size
+    for section in others:
+        section.offset = _aligned(offset, section.alignment)
+        offset = section.offset + section.size
+    return offset
+
+
+def program_headers(loaded: list[list[OutputSection]], dynamic: OutputSection) -> bytes:
+    """Return the program headers: the headers themselves, the loaded segments, and what a loader
+    looks for in them."""
+    rows: list[tuple[int, ...]] = [()]  # the headers' own row, when their number is known
+    for number, segment in enumerate(loaded):
+        alignment = max(_PAGE, *(section.alignment for section in segment))
+        first = (0, 0) if number == 0 else (segment[0].offset, segment[0].address)
+        rows.append((_LOAD, _access(segment[0]), *first, *_sizes(*first, segment[-1]), alignment))
+    rows.append(_row(_LAYOUT_DYNAMIC, _READ | _WRITE, [dynamic], dynamic.alignment))
+    for segment in loaded:
+        if is_relro(segment[0]):
+            rows.append(_row(_RELRO, _READ, segment, 1))
+    rows.append((_STACK, _READ | _WRITE, 0, 0, 0, 0, 0))
+    rows += [_row(_NOTE, _READ, [note], note.alignment) for note in _notes(loaded)]
+    size = len(rows) * _PROGRAM_HEADER.size
+    rows[0] = (_HEADERS, _READ, HEADER_SIZE, HEADER_SIZE, size, size, 8)
+    return b"".join(
+        _PROGRAM_HEADER.pack(kind, flags, offset, address, address, *sizes)
+        for kind, flags, offset, address, *sizes in rows
+    )
+
+
+def _notes(loaded: list[list[OutputSection]]) -> list[OutputSection]:
+    """Return the sections of notes, of which there is at most one: `.note`."""
+    return [section for section in loaded[0] if section.type == NOTE]
+
+
+def _row(kind: int, flags: int, part: list[OutputSection], alignment: int) -> tuple[int, ...]:
+    first = part[0]
+    sizes = _sizes(first.offset, first.address, part[-1])
+    return kind, flags, first.offset, first.address, *sizes, alignment
+
+
+def _sizes(offset: int, address: int, last: OutputSection) -> tuple[int, int]:
+    """Return the sizes in the file and in memory of what ends with a section."""
+    in_file = last.offset - offset + (0 if last.type == NO_BITS else last.size)
+    return in_file, last.address + last.size - address
+
+
+def _access(section: OutputSection) -> int:
+    return (
+        _READ
+        | (_WRITE if section.flags & WRITE else 0)
+        | (_EXECUTE if section.flags & EXECUTABLE else 0)
+    )
+
+
+def _aligned(value: int, alignment: int) -> int:
+    return value + -value % alignment
+
+
+# The symbol tables of the code object, and the tables by which a loader finds a symbol.
+#
+# Sources: the ELF gABI for `.hash`, lld's GnuHashTableSection for `.gnu.hash`.
+
+_SYMBOL = struct.Struct("<IBBHQQ")
+_SECTION_SYMBOL = 3
+_SYMBOLS_HIDDEN = (1, 2)
+_BLOOM_SHIFT, _WORD_BITS = 26, 64
+
+
+class SymbolTable:
+    """A symbol table. rows: each symbol with the offset of its name; the empty first one is not
+    among them. first_global: the number of the first that is not local. names: the strings."""
+
+    __slots__ = ("first_global", "names", "rows")
+
+    def __init__(self, listed: list[Symbol], named: list[Symbol], first_global: int) -> None:
+        self.names, offsets = strings(symbol.name for symbol in named)
+        places = dict(zip(map(id, named), offsets, strict=True))
+        self.rows = [(places[id(symbol)], symbol) for symbol in listed]
+        self.first_global = first_global
+
+    @property
+    def size(self) -> int:
+        """The size of the table in bytes."""
+        return (len(self.rows) + 1) * _SYMBOL.size
+
+    def write(self) -> bytes:
+        """Return the table's bytes, when all addresses are known."""
+        written = [bytes(_SYMBOL.size)]
+        for name, symbol in self.rows:
+            number = ABSOLUTE if symbol.section is None else symbol.section.number
+            # What is hidden is local in a code object.
+            info = symbol.info & 15 if symbol.other in _SYMBOLS_HIDDEN else symbol.info
+            value = address_of(symbol)
+            written.append(_SYMBOL.pack(name, info, symbol.other, number, value, symbol.size))
+        return b"".join(written)
+
+
+def full_table(symbols: Iterable[Symbol | None], own: Symbol) -> SymbolTable:
+    """Return `.symtab`: local symbols, hidden ones, the linker's own, and the others."""
+    local: list[Symbol] = []
+    others: list[Symbol] = []
+    for symbol in symbols:
+        if symbol is not None and symbol.info & 15 != _SECTION_SYMBOL:
+            (others if symbol.info >> 4 else local).append(symbol)
+            if symbol.name == own.name:
+                raise NotPlain(f"it defines {own.name.decode()}")
+    hidden = [symbol for symbol in others if symbol.other in _SYMBOLS_HIDDEN]
+    visible = [symbol for symbol in others if symbol.other not in _SYMBOLS_HIDDEN]
+    first = [*local, *hidden, own]
+    return SymbolTable([*first, *visible], [*local, *others, own], len(first) + 1)
+
+
+def dynamic_table(full: SymbolTable) -> SymbolTable:
+    """Return `.dynsym`, the symbols that loaders see, by the bucket of `.gnu.hash`; NotPlain if
+    there is none."""
+    seen = [
+        symbol
+        for _, symbol in full.rows
+        if symbol.info >> 4 != LOCAL and symbol.other not in _SYMBOLS_HIDDEN
+    ]
+    if not seen:
+        raise NotPlain("it exports nothing")
+    buckets = _buckets(len(seen))
+    ordered = sorted(seen, key=lambda symbol: _gnu_hash(symbol.name) % buckets)
+    return SymbolTable(ordered, seen, 1)
+
+
+def gnu_hash_table(table: SymbolTable) -> bytes:
+    """Return `.gnu.hash` for `.dynsym`."""
+    count = len(table.rows)
+    buckets = _buckets(count)
+    words = 1 << (count * 12 // _WORD_BITS).bit_length()
+    bloom, starts, chain = [0] * words, [0] * buckets, [0] * count
+    values = [_gnu_hash(symbol.name) for _, symbol in table.rows]
+    for i, value in enumerate(values):
+        bits = 1 << value % _WORD_BITS | 1 << (value >> _BLOOM_SHIFT) % _WORD_BITS
+        bloom[value // _WORD_BITS & words - 1] |= bits
+        bucket = value % buckets
+        is_last = i + 1 == count or values[i + 1] % buckets != bucket
+        chain[i] = value | 1 if is_last else value & ~1
+        starts[bucket] = starts[bucket] or i + 1
+    head = struct.pack("<4I", buckets, 1, words, _BLOOM_SHIFT)
+    return head + struct.pack(f"<{words}Q{buckets + count}I", *bloom, *starts, *chain)
+
+
+def hash_table(table: SymbolTable) -> bytes:
+    """Return `.hash` for `.dynsym`."""
+    count = len(table.rows) + 1
+    buckets, chains = [0] * count, [0] * count
+    for number, (_, symbol) in enumerate(table.rows, 1):
+        bucket = _system_v_hash(symbol.name) % count
+        chains[number] = buckets[bucket]
+        buckets[bucket] = number
+    return struct.pack(f"<{2 + 2 * count}I", count, count, *buckets, *chains)
+
+
+def strings(texts: Iterable[bytes]) -> tuple[bytes, list[int]]:
+    """Return a string table and where each text begins in it."""
+    table, offsets = bytearray(1), []
+    for text in texts:
+        offsets.append(len(table) if text else 0)
+        table += text + b"\0" if text else b""
+    return bytes(table), offsets
+
+
+def _buckets(count: int) -> int:
+    return max(count // 4, 1)
+
+
+def _gnu_hash(name: bytes) -> int:
+    value = 5381
+    for byte in name:
+        value = value * 33 + byte & 0xFFFFFFFF
+    return value
+
+
+def _system_v_hash(name: bytes) -> int:
+    value = 0
+    for byte in name:
+        value = (value << 4) + byte
+        value ^= value >> 24 & 0xF0
+        value &= 0x0FFFFFFF
+    return value

@@ -320,8 +320,7 @@ class Memory(Field):
     SCALAR_COST = 17, "i64", "ticks"
     L2_COST = 18, "i64", "ticks"
     FAR_COST = 19, "i64", "ticks"
-    VECTOR_BUSY = 20, "i64", "ticks"
-    OTHER_VECTOR_BUSY = 21, "i64", "ticks"
+    VECTOR_BUSY = 20, "i64", "ticks"  # and 21: of the other compute unit
     SCALAR_BUSY = 22, "i64", "ticks"
     L2_BUSY = 23, "i64", "ticks"
     FAR_BUSY = 24, "i64", "ticks"

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from amdjit.cycles.engine.memory import ACCESS
-from amdjit.cycles.engine.native_sources import NATIVES
-from amdjit.cycles.engine.simulation import RUN
+from amdjit.cycles.engine.memory import ACCESS, access_text
+from amdjit.cycles.engine.simulation import RUN, run_text
 from amdjit.disk_cache import DiskCache, source_version
 from amdjit.emulator.host.jit import HostCompiler
 from amdjit.emulator.host.native_library import NativeLibrary
+from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.options import read_environment
 
 __all__ = ["Engine", "engine"]
@@ -44,3 +44,8 @@ def engine() -> Engine:
     kept = DiskCache(directory, source_version(here, here.parents[1] / "emulator"))
     library = NativeLibrary(HostCompiler(), kept, [NATIVES])
     return Engine(_RUN(library.address(RUN.name)), _ACCESS(library.address(ACCESS.name)), library)
+
+
+# The native functions of the cycle model.
+
+NATIVES = NativeSources({ACCESS.name: access_text, RUN.name: run_text})

@@ -26,7 +26,6 @@ RUN = declare("aj_cycles_run", "i64", simulation="ptr")
 START = declare("aj_cycles_start", simulation="ptr", group="ptr", cycle="i64")
 
 _KEYS = vector("i64", SLOTS_AT_ONCE)
-_KEYS_BYTES = SLOTS_AT_ONCE * FIELD_BYTES
 _START_CAUSE = "idle"
 
 

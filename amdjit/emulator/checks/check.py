@@ -20,7 +20,7 @@ from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.layout import Sanitizer
 from amdjit.emulator.memory import Table
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 
 # Each check numbers the kinds of its reports from a multiple of this number on.
 KINDS_OF_A_CHECK = 32

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.array_places import ArrayArgument, Place, place_in_lds, place_of
 from amdjit.diagnostics.sanitizer import Coordinates, Origin, SanitizerReport
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import Report
 from amdjit.emulator.memory import DeviceMemory
@@ -20,7 +20,7 @@ class LaunchFacts:
 
     function: EmulatedFunction
     compiled: HostKernel
-    geometry: Geometry
+    geometry: LaunchShape
     arguments: tuple[ArrayArgument, ...]
     memory: DeviceMemory
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amdjit.emulator.host.builder import Builder, Value, constant
-from amdjit.emulator.wave.instrument import MemoryAccess
+from amdjit.emulator.wave.frame import MemoryAccess
 
 
 def lane_addresses(builder: Builder, access: MemoryAccess) -> Value:

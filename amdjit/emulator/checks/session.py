@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.settings import Request
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.sanitizer import SanitizerReport
@@ -22,12 +23,11 @@ from amdjit.emulator.checks.race.check import RaceCheck
 from amdjit.emulator.checks.sync.check import SyncCheck
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.dispatch import Dispatcher
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan
 from amdjit.emulator.layout import REPORT_ROWS, Report, Sanitizer
 from amdjit.emulator.memory import DeviceMemory, Table
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 
 # In the order in which their code stands at an instruction.
 CHECKS: tuple[type[Check], ...] = (MemoryCheck, RaceCheck, InitCheck, SyncCheck)
@@ -119,7 +119,7 @@ class Session:
 def run_checked(
     dispatcher: Dispatcher,
     function: EmulatedFunction,
-    geometry: Geometry,
+    geometry: LaunchShape,
     kernarg: bytes,
     time_limit: float | None,
     request: Request,

@@ -25,8 +25,7 @@ from amdjit.emulator.layout import (
     SHARED_APERTURE_HIGH,
     Context,
 )
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import AccessKind, MemoryAccess
+from amdjit.emulator.wave.frame import AccessKind, Frame, MemoryAccess
 from amdjit.isa.register_numbers import HALF_LANES
 
 __all__ = ["Counters", "HalfAccess", "count_accesses", "reserve_places"]

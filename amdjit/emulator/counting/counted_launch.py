@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.emulator.counting.layout import AccessField
 from amdjit.emulator.counting.paths import RecordedStreams, make_recording
 from amdjit.emulator.counting.plan import CountedBlock, CountingPlan
 from amdjit.emulator.counting.recording import Recording
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.traits import Flow
 
@@ -61,7 +61,7 @@ class CountedLaunch:
 
     code_object: CodeObject
     kernel: Kernel
-    geometry: Geometry
+    geometry: LaunchShape
     waves: int
     plan: CountingPlan
     counters: Int64s

@@ -19,8 +19,7 @@ from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import branch_condition
 from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, Context
-from amdjit.emulator.wave.frame import CONTEXT, Frame
-from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.emulator.wave.frame import CONTEXT, Frame, Instrument, MemoryAccess
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import EXEC_LO

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import Kernel
 from amdjit.code_object.resources import waves_by_lds, waves_by_vgprs
 from amdjit.emulator.counting.layout import (
@@ -27,7 +28,6 @@ from amdjit.emulator.counting.layout import (
 from amdjit.emulator.counting.paths import RecordedStreams
 from amdjit.emulator.counting.plan import CountingPlan
 from amdjit.emulator.counting.streams import NO_CHUNK, SpareMemory, StreamPool
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.target import Target
 
 __all__ = ["Sample", "SampleSize", "workgroups_of_rounds"]
@@ -49,7 +49,7 @@ class SampleSize:
     instructions: int
 
 
-def workgroups_of_rounds(kernel: Kernel, geometry: Geometry, target: Target, rounds: int) -> int:
+def workgroups_of_rounds(kernel: Kernel, geometry: LaunchShape, target: Target, rounds: int) -> int:
     """Return how many workgroups a workgroup processor runs in some rounds of as many as it
     holds at a time."""
     metadata = kernel.metadata

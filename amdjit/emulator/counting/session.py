@@ -8,26 +8,46 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import ProfileBlock
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.instrument import CountingInstrument
 from amdjit.emulator.counting.layout import Header
-from amdjit.emulator.counting.native_sources import NATIVES
+from amdjit.emulator.counting.lds_native import lds_sources
+from amdjit.emulator.counting.lines_native import line_sources
+from amdjit.emulator.counting.places_native import DISTINCT, PLACES, REPEATED, places_text
 from amdjit.emulator.counting.plan import CountingPlan, make_plan
+from amdjit.emulator.counting.record_native import ENTER, MORE, enter_text, more_text
 from amdjit.emulator.counting.samples import Sample, SampleSize, write_unrecorded
+from amdjit.emulator.counting.shared_places_native import distinct_text, repeated_text
 from amdjit.emulator.counting.streams import SpareMemory
 from amdjit.emulator.counting.touched_lines import Directories, TouchedLines
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.dispatch import Dispatcher
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import Plan
 from amdjit.emulator.memory import Table
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 from amdjit.target import find_target
 
 __all__ = ["Counters", "CountingSession"]
+
+
+# The native functions that counted code calls.
+
+NATIVES = NativeSources(
+    {
+        ENTER.name: enter_text,
+        MORE.name: more_text,
+        PLACES.name: places_text,
+        DISTINCT.name: distinct_text,
+        REPEATED.name: repeated_text,
+        **line_sources(),
+        **lds_sources(),
+    }
+)
+
 
 # Areas of different host threads share no line of the host's caches, nor what it fetches ahead.
 _ALIGNMENT = 256
@@ -47,7 +67,7 @@ class Counters:
     def launch(
         self,
         function: EmulatedFunction,
-        geometry: Geometry,
+        geometry: LaunchShape,
         kernarg: bytes,
         time_limit: float | None,
         blocks: Sequence[ProfileBlock],
@@ -70,7 +90,7 @@ class Counters:
         for block in blocks:
             block.counted(counted)
 
-    def _plan(self, function: EmulatedFunction, geometry: Geometry) -> CountingPlan:
+    def _plan(self, function: EmulatedFunction, geometry: LaunchShape) -> CountingPlan:
         """Return the numbers of the counters, as the translation gives them."""
         wave_size = function.kernel.descriptor.wave_size
         full_waves = geometry.items % wave_size == 0
@@ -108,7 +128,7 @@ class CountingSession:
                 self._sample.write_header(area)
         return [area.ctypes.data for area in self._areas]
 
-    def counted(self, function: EmulatedFunction, geometry: Geometry) -> CountedLaunch:
+    def counted(self, function: EmulatedFunction, geometry: LaunchShape) -> CountedLaunch:
         """Return what was counted; the launch has ended."""
         whole, kernel = function.module.code_object, function.kernel
         waves = -(-geometry.items // self._plan.wave_size)
@@ -129,7 +149,7 @@ class CountingSession:
 def _sample(
     plan: CountingPlan,
     function: EmulatedFunction,
-    geometry: Geometry,
+    geometry: LaunchShape,
     blocks: Sequence[ProfileBlock],
     memory: SpareMemory,
 ) -> Sample | None:
@@ -142,7 +162,7 @@ def _sample(
     if wanted is None:
         return None
     waves = -(-geometry.items // plan.wave_size)
-    return Sample(plan, wanted, geometry.groups, waves, memory)
+    return Sample(plan, wanted, geometry.workgroups, waves, memory)
 
 
 def _extent(size: SampleSize) -> tuple[int, int]:

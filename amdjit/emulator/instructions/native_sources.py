@@ -27,9 +27,9 @@ from amdjit.emulator.instructions.memory.access_native import access_text
 from amdjit.emulator.instructions.memory.atomics_native import atomic_text, atomics
 from amdjit.emulator.instructions.memory.spaces import SIZES, SPACES, Access
 from amdjit.emulator.instructions.scalar.flat_scratch import CHECK_SCRATCH, check_scratch_text
-from amdjit.emulator.instructions.scalar.memory_native import scalar_address_text
+from amdjit.emulator.instructions.scalar.memory import scalar_address_text
 from amdjit.emulator.instructions.scaled.native import scaled_sources
-from amdjit.emulator.instructions.vector.transcendental_native import (
+from amdjit.emulator.instructions.vector.transcendental import (
     cosine_text,
     exp2_text,
     log2_text,

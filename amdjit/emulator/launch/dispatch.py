@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import Kernel
 from amdjit.code_object.resources import resident_workgroups
 from amdjit.diagnostics.errors import LaunchError
@@ -16,9 +17,8 @@ from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.faults import fault_from_record
 from amdjit.emulator.launch.host_services import HostSide
-from amdjit.emulator.launch.kernarg import Geometry, segment_size
+from amdjit.emulator.launch.kernarg import segment_size
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.emulator.launch.takeover import Takeover
 from amdjit.emulator.launch.workspace import Plan, Workspace, make_plan, private_bytes
 from amdjit.emulator.layout import Fault, Stop
 from amdjit.emulator.memory import DeviceMemory, Table
@@ -26,7 +26,7 @@ from amdjit.emulator.scheduling.driver import driver_symbol
 from amdjit.emulator.scheduling.interrupts import DeferredInterrupt
 from amdjit.emulator.scheduling.workers import Batch, Workers
 from amdjit.emulator.tiers.compilation import HostKernel
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 from amdjit.target import Target
 
 _DRIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -39,7 +39,7 @@ _PLANS = 4
 _ANY = 1 << 16
 
 
-_PlanKey = tuple[Geometry, Instruments]
+_PlanKey = tuple[LaunchShape, Instruments]
 
 
 class Checks(Protocol):
@@ -117,7 +117,7 @@ class Dispatcher:
     def launch(
         self,
         function: EmulatedFunction,
-        geometry: Geometry,
+        geometry: LaunchShape,
         kernarg: bytes,
         time_limit: float | None,
     ) -> None:
@@ -148,7 +148,7 @@ class Dispatcher:
     def launch_checked(
         self,
         function: EmulatedFunction,
-        geometry: Geometry,
+        geometry: LaunchShape,
         kernarg: bytes,
         time_limit: float | None,
         checks: Checks,
@@ -171,7 +171,7 @@ class Dispatcher:
     def launch_counted(
         self,
         function: EmulatedFunction,
-        geometry: Geometry,
+        geometry: LaunchShape,
         kernarg: bytes,
         time_limit: float | None,
         counting: Counting,
@@ -222,7 +222,7 @@ class Dispatcher:
     def _plan(
         self,
         function: EmulatedFunction,
-        geometry: Geometry,
+        geometry: LaunchShape,
         instruments: Instruments = (),
         most_threads: int = _ANY,
     ) -> Plan:
@@ -242,14 +242,14 @@ class Dispatcher:
         return plan
 
     def _compiled(
-        self, function: EmulatedFunction, geometry: Geometry, instruments: Instruments
+        self, function: EmulatedFunction, geometry: LaunchShape, instruments: Instruments
     ) -> HostKernel:
         kernel, kernels = function.kernel, function.module.kernels
         wave_size = kernel.descriptor.wave_size
         full_waves = geometry.items % wave_size == 0
         if instruments:
             return kernels.full(kernel, full_waves, instruments)
-        waves = -(-geometry.items // wave_size) * geometry.groups
+        waves = -(-geometry.items // wave_size) * geometry.workgroups
         return kernels.for_launch(kernel, full_waves, waves)
 
     def _run(
@@ -300,7 +300,7 @@ def _pause(deadline: float | None) -> float:
     return min(_POLL_SECONDS, max(deadline - time.monotonic(), 0.001))
 
 
-def check_launch(kernel: Kernel, geometry: Geometry, target: Target, room: int | None) -> None:
+def check_launch(kernel: Kernel, geometry: LaunchShape, target: Target, room: int | None) -> None:
     """Raise LaunchError if the device cannot run such a launch. room: free bytes of memory."""
     name = kernel.name
     if min(geometry.block) < 1 or min(geometry.grid) < 1:
@@ -338,12 +338,43 @@ def check_launch(kernel: Kernel, geometry: Geometry, target: Target, room: int |
         )
 
 
-def _check_residence(kernel: Kernel, geometry: Geometry, target: Target) -> None:
+def _check_residence(kernel: Kernel, geometry: LaunchShape, target: Target) -> None:
     """Raise LaunchError if not all workgroups of a cooperative launch can be under way at once."""
     resident = resident_workgroups(kernel, target, geometry.items, geometry.dynamic_lds)
     limit = resident * target.multiprocessors
-    if geometry.groups > limit:
+    if geometry.workgroups > limit:
         raise LaunchError(
-            f"{kernel.name}: a cooperative launch of {geometry.groups} workgroups is over the "
+            f"{kernel.name}: a cooperative launch of {geometry.workgroups} workgroups is over the "
             f"limit of {limit}, {resident} on each of {target.multiprocessors} workgroup processors"
         )
+
+
+# A long launch of the quick tier: full code is made while it runs, and its waves change over to
+# it.
+
+
+class Takeover:
+    """Watches one launch. All methods are called by the thread that waits for its end."""
+
+    def __init__(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
+        self._function = function
+        self._plan = plan
+        self._workspace = workspace
+        self._start = time.perf_counter()
+        self._done = False
+
+    def look(self) -> None:
+        """Begin to make the full code when the launch has taken long enough, and hand it over
+        when it is ready."""
+        if self._done or not self._is_long():
+            return
+        geometry, function = self._plan.geometry, self._function
+        full_waves = geometry.items % self._plan.wave_size == 0
+        made = function.module.kernels.enterable(function.kernel, full_waves)
+        if made is not None:
+            self._workspace.change(made)
+            self._done = True
+
+    def _is_long(self) -> bool:
+        running = self._plan.compiled.running
+        return running is not None and time.perf_counter() - self._start > running.left

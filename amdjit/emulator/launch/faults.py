@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from amdjit.abi.launch_shape import Extent, LaunchShape
 from amdjit.diagnostics.errors import Allocation, KernelFault
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.launch.barrier_faults import (
@@ -17,7 +18,6 @@ from amdjit.emulator.launch.barrier_faults import (
     standstill_message,
 )
 from amdjit.emulator.launch.host_services import Assertion, HostCalls
-from amdjit.emulator.launch.kernarg import Extent, Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BufferRefusal, Fault, FaultKind
 from amdjit.emulator.memory import DeviceMemory
@@ -57,7 +57,7 @@ def fault_from_record(
     record: Sequence[int],
     function: EmulatedFunction,
     compiled: HostKernel,
-    geometry: Geometry,
+    geometry: LaunchShape,
     memory: DeviceMemory,
     group: StoppedGroup = NO_GROUP,
     grid: Sequence[GroupOfGrid] = (),
@@ -109,7 +109,7 @@ def fault_from_record(
     )
 
 
-def _assertion(failed: Assertion, function: EmulatedFunction, geometry: Geometry) -> KernelFault:
+def _assertion(failed: Assertion, function: EmulatedFunction, geometry: LaunchShape) -> KernelFault:
     """Return the fault of an assertion of HIP, which prints it and traps."""
     item = failed.wave * function.kernel.descriptor.wave_size + failed.lane
     x, y, _ = geometry.block
@@ -157,7 +157,7 @@ def _signed(address: int, base: int) -> int:
     return address - (1 << 32) if base and 1 << 31 <= address - base < 1 << 32 else address
 
 
-def _place(record: Sequence[int], geometry: Geometry, wave_size: int) -> _Place:
+def _place(record: Sequence[int], geometry: LaunchShape, wave_size: int) -> _Place:
     block = (record[Fault.GROUP_X], record[Fault.GROUP_Y], record[Fault.GROUP_Z])
     lane = record[Fault.LANE]
     if lane < 0:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import Kernel
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.layout import (
@@ -21,8 +21,6 @@ from amdjit.emulator.layout import (
 )
 from amdjit.isa.instruction_set import InstructionSet, ScratchSetup
 from amdjit.isa.register_numbers import FLAT_SCRATCH_HI, FLAT_SCRATCH_LO, TTMP9
-
-Extent = tuple[int, int, int]
 
 PACKET_BYTES = 64
 _QUEUE_BYTES = 256
@@ -38,34 +36,6 @@ ADDS_LANE = 1 << 23
 _STRIDE_64, _DWORD_ELEMENTS, _FORMAT_32, _UNSIGNED = 3 << 21, 1 << 19, 4 << 15, 4 << 12
 _AXES = "xyz"
 _PLACE = (Launch.X_SLOT, Launch.Y_SLOT, Launch.Z_SLOT, Launch.WAVE_OFFSET_SLOT)
-
-
-class Geometry(NamedTuple):
-    """A launch: workgroups, work-items of each, and the bytes of LDS that the launch asks for.
-
-    cooperative: whether all workgroups must be under way at the same time.
-    """
-
-    grid: Extent
-    block: Extent
-    dynamic_lds: int
-    cooperative: bool = False
-
-    @property
-    def items(self) -> int:
-        """Work-items of a workgroup."""
-        return self.block[0] * self.block[1] * self.block[2]
-
-    @property
-    def groups(self) -> int:
-        """Workgroups of the grid."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
-    @property
-    def dimensions(self) -> int:
-        """How many dimensions are in use."""
-        sizes = [self.grid[axis] * self.block[axis] for axis in range(3)]
-        return 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +54,7 @@ class Hidden:
 NOTHING_HIDDEN = Hidden()
 
 
-def hidden_value(kind: str, geometry: Geometry, hidden: Hidden, meeting: int) -> int:
+def hidden_value(kind: str, geometry: LaunchShape, hidden: Hidden, meeting: int) -> int:
     """Return what a hidden argument holds (LLVM AMDGPU guide, code object V5 "Kernel Argument
     Metadata").
 
@@ -129,7 +99,7 @@ def _padded(kernel: Kernel) -> int:
 
 def build_segment(
     kernel: Kernel,
-    geometry: Geometry,
+    geometry: LaunchShape,
     explicit: bytes,
     address: int,
     hidden: Hidden = NOTHING_HIDDEN,
@@ -157,12 +127,13 @@ def build_segment(
     return data
 
 
-def fresh_meeting(geometry: Geometry) -> bytes:
+def fresh_meeting(geometry: LaunchShape) -> bytes:
     """Return what the end of the segment holds before a launch: no workgroup has arrived."""
-    return _MEETING.pack(0, 0, 0, 0, geometry.groups * geometry.items, 0, 0, geometry.groups)
+    workgroups = geometry.workgroups
+    return _MEETING.pack(0, 0, 0, 0, workgroups * geometry.items, 0, 0, workgroups)
 
 
-def _packet(kernel: Kernel, geometry: Geometry, kernarg: int) -> bytes:
+def _packet(kernel: Kernel, geometry: LaunchShape, kernarg: int) -> bytes:
     """The AQL kernel dispatch packet (HSA platform specification 1.2, 2.9.6)."""
     sizes = [geometry.grid[axis] * geometry.block[axis] for axis in range(3)]
     head = struct.pack("<HH3HH3I", 2, 3, *geometry.block, 0, *(size & 0xFFFFFFFF for size in sizes))

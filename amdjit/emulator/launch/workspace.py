@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import Kernel
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.host_services import HostCalls, HostSide, prints_to_buffer
 from amdjit.emulator.launch.kernarg import (
     MEETING_BYTES,
     NOTHING_HIDDEN,
-    Geometry,
     Hidden,
     build_segment,
     explicit_size,
@@ -30,7 +30,6 @@ from amdjit.emulator.launch.kernarg import (
     user_sgprs,
 )
 from amdjit.emulator.launch.loader import EmulatedFunction
-from amdjit.emulator.launch.work_items import work_items
 from amdjit.emulator.layout import (
     BARRIER_ROW,
     END_SITE_SLOT,
@@ -54,6 +53,7 @@ from amdjit.emulator.scheduling.release import WAITING
 from amdjit.emulator.scheduling.standstill import PATIENCE
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.isa.instruction_set import Accumulation, InstructionSet
+from amdjit.isa.register_numbers import HALF_LANES
 
 # A work-item's stack if the compiler does not know its depth (recursion, unknown calls).
 _DYNAMIC_STACK = 16 * 1024
@@ -80,7 +80,7 @@ class Plan:
 
     kernel: Kernel
     compiled: HostKernel
-    geometry: Geometry
+    geometry: LaunchShape
     load_bias: int
     threads: int
     short: bool
@@ -120,7 +120,7 @@ class Plan:
 
 
 def make_plan(
-    function: EmulatedFunction, compiled: HostKernel, geometry: Geometry, threads: int
+    function: EmulatedFunction, compiled: HostKernel, geometry: LaunchShape, threads: int
 ) -> Plan:
     """Plan launches. threads: the most host threads that they may use."""
     descriptor = function.kernel.descriptor
@@ -131,9 +131,9 @@ def make_plan(
         waves * descriptor.wave_size,
         function.module.instruction_set.packs_item_ids,
     )
-    short = compiled.is_short(len(execs) * geometry.groups)
+    short = compiled.is_short(len(execs) * geometry.workgroups)
     alone = short or compiled.calls_host or prints_to_buffer(function.kernel)
-    used = 1 if alone else min(threads, geometry.groups)
+    used = 1 if alone else min(threads, geometry.workgroups)
     module = function.module
     return Plan(
         function.kernel,
@@ -321,7 +321,7 @@ class Workspace:
         return NOTHING_HIDDEN if self.calls is None else self.calls.hidden
 
     def _shared(self, plan: Plan) -> NDArray[np.uint64]:
-        groups, together = plan.geometry.groups, _runs_together(plan)
+        groups, together = plan.geometry.workgroups, _runs_together(plan)
         values = {
             Launch.GROUPS: groups,
             # A thread takes no more workgroups of a cooperative launch than it can begin.
@@ -416,12 +416,34 @@ def _residents(plan: Plan, group_bytes: int) -> int:
     if not plan.compiled.gives_way:
         return 1
     if _runs_together(plan):
-        return -(-plan.geometry.groups // plan.threads)
+        return -(-plan.geometry.workgroups // plan.threads)
     most = min(_RESIDENT_WAVES // plan.waves, _RESIDENT_BYTES // group_bytes) // plan.threads
-    return max(1, min(most, plan.geometry.groups))
+    return max(1, min(most, plan.geometry.workgroups))
 
 
 def _aligned(nbytes: int) -> NDArray[np.uint8]:
     storage: NDArray[np.uint8] = np.zeros(nbytes + 64, np.uint8)
     start = -storage.ctypes.data % 64
     return storage[start : start + nbytes]
+
+
+# Which work-items a workgroup has: the ids and EXEC that its waves begin with.
+
+
+def work_items(
+    geometry: LaunchShape, components: int, lanes: int, is_packed: bool
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return what the registers from v0 on hold, and EXEC, 32 lanes a dword.
+
+    The first has a row for each 32 lanes, with a register in each of its rows: v0 has x | y << 10 |
+    z << 20, as many as the kernel asks for; unless `is_packed`, v0, v1 and v2 have one each.
+    """
+    x, y, _ = geometry.block
+    items = np.arange(lanes, dtype=np.uint32)
+    places = (items % x, items // x % y, items // (x * y))
+    asked = [place if n < components else 0 * place for n, place in enumerate(places)]
+    if is_packed:
+        asked = [asked[0] | asked[1] << np.uint32(10) | asked[2] << np.uint32(20)]
+    ids = np.stack(asked).reshape(len(asked), -1, HALF_LANES).swapaxes(0, 1)
+    execs = np.packbits(np.arange(lanes) < geometry.items, bitorder="little").view(np.uint32)
+    return np.ascontiguousarray(ids), execs

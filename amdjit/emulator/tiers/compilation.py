@@ -26,7 +26,7 @@ from amdjit.emulator.tiers.program import ThreadedProgram
 from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
 from amdjit.emulator.wave.errors import Untranslatable
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
 from amdjit.forking import Lock
 from amdjit.isa import UndecodableInstruction

@@ -10,22 +10,26 @@ together at the end, when it is known which registers are used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import groupby
 from operator import itemgetter
+from typing import TypeVar
 
+from amdjit.emulator.expressions.nans import RARELY, any_nan
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant, vector
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
+from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.scalar.barriers import joined_signal
 from amdjit.emulator.instructions.scalar.control import calls_host
-from amdjit.emulator.instructions.tables import emitters_of
+from amdjit.emulator.instructions.tables import emitter_of, emitters_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
+from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.emulator.layout import DWORD_BYTES, MODE_SLOT, WAVE_ENDED, WAVE_STOPPED, Context
 from amdjit.emulator.tiers.instruction_classes import registers_in_memory
 from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
-from amdjit.emulator.tiers.stretches import emit_stretch, in_stretches
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.emulator.wave.frame import (
@@ -36,9 +40,10 @@ from amdjit.emulator.wave.frame import (
     STAGING_VECTORS,
     UPPER_CONTEXT,
     Frame,
+    Instruments,
+    begin_function,
 )
 from amdjit.emulator.wave.index_modes import index_modes
-from amdjit.emulator.wave.instrument import Instruments, begin_function
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder
@@ -56,8 +61,9 @@ from amdjit.isa.analysis.control_flow import Block, Graph, longest_run
 from amdjit.isa.analysis.dataflow import Ones, given_vectors, ones_after, ones_at_entries
 from amdjit.isa.analysis.hidden_lanes import HiddenLanes
 from amdjit.isa.analysis.mode import USUAL_MODE, Mode, modes_at_entries
-from amdjit.isa.instruction import Instruction, Opcode
+from amdjit.isa.instruction import Instruction, Opcode, Register, RegisterFile
 from amdjit.isa.register_numbers import HALF_LANES, HALF_VGPRS, SCC_SLOT
+from amdjit.isa.traits import Idle, Unit
 
 WAVE_SYMBOL = "aj_wave"
 _PATIENCE = Value("ptr", "%patience")
@@ -321,3 +327,80 @@ def _save_label(pause: Pause) -> str:
 
 def _resume_label(number: int) -> str:
     return f"resume{number}"
+
+
+# Stretches of VALU instructions whose results are searched for NaNs once, at their end.
+#
+# A check of each instruction's result (`nans.py`) would take as long as the instruction. So a
+# stretch is translated twice: first as if there were no NaNs, then, for the rare case that there is
+# one, with the right NaN everywhere.
+#
+#     v_mul_f32 v4, v1, v2        %t5 = fmul ...       nan.1:  both again, exactly     v_add_f32 v5,
+# v4, v3  ->    %t6 = fadd %t5, ...          br end.2                                 br any NaN in
+# %t6 -> end.2:  %t9 = phi [ %t6, ... ], [ ..., %nan.1 ]
+#
+# A NaN among the sources of an instruction is a NaN in its result, so that only the last results
+# need a look.
+
+# Registers that are written in a stretch live on to its end, for the second translation.
+_LONGEST = 12
+
+_Step = TypeVar("_Step")
+
+
+def may_stretch(instruction: Instruction) -> bool:
+    """Return whether an instruction only computes vector registers and lane masks, but not EXEC."""
+    traits = instruction.traits
+    if any(
+        isinstance(operand, Register) and operand.file is RegisterFile.EXEC
+        for operand in instruction.operands
+    ):
+        return False
+    if instruction.pair is not None:
+        halves = (instruction, instruction.pair)
+        return all(DUAL.get(half.traits.operation) is not None for half in halves)
+    if traits.idle is Idle.DELAY or traits.is_mixed or _is_lanewise(instruction):
+        return True
+    return isinstance(emitter_of(instruction), (VectorOp, PackedOp))
+
+
+def _is_lanewise(instruction: Instruction) -> bool:
+    """Whether it is a comparison, transcendental, or the first step of a division (v_div_scale)."""
+    traits, opcode = instruction.traits, instruction.opcode
+    if traits.compares:
+        return not traits.writes_exec
+    if traits.unit is Unit.TRANSCENDENTAL:
+        return traits.lane_by_lane
+    return opcode.encoding == "VOP3SD" and opcode.operands[0].type in ("f32", "f64")
+
+
+def in_stretches(
+    steps: Iterable[_Step], instruction_of: Callable[[_Step], Instruction]
+) -> Iterator[list[_Step]]:
+    """Yield the steps of a block in stretches; each other instruction is one of its own."""
+    for together, group in groupby(steps, lambda step: may_stretch(instruction_of(step))):
+        run = list(group)
+        size = _LONGEST if together else 1
+        yield from (run[start : start + size] for start in range(0, len(run), size))
+
+
+def emit_stretch(frame: Frame, emit: Callable[[], object]) -> None:
+    """Emit a stretch, by calls of `emit`."""
+    b, registers = frame.builder, frame.registers
+    before = registers.snapshot()
+    b.unchecked = {}
+    emit()
+    results, b.unchecked = list(b.unchecked.values()), None
+    if not results:
+        return
+    plain, start = registers.snapshot(), b.current
+    # Inactive lanes often hold infinities and NaNs, which made them leave a loop. Each half of a
+    # wave64 has its own EXEC.
+    active = None if registers.exec_is_full or registers.halves == 2 else registers.exec_mask()
+    with b.if_(any_nan(b, results, active), RARELY, "nan"):
+        registers.restore(before)
+        b.is_exact = True
+        emit()
+        b.is_exact = False
+        end = b.current
+    registers.join((plain, start), end)

@@ -1,16 +1,17 @@
 """What the emitters of instructions work with: the builder, the registers, the sites of the
-kernel."""
+kernel, and the instruments of the checks that watch the translation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, ClassVar
 
-from amdjit.emulator.host.builder import Value, bits_of, constant, is_float
+from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, is_float
 from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Context
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.float_state import ModeState
-from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
 from amdjit.emulator.wave.operands import (
     ELEMENTS,
     constant_bits,
@@ -19,7 +20,6 @@ from amdjit.emulator.wave.operands import (
     is_packed,
     modify_input,
 )
-from amdjit.emulator.wave.parts import merged_part, selected_part
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 from amdjit.emulator.wave.sites import Sites
 from amdjit.isa.analysis.control_flow import Block
@@ -35,6 +35,9 @@ from amdjit.isa.instruction import (
     SpecialSource,
 )
 from amdjit.isa.register_numbers import EXEC_LO, VCC_LO, is_vector, scalar_slot, vector_number
+
+if TYPE_CHECKING:
+    from amdjit.isa.analysis.control_flow import Graph
 
 CONTEXT = Value("ptr", "%context")
 # The context of a wave64's upper half: its lanes start at 32, and its scratch follows that of the
@@ -385,3 +388,132 @@ def source_number(instruction: Instruction, index: int) -> int | None:
     """Return n for an operand with the role srcn, otherwise None."""
     role = instruction.opcode.operands[index].role
     return int(role[3]) if role.startswith("src") else None
+
+
+# Bytes and halves of registers: what SDWA selects of its sources, and what becomes of the rest of
+# its result (Vega ISA document, "SDWA").
+
+_WHOLE = 6
+_SIGN, _PRESERVE = 1, 2
+
+
+def extent_of(selection: int) -> tuple[int, int]:
+    """Return the first bit that a selection names, and how many there are."""
+    if selection == _WHOLE:
+        return 0, 32
+    return (selection * 8, 8) if selection < 4 else ((selection - 4) * 16, 16)
+
+
+def selected_part(b: Builder, whole: Value, selection: int, is_signed: bool) -> Value:
+    """Return a part of dwords, extended by zeros or by its sign."""
+    first, size = extent_of(selection)
+    if size == 32:
+        return whole
+    shifted = b.shift("lshr", whole, first) if first else whole
+    return b.resize(b.resize(shifted, size), 32, is_signed)
+
+
+def merged_part(b: Builder, value: Value, sdwa: Sdwa, old: Value) -> Value:
+    """Return the dwords of a destination: a result, a dword or a half of one, in its place. old:
+    what the destination holds."""
+    assert sdwa.destination is not None
+    first, size = extent_of(sdwa.destination)
+    if size == 32:
+        return value
+    if sdwa.unused == _SIGN:
+        extended = b.resize(b.resize(value, size), 32, True)
+        return b.shift("shl", extended, first) if first else extended
+    ones = (1 << size) - 1
+    part = b.and_(value, b.const(value, ones))
+    placed = b.shift("shl", part, first) if first else part
+    if sdwa.unused != _PRESERVE:
+        return placed
+    return b.or_(placed, b.and_(old, b.const(old, ~(ones << first))))
+
+
+# The interface between the translation and the checks.
+#
+# A check derives from `Instrument` and overrides the methods that it needs; each may append code to
+# `frame.builder`. The translator calls them for every instruction and knows no check by name:
+#
+#     begin_function                         once, before anything is translated
+#     entry                                  once, for the code where a wave starts or resumes
+#     begin_block                            at the start of each machine block
+#       before                               each instruction
+#         accessed                           each access: before a store, after any other
+#       after                                each instruction that does not end the block
+#
+# Without checks nothing is called and nothing is added.
+
+
+class AccessKind(IntEnum):
+    """What an access does."""
+
+    LOAD = 0
+    STORE = 1
+    ATOMIC = 2
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAccess:
+    """One access of a wave: a load or an atomic that has been made, a store that is about to be.
+
+    space, address: as the native functions of `instructions/memory/access_native.py` take them
+    (`s`, `v`, `f`, `l`, `p`), or `k`: a scalar load, whose address is one i64. size: bytes of a
+    lane. lanes: the mask of lanes that access, i32. values: the dwords that are loaded or stored,
+    one vector each, if they are at hand. element: bytes of each part that the instruction accesses
+    separately (the two-address forms of LDS have two).
+    """
+
+    kind: AccessKind
+    space: str
+    address: tuple[Value, ...]
+    size: int
+    lanes: Value
+    values: tuple[Value, ...] = ()
+    element: int = 0
+
+
+class Instrument:
+    """A check's part of the translation; one object for each kernel that is translated.
+
+    name: part of the cache's key. every_instruction: it may add code to any instruction, so that
+    none may be translated twice (`tiers/stretches.py`); False if it adds none to instructions that
+    only compute vector registers. By default the methods do nothing.
+    """
+
+    name: ClassVar[str]
+    every_instruction: ClassVar[bool] = True
+
+    def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
+        """Prepare for a kernel. full_waves: all lanes of every wave start active."""
+
+    def entry(self, frame: Frame) -> None:
+        """Add code at the function's entry, where a wave starts or resumes; `LAUNCH` is known
+        there."""
+
+    def begin_block(self, frame: Frame, block: Block) -> None:
+        """Add code at the start of a machine block."""
+
+    def before(self, frame: Frame, instruction: Instruction) -> None:
+        """Add code before an instruction, one that ends a block included."""
+
+    def after(self, frame: Frame, instruction: Instruction) -> None:
+        """Add code after an instruction that does not end a block."""
+
+    def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
+        """Add code after a load or an atomic, or before a store: what it overwrites is still
+        there."""
+
+
+Instruments = tuple[type[Instrument], ...]
+
+
+def begin_function(
+    kinds: Instruments, graph: Graph, full_waves: bool, wave_size: int
+) -> tuple[Instrument, ...]:
+    """Make the instruments for one kernel."""
+    made = tuple(kind() for kind in kinds)
+    for instrument in made:
+        instrument.begin_function(graph, full_waves, wave_size)
+    return made

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from amdjit.inspection.facts import SourcePlace
-from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.kernel_facts import KernelFacts
 
 __all__ = ["place_text", "source_line"]
 
 
-def source_line(inspection: Inspection, file: str | None, line: int | None) -> str:
+def source_line(inspection: KernelFacts, file: str | None, line: int | None) -> str:
     """Return the text of a source line without its margin; "" if it is not known."""
     text = inspection.companion.sources.get(file or "", "")
     lines = text.splitlines()

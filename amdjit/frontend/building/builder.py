@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
 from amdjit.frontend.building.control_flow import Exit, Loop, ReturnSite
 from amdjit.frontend.building.session import Session
-from amdjit.frontend.building.writing import check_writable
 from amdjit.frontend.source.bound_names import bound_names, may_leave
 from amdjit.frontend.source.reading import FunctionSource
 from amdjit.frontend.source.unsupported_statements import keyword_of, remedy_for
@@ -42,7 +41,7 @@ from amdjit.language.compile_time import Compilation
 from amdjit.late import late
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
-from amdjit.types import Known, Scalar, Tuple, Type
+from amdjit.types import AddressSpace, Array, Known, Scalar, Tuple, Type
 
 if TYPE_CHECKING:
     from amdjit.frontend.values import numba_typing
@@ -341,11 +340,6 @@ class FunctionBuilder:
         """Make every read of these names fail without an error of its own."""
         self.names.update(dict.fromkeys(names, POISONED))
 
-    def raise_failures(self) -> None:
-        """Raise the errors of the function if statements were refused."""
-        if self.refused:
-            raise CompileError(*self.failures)
-
     def mark(self) -> Mark:
         """Return the current state."""
         return Mark(
@@ -446,3 +440,40 @@ class FunctionBuilder:
         if isinstance(item.type, Known):
             return CompileTime(item.type.value)
         return self.unpack(item) if isinstance(item.type, Tuple) else item
+
+
+# Which arrays a kernel may write.
+
+
+def check_writable(store: tree.Store) -> None:
+    """Refuse a store to an array whose content is part of the code."""
+    kind = store.array.type
+    if isinstance(kind, Array) and kind.address_space is AddressSpace.CONSTANT:
+        raise codes.error(
+            codes.UNSUPPORTED_TARGET,
+            store.span,
+            what="an array of constants",
+            remedy="its content is part of the code: pass the array as an argument, or copy it to "
+            "a `local.array` or `shared.array`",
+        )
+
+
+# The end of building: statement lists become tuples. Until then late conversions may be added to
+# them.
+
+
+def freeze(statements: Sequence[tree.Statement]) -> tuple[tree.Statement, ...]:
+    """Return the statements with every inner block as a tuple."""
+    return tuple(_freeze_statement(statement) for statement in statements)
+
+
+def _freeze_statement(statement: tree.Statement) -> tree.Statement:
+    if isinstance(statement, tree.If):
+        return replace(
+            statement, then=freeze(statement.then), otherwise=freeze(statement.otherwise)
+        )
+    if isinstance(statement, (tree.While, tree.ForRange)):
+        return replace(
+            statement, body=freeze(statement.body), otherwise=freeze(statement.otherwise)
+        )
+    return statement

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
+import inspect
 import math
 import types
 from collections.abc import Callable, Hashable
@@ -28,22 +30,20 @@ from amdjit.frontend.calls.callables import (
     runs_on_host,
 )
 from amdjit.frontend.calls.closures import make_partial, partial_call, refreshed
-from amdjit.frontend.calls.compile_time import call_when_compiling
 from amdjit.frontend.calls.constructors import convert_to, make_vector
 from amdjit.frontend.calls.elementwise import call_elementwise, is_elementwise
 from amdjit.frontend.calls.intrinsics import call_intrinsic
-from amdjit.frontend.calls.printing import is_print, print_call
 from amdjit.frontend.calls.python_functions import FUNCTIONS
 from amdjit.frontend.calls.special_forms import FORMS
 from amdjit.frontend.calls.strong_numbers import with_own_types
 from amdjit.frontend.calls.tuple_functions import all_or_any, tested_only
-from amdjit.frontend.calls.unknown_arguments import with_errors_of
 from amdjit.frontend.calls.weak_results import as_wide_as_needed, without_width
 from amdjit.frontend.calls.wide_access import access_call
 from amdjit.frontend.calls.wide_rounding import rounded, rounded_without_width
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.conditional import choose
 from amdjit.frontend.expressions.folding import fold
+from amdjit.frontend.expressions.formatted_text import text_of
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.source.reading import is_library
@@ -57,7 +57,7 @@ from amdjit.frontend.values.kinds import (
     Value,
     static_value,
 )
-from amdjit.language.compile_time import CompileTimeFunction
+from amdjit.language.compile_time import CompileTimeFunction, Refused
 from amdjit.language.complex_types import ComplexElement
 from amdjit.late import late
 from amdjit.tree import nodes as tree
@@ -409,3 +409,137 @@ def _call_method(
         return call_declared(builder, function, with_array, node)
     made = array_creation.made_from(builder, method, arguments, node)
     return reshaping.shape_call(builder, method, arguments, node) if made is None else made
+
+
+# Calls of compile-time functions: amdjit's own rules about types, written in Python outside the
+# front end.
+
+
+def call_when_compiling(
+    builder: FunctionBuilder, callee: CompileTimeFunction, arguments: Arguments, node: ast.expr
+) -> Value:
+    """Run the function on the known values of the arguments, and on the types of the others."""
+    values = [_known(value) for value in arguments.positional]
+    keywords = {name: _known(value) for name, value in arguments.keywords.items()}
+    for value in (*arguments.positional, *arguments.keywords.values()):
+        builder.discard(value, node)
+    try:
+        result = callee.function(builder.compilation, *values, **keywords)
+    except Refused as refused:
+        raise builder.error(
+            codes.REFUSED, node, problem=refused.problem, remedy=refused.remedy
+        ) from refused
+    return value_of_object(builder, result, callee.function.__name__, node)
+
+
+def _known(value: Value) -> Any:
+    """Return a known value, the type of an unknown one, or a tuple of these for a tuple."""
+    if isinstance(value, CompileTime):
+        return value.value
+    if isinstance(value, TupleValue):
+        return tuple(map(_known, value.items))
+    return value.type if isinstance(value, tree.Expression) else value
+
+
+# Calls of `print`.
+
+
+def is_print(value: Value) -> bool:
+    """Whether a callee is Python's `print`."""
+    return isinstance(value, CompileTime) and value.value is builtins.print
+
+
+def print_call(builder: FunctionBuilder, node: ast.Call) -> CompileTime:
+    """`print(...)`, also with `sep` and `end`."""
+    texts = {"sep": " ", "end": "\n"}
+    for keyword in node.keywords:
+        texts[keyword.arg or ""] = _keyword_text(builder, keyword, texts.get(keyword.arg or ""))
+    starred = next((argument for argument in node.args if isinstance(argument, ast.Starred)), None)
+    if starred is not None:
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION,
+            starred,
+            expression="`*` in `print`",
+            remedy="print the tuple itself",
+        )
+    text, values = text_of(builder, node.args, texts["sep"], texts["end"])
+    builder.reports = max(builder.reports, 1)
+    builder.emit(tree.Print(builder.span(node), builder.session.reports.add_print(text), values))
+    return CompileTime(None)
+
+
+def _keyword_text(builder: FunctionBuilder, keyword: ast.keyword, default: str | None) -> str:
+    if default is None:
+        raise builder.error(
+            codes.UNSUPPORTED_EXPRESSION,
+            keyword.value,
+            expression=f"`{keyword.arg}=` of `print`" if keyword.arg else "`**`",
+            remedy="`print` in a kernel writes to sys.stdout and takes `sep` and `end`",
+        )
+    value = builder.evaluate(keyword.value)
+    if isinstance(value, CompileTime) and value.value is None:
+        return default
+    if not isinstance(value, CompileTime) or not isinstance(value.value, str):
+        raise builder.error(
+            codes.ARGUMENT_TYPE,
+            keyword.value,
+            parameter=keyword.arg,
+            function="print",
+            expected="a string",
+            found=describe(value),
+            remedy="pass a string that is known when compiling",
+        )
+    return value.value
+
+
+# Calls with arguments that were refused: the errors of the called function that do not depend on
+# these arguments are reported too.
+
+
+def with_errors_of(
+    builder: FunctionBuilder, callee: Value, node: ast.Call, failure: CompileError
+) -> CompileError:
+    """Add the errors of the function that is called to those of its arguments."""
+    function = _own_function(callee)
+    if function is None or any(isinstance(argument, ast.Starred) for argument in node.args):
+        return failure
+    python = function.function
+    assert isinstance(python, types.FunctionType)
+    try:
+        signature = inspect.signature(python, follow_wrapped=False)
+        bound = signature.bind(*node.args, **{word.arg or "": word.value for word in node.keywords})
+    except (TypeError, ValueError):
+        return failure
+    arguments: dict[str, Value | None] = {}
+    for name, parameter in signature.parameters.items():
+        given = bound.arguments.get(name)
+        if isinstance(given, ast.expr):
+            arguments[name] = _unknown_arguments_known(builder, given)
+        elif given is None and parameter.default is not parameter.empty:
+            arguments[name] = value_of_object(builder, parameter.default, name, node)
+        else:
+            arguments[name] = None
+    found = builder.session.explore(builder, function, arguments, node)
+    return CompileError(*failure.diagnostics, *found.diagnostics)
+
+
+def _own_function(callee: Value) -> DeviceFunction | None:
+    """Return the function that a call names, if it is one of the user's."""
+    called = callee.value if isinstance(callee, CompileTime) else None
+    function = DeviceFunction(called) if isinstance(called, types.FunctionType) else called
+    if not isinstance(function, DeviceFunction):
+        return None
+    python = function.function
+    is_own = isinstance(python, types.FunctionType) and not is_library(python)
+    is_amdjits = is_own and (python.__module__ or "").partition(".")[0] == "amdjit"
+    return function if is_own and not is_amdjits else None
+
+
+def _unknown_arguments_known(builder: FunctionBuilder, node: ast.expr) -> Value | None:
+    """Return the value of an argument, None if it is unknown. Calls are not typed once more."""
+    if any(isinstance(inner, (ast.Call, ast.NamedExpr)) for inner in ast.walk(node)):
+        return None
+    try:
+        return builder.evaluate(node)
+    except CompileError:
+        return None

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import operator
+import types
+import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,21 +23,247 @@ from amdjit.frontend.building.operands import convert_weakly, launch_operands, p
 from amdjit.frontend.building.remedies import WHOLE_ARRAY
 from amdjit.frontend.building.special_methods import call_method_of
 from amdjit.frontend.calls.intrinsics import call_intrinsic
-from amdjit.frontend.calls.operator_functions import OPERATOR_FUNCTIONS
 from amdjit.frontend.calls.tuple_functions import TUPLE_FUNCTIONS
-from amdjit.frontend.calls.type_queries import TYPE_FUNCTIONS
 from amdjit.frontend.calls.weak_results import python_number
 from amdjit.frontend.expressions import complexes, mixed_signs
+from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.likely_mistakes import check_absolute, check_extreme
-from amdjit.frontend.expressions.operators import binary, of_launch
+from amdjit.frontend.expressions.operators import BINARY, binary, of_launch, unary
 from amdjit.frontend.expressions.records import replaced
 from amdjit.frontend.names.merging import join_types
 from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
+from amdjit.language.type_classes import TypeClass
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
-from amdjit.types import Array, Scalar, Vector, boolean, i8
+from amdjit.types import Array, Scalar, Tuple, Type, Vector, boolean, from_dtype, i8
+
+# `type(x)` and `isinstance(x, kind)`, which are known when compiling, so that code can be chosen
+# by type.
+
+
+def _type_of(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    (value,) = arguments.exactly(builder, node, "type", ("x",))
+    builder.discard(value, node)
+    if isinstance(value, tree.Expression):
+        return CompileTime(value.type)
+    if isinstance(value, CompileTime):
+        return CompileTime(type(value.value))
+    if isinstance(value, TupleValue):
+        python = None if value.structure is None else value.structure.python
+        if is_complex(value):
+            return CompileTime(np.complex64 if describe(value) == "complex64" else np.complex128)
+        return CompileTime(python or tuple)
+    raise builder.error(
+        codes.NO_OPERATION,
+        node,
+        what=f"the type of {describe(value)}",
+        remedy="apply `type` to a value",
+    )
+
+
+def _is_instance(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    value, kinds = arguments.exactly(builder, node, "isinstance", ("x", "kind"))
+    known = static_value(kinds)
+    if known is None:
+        raise builder.error(codes.NOT_CONSTANT, node, what="the second argument of `isinstance`")
+    builder.discard(value, node)
+    kinds_of_types: list[TypeClass] = []
+    kinds_of_values: list[object] = []
+    for kind in _alternatives(known.value):
+        if isinstance(kind, TypeClass):
+            kinds_of_types.append(kind)
+        else:
+            kinds_of_values.append(kind)
+    type = _type_in(builder, value) if kinds_of_types else None
+    return CompileTime(
+        any(isinstance(type, kind) for kind in kinds_of_types)
+        or any(_is_a(value, kind) for kind in kinds_of_values)
+    )
+
+
+def _type_in(builder: FunctionBuilder, value: Value) -> Type | None:
+    """Return the type that a value has at run time, None if it has none."""
+    if isinstance(value, tree.Expression):
+        return value.type
+    if isinstance(value, TupleValue):
+        items = tuple(_type_in(builder, item) for item in value.items)
+        known = tuple(item for item in items if item is not None)
+        return Tuple(known, value.structure) if len(known) == len(items) else None
+    if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
+        return builder.rules.default_type(value.value)
+    return None
+
+
+def _alternatives(kinds: object) -> tuple[object, ...]:
+    if isinstance(kinds, tuple):
+        return tuple(inner for kind in kinds for inner in _alternatives(kind))
+    return typing.get_args(kinds) if isinstance(kinds, types.UnionType) else (kinds,)
+
+
+def _is_a(value: Value, kind: object) -> bool:
+    if isinstance(value, CompileTime):
+        return isinstance(kind, type) and isinstance(value.value, kind)
+    if isinstance(value, tree.Expression):
+        return value.type == kind if isinstance(kind, Type) else _is_number_of(value.type, kind)
+    if is_complex(value):
+        return kind is complex or describe(value) == getattr(kind, "__name__", None)
+    python = (
+        value.structure.python
+        if isinstance(value, TupleValue) and value.structure is not None
+        else tuple
+    )
+    return (
+        isinstance(kind, type)
+        and isinstance(value, TupleValue)
+        and issubclass(python or tuple, kind)
+    )
+
+
+def _is_number_of(type: Type, kind: object) -> bool:
+    """Whether a scalar type is of a kind that Python's or NumPy's class names; a bool is an int, as
+    in Python."""
+    if not isinstance(type, Scalar):
+        return False
+    if kind in (int, np.integer):
+        return type.is_integer or (kind is int and type is boolean)
+    if kind in (float, np.floating):
+        return type.is_float
+    if kind in (bool, np.bool_):
+        return type is boolean
+    is_numpys = isinstance(kind, _CLASS) and issubclass(kind, np.generic)
+    return is_numpys and from_dtype(np.dtype(kind)) == type  # type: ignore[call-overload]
+
+
+_CLASS = type
+TYPE_FUNCTIONS: Mapping[Any, Callable[[FunctionBuilder, Arguments, ast.Call], Value]] = {
+    isinstance: _is_instance,
+    type: _type_of,
+}
+
+
+# Calls of functions that are operators: those of Python's `operator`, and NumPy's ufuncs.
+
+Handler = Callable[[FunctionBuilder, Arguments, ast.Call], Value]
+
+
+def _binary(kind: type[ast.operator], name: str) -> Handler:
+    def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+        left, right = arguments.exactly(builder, node, name, ("a", "b"))
+        return binary(builder, kind, left, right, node)
+
+    return handler
+
+
+def _logical(kind: type[ast.operator], name: str) -> Handler:
+    """`np.logical_and` evaluates both operands, unlike `and`, and returns a bool."""
+
+    def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+        left, right = (
+            truth(builder, value, node)
+            for value in arguments.exactly(builder, node, name, ("a", "b"))
+        )
+        return binary(builder, kind, left, right, node)
+
+    return handler
+
+
+def _comparison(kind: type[ast.cmpop], name: str) -> Handler:
+    def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+        left, right = arguments.exactly(builder, node, name, ("a", "b"))
+        return compare(builder, kind, left, right, node)
+
+    return handler
+
+
+def _contains(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    items, item = arguments.exactly(builder, node, "contains", ("a", "b"))
+    return compare(builder, ast.In, item, items, node)
+
+
+def _truth(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+    (value,) = arguments.exactly(builder, node, "truth", ("a",))
+    return truth(builder, value, node)
+
+
+def _unary(kind: type[ast.unaryop], name: str) -> Handler:
+    def handler(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:
+        (operand,) = arguments.exactly(builder, node, name, ("a",))
+        return unary(builder, kind, operand, node)
+
+    return handler
+
+
+_COMPARISONS: Mapping[str, type[ast.cmpop]] = {
+    "eq": ast.Eq,
+    "ne": ast.NotEq,
+    "lt": ast.Lt,
+    "le": ast.LtE,
+    "gt": ast.Gt,
+    "ge": ast.GtE,
+    "is_": ast.Is,
+    "is_not": ast.IsNot,
+}
+_UNARY: Mapping[str, type[ast.unaryop]] = {
+    "neg": ast.USub,
+    "pos": ast.UAdd,
+    "invert": ast.Invert,
+    "not_": ast.Not,
+}
+
+_OF_NUMPY: Mapping[str, type[ast.operator]] = {
+    "add": ast.Add,
+    "subtract": ast.Sub,
+    "multiply": ast.Mult,
+    "divide": ast.Div,
+    "floor_divide": ast.FloorDiv,
+    "remainder": ast.Mod,
+    "power": ast.Pow,
+    "bitwise_and": ast.BitAnd,
+    "bitwise_or": ast.BitOr,
+    "bitwise_xor": ast.BitXor,
+    "left_shift": ast.LShift,
+    "right_shift": ast.RShift,
+}
+_COMPARISONS_OF_NUMPY: Mapping[str, type[ast.cmpop]] = {
+    "equal": ast.Eq,
+    "not_equal": ast.NotEq,
+    "less": ast.Lt,
+    "less_equal": ast.LtE,
+    "greater": ast.Gt,
+    "greater_equal": ast.GtE,
+}
+_UNARY_OF_NUMPY: Mapping[str, type[ast.unaryop]] = {
+    "negative": ast.USub,
+    "positive": ast.UAdd,
+    "invert": ast.Invert,
+    "logical_not": ast.Not,
+}
+_LOGICAL_OF_NUMPY: Mapping[str, type[ast.operator]] = {
+    "logical_and": ast.BitAnd,
+    "logical_or": ast.BitOr,
+    "logical_xor": ast.BitXor,
+}
+
+# On immutable values `operator.iadd` is the same as `operator.add`.
+OPERATOR_FUNCTIONS: Mapping[Any, Handler] = {
+    **{compute: _binary(kind, compute.__name__) for kind, (_, compute) in BINARY.items()},
+    **{
+        getattr(operator, "i" + compute.__name__.rstrip("_")): _binary(
+            kind, "i" + compute.__name__.rstrip("_")
+        )
+        for kind, (_, compute) in BINARY.items()
+    },
+    **{getattr(operator, name): _comparison(kind, name) for name, kind in _COMPARISONS.items()},
+    operator.contains: _contains,
+    operator.truth: _truth,
+    **{getattr(operator, name): _unary(kind, name) for name, kind in _UNARY.items()},
+    **{getattr(np, name): _binary(kind, name) for name, kind in _OF_NUMPY.items()},
+    **{getattr(np, name): _comparison(kind, name) for name, kind in _COMPARISONS_OF_NUMPY.items()},
+    **{getattr(np, name): _unary(kind, name) for name, kind in _UNARY_OF_NUMPY.items()},
+    **{getattr(np, name): _logical(kind, name) for name, kind in _LOGICAL_OF_NUMPY.items()},
+}
 
 
 def _complex(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Value:

@@ -20,11 +20,14 @@ from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.calls.array_creation import listed
 from amdjit.frontend.calls.array_methods import is_array
-from amdjit.frontend.calls.ufunc_loops import Loop, as_loop_type, dtype_of, loop_of
-from amdjit.frontend.calls.ufunc_shapes import (
+from amdjit.frontend.calls.ufunc_loops import (
     Indices,
+    Loop,
+    as_loop_type,
     check_same_shape,
+    dtype_of,
     element,
+    loop_of,
     own_indices,
     result_shape,
 )

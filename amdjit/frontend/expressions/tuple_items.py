@@ -59,6 +59,8 @@ def _chosen_item(
     if common is None:
         raise builder.error(codes.NOT_CONSTANT, place, what="the index of this tuple")
     position = _position(builder, index, len(items), node)
+    if len(items) == 1:
+        return items[0]
     values = _of_one_type(builder, items, common, node)
     span, bit = builder.span(node), 1
     while len(values) > 1:

@@ -1,10 +1,9 @@
 """What names mean: reading and binding them, merging them where control flow meets, and parameters.
 
-`scope` looks a name up in Python's order and notes what was read from outside the kernel;
-`outside_arrays` makes constants of NumPy arrays found there. `merging` gives a name one binding
-after branches and loops. `parameters` matches arguments to the parameters of device
-functions, `kernel_parameters` does so for kernels, and `annotations` reads their types. Start at
-`scope`.
+`scope` looks a name up in Python's order, notes what was read from outside the kernel, and makes
+constants of NumPy arrays found there. `merging` gives a name one binding after branches and loops.
+`parameters` matches arguments to the parameters of device functions, and `annotations` reads their
+types. Start at `scope`.
 
 Imports: `building`, `values` and `source`.
 """

@@ -10,13 +10,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.remedies import outside_remedy
 from amdjit.frontend.names.marked import assign_marked, read_marked
-from amdjit.frontend.names.outside_arrays import constant_array
+from amdjit.frontend.values.dependencies import Content, content_of
 from amdjit.frontend.values.effects import may_repeat
 from amdjit.frontend.values.kinds import (
     Binding,
@@ -29,12 +30,13 @@ from amdjit.frontend.values.kinds import (
     Value,
     typed_constant,
 )
-from amdjit.frontend.values.structures import structure_of
+from amdjit.frontend.values.structures import element_of_dtype, structure_of
 from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
 from amdjit.late import late
 from amdjit.tree import nodes as tree
-from amdjit.types import SCALARS, Tuple, Type, from_dtype, i64
+from amdjit.tree.constant_arrays import ConstantArray
+from amdjit.types import SCALARS, AddressSpace, Array, Layout, Tuple, Type, from_dtype, i64
 
 if TYPE_CHECKING:
     from amdjit.language import times
@@ -317,3 +319,45 @@ def carry(
     builder.emit(tree.Assign(builder.span(node), variable, convert(builder, whole, type, node)))
     builder.names[name] = variable
     return variable
+
+
+# NumPy arrays from outside the kernel: their content becomes part of the code.
+
+# Each launch compares the content with what was compiled in, and the code object holds it. Tables
+# that kernels read through scalar loads are far smaller: the scalar cache has 16 KiB (RDNA4 ISA,
+# "Scalar Memory Operations").
+MOST_CONSTANT_BYTES = 64 * 1024
+
+
+def constant_array(
+    builder: FunctionBuilder, array: NDArray[Any], name: str, node: ast.AST
+) -> tree.Expression:
+    """Return a NumPy array from outside as an array in constant memory."""
+    element = element_of_dtype(array.dtype)
+    if element is None or isinstance(array, np.ma.MaskedArray):
+        kind = "masked array" if isinstance(array, np.ma.MaskedArray) else "NumPy array"
+        what = f"a {kind} of {array.dtype}"
+        raise _refused(
+            builder, node, name, what, f"convert it outside: `{name}.astype(np.float32)`"
+        )
+    if array.nbytes > MOST_CONSTANT_BYTES:
+        raise _refused(
+            builder,
+            node,
+            name,
+            f"a NumPy array of {array.nbytes:,} bytes",
+            f"pass it as an argument, or keep it on the device, `{name} = amdjit.to_device({name})`"
+            f"; arrays of up to {MOST_CONSTANT_BYTES:,} bytes become constants",
+        )
+    content = content_of(array)
+    builder.session.note_read(array, name, content, Content)
+    type = Array(
+        element, array.ndim, Layout.CONTIGUOUS, AddressSpace.CONSTANT, tuple(map(int, array.shape))
+    )
+    return ConstantArray(builder.span(node), type, name, content.elements)
+
+
+def _refused(
+    builder: FunctionBuilder, node: ast.AST, name: str, what: str, remedy: str
+) -> CompileError:
+    return builder.error(codes.UNSUPPORTED_GLOBAL, node, name=name, what=what, remedy=remedy)

@@ -58,6 +58,12 @@ class FunctionSource:
         return is_library(self.function)
 
     @property
+    def name(self) -> str:
+        """The function's name. Those of the library that a maker returns have another one than
+        stands in the maker's `def`."""
+        return self.function.__name__ if self.is_library else self.node.name
+
+    @property
     def name_span(self) -> Span:
         """The place of the `def` line."""
         column = _characters(self.text.line(self.node.lineno), self.node.col_offset)

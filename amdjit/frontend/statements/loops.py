@@ -11,7 +11,7 @@ from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.assignment.targets import assign_target
 from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
 from amdjit.frontend.building.control_flow import Exit, Loop
-from amdjit.frontend.building.conversion import convert, literal, negated
+from amdjit.frontend.building.conversion import convert, literal, materialise, negated
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.conditional import names_if
 from amdjit.frontend.expressions.wraparound import note_counter
@@ -19,12 +19,10 @@ from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.iteration.iterables import evaluated, has_iterations, iterable_of
 from amdjit.frontend.iteration.range_steps import check_step, held_bound
 from amdjit.frontend.iteration.sequences import Bounds, Sequence, range_sequence
-from amdjit.frontend.names.merging import join_types, unlike, unsigned_of_weak
+from amdjit.frontend.names.merging import join_types, merged_name, unlike, unsigned_of_weak
 from amdjit.frontend.names.scope import bind, carry, undefined
 from amdjit.frontend.source.bound_names import assigned_names
-from amdjit.frontend.statements.certain_iterations import keep_names
 from amdjit.frontend.statements.kept_arrays import check_kept_arrays
-from amdjit.frontend.statements.kept_targets import keeps, run_time
 from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
 from amdjit.frontend.statements.unrolling import (
     leave_loop,
@@ -35,9 +33,11 @@ from amdjit.frontend.statements.unrolling import (
 )
 from amdjit.frontend.values.kinds import (
     POISONED,
+    Binding,
     CompileTime,
     FunctionValue,
     Marked,
+    Poisoned,
     Undefined,
     Unlike,
     Value,
@@ -384,3 +384,69 @@ LOOPS: Mapping[type[ast.stmt], StatementHandler] = {
     ast.For: for_loop,
     ast.While: while_loop,
 }
+
+
+# Names that are first assigned within a loop: what they are after it.
+
+
+def keep_names(
+    builder: FunctionBuilder,
+    after: dict[str, Binding],
+    ways: list[Exit],
+    nodes: Iterable[ast.AST],
+    node: ast.AST,
+    is_certain: bool,
+) -> None:
+    """Give names that have no value after the loop yet their value of the last iteration, if there
+    certainly is one. `after` is changed: it maps the names after the loop to their values.
+
+    ways: the ends of an iteration. nodes: the statements of the loop.
+    """
+    for name in sorted(assigned_names(nodes)):
+        before = after.get(name)
+        is_unknown = before is None or isinstance(before, Undefined)
+        if is_certain and ways and is_unknown and not isinstance(before, Poisoned):
+            after[name] = merged_name(builder, name, ways, node)
+        elif before is None and not is_certain:
+            after[name] = Undefined("has no value if the loop runs zero times")
+
+
+# The targets of loops, which the body may change: what they are after an iteration.
+
+
+def run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree.Expression:
+    """Return a binding as a run-time value."""
+    if isinstance(binding, tree.Variable):
+        return builder.weak_types.read(tree.Read(builder.span(node), binding.type, binding))
+    assert not isinstance(binding, (Undefined, Marked))
+    return materialise(builder, binding, node)
+
+
+def keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree.Variable) -> bool:
+    """Assign a loop target that the body changed back to its variable; return whether the variable
+    can hold it."""
+    values = [(way, way.names.get(name)) for way in ways]
+    changed = [(way, binding) for way, binding in values if binding is not variable]
+    for way, binding in changed:
+        if not _fits(binding, variable.type):
+            return False
+        assert binding is not None
+        with builder.collect() as added:
+            value = _run_time_or_literal(builder, binding, way.node)
+            for each in builder.weak_types.widths_of(variable):
+                converted = convert(builder, value, each.type, way.node)
+                builder.emit(tree.Assign(builder.span(way.node), each, converted))
+        way.add(added)
+    return True
+
+
+def _fits(binding: Binding | None, type: Type) -> bool:
+    if isinstance(binding, CompileTime):
+        number = binding.value
+        is_integer = isinstance(number, int) and not isinstance(number, bool)
+        return is_integer and isinstance(type, Scalar) and literal_fits(cast(int, number), type)
+    return isinstance(binding, (tree.Variable, tree.Expression)) and binding.type == type
+
+
+def _run_time_or_literal(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> Value:
+    return binding if isinstance(binding, CompileTime) else run_time(builder, binding, node)

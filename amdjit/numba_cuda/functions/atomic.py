@@ -6,73 +6,43 @@ that is NaN as it is and ignore a value that is NaN.
 
 from __future__ import annotations
 
-from amdjit.declarations import device_function
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from amdjit.declarations import DeviceFunction, device_function
 from amdjit.intrinsics import atomic
-
-__all__ = [
-    "add",
-    "and_",
-    "cas",
-    "compare_and_swap",
-    "dec",
-    "exch",
-    "inc",
-    "max",
-    "min",
-    "nanmax",
-    "nanmin",
-    "or_",
-    "sub",
-    "xor",
-]
+from amdjit.numba_cuda.functions.halves import made
 
 
-@device_function
-def add(array, index, value):
-    """Add to an element; return the old value."""
-    return atomic.add(array, index, array.dtype(value))
+def _in_type_of_array(operation: DeviceFunction) -> Callable[..., Any]:
+    def function(array, index, value):
+        return operation(array, index, array.dtype(value))
+
+    return function
 
 
-@device_function
-def sub(array, index, value):
-    """Subtract from an element; return the old value."""
-    return atomic.sub(array, index, array.dtype(value))
-
-
-@device_function
-def and_(array, index, value):
-    """Clear the element's bits that are 0 in the value; return the old value."""
-    return atomic.and_(array, index, array.dtype(value))
-
-
-@device_function
-def or_(array, index, value):
-    """Set the element's bits that are 1 in the value; return the old value."""
-    return atomic.or_(array, index, array.dtype(value))
-
-
-@device_function
-def xor(array, index, value):
-    """Flip the element's bits that are 1 in the value; return the old value."""
-    return atomic.xor(array, index, array.dtype(value))
-
-
-@device_function
-def inc(array, index, value):
-    """Add 1, or write 0 if the element is at or above the value; return the old value."""
-    return atomic.inc(array, index, array.dtype(value))
-
-
-@device_function
-def dec(array, index, value):
-    """Subtract 1, or write the value if the element is 0 or above it; return the old value."""
-    return atomic.dec(array, index, array.dtype(value))
-
-
-@device_function
-def exch(array, index, value):
-    """Write the value; return the old one."""
-    return atomic.exch(array, index, array.dtype(value))
+_OF_NUMBERS = {
+    "nanmax": (atomic.max, "greater"),
+    "nanmin": (atomic.min, "lesser"),
+}
+_MADE = {
+    **{
+        name: made(__name__, name, _in_type_of_array(same), inspect.getdoc(same.function) or "")
+        for name in ("add", "sub", "and_", "or_", "xor", "inc", "dec", "exch")
+        for same in (getattr(atomic, name),)
+    },
+    **{
+        name: made(
+            __name__,
+            name,
+            _in_type_of_array(operation),
+            f"Write the {word} of the element and the value, or the one that is not NaN; return "
+            "the old\nvalue.",
+        )
+        for name, (operation, word) in _OF_NUMBERS.items()
+    },
+}
 
 
 @device_function
@@ -85,20 +55,6 @@ def cas(array, index, old, value):
 def compare_and_swap(array, old, value):
     """Write the value to the first element if it equals `old`; return the old value."""
     return cas(array, 0, old, value)
-
-
-@device_function
-def nanmax(array, index, value):
-    """Write the greater of the element and the value, or the one that is not NaN; return the old
-    value."""
-    return atomic.max(array, index, array.dtype(value))
-
-
-@device_function
-def nanmin(array, index, value):
-    """Write the lesser of the element and the value, or the one that is not NaN; return the old
-    value."""
-    return atomic.min(array, index, array.dtype(value))
 
 
 @device_function
@@ -116,17 +72,24 @@ def _replaced(array, index, value, is_greater):
     return old
 
 
-@device_function
-def max(array, index, value):
-    """Write the greater of the element and the value; return the old value."""
-    if isinstance(array.dtype(0), float):
-        return _replaced(array, index, array.dtype(value), True)
-    return nanmax(array, index, value)
+def _beyond(compute: DeviceFunction, is_greater: bool) -> Callable[..., Any]:
+    def function(array, index, value):
+        if isinstance(array.dtype(0), float):
+            return _replaced(array, index, array.dtype(value), is_greater)
+        return compute(array, index, value)
+
+    return function
 
 
-@device_function
-def min(array, index, value):
-    """Write the lesser of the element and the value; return the old value."""
-    if isinstance(array.dtype(0), float):
-        return _replaced(array, index, array.dtype(value), False)
-    return nanmin(array, index, value)
+_MADE |= {
+    name.removeprefix("nan"): made(
+        __name__,
+        name.removeprefix("nan"),
+        _beyond(_MADE[name], word == "greater"),
+        f"Write the {word} of the element and the value; return the old value.",
+    )
+    for name, (_, word) in _OF_NUMBERS.items()
+}
+globals().update(_MADE)
+
+__all__ = sorted([*_MADE, "cas", "compare_and_swap"])

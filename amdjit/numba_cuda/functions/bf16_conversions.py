@@ -6,78 +6,15 @@ integer beyond the limits of its type becomes the nearest limit, and NaN becomes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from amdjit.declarations import DeviceFunction, Form, SpecialForm, device_function
 from amdjit.intrinsics.arithmetic import clz
+from amdjit.numba_cuda.functions.halves import made
 from amdjit.types import Scalar, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
-
-__all__ = [
-    "bfloat16_as_int16",
-    "bfloat16_as_uint16",
-    "bfloat16_to_float32",
-    "bfloat16_to_int8_rz",
-    "bfloat16_to_int16_rd",
-    "bfloat16_to_int16_rn",
-    "bfloat16_to_int16_ru",
-    "bfloat16_to_int16_rz",
-    "bfloat16_to_int32_rd",
-    "bfloat16_to_int32_rn",
-    "bfloat16_to_int32_ru",
-    "bfloat16_to_int32_rz",
-    "bfloat16_to_int64_rd",
-    "bfloat16_to_int64_rn",
-    "bfloat16_to_int64_ru",
-    "bfloat16_to_int64_rz",
-    "bfloat16_to_uint8_rz",
-    "bfloat16_to_uint16_rd",
-    "bfloat16_to_uint16_rn",
-    "bfloat16_to_uint16_ru",
-    "bfloat16_to_uint16_rz",
-    "bfloat16_to_uint32_rd",
-    "bfloat16_to_uint32_rn",
-    "bfloat16_to_uint32_ru",
-    "bfloat16_to_uint32_rz",
-    "bfloat16_to_uint64_rd",
-    "bfloat16_to_uint64_rn",
-    "bfloat16_to_uint64_ru",
-    "bfloat16_to_uint64_rz",
-    "float32_to_bfloat16",
-    "float32_to_bfloat16_rd",
-    "float32_to_bfloat16_rn",
-    "float32_to_bfloat16_ru",
-    "float32_to_bfloat16_rz",
-    "float64_to_bfloat16",
-    "int16_as_bfloat16",
-    "int16_to_bfloat16_rd",
-    "int16_to_bfloat16_rn",
-    "int16_to_bfloat16_ru",
-    "int16_to_bfloat16_rz",
-    "int32_to_bfloat16_rd",
-    "int32_to_bfloat16_rn",
-    "int32_to_bfloat16_ru",
-    "int32_to_bfloat16_rz",
-    "int64_to_bfloat16_rd",
-    "int64_to_bfloat16_rn",
-    "int64_to_bfloat16_ru",
-    "int64_to_bfloat16_rz",
-    "uint16_as_bfloat16",
-    "uint16_to_bfloat16_rd",
-    "uint16_to_bfloat16_rn",
-    "uint16_to_bfloat16_ru",
-    "uint16_to_bfloat16_rz",
-    "uint32_to_bfloat16_rd",
-    "uint32_to_bfloat16_rn",
-    "uint32_to_bfloat16_ru",
-    "uint32_to_bfloat16_rz",
-    "uint64_to_bfloat16_rd",
-    "uint64_to_bfloat16_rn",
-    "uint64_to_bfloat16_ru",
-    "uint64_to_bfloat16_rz",
-]
 
 _bitcast = SpecialForm(Form.BITCAST, "the same bits read as another type")
 _EXACT_IN_F32: Any = (i8, i16, u8, u16)
@@ -187,73 +124,63 @@ def uint16_as_bfloat16(a):
     return _bitcast(u16(a), bf16)
 
 
-def _to_integer(kind: Scalar, rounded: Callable[..., Any]) -> DeviceFunction:
+def _to_integer(kind: Scalar, rounded: Callable[..., Any]) -> Callable[..., Any]:
     def convert(a):
         return kind(rounded(f32(bf16(a))))
 
-    return device_function(convert)
+    return convert
 
 
-def _from_integer(kind: Scalar, rounded: DeviceFunction) -> DeviceFunction:
+def _from_integer(kind: Scalar, rounded: DeviceFunction) -> Callable[..., Any]:
     def convert(a):
         return rounded(_single(kind(a)))
 
-    return device_function(convert)
+    return convert
 
 
-bfloat16_to_int8_rz = _to_integer(i8, np.trunc)
-bfloat16_to_uint8_rz = _to_integer(u8, np.trunc)
+# For each way of rounding: to integers, to bf16, and its words.
+_WAYS: Mapping[str, tuple[Callable[..., Any], DeviceFunction, str]] = {
+    "rn": (np.rint, float32_to_bfloat16_rn, "the nearest {}, of two the even one"),
+    "rz": (np.trunc, float32_to_bfloat16_rz, "the next {} toward zero"),
+    "rd": (np.floor, float32_to_bfloat16_rd, "the next {} that is not above"),
+    "ru": (np.ceil, float32_to_bfloat16_ru, "the next {} that is not below"),
+}
+_INTEGERS = {
+    ("u" if not kind.is_signed else "") + f"int{kind.bits}": kind
+    for kind in (i8, u8, i16, u16, i32, u32, i64, u64)
+}
 
-bfloat16_to_int16_rn = _to_integer(i16, np.rint)
-bfloat16_to_int16_rz = _to_integer(i16, np.trunc)
-bfloat16_to_int16_rd = _to_integer(i16, np.floor)
-bfloat16_to_int16_ru = _to_integer(i16, np.ceil)
-int16_to_bfloat16_rn = _from_integer(i16, float32_to_bfloat16_rn)
-int16_to_bfloat16_rz = _from_integer(i16, float32_to_bfloat16_rz)
-int16_to_bfloat16_rd = _from_integer(i16, float32_to_bfloat16_rd)
-int16_to_bfloat16_ru = _from_integer(i16, float32_to_bfloat16_ru)
 
-bfloat16_to_uint16_rn = _to_integer(u16, np.rint)
-bfloat16_to_uint16_rz = _to_integer(u16, np.trunc)
-bfloat16_to_uint16_rd = _to_integer(u16, np.floor)
-bfloat16_to_uint16_ru = _to_integer(u16, np.ceil)
-uint16_to_bfloat16_rn = _from_integer(u16, float32_to_bfloat16_rn)
-uint16_to_bfloat16_rz = _from_integer(u16, float32_to_bfloat16_rz)
-uint16_to_bfloat16_rd = _from_integer(u16, float32_to_bfloat16_rd)
-uint16_to_bfloat16_ru = _from_integer(u16, float32_to_bfloat16_ru)
+def _conversions() -> Iterator[DeviceFunction]:
+    """Yield the conversions between bf16 and integers. Those of 8 bits are toward zero only."""
+    for integer, kind in _INTEGERS.items():
+        for way, (to_integer, to_bf16, words) in _WAYS.items():
+            if kind.bits > 8 or way == "rz":
+                name = f"bfloat16_to_{integer}_{way}"
+                text = f"Return {words.format(kind)}, within its limits."
+                yield made(__name__, name, _to_integer(kind, to_integer), text)
+            if kind.bits > 8:
+                name = f"{integer}_to_bfloat16_{way}"
+                text = f"Return {words.format('bf16')}."
+                yield made(__name__, name, _from_integer(kind, to_bf16), text)
 
-bfloat16_to_int32_rn = _to_integer(i32, np.rint)
-bfloat16_to_int32_rz = _to_integer(i32, np.trunc)
-bfloat16_to_int32_rd = _to_integer(i32, np.floor)
-bfloat16_to_int32_ru = _to_integer(i32, np.ceil)
-int32_to_bfloat16_rn = _from_integer(i32, float32_to_bfloat16_rn)
-int32_to_bfloat16_rz = _from_integer(i32, float32_to_bfloat16_rz)
-int32_to_bfloat16_rd = _from_integer(i32, float32_to_bfloat16_rd)
-int32_to_bfloat16_ru = _from_integer(i32, float32_to_bfloat16_ru)
 
-bfloat16_to_uint32_rn = _to_integer(u32, np.rint)
-bfloat16_to_uint32_rz = _to_integer(u32, np.trunc)
-bfloat16_to_uint32_rd = _to_integer(u32, np.floor)
-bfloat16_to_uint32_ru = _to_integer(u32, np.ceil)
-uint32_to_bfloat16_rn = _from_integer(u32, float32_to_bfloat16_rn)
-uint32_to_bfloat16_rz = _from_integer(u32, float32_to_bfloat16_rz)
-uint32_to_bfloat16_rd = _from_integer(u32, float32_to_bfloat16_rd)
-uint32_to_bfloat16_ru = _from_integer(u32, float32_to_bfloat16_ru)
+_MADE = {each.function.__name__: each for each in _conversions()}
+globals().update(_MADE)
 
-bfloat16_to_int64_rn = _to_integer(i64, np.rint)
-bfloat16_to_int64_rz = _to_integer(i64, np.trunc)
-bfloat16_to_int64_rd = _to_integer(i64, np.floor)
-bfloat16_to_int64_ru = _to_integer(i64, np.ceil)
-int64_to_bfloat16_rn = _from_integer(i64, float32_to_bfloat16_rn)
-int64_to_bfloat16_rz = _from_integer(i64, float32_to_bfloat16_rz)
-int64_to_bfloat16_rd = _from_integer(i64, float32_to_bfloat16_rd)
-int64_to_bfloat16_ru = _from_integer(i64, float32_to_bfloat16_ru)
-
-bfloat16_to_uint64_rn = _to_integer(u64, np.rint)
-bfloat16_to_uint64_rz = _to_integer(u64, np.trunc)
-bfloat16_to_uint64_rd = _to_integer(u64, np.floor)
-bfloat16_to_uint64_ru = _to_integer(u64, np.ceil)
-uint64_to_bfloat16_rn = _from_integer(u64, float32_to_bfloat16_rn)
-uint64_to_bfloat16_rz = _from_integer(u64, float32_to_bfloat16_rz)
-uint64_to_bfloat16_rd = _from_integer(u64, float32_to_bfloat16_rd)
-uint64_to_bfloat16_ru = _from_integer(u64, float32_to_bfloat16_ru)
+__all__ = sorted(
+    [
+        *_MADE,
+        "bfloat16_as_int16",
+        "bfloat16_as_uint16",
+        "bfloat16_to_float32",
+        "float32_to_bfloat16",
+        "float32_to_bfloat16_rd",
+        "float32_to_bfloat16_rn",
+        "float32_to_bfloat16_ru",
+        "float32_to_bfloat16_rz",
+        "float64_to_bfloat16",
+        "int16_as_bfloat16",
+        "uint16_as_bfloat16",
+    ]
+)

@@ -1,9 +1,9 @@
 """Kernels written instruction by instruction: encoded with the decoder's own tables, and made a
 code object, without an assembler.
 
-`Program` is what others use. `choosing` finds the encoding of a mnemonic and its operands,
-`encoding` writes it, `operands` names registers and constants, `settling` has the waits that no
-compiler inserts here, `kernel_object` makes the code object.
+`Program` is what others use, with the waits that no compiler inserts here. `choosing` finds the
+encoding of a mnemonic and its operands, `encoding` writes it, `operands` names registers and
+constants, `kernel_object` makes the code object.
 """
 
 from __future__ import annotations

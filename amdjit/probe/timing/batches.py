@@ -17,8 +17,7 @@ from amdjit.probe.timing.experiment import Effort, Experiment
 from amdjit.probe.timing.launches import launch_measurements
 from amdjit.probe.timing.lds_loops import lds, strides
 from amdjit.probe.timing.loops import loops
-from amdjit.probe.timing.matrix_loops import products
-from amdjit.probe.timing.matrix_products import matrix_products
+from amdjit.probe.timing.matrix_loops import matrix_products, products
 from amdjit.probe.timing.measuring import Laboratory, median_of
 from amdjit.probe.timing.memory_curves import bandwidths, chases
 from amdjit.probe.timing.prediction import predict

@@ -49,7 +49,6 @@ _RESULTS = {
 }
 _UPDATE_FAILURE, _UNSUPPORTED = 910, 900
 _BUFFER_POINTER, _BUFFER_SIZE, _END = 1, 2, 3
-_Nodes = ctypes.POINTER(ctypes.c_void_p)
 
 
 class _KernelNodeParameters(ctypes.Structure):
@@ -120,7 +119,7 @@ class HipGraph:
                 HipNode(
                     native,
                     _KINDS[kind.value] if kind.value < len(_KINDS) else f"kind {kind.value}",
-                    "" if launch is None else launch.work.function.name,
+                    "" if launch is None else launch.function.name,
                     sizes.get(native, 0),
                     tuple(sorted(position[other] for other in edges[native])),
                     launch,
@@ -195,7 +194,7 @@ class HipExecutable:
 
     def set_kernel(self, position: int, launch: CapturedLaunch) -> None:
         """Let a kernel node make another launch."""
-        work, kernarg = launch.work, bytes(launch.kernarg)
+        shape, kernarg = launch.shape, bytes(launch.kernarg)
         contents = ctypes.create_string_buffer(kernarg, len(kernarg))
         size = ctypes.c_size_t(len(kernarg))
         tags = struct.pack(
@@ -208,11 +207,11 @@ class HipExecutable:
         )
         extra = ctypes.create_string_buffer(tags, len(tags))
         parameters = _KernelNodeParameters(
-            block=work.block,
+            block=shape.block,
             extra=ctypes.addressof(extra),
-            function=int(work.function.native),
-            grid=work.grid,
-            dynamic_lds=work.dynamic_lds,
+            function=int(launch.function.native),
+            grid=shape.grid,
+            dynamic_lds=shape.dynamic_lds,
         )
         self._calls.here(
             "change the arguments of a graph's node",

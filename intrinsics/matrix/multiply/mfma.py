@@ -3,7 +3,7 @@ a processor lacks."""
 
 from __future__ import annotations
 
-from amdjit.intrinsics.matrix.operands.cdna_blocks import INSTRUCTION_TYPES
+from amdjit.intrinsics.matrix.operands.blocks import INSTRUCTION_TYPES
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import ElementType, type_name
 from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction, mfma_instructions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from amdjit.intrinsics.matrix.operands.cdna_blocks import INSTRUCTION_TYPES
+from amdjit.intrinsics.matrix.operands.blocks import INSTRUCTION_TYPES
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import DataLayout, Nibble, Use
 from amdjit.intrinsics.models.matrix_layouts import Array, Generation, MatrixInstruction

@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from amdjit.intrinsics.matrix.operands.blocks import Blocks, blocks_of, padded
-from amdjit.intrinsics.matrix.operands.cdna_blocks import (
+from amdjit.intrinsics.matrix.operands.blocks import (
+    Blocks,
+    blocks_of,
     cdna_blocks,
     cdna_side,
+    padded,
     sparse_depths,
     sparse_group,
 )
@@ -29,7 +31,7 @@ from amdjit.intrinsics.matrix.operands.parameters import (
 )
 from amdjit.intrinsics.matrix.operands.schedules import Share, Turns, share_of, turns_of
 from amdjit.intrinsics.models.matrix_layouts import Generation, instructions_with
-from amdjit.intrinsics.models.mfma_instructions import CDNA
+from amdjit.intrinsics.models.mfma_instructions import cdna_of
 from amdjit.language.compile_time import Compilation, Refused, compile_time
 from amdjit.target import TARGETS
 from amdjit.types import SCALARS, Scalar
@@ -165,12 +167,13 @@ def fragment_kind(
 
 def _generation(compilation: Compilation) -> Generation:
     """Return whose instructions the processor has. Refused if it has none."""
-    if compilation.target.name in CDNA:
-        return Generation(compilation.target.name)
+    own = cdna_of(compilation.target.name)
+    if own is not None:
+        return Generation(own)
     found = next(iter(instructions_with(compilation.target.features).values()), None)
     if found is None:
         having = ", ".join(
-            each.name for each in TARGETS if each.name in CDNA or instructions_with(each.features)
+            each.name for each in TARGETS if cdna_of(each.name) or instructions_with(each.features)
         )
         raise Refused(f"{compilation.target.name} has no fragments", f"compile for one of {having}")
     return found.generation

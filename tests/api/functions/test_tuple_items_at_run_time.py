@@ -74,6 +74,23 @@ def test_items_of_any_type_mean_what_python_means() -> None:
     assert np.array_equal(out, expected)
 
 
+def test_the_only_item_is_what_it_is() -> None:
+    """Complex numbers and records keep their operators and methods, literals have no width."""
+
+    @amdjit.kernel
+    def only(x, n, out, wide):
+        i = amdjit.grid(1)
+        z = -(complex(x[i], 1.0),)[i % 1] + (complex(1.0, x[i]),)[n[i]]
+        out[i] = z.real * (2.0 * (Point(x[i], 3.0),)[n[i]].x) + (Point(x[i], 3.0),)[n[i]].y
+        wide[i] = (0.1,)[n[i]]
+
+    x = np.arange(LANES, dtype=np.float32)
+    n, out, wide = np.zeros(LANES, np.int32), np.zeros(LANES, np.float32), np.zeros(LANES)
+    only[1, LANES](x, n, out, wide)
+    np.testing.assert_array_equal(out, (1 - x) * 2 * x + 3)
+    np.testing.assert_array_equal(wide, 0.1)
+
+
 def test_items_may_be_arrays_that_are_written() -> None:
     @amdjit.kernel
     def scatter(rows, out):

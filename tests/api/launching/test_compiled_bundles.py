@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import amdjit
-from amdjit import CompiledKernel, emulator, f32, i32
+from amdjit import CompiledKernel, emulator, f16, f32, fp8_fnuz, i32, shared
+from amdjit.intrinsics import matrix, wave
 from amdjit.launching.specialisations import Specialisations
-from amdjit.options import CompileOptions, OptionError
-from amdjit.target import EMULATED
+from amdjit.options import CompileOptions, OptionError, named_target
+from amdjit.target import EMULATED, runs_on
 
 TARGETS = [target.name for target in EMULATED]
 # gfx90a in two settings, which exclude code for both.
@@ -84,6 +85,59 @@ def test_launches_take_the_members_that_there_are(compilations: list[str]) -> No
     assert compilations == TARGETS
 
 
+@amdjit.kernel(block=64, wave_size=64)
+def multiplied(a, b, d, sums, dtype: amdjit.Const):
+    left = matrix.fragment(matrix.matrix_a, 16, 16, 32, dtype, matrix.row_major)
+    right = matrix.fragment(matrix.matrix_b, 16, 16, 32, dtype, matrix.row_major)
+    total = matrix.fragment(matrix.accumulator, 16, 16, 32, f32)
+    matrix.fill_fragment(total, 0)
+    matrix.load_matrix_sync(left, a, (0, 0))
+    matrix.load_matrix_sync(right, b, (0, 0))
+    matrix.mma_sync(total, left, right, total)
+    matrix.store_matrix_sync(d, total, (0, 0))
+    lane = amdjit.threadIdx.x
+    box = shared.array(64, f32)
+    box[lane] = total.x[0]
+    amdjit.syncthreads()
+    sums[lane] = box[63 - lane] + wave.reduce_add(total.x[1])
+
+
+PRODUCT = (f16[:, :], f16[:, :], f32[:, :], f32[:], f16)
+GENERIC = ["gfx9-4-generic", "gfx11-generic", "gfx12-generic"]
+
+
+def product_on(device: str, code: str) -> Any:
+    """Return what a device computes with the code for a target."""
+    random = np.random.default_rng(1)
+    a, b = (random.integers(-4, 5, s).astype(np.float16) for s in ((16, 32), (32, 16)))
+    d, sums = np.zeros((16, 16), np.float32), np.zeros(64, np.float32)
+    with amdjit.use(f"emulator:{device}"):
+        kernel = amdjit.kernel(multiplied.py_func, block=64, wave_size=64)
+        kernel.compile(*PRODUCT, target=code)
+        kernel[1, 64](a, b, d, sums, f16)
+    assert [each.target.id for each in kernel.specialisations] == [code]
+    np.testing.assert_allclose(d, a.astype(np.float32) @ b.astype(np.float32), atol=1e-4)
+    return np.concatenate([d.ravel(), sums])
+
+
+@pytest.mark.parametrize("code", GENERIC)
+def test_members_compute_with_generic_code_what_they_do_with_their_own(code: str) -> None:
+    generic = named_target(code)
+    members = [target.name for target in EMULATED if runs_on(generic, target)]
+    assert len(members) > 1
+    for device in (members[0], members[-1]):
+        own, others = product_on(device, device), product_on(device, code)
+        np.testing.assert_array_equal(own, others)
+
+
+def test_a_generic_processor_lacks_what_its_members_do_not_share() -> None:
+    types = (fp8_fnuz[:, :], fp8_fnuz[:, :], f32[:, :], f32[:], fp8_fnuz)
+    with pytest.raises(
+        amdjit.AmdjitError, match=r"9-4-generic has no product of (.*\n)+.*gfx942; on"
+    ):
+        multiplied.compile(*types, target="gfx9-4-generic")
+
+
 def test_launches_compile_for_each_processor_once(compilations: list[str]) -> None:
     kernel = amdjit.kernel(scaled)
     for target in [*TARGETS, *reversed(TARGETS)]:
@@ -102,6 +156,9 @@ def test_the_emulators_own_launch_takes_bundles(bundle: amdjit.CompiledBundle) -
         arguments[1][:] = 0
         emulator.run(bundle.bytes, "scaled", 4, 32, arguments, device=device)
     np.testing.assert_array_equal(arguments[1], X * 4)
+    alone = amdjit.compile(scaled, *TYPES, target="gfx10-3-generic").code_object
+    with pytest.raises(amdjit.BackendError, match=r"gfx10-3-generic is not .* nearest is gfx1100"):
+        emulator.run(alone, "scaled", 4, 32, arguments)
     others = amdjit.compile(scaled, *TYPES, target=["gfx1030", "gfx1250"]).bytes
     with pytest.raises(amdjit.LaunchError, match="the bundle is for gfx1030, gfx1250, and no emu"):
         emulator.run(others, "scaled", 4, 32, arguments)

@@ -59,9 +59,14 @@ def test_a_launch_without_its_call_is_warned_of() -> None:
 
 def test_launches_and_kept_launchers_are_not_warned_of() -> None:
     x = np.ones(4, np.float32)
+
+    def launch() -> None:  # named like the method of a kernel
+        double[1, 64](x, x)
+
     with amdjit.use(DEVICE), warnings.catch_warnings():
         warnings.simplefilter("error")
         double[1, 64](x, x)
+        launch()
         double.forall(4)(x, x)
         double.launch(1, 64)(x, x)
         kept = double[1, 64]

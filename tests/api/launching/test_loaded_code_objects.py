@@ -170,6 +170,31 @@ def test_bundles_have_code_for_several_processors() -> None:
             assert out.copy_to_host().tolist() == [3] * 64
 
 
+def test_generic_code_of_clang_runs_on_members_that_have_none_of_their_own() -> None:
+    names = ("gfx1151", "gfx11-generic", "gfx12-generic", "gfx9-4-generic")
+    parts = [(f"{ENTRY}{name}", clang_object(name)) for name in names]
+    module = amdjit.load(bundle(*parts))
+    for device, code in [
+        *(("gfx1151", "gfx1151"), ("gfx1152", "gfx11-generic"), ("gfx1100", "gfx11-generic")),
+        *(("gfx1201", "gfx12-generic"), ("gfx942", "gfx9-4-generic")),
+        ("gfx950", "gfx9-4-generic"),
+    ]:
+        with amdjit.use(f"emulator:{device}") as found:
+            assert module.target_for(found) == code
+            out = amdjit.zeros(64, np.int32)
+            module.kernels["fixed"][1, 64](out, 3.0, 1 << 32)
+            assert out.copy_to_host().tolist() == [4] * 64
+    alone = np.zeros(64, np.int32)
+    arguments = (alone, np.float64(5), np.uint64(0))
+    amdjit.emulator.run(clang_object("gfx12-generic"), "fixed", 1, 64, arguments)
+    assert alone.tolist() == [5] * 64
+    with (
+        amdjit.use("emulator:gfx90a"),
+        pytest.raises(amdjit.LaunchError, match="and emulator:gfx90a is a gfx90a: compile for"),
+    ):
+        module.kernels["fixed"][1, 64](amdjit.zeros(64, np.int32), 3.0, 1)
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -112,7 +112,7 @@ def test_specialised_kernels_are_kept_by_types() -> None:
     first = kernel.specialize(f32[::1], i32)
     assert first is kernel.specialize(f32[::1], i32)
     assert first is not kernel.specialize(f32[:], i32)
-    assert len(kernel.specializations) == 2
+    assert len(kernel.specialized_kernels) == 2
     x = np.zeros(4, np.float32)
     first[1, 4](x, np.int64(4))
     np.testing.assert_array_equal(x, 4)

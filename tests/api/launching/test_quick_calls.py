@@ -39,13 +39,12 @@ class Recorder(EmulatorDevice):
         self.slots = 0
 
     def launch(self, *call: Any, **more: Any) -> None:
-        function, grid, block, dynamic_lds, kernarg, stream, *cooperative = call
+        function, shape, kernarg, stream = call
         code = function.name, function.module.code_object.data
-        shape = grid, block, dynamic_lds
-        self.launches.append((code, shape, bytes(kernarg), stream, any(cooperative)))
+        self.launches.append((code, shape, bytes(kernarg), stream))
 
     def launch_sanitized(self, *call: Any, **more: Any) -> Any:
-        self.launch(*call[:5], "checked")
+        self.launch(*call[:3], "checked")
         return (), None
 
     def slot(self, *call: Any, **more: Any) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import linecache
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -71,13 +72,29 @@ def stored(lines: list[str], wide: type) -> tuple[np.float32, Any]:
     return o[0], p[0]
 
 
-@pytest.mark.parametrize("value", VALUES)
-def test_a_later_use_in_64_bits_changes_nothing_before_it(value: str) -> None:
+LATER_USES = list(LATER)
+
+
+@pytest.mark.parametrize(
+    ("value", "uses"),
+    [
+        # Each value with two of the uses, and each use with several values.
+        *(
+            pytest.param(value, (LATER_USES[n % 6], LATER_USES[(n + 3 + n // 6 % 3) % 6]), id=value)
+            for n, value in enumerate(VALUES)
+        ),
+        *(
+            pytest.param(value, LATER_USES, id=f"{value}-all", marks=pytest.mark.exhaustive)
+            for value in VALUES
+        ),
+    ],
+)
+def test_a_later_use_in_64_bits_changes_nothing_before_it(value: str, uses: Sequence[str]) -> None:
     lines, expected = VALUES[value]
     before = [*lines, "o[t] = v % 10000.0"]
     wanted = expected % np.float32(10000)
     assert stored(before, np.float64)[0] == wanted
-    for later, wide in LATER.values():
+    for later, wide in map(LATER.__getitem__, uses):
         assert stored([*before, later], wide)[0] == wanted, later
 
 

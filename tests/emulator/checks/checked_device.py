@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.settings import Request
 from amdjit.diagnostics.sanitizer import SanitizerReport
 from amdjit.emulator import EmulatorDevice
@@ -23,15 +24,10 @@ class CheckedDevice:
     def launch(
         self,
         function: Any,
-        grid: Any,
-        block: Any,
-        dynamic_lds: int,
+        shape: LaunchShape,
         kernarg: bytearray,
-        cooperative: bool = False,
     ) -> None:
         request = Request(self._checks, 20, (), promises_alignment=False)
-        reports, fault = self._inner.launch_sanitized(
-            function, grid, block, dynamic_lds, kernarg, request, cooperative=cooperative
-        )
+        reports, fault = self._inner.launch_sanitized(function, shape, kernarg, request)
         self.reports += reports
         assert fault is None

@@ -26,8 +26,7 @@ from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.layout import Context, Launch
-from amdjit.emulator.wave.frame import CONTEXT, Frame
-from amdjit.emulator.wave.instrument import AccessKind, Instrument, MemoryAccess
+from amdjit.emulator.wave.frame import CONTEXT, AccessKind, Frame, Instrument, MemoryAccess
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import EXEC_LO
 from amdjit.profiling.profile import LaunchProfile

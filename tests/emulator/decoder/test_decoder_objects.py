@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from objdump import CPU, disassemble_object, missing_tools
+from objdump import CPU, asking_about, disassemble_object, missing_tools
 
 from amdjit.isa import decode_all, disassemble
+from amdjit.isa.instruction_set import instruction_set_of
 
 elffile = pytest.importorskip("elftools.elf.elffile")
 
@@ -21,15 +22,15 @@ pytestmark = pytest.mark.skipif(_ABSENT is not None, reason=_ABSENT or "")
 
 
 def compile_kernel(
-    name: str, level: int, directory: Path, *features: str, wave_size: int = 32
+    name: str, level: int, directory: Path, *features: str, wave_size: int = 32, cpu: str = CPU
 ) -> Path:
-    """Compile a C kernel for gfx1201, with those LLVM features, and return the object."""
+    """Compile a C kernel, with those LLVM features, and return the object."""
     path = directory / f"{name}_{level}.o"
     command = [
         COMPILER,
         "-target",
         "amdgcn-amd-amdhsa",
-        f"-mcpu={CPU}",
+        f"-mcpu={cpu}",
         "-nogpulib",
         "-Wall",
         "-Werror",
@@ -54,8 +55,15 @@ def test_there_are_kernels_to_decode() -> None:
     assert len(SOURCES) >= 12
 
 
-@pytest.mark.parametrize("level", range(4))
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [
+        # Of each source two levels, one of them with optimisation, in every run.
+        pytest.param(name, level, marks=() if (level - index) % 2 == 0 else pytest.mark.exhaustive)
+        for index, name in enumerate(SOURCES)
+        for level in range(4)
+    ],
+)
 def test_compiled_kernels_decode_as_objdump_does(name: str, level: int, tmp_path: Path) -> None:
     path = compile_kernel(name, level, tmp_path)
     mine = [(item.pc, disassemble(item), item.size) for item in decode_all(text_section(path), 0)]
@@ -95,3 +103,25 @@ def test_code_that_allocates_halves_of_registers_decodes_as_objdump_does(
     pairs = [(disassemble(item), default[item.pc].text) for item in decoded if item.pc in default]
     assert [pair for pair in pairs if pair[0] != pair[1] and ".h" not in pair[0]] == []
     assert "half" not in name or any(".h" in line.text for line in halves)
+
+
+@pytest.mark.parametrize(
+    "cpu", ["gfx1152", "gfx1153", "gfx9-4-generic", "gfx11-generic", "gfx12-generic"]
+)
+@pytest.mark.parametrize("name", ["double_math", "half_precision", "reduction"])
+def test_kernels_for_others_of_a_family_decode_as_objdump_does(
+    name: str, cpu: str, tmp_path: Path
+) -> None:
+    family = instruction_set_of(cpu)
+    assert family is not None
+    size = 32 if family.has_wave32 else 64
+    path = compile_kernel(name, 2, tmp_path, wave_size=size, cpu=cpu)
+    code = decode_all(text_section(path), 0, size, family)
+    # LLVM's default of gfx11 is registers of 16 bits.
+    true16 = "gfx11" in cpu
+    features = f"+wavefrontsize{size}" + ",+real-true16" * true16
+    with asking_about(cpu):
+        lines = disassemble_object(path, features)
+    mine = [(item.pc, disassemble(item, true16), item.size) for item in code]
+    assert mine == [(line.address, line.text, line.size) for line in lines]
+    assert len(mine) > 30

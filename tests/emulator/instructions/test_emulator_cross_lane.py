@@ -78,17 +78,18 @@ def dpp_model(
 @pytest.mark.parametrize("bound", [0, 1])
 @pytest.mark.parametrize("control", CONTROLS)
 def test_dpp_moves_read_the_lanes_of_the_model(control: str, bound: int, execution: int) -> None:
+    """One kernel makes all moves, into registers of their own."""
     inputs = samples32(2)[:, :256]
-    for rows, banks, fetch in ((15, 15, 0), (15, 15, 1), (2, 13, 0), (5, 6, 1)):
-        suffix = (
-            f"{control} row_mask:{rows} "
-            f"bank_mask:{banks}{' bound_ctrl:1' if bound else ''}{' fi:1' if fetch else ''}"
-        )
-        body = (
-            f"  v_mov_b32 v100, v2\n  s_mov_b32 exec_lo, {execution:#x}\n  v_mov_b32_dpp v100, "
-            f"v1 {suffix}"
-        )
-        found = waves(run_registers(body, inputs, [100])[0])
+    moves = {100: (15, 15, 0), 101: (15, 15, 1), 102: (2, 13, 0), 103: (5, 6, 1)}
+    lines = [f"  v_mov_b32 v{register}, v2" for register in moves]
+    lines.append(f"  s_mov_b32 exec_lo, {execution:#x}")
+    for register, (rows, banks, fetch) in moves.items():
+        flags = f"{' bound_ctrl:1' if bound else ''}{' fi:1' if fetch else ''}"
+        masks = f"row_mask:{rows} bank_mask:{banks}"
+        lines.append(f"  v_mov_b32_dpp v{register}, v1 {control} {masks}{flags}")
+    results = run_registers("\n".join(lines), inputs, list(moves))
+    for result, (rows, banks, fetch) in zip(results, moves.values(), strict=True):
+        found = waves(result)
         values, old = waves(inputs[0]), waves(inputs[1])
         read, written = dpp_model(
             values, old, control, execution, bool(bound), bool(fetch), rows, banks

@@ -45,13 +45,15 @@ HALF_KERNELS = [
 ]
 
 
-def levels(cases: list[Any]) -> list[Any]:
-    """Each case at one level in every run, at all of them, and in wave64, in the exhaustive one."""
+def levels(cases: list[Any], share: int = 1) -> list[Any]:
+    """Each case of a share at one level in every run; all at all levels, and in wave64, in the
+    exhaustive one."""
     found = []
     for number, case in enumerate(cases):
         for level in range(4):
             for wide in ((), WIDE):
                 quick = level == number % 4 and bool(wide) == (number % 3 == 2)
+                quick = quick and number % share == 0
                 marks = () if quick else pytest.mark.exhaustive
                 text = f"{case}-O{level}-{64 if wide else 32}"
                 found.append(pytest.param(case, (f"-O{level}", *wide), marks=marks, id=text))
@@ -69,7 +71,7 @@ def test_kernels_give_the_hosts_results(case: Case, flags: tuple[str, ...]) -> N
         np.testing.assert_array_equal(mine, right, err_msg=f"argument {index}")
 
 
-@pytest.mark.parametrize(("program", "flags"), levels(PROGRAMS))
+@pytest.mark.parametrize(("program", "flags"), levels(PROGRAMS, share=3))
 def test_programs_give_the_hosts_results(program: tuple[str, str], flags: tuple[str, ...]) -> None:
     file, name = program
     code = compile_kernel(file, *flags, *TRUE16, "-ffp-contract=off")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.settings import Request
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import AmdjitError
@@ -184,7 +185,8 @@ def attempt(device: EmulatorDevice, code: bytes, checks: frozenset[str] = frozen
                 kernarg[place] = (value & (1 << 8 * argument.size) - 1).to_bytes(
                     argument.size, "little"
                 )
-            launch = (module.function(kernel.name), (3, 1, 1), (64, 1, 1), 0, kernarg)
+            shape = LaunchShape((3, 1, 1), (64, 1, 1))
+            launch = (module.function(kernel.name), shape, kernarg)
             if not checks:
                 device.launch(*launch)
                 continue

@@ -8,6 +8,7 @@ import pytest
 from building import assemble, compile_source, device, emulate
 from required_tools import needs_tools
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import BackendError, KernelFault, LaunchError
 
 pytestmark = [
@@ -74,7 +75,9 @@ def test_what_the_lanes_in_bounds_stored_stays_and_the_next_launch_works() -> No
     memory.copy_to_device(address, memoryview(np.zeros(10, np.int32)).cast("B"))
     function = memory.load(code).function("fill")
     with pytest.raises(KernelFault):
-        memory.launch(function, (1, 1, 1), (32, 1, 1), 0, bytearray(address.to_bytes(8, "little")))
+        memory.launch(
+            function, LaunchShape((1, 1, 1), (32, 1, 1)), bytearray(address.to_bytes(8, "little"))
+        )
     stored = np.zeros(10, np.int32)
     memory.copy_to_host(memoryview(stored).cast("B"), address)
     memory.free(address)

@@ -15,6 +15,7 @@ import pytest
 from building import CPU, compile_source
 from required_tools import needs_tools
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import KernelFault, LaunchError
 from amdjit.emulator import EmulatorDevice
 from amdjit.emulator.device import EmulatorDevice as Device
@@ -62,7 +63,9 @@ def test_arguments_and_geometry_are_those_of_the_launch(device: Device, kind: st
     expected = np.zeros((3, 640), np.uint32)
     for number in range(30):
         groups, which = 1 + number % 10, number % 3
-        device.launch(function, (groups, 1, 1), (64, 1, 1), 0, arguments(places[which], number))
+        device.launch(
+            function, LaunchShape((groups, 1, 1), (64, 1, 1)), arguments(places[which], number)
+        )
         expected[which, : groups * 64] += number
     for place, values in zip(places, expected, strict=True):
         np.testing.assert_array_equal(read(device, place, 640), values)
@@ -74,11 +77,11 @@ def test_memory_that_was_freed_since_is_out_of_bounds(device: Device, kind: str)
     place = put(device, np.zeros(64, np.uint32))
     kept = put(device, np.zeros(64, np.uint32))
     for _ in range(2):
-        device.launch(function, (1, 1, 1), (64, 1, 1), 0, arguments(place, 1))
+        device.launch(function, LaunchShape((1, 1, 1), (64, 1, 1)), arguments(place, 1))
     device.free(place)
     with pytest.raises(KernelFault, match="load of 4 bytes"):
-        device.launch(function, (1, 1, 1), (64, 1, 1), 0, arguments(place, 1))
-    device.launch(function, (1, 1, 1), (64, 1, 1), 0, arguments(kept, 7))
+        device.launch(function, LaunchShape((1, 1, 1), (64, 1, 1)), arguments(place, 1))
+    device.launch(function, LaunchShape((1, 1, 1), (64, 1, 1)), arguments(kept, 7))
     assert (read(device, kept, 64) == 7).all()
 
 
@@ -87,8 +90,8 @@ def test_arguments_of_another_size_are_refused_each_time(device: Device) -> None
     place = put(device, np.zeros(64, np.uint32))
     for _ in range(2):
         with pytest.raises(LaunchError, match="takes 12"):
-            device.launch(function, (1, 1, 1), (64, 1, 1), 0, arguments(place, 1)[:8])
-        device.launch(function, (1, 1, 1), (64, 1, 1), 0, arguments(place, 1))
+            device.launch(function, LaunchShape((1, 1, 1), (64, 1, 1)), arguments(place, 1)[:8])
+        device.launch(function, LaunchShape((1, 1, 1), (64, 1, 1)), arguments(place, 1))
     assert (read(device, place, 64) == 2).all()
 
 
@@ -98,7 +101,7 @@ def test_what_kernels_needed_goes_with_them(device: Device) -> None:
         function = device.load(compile_source(HEAD + KINDS["loop"])).function("add")
         place = put(device, np.zeros(640, np.uint32))
         for groups in range(1, 11):
-            device.launch(function, (groups, 1, 1), (64, 1, 1), 0, arguments(place, 1))
+            device.launch(function, LaunchShape((groups, 1, 1), (64, 1, 1)), arguments(place, 1))
         device.free(place)
         del function
     gc.collect()
@@ -144,6 +147,7 @@ def test_signal_handlers_run_while_a_kernel_does(groups: int) -> None:
     import signal, sys
     sys.path.insert(0, sys.argv[1])
     import numpy as np
+    from amdjit.abi.launch_shape import LaunchShape
     from building import compile_source, device
     code = compile_source('#include "common.h"\\n'
                           'KERNEL spin(volatile GLOBAL u32 *x) {{ while (*x == 0) ; }}')
@@ -157,7 +161,7 @@ def test_signal_handlers_run_while_a_kernel_does(groups: int) -> None:
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, 0.5)
     argument = bytearray(address.to_bytes(8, "little"))
-    emulator.launch(function, ({groups}, 1, 1), (64, 1, 1), 0, argument)
+    emulator.launch(function, LaunchShape(({groups}, 1, 1), (64, 1, 1)), argument)
     print("ended")
     """)
     assert done.stdout == "rings\nended\n", done.stderr

@@ -3,6 +3,7 @@ find the difference."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from building import using
 from required_tools import needs_tools
-from silicon_samples import CASES, INSTRUCTIONS
+from silicon_samples import CASES, INSTRUCTIONS, Instruction, Registers
 
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix import dot_factors, dot_step, silicon, whole_numbers
@@ -120,10 +121,11 @@ MUTANTS: dict[str, tuple[Callable[[Patch], None], str]] = {
 }
 
 
-def _differences(result: str) -> int:
-    """Elements that differ from the model, in products of f16 and bf16 factors."""
+@functools.cache
+def _samples(result: str) -> list[tuple[Instruction, list[Registers], Registers]]:
+    """Return products of f16 and bf16 factors: their operands and what the model has for them."""
     random = np.random.default_rng(1)
-    wrong = 0
+    found = []
     for instruction in INSTRUCTIONS:
         shape = instruction.shape
         if (
@@ -134,8 +136,16 @@ def _differences(result: str) -> int:
         ):
             samples = [instruction.sample(random, case) for case in CASES]
             inputs = [np.concatenate(parts, axis=1) for parts in zip(*samples, strict=True)]
-            wrong += instruction.wrong(inputs, instruction.run(inputs))
-    return wrong
+            found.append((instruction, inputs, instruction.expected(inputs)))
+    return found
+
+
+def _differences(result: str) -> int:
+    """Elements that differ from the model."""
+    return sum(
+        int((expected != instruction.run(inputs)).sum())
+        for instruction, inputs, expected in _samples(result)
+    )
 
 
 @pytest.mark.parametrize("result", ["f32", "f16", "bf16"])

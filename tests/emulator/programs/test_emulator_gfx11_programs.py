@@ -38,7 +38,7 @@ def others() -> list[Any]:
     """For each of the other processors one program, and all programs in the exhaustive run; for
     gfx1150 those with floats, for which it has scalar instructions."""
     found = []
-    processors = ("gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151")
+    processors = ("gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153")
     for place, cpu in enumerate(processors):
         own = [case for case in PROGRAMS if cpu != "gfx1150" or "float" in case[0]]
         for index, (file, name) in enumerate(own):

@@ -59,13 +59,13 @@ def check(seeds: range, host: str = "") -> None:
 
 @pytest.mark.parametrize("first", [0, 6])
 def test_the_tiers_agree_on_every_bit(first: int) -> None:
-    check(range(first, first + 6))
+    check(range(first, first + 3))
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="needs an x86-64 host")
 @pytest.mark.parametrize("host", HOSTS)
 def test_hosts_with_fewer_features_agree_on_every_bit(host: str) -> None:
-    check(range(20, 22), host)
+    check(range(20, 21), host)
 
 
 @pytest.mark.exhaustive

@@ -15,6 +15,7 @@ from building import KERNELS, assemble, compile_kernel, compile_source
 from random_programs import Program
 from required_tools import needs_tools
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator import EmulatorDevice, run
@@ -226,10 +227,10 @@ def test_a_kernel_that_has_run_long_enough_is_made_full(monkeypatch: pytest.Monk
     assert kernels.for_launch(function.kernel, True, 2) is quick
     address = device.allocate(256)
     kernarg = bytearray(address.to_bytes(8, "little") + (1).to_bytes(4, "little"))
-    device.launch(function, (1, 1, 1), (64, 1, 1), 0, kernarg)
+    device.launch(function, LaunchShape((1, 1, 1), (64, 1, 1)), kernarg)
     assert quick.running.seconds > 0
     quick.running.seconds = quick.running.limit + 1
-    device.launch(function, (1, 1, 1), (64, 1, 1), 0, kernarg)
+    device.launch(function, LaunchShape((1, 1, 1), (64, 1, 1)), kernarg)
     assert kernels.for_launch(function.kernel, True, 2).running is None
 
 
@@ -296,7 +297,7 @@ def test_a_launch_behind_one_that_changed_over_starts_with_its_own_code(
         x = np.arange(64, dtype=np.uint32)
         device.copy_to_device(address, x.data.cast("B"))
         kernarg = bytearray(address.to_bytes(8, "little") + rounds.to_bytes(4, "little"))
-        device.launch(function, (1, 1, 1), (64, 1, 1), 0, kernarg)
+        device.launch(function, LaunchShape((1, 1, 1), (64, 1, 1)), kernarg)
         device.copy_to_host(x.data.cast("B"), address)
         expected = np.arange(64, dtype=np.uint32)
         run(code, "loops", 1, 64, [expected, np.uint32(rounds)], device=machine("full"))

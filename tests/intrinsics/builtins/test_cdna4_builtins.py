@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from itertools import product
 from typing import Any
 
 import ml_dtypes
@@ -97,7 +96,8 @@ def values(word: str, random: np.random.Generator) -> Array:
 
 
 def tails(row: Row) -> list[tuple[Any, ...]]:
-    """Some of the constants that end a builtin's arguments: lowest, highest, one between."""
+    """Some of the constants that end a builtin's arguments: lowest, highest, one between; each of
+    an argument's with some of the others'."""
     choices: list[list[Any]] = []
     for word in row.signature.split(" -> ")[0].split():
         if word == "flag":
@@ -105,7 +105,16 @@ def tails(row: Row) -> list[tuple[Any, ...]]:
         elif bounds := re.fullmatch(r"(\d+)\.\.(\d+)", word):
             low, high = int(bounds[1]), int(bounds[2])
             choices.append([low, high, high * 2 // 3])
-    return list(product(*choices))
+    return dealt(choices, max(map(len, choices), default=1))
+
+
+def dealt(choices: list[list[Any]], count: int) -> list[tuple[Any, ...]]:
+    """Return as many rows as it takes for each choice to be in one, the choices of each column in
+    another step."""
+    return [
+        tuple(each[(number + place) % len(each)] for place, each in enumerate(choices))
+        for number in range(count)
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

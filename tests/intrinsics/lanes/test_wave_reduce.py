@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -338,15 +339,23 @@ def add_or_reduce(x, out):
         out[i] = wave.reduce(x[i], "xor")
 
 
-@pytest.mark.parametrize(
-    ("processor", "wave_size"),
-    [
+PROCESSORS = [
         ("gfx908", 64), ("gfx90a", 64), ("gfx942", 64), ("gfx1100", 32), ("gfx1100", 64),
         ("gfx1150", 32), ("gfx1200", 64), ("gfx1201", 32), ("gfx1201", 64),
+]  # fmt: skip
+# Without optimisation, and at a level with it, which are alike here: each on some processor.
+LEVELS = [(0, 3), (0, 1), (0, 2)] * 3
+
+
+@pytest.mark.parametrize(
+    ("processor", "wave_size", "levels"),
+    [
+        *((*place, levels) for place, levels in zip(PROCESSORS, LEVELS, strict=True)),
+        *(pytest.param(*place, range(4), marks=pytest.mark.exhaustive) for place in PROCESSORS),
     ],
-)  # fmt: skip
+)
 def test_one_side_of_a_branch_does_not_overwrite_what_the_other_reads(
-    processor: str, wave_size: int
+    processor: str, wave_size: int, levels: Sequence[int]
 ) -> None:
     x = np.arange(11, 11 + wave_size, dtype=np.int32)
     first = np.arange(wave_size) % 3 == 0
@@ -354,7 +363,7 @@ def test_one_side_of_a_branch_does_not_overwrite_what_the_other_reads(
     for kernel, values in ((scan_or_reduce, sums), (add_or_reduce, (2 * x - 11)[first])):
         wanted = np.full(wave_size, np.bitwise_xor.reduce(x[~first]))
         wanted[first] = values
-        for level in range(4):
+        for level in levels:
             out = np.zeros(wave_size, np.int32)
             with amdjit.use(f"emulator:{processor}"):
                 own = amdjit.kernel(opt_level=level, wave_size=wave_size, warnings=False)

@@ -23,7 +23,7 @@ from cdna_fragments import (
 )
 
 from amdjit import CompileError, bf8_fnuz, bf16, f16, f32, f64, fp8, fp8_fnuz, i8, i32, u8
-from amdjit.intrinsics.matrix.operands.cdna_blocks import cdna_side
+from amdjit.intrinsics.matrix.operands.blocks import cdna_side
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import stored_type
 from amdjit.intrinsics.models.matrix_layouts import Generation

@@ -28,7 +28,7 @@ from cdna_fragments import (
 import amdjit
 from amdjit import Const, bf8_fnuz, bf16, f16, f32, f64, fp8_fnuz, i8, i32
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.operands.cdna_blocks import cdna_side
+from amdjit.intrinsics.matrix.operands.blocks import cdna_side
 from amdjit.intrinsics.matrix.operands.parameters import stored_type
 from amdjit.intrinsics.models.mfma_instructions import CDNA
 

@@ -13,8 +13,8 @@ from typing import Any
 import amdjit
 from amdjit import blockDim, blockIdx, shared, static_range
 from amdjit.intrinsics import matrix, wave
+from amdjit.intrinsics.matrix.operands.maps import chosen_when_running
 from amdjit.intrinsics.matrix.operands.parameters import Nibble, Use, stored_type
-from amdjit.intrinsics.matrix.operands.run_time_layouts import chosen_when_running
 
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator
 ROW, COL = matrix.row_major, matrix.col_major

@@ -14,11 +14,12 @@ from amdjit.probe.corpus.instructions.batching import (
     Run,
     batches,
     bundles,
+    executed_rows,
     rows_of,
     runs,
     trials_of,
+    why_left_out,
 )
-from amdjit.probe.corpus.instructions.coverage import executed_rows, why_left_out
 from amdjit.probe.corpus.instructions.forms import Extent
 from amdjit.probe.corpus.instructions.trials import Bundle, cases_of
 from amdjit.target import TARGETS, Target

@@ -14,6 +14,7 @@ import standin
 
 import amdjit
 from amdjit import Const
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.intrinsics import sync
 from amdjit.runtime.hip_errors import HipError
@@ -122,8 +123,9 @@ def test_hip_counts_workgroups_itself() -> None:
     gpu = amdjit.current_device()
     compiled = nothing.compile(target="gfx1201")
     function = gpu.load(compiled.code_object).function("nothing")
+    shape = LaunchShape((32 * 2 + 1, 1, 1), (1024, 1, 1), cooperative=True)
     with pytest.raises(HipError) as caught:
-        gpu.launch(function, (32 * 2 + 1, 1, 1), (1024, 1, 1), 0, bytearray(), cooperative=True)
+        gpu.launch(function, shape, bytearray())
     assert caught.value.code == 720
 
 

@@ -16,6 +16,7 @@ import standin
 import amdjit
 import amdjit.examples
 from amdjit import rocwmma
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.runtime import arrays
 from amdjit.runtime.device import Device
@@ -46,9 +47,7 @@ def test_a_code_object_runs(gpu: Device) -> None:
     stream = gpu.create_stream()
     gpu.launch(
         function,
-        (1, 1, 1),
-        (64, 1, 1),
-        0,
+        LaunchShape((1, 1, 1), (64, 1, 1)),
         bytearray(struct.pack("<Qif", out.address, 40, 1.75)),
         stream,
     )

@@ -19,6 +19,7 @@ import pytest
 import standin
 
 import amdjit
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import BackendError, LaunchError
 from amdjit.runtime import arrays, hip
 from amdjit.runtime.device import Device
@@ -104,7 +105,7 @@ def test_a_launch_inside_of_a_profile_is_refused(
     gpu: hip.HipDevice, kernel: hip.HipFunction
 ) -> None:
     with amdjit.profile() as profile, pytest.raises(LaunchError, match="hip:0 cannot count"):
-        gpu.launch(kernel, (1, 1, 1), (32, 1, 1), 0, bytearray(8))
+        gpu.launch(kernel, LaunchShape((1, 1, 1), (32, 1, 1)), bytearray(8))
     assert profile.launches == []
 
 
@@ -118,7 +119,9 @@ def test_launches_pass_grid_block_lds_and_kernarg(
         kernarg = bytearray(struct.pack("<Qif8s", out.address, -7, 1.25, b"trailing")[:size])
         expected = bytes(kernarg)
         before = standin.library().standin_queued()
-        gpu.launch(kernel, (5, 6, 7), (64, 3, 2), 4096, kernarg, stream and stream.handle)
+        gpu.launch(
+            kernel, LaunchShape((5, 6, 7), (64, 3, 2), 4096), kernarg, stream and stream.handle
+        )
         kernarg[:] = bytes(len(kernarg))  # HIP has copied it
         assert standin.library().standin_queued() == before + 1  # a launch does not wait
         header, copied = echoed(gpu, out)
@@ -132,7 +135,7 @@ def test_many_threads_may_launch_one_kernel(gpu: hip.HipDevice, kernel: hip.HipF
     def work(index: int) -> None:
         for i in range(20):
             kernarg = bytearray(struct.pack("<Qif", out[index, i].address, index, i))
-            gpu.launch(kernel, (1, 1, 1), (32, 1, 1), 0, kernarg)
+            gpu.launch(kernel, LaunchShape((1, 1, 1), (32, 1, 1)), kernarg)
 
     standin.library().standin_set_launch_delay(100)
     threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
@@ -157,7 +160,9 @@ def test_a_function_keeps_its_module_and_the_module_its_image(gpu: hip.HipDevice
     del module, overwriting
     gc.collect()
     out = arrays.zeros(gpu, 64, np.uint8)
-    gpu.launch(function, (1, 1, 1), (1, 1, 1), 0, bytearray(struct.pack("<Q", out.address)))
+    gpu.launch(
+        function, LaunchShape((1, 1, 1), (1, 1, 1)), bytearray(struct.pack("<Q", out.address))
+    )
     gpu.synchronize()
 
 
@@ -169,7 +174,10 @@ def test_events_time_work(gpu: hip.HipDevice, kernel: hip.HipFunction) -> None:
         start.elapsed_milliseconds(end)
     start.record(stream)
     gpu.launch(
-        kernel, (1, 1, 1), (1, 1, 1), 0, bytearray(struct.pack("<Q", out.address)), stream.handle
+        kernel,
+        LaunchShape((1, 1, 1), (1, 1, 1)),
+        bytearray(struct.pack("<Q", out.address)),
+        stream.handle,
     )
     end.record(stream)
     with pytest.raises(HipError, match=r"hipErrorNotReady \(600\).*synchronize\(\)"):
@@ -201,7 +209,7 @@ OPERATIONS: dict[str, tuple[str, Any]] = {
     ),
     "hipModuleLaunchKernel": (
         "launch double_value",
-        lambda g, k: g.launch(k, (1, 2, 3), (4, 5, 6), 0, bytearray(8)),
+        lambda g, k: g.launch(k, LaunchShape((1, 2, 3), (4, 5, 6)), bytearray(8)),
     ),
     "hipDeviceSynchronize": ("finish the work on hip:0", lambda g, k: g.synchronize()),
     "hipStreamCreateWithPriority": ("create a stream on hip:0", lambda g, k: g.create_stream()),
@@ -286,7 +294,7 @@ def test_a_refused_launch_says_with_what_it_was_launched(
     with pytest.raises(
         HipError, match=r"hipErrorInvalidConfiguration .* block \(64, 32, 1\), 16 bytes"
     ):
-        gpu.launch(kernel, (1, 2, 3), (64, 32, 1), 16, bytearray(8))
+        gpu.launch(kernel, LaunchShape((1, 2, 3), (64, 32, 1), 16), bytearray(8))
 
 
 def test_images_for_other_processors_are_refused(gpu: hip.HipDevice) -> None:
@@ -328,7 +336,7 @@ def test_what_a_kernel_failed_with_is_told_by_the_next_wait(
     gpu: hip.HipDevice, kernel: hip.HipFunction
 ) -> None:
     gpu.launch(
-        kernel, (1, 1, 1), (1, 1, 1), 0, bytearray(struct.pack("<Q", 4096))
+        kernel, LaunchShape((1, 1, 1), (1, 1, 1)), bytearray(struct.pack("<Q", 4096))
     )  # echoes out of bounds
     with pytest.raises(HipError, match="finish the work on hip:0: hipErrorLaunchFailure"):
         gpu.synchronize()

@@ -15,7 +15,7 @@ import standin
 import amdjit
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.runtime.device import Device
-from amdjit.runtime.hip import slots
+from amdjit.runtime.hip import launches
 from amdjit.runtime.hip.calls import hip_library
 from amdjit.runtime.hip_errors import HipError
 from amdjit.target import find_target
@@ -37,7 +37,7 @@ def add(a, x, out):
 def call(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """Launch through pointers to hip-python's C functions, and where it does not offer them."""
     if request.param == "checked":
-        monkeypatch.setattr(slots, "direct", lambda name: None)
+        monkeypatch.setattr(launches, "direct", lambda name: None)
     return str(request.param)
 
 

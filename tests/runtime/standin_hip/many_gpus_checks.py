@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import standin
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime import arrays, hip
 from amdjit.runtime.hip.calls import hip_library
@@ -35,7 +36,7 @@ def test_each_device_gets_its_own_work() -> None:
     ] * 2:
         kernarg = bytearray(struct.pack("<Q", out.address))
         device.launch(
-            kernel, (1, 1, 1), (1, 1, 1), 0, kernarg, stream
+            kernel, LaunchShape((1, 1, 1), (1, 1, 1)), kernarg, stream
         )  # the stand-in refuses another device's
         device.synchronize_stream(stream)
         assert standin.library().standin_device_of(out.address) == device.index

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from amdjit.abi.launch_shape import LaunchShape
+
 SOURCE = Path(__file__).with_name("amdhip64.c")
 FLAGS = (
     "-std=gnu11",
@@ -198,16 +200,11 @@ class EmulatedGpu:
         def run() -> int:
             function = self.modules[module].function(name.decode())
             x, y, z, block_x, block_y, block_z = shape[:6]
+            grid, block = (x, y, z), (block_x, block_y, block_z)
+            size = LaunchShape(grid, block, dynamic_lds, cooperative)
             arguments = bytearray(ctypes.string_at(kernarg, nbytes))
             with self.clock.launch():
-                self.device.launch(
-                    function,
-                    (x, y, z),
-                    (block_x, block_y, block_z),
-                    dynamic_lds,
-                    arguments,
-                    cooperative=cooperative,
-                )
+                self.device.launch(function, size, arguments)
                 self.device.synchronize()
             return 0
 

@@ -11,11 +11,15 @@ from amdjit.emulator.checks.check import Check
 from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.init.instrument import UndefinedValues
 from amdjit.emulator.checks.init.launch_shadows import LaunchShadows, launch_shadows
-from amdjit.emulator.checks.init.native_sources import NATIVES
+from amdjit.emulator.checks.init.memory_shadow import shadow_sources
 from amdjit.emulator.checks.init.reports import InitReports
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.layout import INIT_KINDS, Sanitizer
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
+
+# The native functions that code checked for undefined values calls.
+
+NATIVES = NativeSources(shadow_sources())
 
 
 class InitCheck(Check):

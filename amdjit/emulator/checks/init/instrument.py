@@ -20,7 +20,7 @@ from amdjit.emulator.checks.init.may_be_undefined import (
     facts_at_entries,
     keeping_scalars,
 )
-from amdjit.emulator.checks.init.operands import Shadow, results
+from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import (
     DEFINED,
     ONES,
@@ -36,7 +36,6 @@ from amdjit.emulator.checks.init.rules.lanes import (
 )
 from amdjit.emulator.checks.init.rules.matrix import apply_matrix
 from amdjit.emulator.checks.init.rules.memory import MemoryRules
-from amdjit.emulator.checks.init.rules.parts import write_parts
 from amdjit.emulator.checks.init.rules.scalar import apply_scalar, branch_condition
 from amdjit.emulator.checks.init.rules.vector import (
     vector_results,
@@ -46,8 +45,7 @@ from amdjit.emulator.checks.init.rules.vector import (
 from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import FIELD_BYTES
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.emulator.wave.frame import Frame, Instrument, MemoryAccess
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.analysis.dataflow import (
     Ones,
@@ -58,7 +56,7 @@ from amdjit.isa.analysis.dataflow import (
     vector_liveness,
 )
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
-from amdjit.isa.register_numbers import HALF_LANES
+from amdjit.isa.register_numbers import HALF_LANES, vector_number
 from amdjit.isa.traits import SingleLane, Unit
 
 _ADDRESS_ROLES = frozenset({"vaddr", "saddr", "sbase", "soffset", "rsrc", "addr"})
@@ -229,3 +227,29 @@ def _lane_rule(instruction: Instruction) -> Callable[[Shadow, Instruction], None
     if traits.single_lane is SingleLane.READ or traits.is_pseudo_scalar:
         return read_lane
     return _SWAPS.get(instruction.traits.operation)
+
+
+# How undefined values pass through instructions of gfx9 that write half of a register, or a byte
+# of it, and keep the rest: what they overwrite does not count.
+#
+# Halves are the smallest parts that are followed. The lower byte of a half defines it: compilers
+# write that one first, into a register in which nothing is defined.
+
+
+def write_parts(shadow: Shadow, instruction: Instruction) -> bool:
+    """Write the result of such an instruction; return whether it is one."""
+    bits = instruction.traits.part_bits
+    if bits is None or not instruction.opcode.selects_halves:
+        return False
+    target = instruction.operands[0]
+    assert isinstance(target, Register)
+    read = [index for index in sources(instruction) if index]
+    mask = shadow.masks.either(*(shadow.any_of(instruction, index) for index in read))
+    old = shadow.registers.vector(vector_number(target))
+    select = instruction.modifiers.op_sel
+    half = select >> 3 & 1
+    if bits == 8 and select >> 2 & 1:
+        mask = shadow.masks.either(old[half], mask)
+    new = (old[0], mask) if half else (mask, old[1])
+    shadow.registers.write_vector(vector_number(target), new, shadow.lanes())
+    return True

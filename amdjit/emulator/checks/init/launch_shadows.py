@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.emulator.checks.init.layout import KNOWN_ROWS, PADDING, RANGE_ROW, WAVE_BYTES, Shadows
 from amdjit.emulator.checks.init.written_memory import table_rows
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import private_bytes
 from amdjit.emulator.memory import DeviceMemory
@@ -37,7 +37,7 @@ def launch_shadows(
     memory: DeviceMemory,
     function: EmulatedFunction,
     compiled: HostKernel,
-    geometry: Geometry,
+    geometry: LaunchShape,
     threads: int,
     residents: int,
 ) -> LaunchShadows:

@@ -23,8 +23,7 @@ from amdjit.emulator.instructions.lanes.dpp import (
     first_source,
 )
 from amdjit.emulator.instructions.whole_waves import in_each_half
-from amdjit.emulator.wave.frame import Frame, source_number
-from amdjit.emulator.wave.parts import extent_of
+from amdjit.emulator.wave.frame import Frame, extent_of, source_number
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction, Operand, Register, RegisterFile
 from amdjit.isa.register_numbers import (

@@ -16,7 +16,7 @@ from amdjit.emulator.checks.memory.instrument import AlignmentInstrument
 from amdjit.emulator.checks.memory.reports import memory_report
 from amdjit.emulator.layout import FAULT_KINDS, MEMORY_KINDS
 from amdjit.emulator.memory import Table
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 
 
 class MemoryCheck(Check):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import ClassVar
 
-from amdjit.emulator.checks.memory.kinds import WIDE, MemoryKind
 from amdjit.emulator.checks.report_call import first_lane, report
 from amdjit.emulator.host.builder import constant
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import Instrument, MemoryAccess
+from amdjit.emulator.layout import MEMORY_KINDS
+from amdjit.emulator.wave.frame import Frame, Instrument, MemoryAccess
 from amdjit.isa.instruction import Instruction
 
 
@@ -42,3 +42,15 @@ class AlignmentInstrument(Instrument):
             place = b.resize(b.extract(address, lane), 64)
             kind = MemoryKind.MISALIGNED_LDS
             report(frame, instruction, kind, lane, place, access.element)
+
+
+# The kinds of rows that the memory check leaves in the reports, in addition to those of faults.
+
+# Accesses of LDS from this many bytes on promise that their address is aligned.
+WIDE = 8
+
+
+class MemoryKind(IntEnum):
+    """What is found in addition to wrong addresses."""
+
+    MISALIGNED_LDS = MEMORY_KINDS

@@ -10,7 +10,7 @@ from amdjit.checking.array_places import Place, place_of, signed_offset
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
-from amdjit.emulator.checks.memory.kinds import WIDE, MemoryKind
+from amdjit.emulator.checks.memory.instrument import WIDE, MemoryKind
 from amdjit.emulator.checks.memory.quarantine import CallPlace, Freed, Quarantine
 from amdjit.emulator.launch.faults import global_verb
 from amdjit.emulator.layout import FaultKind, Report

@@ -15,7 +15,7 @@ from amdjit.emulator.checks.race.native_sources import NATIVES
 from amdjit.emulator.checks.race.reports import is_forgiven, race_report
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.layout import RACE_KINDS, Sanitizer
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 from amdjit.options import LANES_CHECK
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.checks.race.barriers import clock_entries
 from amdjit.emulator.checks.race.layout import (
@@ -21,7 +22,6 @@ from amdjit.emulator.checks.race.layout import (
     Wave,
 )
 from amdjit.emulator.checks.race.under_way import RECORD_BYTES, RING
-from amdjit.emulator.launch.kernarg import Geometry
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.memory import DeviceMemory, MemoryObserver, Table
@@ -127,7 +127,7 @@ class RaceLaunch:
         table: Table,
         function: EmulatedFunction,
         compiled: HostKernel,
-        geometry: Geometry,
+        geometry: LaunchShape,
         residents: int,
     ) -> None:
         """Prepare a launch. residents: how many workgroups are resident at a time."""
@@ -139,7 +139,7 @@ class RaceLaunch:
         self._held = memory.shadows
         self._sites = _zeros(len(compiled.site_pcs) * SHADOW_ROW)
         self._make_groups(residents, waves, lds)
-        entries = min(1 << (waves * geometry.groups - 1).bit_length(), _MOST_TABLE)
+        entries = min(1 << (waves * geometry.workgroups - 1).bit_length(), _MOST_TABLE)
         self._tables = [_zeros(entries) for _ in _TABLES]
         self._fields = _zeros(Race.FIELDS)
         values = {
@@ -208,7 +208,7 @@ def begin_race_launch(
     memory: DeviceMemory,
     function: EmulatedFunction,
     compiled: HostKernel,
-    geometry: Geometry,
+    geometry: LaunchShape,
     residents: int,
 ) -> RaceLaunch:
     """Wait for other launches that check for races, and prepare one; its `end` lets the next one

@@ -12,7 +12,7 @@ from amdjit.emulator.checks.race.rivals import (
     UNLESS_ATOMIC,
 )
 from amdjit.emulator.layout import RACE_KINDS, Report
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind
 
 _WORDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store", AccessKind.ATOMIC: "atomic operation"}
 _IN_LDS = (CONFLICT + 1, OLDER_UNDER_WAY + 1, UNDER_WAY_NOW + 1)

@@ -23,7 +23,7 @@ from amdjit.emulator.checks.race.time import get, get_entry, group_of, race_poin
 from amdjit.emulator.host.builder import NULL, Value, constant
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind
 
 # Kinds below 18 say what both accesses are, and whether in LDS or in global memory. Then come a
 # store that was not waited for, two stores that are a race unless both are atomic, and lanes that

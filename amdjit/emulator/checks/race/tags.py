@@ -18,7 +18,7 @@ from amdjit.emulator.checks.race.time import get, group_of, own_start, put, race
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, Context
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind
 
 OPERATIONS = {AccessKind.LOAD: "load", AccessKind.STORE: "store", AccessKind.ATOMIC: "atomic"}
 _NOTED = {

@@ -17,7 +17,7 @@ from amdjit.emulator.checks.race.time import get, group_of, put
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind
 
 RING = 16
 _FIELDS = 12

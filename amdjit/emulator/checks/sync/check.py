@@ -12,7 +12,7 @@ from amdjit.emulator.checks.findings import LaunchFacts, Row
 from amdjit.emulator.checks.sync.instrument import SyncInstrument
 from amdjit.emulator.checks.sync.reports import sync_report
 from amdjit.emulator.layout import SYNC_KINDS, Sanitizer
-from amdjit.emulator.wave.instrument import Instruments
+from amdjit.emulator.wave.frame import Instruments
 
 
 class SyncCheck(Check):

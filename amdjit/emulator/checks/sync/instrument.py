@@ -3,15 +3,23 @@ waits."""
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import ClassVar
 
 from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report
-from amdjit.emulator.checks.sync.kinds import SyncKind
 from amdjit.emulator.checks.waits.search import missing_waits
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.layout import FIELD_BYTES, Context, Launch
-from amdjit.emulator.wave.frame import LAUNCH, Frame
-from amdjit.emulator.wave.instrument import Instrument
+from amdjit.emulator.layout import (
+    FIELD_BYTES,
+    SYNC_DIFFERENT,
+    SYNC_KINDS,
+    SYNC_OVERRUN,
+    SYNC_TWICE,
+    SYNC_UNREACHED,
+    Context,
+    Launch,
+)
+from amdjit.emulator.wave.frame import LAUNCH, Frame, Instrument
 from amdjit.isa.analysis.control_flow import Graph
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import EXEC_LO
@@ -77,3 +85,20 @@ def _first_exec(frame: Frame, half: int) -> Value:
     number = b.mul(frame.context(Context.WAVE), constant("i64", frame.registers.halves))
     number = b.add(number, constant("i64", half))
     return b.load("i32", b.offset(execs, b.shift("shl", number, 2)), 4)
+
+
+# The kinds of rows that the synchronisation check leaves in the reports.
+
+
+class SyncKind(IntEnum):
+    """What is wrong. UNREACHED and DIFFERENT, which the driver finds, have a resume id in place of
+    a site."""
+
+    DIVERGENT = SYNC_KINDS
+    UNREACHED = SYNC_UNREACHED
+    DIFFERENT = SYNC_DIFFERENT
+    MATRIX = SYNC_KINDS + 3
+    TRANSPOSE = SYNC_KINDS + 4
+    WAIT = SYNC_KINDS + 5
+    TWICE = SYNC_TWICE
+    OVERRUN = SYNC_OVERRUN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
-from amdjit.emulator.checks.sync.kinds import SyncKind
+from amdjit.emulator.checks.sync.instrument import SyncKind
 from amdjit.emulator.checks.waits.code_object import LocatedWait, kernel_waits
 from amdjit.emulator.layout import Report
 

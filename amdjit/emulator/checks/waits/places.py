@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from amdjit.emulator.checks.waits.counters import Effect, effect_of
-from amdjit.emulator.checks.waits.halves import BOTH, moved_halves
+from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.instruction import Instruction, OperandSpec, Register, RegisterFile
 from amdjit.isa.register_numbers import SCC_SLOT, VCC_LO, scalar_slot
-from amdjit.isa.traits import Flag, Traits
+from amdjit.isa.traits import Flag, Flow, Traits
 
 # A register as ("v", number) or ("s", the ISA's operand code); `LDS` stands for writes to LDS. For
 # the wait counters, VGPRs are two halves of 16 bits.
@@ -118,3 +118,50 @@ def _implied_uses(traits: Traits) -> Iterator[tuple[Span, bool]]:
         yield _SCC_SPAN, False
     elif traits.writes_scc and not traits.scc_is_late:
         yield _SCC_SPAN, True
+
+
+# Which halves of VGPRs the wait check looks at: loads in flight fill halves, and stores may take
+# the other one.
+#
+# A D16 load preserves the other half of its register (RDNA 4 ISA, 10.4), but on gfx11 and gfx12
+# only once it has landed: LLVM calls that a hardware issue (feature d16-write-vgpr32), and lets the
+# vector ALU touch neither half while a load into the other is in flight. Stores may take the other
+# half, and loads that land in order may fill it (LLVM: SIInsertWaitcnts,
+# determineVGPR16Dependency).
+
+LOW, HIGH = "v.l", "v.h"
+BOTH = (LOW, HIGH)
+_DATA = frozenset({"vdst", "vdata", "data0"})
+
+
+def moved_halves(instruction: Instruction, role: str) -> tuple[str, ...]:
+    """Return the halves of a VGPR operand that an instruction moves: both, unless it loads or
+    stores 16 bits."""
+    access = instruction.traits.memory
+    if access is None or access.half is None or role not in _DATA:
+        return BOTH
+    return (BOTH[access.half],)
+
+
+# Where waves go on after a block, as far as loads in flight are concerned.
+
+
+class Paths:
+    """The ways through a graph: a call goes to functions only, not to where another call returns.
+
+    Callees land everything first (LLVM: SIInsertWaitcnts, callWaitsOnFunctionEntry), so that a
+    caller may leave loads in flight.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._blocks = graph.blocks
+        last = [block.instructions[-1] for block in graph.blocks.values()]
+        returns = frozenset(item.pc + item.size for item in last if item.traits.flow.is_call)
+        self._never_called = returns | {graph.entry}
+
+    def after(self, block: Block) -> Iterator[int]:
+        """Yield where a block goes on."""
+        call = block.instructions[-1].traits.flow is Flow.INDIRECT_CALL
+        for successor in block.successors:
+            if successor in self._blocks and not (call and successor in self._never_called):
+                yield successor

@@ -23,9 +23,7 @@ from amdjit.emulator.checks.waits.counters import (
     lands_scc,
     waits_of,
 )
-from amdjit.emulator.checks.waits.halves import BOTH
-from amdjit.emulator.checks.waits.paths import Paths
-from amdjit.emulator.checks.waits.places import LDS, SCC, Place, results_of, uses_of
+from amdjit.emulator.checks.waits.places import BOTH, LDS, SCC, Paths, Place, results_of, uses_of
 from amdjit.isa import disassemble
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.instruction import Instruction

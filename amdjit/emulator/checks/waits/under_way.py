@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amdjit.emulator.checks.waits.counters import effect_of, waits_of
-from amdjit.emulator.checks.waits.paths import Paths
+from amdjit.emulator.checks.waits.places import Paths
 from amdjit.isa.analysis.control_flow import Graph
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.traits import MemoryKind, Space

@@ -38,8 +38,7 @@ from amdjit.emulator.instructions.memory.atomics import Operation, emit_atomic, 
 from amdjit.emulator.instructions.memory.direct_loads import store_in_lds
 from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter, vector_register
-from amdjit.emulator.wave.frame import CONTEXT, Frame
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import CONTEXT, AccessKind, Frame
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.instruction_set import ScratchSetup

@@ -17,8 +17,7 @@ from amdjit.emulator.instructions.memory.access import Width
 from amdjit.emulator.instructions.memory.direct_loads import store_in_lds
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.errors import Untranslatable
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind, Frame
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.register_numbers import vector_number

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter, vector_register
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind, Frame
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.register_numbers import vector_number

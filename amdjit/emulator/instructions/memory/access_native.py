@@ -6,22 +6,27 @@ An access that is not allowed is recorded as a fault and left out.
 
 from __future__ import annotations
 
-from amdjit.emulator.host.builder import Value
+from collections.abc import Callable, Mapping
+
+from amdjit.emulator.host.builder import Value, constant, sequence
 from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
-from amdjit.emulator.instructions.memory.addresses_native import block_address, checked_addresses
-from amdjit.emulator.instructions.memory.contiguous import load_block, rows_to_dwords, store_block
-from amdjit.emulator.instructions.memory.flat_native import flat_access
-from amdjit.emulator.instructions.memory.gather import GATHER_ROWS, lane_pointer
-from amdjit.emulator.instructions.memory.half_waves import (
-    are_stepped,
-    are_uniform,
-    load_stepped,
-    load_uniform,
-    store_stepped,
+from amdjit.emulator.instructions.memory.addresses_native import (
+    block_address,
+    checked_addresses,
+    wide_addresses,
+)
+from amdjit.emulator.instructions.memory.contiguous import (
+    ROW_TYPE,
+    load_block,
+    rows_to_dwords,
+    store_block,
 )
 from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS, Access
 from amdjit.emulator.layout import (
+    PRIVATE_APERTURE_HIGH,
+    SHARED_APERTURE_HIGH,
     VGPR_BYTES,
+    Context,
 )
 
 
@@ -159,3 +164,196 @@ def _scatter(
         chunk = function.load(_chunk(access.size), slot)
         function.store(chunk, lane_pointer(function, addresses, each.lane))
     function.give()
+
+
+# Loads of all lanes from addresses of their own, combined as if the elements had been consecutive
+# in memory.
+
+
+def lane_pointer(function: NativeFunction, addresses: Value, lane: Value | int) -> Value:
+    """Return a lane's pointer from the array of addresses."""
+    scaled = lane * 8 if isinstance(lane, int) else function.shift("shl", lane, 3)
+    return function.load("ptr", function.offset(addresses, scaled), 8)
+
+
+def _gather_rows_1(function: NativeFunction, addresses: Value) -> list[Value]:
+    rows = []
+    for first in (0, 16):
+        row = Value(ROW_TYPE, "poison")
+        for slot in range(16):
+            item = function.load("i32", lane_pointer(function, addresses, first + slot))
+            row = function.insert(row, item, slot)
+        rows.append(row)
+    return rows
+
+
+def _gather_rows_2(function: NativeFunction, addresses: Value) -> list[Value]:
+    rows = []
+    for first in range(0, 32, 8):
+        row = Value("<8 x i64>", "poison")
+        for slot in range(8):
+            item = function.load("i64", lane_pointer(function, addresses, first + slot))
+            row = function.insert(row, item, slot)
+        rows.append(function.cast("bitcast", row, ROW_TYPE))
+    return rows
+
+
+def _gather_rows_4(function: NativeFunction, addresses: Value) -> list[Value]:
+    rows = []
+    for first in range(0, 32, 4):
+        items = [
+            function.load("<4 x i32>", lane_pointer(function, addresses, first + slot))
+            for slot in range(4)
+        ]
+        left = function.shuffle(items[0], items[1], range(8))
+        right = function.shuffle(items[2], items[3], range(8))
+        rows.append(function.shuffle(left, right, range(16)))
+    return rows
+
+
+# By the bytes of a lane's element.
+GATHER_ROWS: Mapping[int, Callable[[NativeFunction, Value], list[Value]]] = {
+    4: _gather_rows_1,
+    8: _gather_rows_2,
+    16: _gather_rows_4,
+}
+
+
+# Accesses of flat memory: the address of each lane tells which memory it is in.
+
+
+def flat_access(function: NativeFunction, access: Access) -> list[Value]:
+    """Access LDS and private memory through their apertures, and global memory otherwise; return
+    the loaded values, a vector for each dword."""
+    out = function.allocate("[16 x <32 x i32>]")
+    address = wide_addresses(function, access)
+    low, high = function.split_bits(address)
+    execution = function.parameter("exec")
+    masks = []
+    for aperture in (SHARED_APERTURE_HIGH, PRIVATE_APERTURE_HIGH):
+        hit = function.compare("eq", high, function.splat(i32(aperture)))
+        masks.append(function.and_(execution, function.mask_bits(hit)))
+    rest = function.and_(execution, function.not_(function.or_(masks[0], masks[1])))
+    parts = (
+        ("v", [low, high, i64(0)], rest),
+        ("l", [low, i32(0)], masks[0]),
+        ("p", [low, i32(0)], masks[1]),
+    )
+    if not access.store:
+        # What a buffer does not hold is in no memory, and reads as 0.
+        for dword in range(max(1, access.size // 4)):
+            function.store(constant(V32, 0), function.offset(out, dword * VGPR_BYTES), 64)
+    for index, (space, arguments, mask) in enumerate(parts):
+        _flat_part(function, Access(space, access.size, access.store), arguments, mask, index, out)
+    return _flat_result(function, access, masks, out)
+
+
+def _flat_part(
+    function: NativeFunction,
+    part: Access,
+    arguments: list[Value],
+    mask: Value,
+    index: int,
+    out: Value,
+) -> None:
+    label = f"part{index}"
+    function.branch_if(function.compare("eq", mask, i32(0)), f"{label}.done", label)
+    function.label(label)
+    place = function.offset(out, index * 4 * VGPR_BYTES)
+    everything = [function.parameter("context"), function.parameter("site"), *arguments, mask]
+    if part.by_pointer:
+        everything.append(function.parameter("data") if part.store else place)
+        function.call_void(part.symbol, everything)
+    elif part.store:
+        function.call_void(part.symbol, [*everything, function.parameter("data")])
+    else:
+        function.store(function.call(part.symbol, V32, everything), place, 64)
+    function.branch(f"{label}.done")
+    function.label(f"{label}.done")
+
+
+def _flat_result(
+    function: NativeFunction, access: Access, masks: list[Value], out: Value
+) -> list[Value]:
+    if access.store:
+        return []
+    values = []
+    for dword in range(max(1, access.size // 4)):
+        parts = [
+            function.load(V32, function.offset(out, (index * 4 + dword) * VGPR_BYTES), 64)
+            for index in range(3)
+        ]
+        value = function.select(function.lane_mask(masks[0]), parts[1], parts[0])
+        values.append(function.select(function.lane_mask(masks[1]), parts[2], value))
+    return values
+
+
+# Accesses of LDS in which each half of the wave (16 lanes) follows a pattern that whole waves
+# often follow.
+#
+# Tiles with 16 columns are read this way: each half reads a row, or all its lanes the same element.
+
+HALF = 16
+_FIRSTS = [0] * HALF + [HALF] * HALF
+
+
+def full_and_equal(function: NativeFunction, left: Value, right: Value) -> Value:
+    """Return an i1: whether EXEC is full and the lanes of two vectors are equal."""
+    same = function.compare("eq", function.mask_bits(function.compare("eq", left, right)), i32(-1))
+    return function.and_(same, function.compare("eq", function.parameter("exec"), i32(-1)))
+
+
+def are_stepped(function: NativeFunction, offsets: Value, size: int) -> Value:
+    """Return an i1: whether the lanes of each half access consecutive elements of `size` bytes, all
+    within LDS."""
+    steps = sequence("i32", [lane * size for _ in range(2) for lane in range(HALF)])
+    expected = function.add(function.shuffle(offsets, offsets, _FIRSTS), steps)
+    return function.and_(
+        full_and_equal(function, offsets, expected), _fit(function, offsets, HALF * size)
+    )
+
+
+def are_uniform(function: NativeFunction, offsets: Value, size: int) -> Value:
+    """Return an i1: whether all lanes of each half access the same element of `size` bytes, within
+    LDS."""
+    firsts = function.shuffle(offsets, offsets, _FIRSTS)
+    return function.and_(full_and_equal(function, offsets, firsts), _fit(function, offsets, size))
+
+
+def _fit(function: NativeFunction, offsets: Value, width: int) -> Value:
+    room = function.sub(function.context(Context.LDS_SIZE), i64(width))
+    low, high = (function.resize(function.extract(offsets, lane), 64) for lane in (0, HALF))
+    return function.and_(function.compare("sle", low, room), function.compare("sle", high, room))
+
+
+def _pointers(function: NativeFunction, offsets: Value) -> tuple[Value, Value]:
+    base = function.context_pointer(Context.LDS)
+    low, high = (function.resize(function.extract(offsets, lane), 64) for lane in (0, HALF))
+    return function.offset(base, low), function.offset(base, high)
+
+
+def load_stepped(function: NativeFunction, offsets: Value) -> Value:
+    """Load a dword for each lane where `are_stepped` holds."""
+    halves = [function.load(f"<{HALF} x i32>", pointer) for pointer in _pointers(function, offsets)]
+    return function.shuffle(halves[0], halves[1], range(2 * HALF))
+
+
+def store_stepped(function: NativeFunction, offsets: Value, value: Value) -> None:
+    """Store a dword of each lane where `are_stepped` holds; the upper lanes win where the halves
+    overlap."""
+    for first, pointer in zip((0, HALF), _pointers(function, offsets), strict=True):
+        function.store(function.shuffle(value, value, range(first, first + HALF)), pointer)
+
+
+def load_uniform(function: NativeFunction, offsets: Value, dwords: int) -> list[Value]:
+    """Load dwords for each lane where `are_uniform` holds."""
+    low, high = _pointers(function, offsets)
+    values = []
+    for dword in range(dwords):
+        pair = constant("<2 x i32>", 0)
+        for index, pointer in enumerate((low, high)):
+            pair = function.insert(
+                pair, function.load("i32", function.offset(pointer, 4 * dword)), index
+            )
+        values.append(function.shuffle(pair, pair, [0] * HALF + [1] * HALF))
+    return values

@@ -17,8 +17,7 @@ from amdjit.emulator.instructions.memory.access import (
 from amdjit.emulator.instructions.memory.atomics_native import Atomic
 from amdjit.emulator.instructions.memory.lds import lds_address
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.instrument import AccessKind
+from amdjit.emulator.wave.frame import AccessKind, Frame
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.register_numbers import vector_number

@@ -8,8 +8,11 @@ from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.nans import converted_nan, with_nans
 from amdjit.emulator.host.builder import Builder, Value, element_of
-from amdjit.emulator.instructions.operation import VectorOp, in_range, vector_ops
+from amdjit.emulator.instructions.operation import Emitter, VectorOp, in_range, vector_ops
+from amdjit.emulator.wave.errors import Untranslatable
+from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import clamp_unit
+from amdjit.isa.instruction import Instruction
 
 
 def _normalised_integer(signed: bool) -> ix.Expression:
@@ -125,3 +128,35 @@ VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
         "v_cvt_pk_u8_f32": in_range(put_byte),
     }
 )
+
+
+# Conversions and integers that only gfx9 has, or that choose halves of registers there.
+
+
+def _nothing(frame: Frame, instruction: Instruction) -> None:
+    """V_CLREXCP clears exceptions, which the emulator does not keep."""
+
+
+def _without_halves(operation: VectorOp) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        if instruction.modifiers.op_sel:
+            raise Untranslatable(instruction, "no document says what op_sel does to it")
+        operation(frame, instruction)
+
+    return emit
+
+
+_SUB = ix.reverse(ix.binary("sub"))
+
+GFX9_CONVERSION: Mapping[str, Emitter] = {
+    **vector_ops(
+        {
+            # Its third operand is the destination.
+            "v_cvt_pkaccum_u8_f32": in_range(put_byte),
+            "v_subrev_u16": VectorOp(_SUB, clamped=ix.reverse(ix.saturating("usub"))),
+        }
+    ),
+    "v_clrexcp": _nothing,
+    "v_alignbit_b32": _without_halves(in_range(ix.align(1))),
+    "v_alignbyte_b32": _without_halves(in_range(ix.align(8))),
+}

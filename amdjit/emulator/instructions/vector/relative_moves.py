@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.operation import Emitter, vector_register
+from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_ops, vector_register
 from amdjit.emulator.layout import SCALAR_BYTES, VGPR_BYTES
 from amdjit.emulator.wave.frame import STATE, Frame
 from amdjit.emulator.wave.registers import V32
@@ -79,3 +79,13 @@ VECTOR_RELATIVE: Mapping[str, Emitter] = {
     "v_movrelsd_2_b32": _relative(source=True, target=True, split=True),
     "v_swaprel_b32": _swap_relative,
 }
+
+
+# Moves to, from and between accumulation VGPRs (CDNA 3 ISA, V_ACCVGPR_READ, _WRITE, _MOV): plain
+# moves, since both kinds are vector registers here (`isa/register_numbers.py`).
+
+VECTOR_ACCUMULATION: Mapping[str, VectorOp] = vector_ops(
+    dict.fromkeys(
+        ("v_accvgpr_read_b32", "v_accvgpr_write_b32", "v_accvgpr_mov_b32"), lambda b, x: x
+    )
+)

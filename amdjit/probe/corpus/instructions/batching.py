@@ -9,20 +9,26 @@ from functools import partial
 from amdjit.emulator.instructions.tables import emitters_of
 from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
 from amdjit.isa.rows import Row, row_of
+from amdjit.isa.traits import Flow, Idle, Immediate, MemoryKind
 from amdjit.probe.case import Batch, Case, Group
-from amdjit.probe.corpus.instructions.accumulation import accumulation_trial
-from amdjit.probe.corpus.instructions.coverage import why_left_out
-from amdjit.probe.corpus.instructions.dual import dual_trials
 from amdjit.probe.corpus.instructions.forms import Extent
 from amdjit.probe.corpus.instructions.memory import memory_trials
-from amdjit.probe.corpus.instructions.scalar import scalar_trials
-from amdjit.probe.corpus.instructions.scalar_memory import scalar_load_trials
-from amdjit.probe.corpus.instructions.trials import Bundle, Trial, bundled, cases_of
-from amdjit.probe.corpus.instructions.vector import vector_trials
-from amdjit.probe.machine_code import Mode
+from amdjit.probe.corpus.instructions.scalar import scalar_load_trials, scalar_trials
+from amdjit.probe.corpus.instructions.trials import Bundle, Result, Source, Trial, bundled, cases_of
+from amdjit.probe.corpus.instructions.vector import dual_trials, vector_trials
+from amdjit.probe.machine_code import Mode, Program, a, v
 from amdjit.target import Target
 
-__all__ = ["Run", "batches", "bundles", "rows_of", "runs", "trials_of"]
+__all__ = [
+    "Run",
+    "batches",
+    "bundles",
+    "executed_rows",
+    "rows_of",
+    "runs",
+    "trials_of",
+    "why_left_out",
+]
 
 _AT_ONCE = 32
 _SCALAR = ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP")
@@ -187,3 +193,89 @@ def trials_of(row: Row, wave_size: int, extent: Extent) -> Iterator[Trial]:
         yield from vector_trials(row, wave_size, extent)
     elif row.format.name in _MEMORY:
         yield from memory_trials(row, wave_size, extent)
+
+
+# Moves between VGPRs and accumulation VGPRs (CDNA): there and back, since nothing else shows what
+# an accumulation VGPR holds.
+
+_SOURCE, _RESULT = v(8), v(64)
+
+
+def accumulation_trial(row: Row) -> Trial:
+    """Return the trial of v_accvgpr_write_b32, v_accvgpr_read_b32 or v_accvgpr_mov_b32."""
+    mnemonic = row.opcode.mnemonic
+    return Trial(
+        mnemonic,
+        mnemonic,
+        (row.format.name, row.opcode.code),
+        (Source(_SOURCE, "b32", 1),),
+        (_RESULT,),
+        lambda program: _add(program, "mov" in mnemonic),
+        (Result(_RESULT, "b32"),),
+    )
+
+
+def _add(program: Program, moves: bool) -> None:
+    program.safe("v_accvgpr_write_b32", a(2), _SOURCE)
+    if moves:
+        program.safe("v_accvgpr_mov_b32", a(5), a(2))
+    program.safe("v_accvgpr_read_b32", _RESULT, a(5 if moves else 2))
+
+
+# Which instructions are tried, and why the others are not.
+
+_NOTHING = "it leaves nothing that could be compared"
+_PLACES = "its result is an address, or a time, which differs from run to run"
+_BARRIERS = "a barrier is between waves, and each workgroup here is one wave"
+# Instructions whose results are not the same on two chips, or in two runs.
+_VARYING = frozenset(
+    {
+        "s_getpc_b64", "s_memtime", "s_memrealtime", "s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64",
+        "s_get_waveid_in_workgroup",
+    }
+)  # fmt: skip
+_INDEX_MODES = ("s_set_gpr_idx_", "s_setvskip")
+_SCALAR_WRITERS = ("s_store_", "s_buffer_store_", "s_atomic_", "s_buffer_atomic_", "s_scratch_")
+
+
+def executed_rows(sets: InstructionSet, wave_size: int) -> Iterator[Row]:
+    """Yield the rows of all opcodes that the emulator executes; those of dual-issue halves for
+    wave32."""
+    emitters = emitters_of(sets.name)
+    for name, entries in sets.rows.items():
+        for code in entries:
+            row = row_of(name, code, 32 if name.startswith("VOPD") else wave_size, sets)
+            assert row is not None
+            if row.opcode.traits.operation in emitters:
+                yield row
+
+
+def why_left_out(row: Row) -> str | None:
+    """Return why an opcode that the emulator executes has no trial, None if it has one."""
+    traits, mnemonic = row.opcode.traits, row.opcode.mnemonic
+    if traits.matrix is not None or traits.block_product is not None:
+        return "matrix products are tried with data of their own"
+    if traits.barrier is not None:
+        return _BARRIERS
+    if mnemonic in _VARYING:
+        return _PLACES
+    if mnemonic.startswith(_INDEX_MODES):
+        return "compilers do not use modes in which registers are indexed"
+    if mnemonic.startswith(_SCALAR_WRITERS):
+        return "compilers do not use scalar stores and atomics, whose cache must be written back"
+    return _why_silent(row)
+
+
+def _why_silent(row: Row) -> str | None:
+    traits, access = row.opcode.traits, row.opcode.traits.memory
+    if access is not None and access.kind in (MemoryKind.PREFETCH, MemoryKind.PROBE):
+        return _NOTHING
+    if traits.writes_mode is not None:
+        return None
+    if traits.idle is Idle.MESSAGE or traits.immediate is Immediate.MESSAGE:
+        return "it sends a message"
+    if traits.cache is not None or traits.idle is not None or traits.flow is not Flow.NEXT:
+        return _NOTHING
+    if "_lds_" in row.opcode.mnemonic:
+        return "it loads into LDS from memory, which only kernels of several instructions show"
+    return None if row.operands or row.format.name == "SOPK" else _NOTHING

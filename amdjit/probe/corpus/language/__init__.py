@@ -2,7 +2,7 @@
 judged against Python's and against the emulator's.
 
 `programs.json.xz` holds the programs' source, their inputs and digests of the expected results;
-`python tests/fuzz/write_probe_programs.py` writes it. `stored` reads it, `batches` makes cases.
+`python tests/fuzz/write_probe_programs.py` writes it. `batches` reads it and makes cases.
 """
 
 from __future__ import annotations

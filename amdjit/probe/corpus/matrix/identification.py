@@ -3,7 +3,7 @@ lies near the best of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from typing import Any
@@ -13,20 +13,24 @@ from numpy.typing import NDArray
 
 from amdjit.probe.case import bits_of
 from amdjit.probe.corpus.matrix.base_rules import Rule, base_rule
-from amdjit.probe.corpus.matrix.candidates import (
-    AS_EMULATED,
-    candidates_for,
-    changes_of,
-    described,
-)
 from amdjit.probe.corpus.matrix.dots import dots_of, sums_of_dot
 from amdjit.probe.corpus.matrix.formats import Bits
+from amdjit.probe.corpus.matrix.grid_rules import GridRule, order_of
 from amdjit.probe.corpus.matrix.operands import experiments_of, operands_of, sums_of
 from amdjit.probe.corpus.matrix.results import is_nan, without_payloads
+from amdjit.probe.corpus.matrix.rounded_rules import RoundedRule
 from amdjit.probe.corpus.matrix.rows import Row, row_of, rows_of
 from amdjit.probe.corpus.matrix.sums import Sums, joined
 
-__all__ = ["Evidence", "Finding", "findings", "identify", "identify_sums"]
+__all__ = [
+    "AS_EMULATED",
+    "Evidence",
+    "Finding",
+    "candidates_of",
+    "findings",
+    "identify",
+    "identify_sums",
+]
 
 # Sums of an experiment that take part, chosen by chance: in the first round, and at the end.
 _FEW, _MOST = 256, 3072
@@ -225,3 +229,190 @@ def _refined(
         if getattr(rule, each.name) != getattr(start, each.name)
     }
     return [described({name: value}) for name, value in changed.items()], rule
+
+
+# What a row of floats might compute instead of what the emulator does: named rules, each of which
+# the corpus tells from the others.
+
+AS_EMULATED = "as emulated"
+_ALL = 1 << 10  # products of a group: those of the whole step
+
+_ORDERS = {
+    "k descending": "descending", "k of both halves in turn": "halves by 1",
+    "k of both halves in turn by twos": "halves by 2",
+    "k of both halves in turn by fours": "halves by 4", "even k before odd k": "even, odd",
+}  # fmt: skip
+# What may differ in a rule of grids, by one field each.
+_GRID_CHANGES: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "step": ({"step": 1}, {"step": 2}, {"step": 4}, {"step": 8}, {"step": 16}, {"step": 32}),
+    "group": (
+        {"group": 1}, {"group": 2}, {"group": 4}, {"group": _ALL},
+        {"groups": "neighbours", "groups_meet": False},
+        {"groups": "even and odd", "groups_meet": True},
+        {"groups": "even and odd", "groups_meet": False},
+    ),
+    "order": tuple({"order": each} for each in ("ascending", *_ORDERS.values())),
+    "cut": ({"cut": "floor"}, {"cut": "truncation"}, {"cut": "nearest"}),
+    "c_cut": ({"c_cut": "floor"}, {"c_cut": "truncation"}, {"c_cut": "nearest"}),
+    "product_bits": tuple({"product_bits": each} for each in (22, 23, 24)),
+    "c_sum_bits": tuple({"c_sum_bits": each} for each in (23, 24, 25, 26, 27, 28)),
+    "sum_bits": tuple({"sum_bits": each} for each in (22, 23, 24, 25, 26)),
+    "kept": ({"kept": None}, {"kept": 23}, {"kept": 24}, {"kept": 26}, {"kept": 31}),
+    "c_drops": ({"c_drops": None}, {"c_drops": 24}, {"c_drops": 25}, {"c_drops": 26}),
+    "c_exception": ({"c_exception": True}, {"c_exception": False}),
+    "exponents": ({"exponents": "encoded"}, {"exponents": "leading"}),
+    "relative": ({"relative": True, "group": 1}, {"relative": False}),
+    "flushes_factors": ({"flushes_factors": True}, {"flushes_factors": False}),
+    "flushes_c": ({"flushes_c": True}, {"flushes_c": False}),
+    "flushes_result": ({"flushes_result": True}, {"flushes_result": False}),
+    "rounding": tuple(
+        {"rounding": each} for each in ("nearest even", "nearest away", "truncation", "floor")
+    ),
+    "narrowing": ({"narrowing": "truncation"}, {"narrowing": "nearest"}),
+    "final_only": ({"final_only": True}, {"final_only": False}),
+    "negative_zero": ({"negative_zero": True}, {"negative_zero": False}),
+    "vanishing_sign": ({"vanishing_sign": True}, {"vanishing_sign": False}),
+}  # fmt: skip
+_ROUNDED_CHANGES: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "how": tuple({"how": each} for each in ("fused", "unfused", "pairs", "exact")),
+    "step": tuple({"step": each} for each in (1, 2, 4, 8, 16)),
+    "order": tuple({"order": each} for each in ("ascending", *_ORDERS.values())),
+    **{
+        name: ({name: True}, {name: False})
+        for name in ("flushes_factors", "flushes_c", "flushes_products", "flushes_result")
+    },
+    "nan": tuple({"nan": each} for each in (0x7FC00000, 0x7FFFFFFF, 0xFFC00000)),
+}
+_SPECIAL_CHANGES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("a NaN of C wins over one of the factors", {"first": "c"}),
+    ("a NaN of C wins over an invalid product", {"invalid_first": False}),
+    ("a signalling NaN of C stays signalling", {"quiets": False}),
+    ("every NaN is 0x7fc00000", {"canonical": 0x7FC00000}),
+    ("every NaN is 0x7fffffff", {"canonical": 0x7FFFFFFF}),
+    ("every NaN keeps C's or the factors' bits", {"canonical": None}),
+    ("the NaN of factors is 0xffc00000", {"factor_nan": 0xFFC00000}),
+    ("the NaN of invalid products is 0xffc00a3d", {"invalid": 0xFFC00A3D}),
+    ("the NaN of invalid products is 0xffc00000", {"invalid": 0xFFC00000}),
+    ("products of 2**128 or more are infinite", {"overflow": True}),
+    ("products of 2**128 or more are added as they are", {"overflow": False}),
+)
+# How a field is called in a candidate's name.
+_WORDS: Mapping[str, str] = {
+    "step": "steps of {} products", "group": "groups of {} products", "groups": "groups of {}",
+    "groups_meet": "groups cut to one grid first: {}", "cut": "products cut by {}",
+    "c_cut": "C cut by {}", "product_bits": "products kept to {} bits",
+    "c_sum_bits": "the grid {} bits below C", "sum_bits": "the grid {} bits below the products",
+    "kept": "{} bits reach the rounding", "c_drops": "C drops out {} bits below",
+    "c_exception": "a negative C that vanishes is 0: {}", "exponents": "{} exponents of products",
+    "relative": "in C's sign with one's complements: {}",
+    "flushes_factors": "subnormal factors are 0: {}", "flushes_c": "a subnormal C is 0: {}",
+    "flushes_result": "subnormal results are 0: {}",
+    "flushes_products": "subnormal products are 0: {}", "rounding": "rounded by {}",
+    "narrowing": "bf16 by {}", "final_only": "rounded to 16 bits at the end only: {}",
+    "negative_zero": "zero sums have C's sign: {}", "how": "sums: {}", "nan": "NaN is {:#x}",
+    "vanishing_sign": "sums that round to 0 keep their sign: {}",
+}  # fmt: skip
+
+
+def changes_of(rule: Rule, result: str) -> Mapping[str, tuple[dict[str, Any], ...]]:
+    """Return what may differ in a rule for a type of results, by the field that it is about.
+    Fields that the rule does not use are left out."""
+    every = _GRID_CHANGES if isinstance(rule, GridRule) else _ROUNDED_CHANGES
+    unused = _unused(rule) | ({"narrowing", "final_only"} if result in ("f32", "f64") else set())
+    unused |= {"narrowing"} if result == "f16" else {"nan"} if result == "f64" else set()
+    return {name: options for name, options in every.items() if name not in unused}
+
+
+def _unused(rule: Rule) -> set[str]:
+    if isinstance(rule, RoundedRule):
+        return {"step", "flushes_products"} if rule.how == "fused" else set()
+    if rule.relative:
+        return {"group", "cut", "c_cut", "product_bits", "c_exception", "c_drops"}
+    found = {"c_drops"} if rule.c_exception else set()
+    return found | ({"c_sum_bits"} if rule.c_bits is not None else {"kept"})
+
+
+def candidates_of(row: Row) -> Mapping[str, Rule]:
+    """Return the rules by name, the emulator's first. Some mean the same for a row."""
+    return candidates_for(base_rule(row), row.kinds[2], row.shape[2])
+
+
+def candidates_for(base: Rule, result: str, depth: int) -> Mapping[str, Rule]:
+    """Return a rule and what might be instead of it. result: the type of results; depth: products
+    of a sum."""
+    found: dict[str, Rule] = {AS_EMULATED: base}
+    seen = {_meaning(base, depth)}
+    for name, rule in _all(base, result):
+        meaning = _meaning(rule, depth)
+        if meaning not in seen:
+            seen.add(meaning)
+            found.setdefault(name, rule)
+    return found
+
+
+def _meaning(rule: Rule, depth: int) -> tuple[Rule, tuple[int, ...]]:
+    """Return what is the same for rules that mean the same for sums of so many products: a step is
+    at most all of them, a group at most a step."""
+    step = min(rule.step, depth)
+    plain = replace(rule, step=step, order="ascending")
+    order = tuple(order_of(rule.order, depth).tolist())
+    if isinstance(plain, RoundedRule):
+        return plain, order if plain.how != "exact" or step < depth else ()
+    group = 0 if plain.relative else min(plain.group, step)
+    is_one_sum = step == depth and (plain.relative or group == step)
+    has_order = not is_one_sum or plain.groups != "neighbours"
+    return replace(plain, group=group), order if has_order else ()
+
+
+def _all(base: Rule, result: str) -> Iterator[tuple[str, Rule]]:
+    yield from _chains(base, result)
+    for options in changes_of(base, result).values():
+        for change in options:
+            yield described(change), replace(base, **change)
+    if isinstance(base, GridRule):
+        for name, change in _SPECIAL_CHANGES:
+            if base.specials.canonical is None or "canonical" in change or "overflow" in change:
+                yield name, replace(base, specials=replace(base.specials, **change))
+        yield from _grids(base)
+
+
+def described(change: dict[str, Any]) -> str:
+    """Return a change of fields in words."""
+    names = {value: key for key, value in _ORDERS.items()} | {"ascending": "k ascending"}
+    texts = []
+    for name, value in change.items():
+        if name == "order":
+            texts.append(names[value])
+        elif isinstance(value, bool):
+            texts.append(_WORDS[name].format("yes" if value else "no"))
+        else:
+            texts.append(_WORDS[name].format("all" if value == _ALL else value))
+    return ", ".join(texts)
+
+
+def _chains(base: Rule, result: str) -> Iterator[tuple[str, Rule]]:
+    nan = base.nan if isinstance(base, RoundedRule) else base.specials.canonical or 0x7FC00000
+    for final in (True, False) if result in ("f16", "bf16") else (True,):
+        end = "" if final else ", rounded in each step"
+        yield f"a chain of fused products{end}", RoundedRule(nan=nan, final_only=final)
+        yield f"a chain of rounded products{end}", RoundedRule("unfused", nan=nan, final_only=final)
+        for step in (2, 4, 8, 16):
+            yield (
+                f"exact sums of C and {step} products{end}",
+                RoundedRule("exact", step, nan=nan, final_only=final),
+            )
+            yield (
+                f"rounded sums of {step} products in pairs{end}",
+                RoundedRule("pairs", step, nan=nan, final_only=final),
+            )
+
+
+def _grids(base: GridRule) -> Iterator[tuple[str, Rule]]:
+    """Return whole shapes of sums: steps with groups, in each order."""
+    for step in (2, 4, 8, 16):
+        # Groups as large as the step are all of it.
+        sizes = [each for each in (1, 2, 4) if each < step] + [_ALL]
+        for group in [{}] if base.relative else [{"group": each} for each in sizes]:
+            for order in ("ascending", *_ORDERS.values()):
+                change: dict[str, Any] = {"step": step, **group, "order": order}
+                yield described(change), replace(base, **change)

@@ -20,8 +20,7 @@ from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
-from amdjit.emulator.wave.frame import CONTEXT
-from amdjit.emulator.wave.instrument import AccessKind, MemoryAccess
+from amdjit.emulator.wave.frame import CONTEXT, AccessKind, MemoryAccess
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.register_numbers import numbers_of, scalar_slot, vector_number
 from amdjit.isa.traits import HIGH_HALF, LOW_HALF, Exchange, Space, Unit
