@@ -153,7 +153,7 @@ def test_the_cache_is_where_the_environment_says(
             "gfx902",
             "AMDJIT_TARGET: unknown target 'gfx902': amdjit has gfx906, gfx908, gfx90a",
         ),
-        ("AMDJIT_TARGET", "gfx902", "gfx1250; the nearest is gfx906"),
+        ("AMDJIT_TARGET", "gfx902", "gfx1251; the nearest is gfx906"),
         ("AMDJIT_EMULATOR_THREADS", "0", "1 to 1024"),
         ("AMDJIT_EMULATOR_THREADS", "two", "1 to 1024"),
         ("AMDJIT_EMULATOR_THREADS", "9" * 5000, "1 to 1024"),

@@ -1,4 +1,4 @@
-"""Machine code of gfx9 (CDNA), gfx11 and gfx12 as instructions: opcodes, operands and text.
+"""Machine code of gfx9, gfx11 and gfx12 as instructions: opcodes, operands and text.
 
 The emulator translates what it reads here, inspection, the checks of waits and the cycle model read
 it; the probe writes it. `decode` reads bytes with the rows of an `InstructionSet`, `text` writes an

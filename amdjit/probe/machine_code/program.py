@@ -86,7 +86,7 @@ class Program:
 
     @property
     def is_gfx9(self) -> bool:
-        """Whether the target is of gfx9 (CDNA)."""
+        """Whether the target is of gfx9."""
         return self.sets.family == "gfx9"
 
     def has(self, mnemonic: str) -> bool:
