@@ -151,9 +151,9 @@ def test_the_cache_is_where_the_environment_says(
         (
             "AMDJIT_TARGET",
             "gfx906",
-            "AMDJIT_TARGET: unknown target 'gfx906': amdjit has gfx908, gfx90a, gfx942, gfx950",
+            "AMDJIT_TARGET: unknown target 'gfx906': amdjit has gfx908, gfx90a, gfx942, gfx9-4-generic",
         ),
-        ("AMDJIT_TARGET", "gfx906", "gfx1250; the nearest is gfx908"),
+        ("AMDJIT_TARGET", "gfx906", "gfx1251; the nearest is gfx908"),
         ("AMDJIT_EMULATOR_THREADS", "0", "1 to 1024"),
         ("AMDJIT_EMULATOR_THREADS", "two", "1 to 1024"),
         ("AMDJIT_EMULATOR_THREADS", "9" * 5000, "1 to 1024"),
