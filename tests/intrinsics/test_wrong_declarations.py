@@ -146,5 +146,5 @@ def test_wrong_ir_does_not_end_the_process(tmp_path: Path) -> None:
     assert return_type.endswith("The kernel uses whole: see its declaration")
     assert "two_operands" in operands
     assert "immarg operand has non-immediate parameter" in constant
-    assert "gfx1201 has no llvm.amdgcn.prng.b32, which gfx1250, gfx950 have" in elsewhere
+    assert "gfx1201 has no llvm.amdgcn.prng.b32, which gfx1250, gfx1251, gfx950 have" in elsewhere
     assert not run.stderr
