@@ -108,7 +108,7 @@ def read_dpp(row: Row, source: int, word: int) -> Dpp:
         control = (word >> 8) & 0x1FF
         is_broadcast = row.has("dpp_newbcast") and control in _ROW_BROADCASTS
         if not (row.has("dpp16") or is_broadcast):
-            raise InvalidField(f"{row.opcode.mnemonic} takes no such DPP16")
+            raise InvalidField(f"{row.opcode.mnemonic} takes no DPP16")
         if control > QUAD_PERMUTATIONS and control not in instruction_set.dpp_controls:
             raise InvalidField(f"DPP control 0x{control:x} is unknown")
         return Dpp(

@@ -215,7 +215,7 @@ def mfma_instructions(target: str) -> Mapping[str, MfmaInstruction]:
 def cdna_of(target: str) -> str | None:
     """Return the processor of CDNA whose instructions a processor has, itself or for a generic one
     another; None for others."""
-    return next((name for name in CDNA if target in with_builtins_of(name)), None)
+    return next((name for name in CDNA if target in with_builtins_of(name, builtin="mfma")), None)
 
 
 @cache

@@ -14,7 +14,7 @@ from random_program_check import check
 from required_tools import needs_tools
 
 pytestmark = needs_tools
-GFX9 = ("gfx906", "gfx90a", "gfx942", "gfx908", "gfx950")
+GFX9 = ("gfx90a", "gfx942", "gfx906", "gfx908", "gfx950")
 PROVEN = GFX9[:2]
 _EVERY = 7
 # Kernels of the older matrix instructions' tests have processors of their own.

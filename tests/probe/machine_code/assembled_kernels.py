@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from amdjit.probe.machine_code.kernel_object import KernelFacts, has_unified_vgprs, padding
-from amdjit.target import Target
+from amdjit.target import Feature, Target
 
 _TEXT = """
 .amdgcn_target "amdgcn-amd-amdhsa--{target.id}"
@@ -76,7 +76,7 @@ def assembled(target: Target, facts: KernelFacts, code: bytes, folder: Path) -> 
             padding=_words(padding(target, len(code))),
             registers=facts.vgprs + facts.agprs if has_unified_vgprs(target) else facts.vgprs,
             own="\n  ".join(_own_directives(target, facts)),
-            accumulation=f".agpr_count: {facts.agprs}" if target.isa[0] == 9 else "",
+            accumulation=f".agpr_count: {facts.agprs}" if Feature.MFMA in target.features else "",
         )
     )
     command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target.name}", "-filetype=obj"]
