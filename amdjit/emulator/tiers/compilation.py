@@ -268,13 +268,15 @@ class KernelCompiler:
             return self._after_quick(known, full)
         program = self._stored_program(quick)
         if program is not None and self._pays(program.instructions, program, waves):
-            return self._load_program(quick, program)
+            loaded = self._load_program(quick, program)
+            if loaded is not None:
+                return loaded
         program = self._translated(full.kernel, partial(self._thread, quick))
         if program is None or not self._pays(program.instructions, program, waves):
             return self._make_full(full)
         loaded = self._load_program(quick, program)
         self._host.cache.put(self._cache_key(quick), self._stored(quick.kernel, program))
-        return loaded
+        return loaded or self._make_full(full)
 
     def _after_quick(self, quick: HostKernel, full: _Wanted) -> HostKernel:
         """Return full code once launches have taken long enough in the quick one. That of a large
@@ -317,8 +319,12 @@ class KernelCompiler:
         sites = tuple(site_pcs), tuple(resume_pcs)
         return ThreadedProgram(code, calls, (), *sites, longest, gives_way, asks, *size)
 
-    def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel:
-        addresses, operations = self._host.operations.made(program.calls, program.operations)
+    def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel | None:
+        """Link a program. None if one of the stored operations that it calls is gone again."""
+        made = self._host.operations.made(program.calls, program.operations)
+        if made is None:
+            return None
+        addresses, operations = made
         code = np.frombuffer(bytearray(program.code), np.uint8)
         fields = code.view(np.uint64)
         for symbol, places in program.calls.items():

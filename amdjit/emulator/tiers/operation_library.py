@@ -49,36 +49,40 @@ class OperationLibrary:
     def missing(self, symbols: Iterable[str]) -> frozenset[str]:
         """Return the operations that have to be made. Loads those that the cache has."""
         with self._lock:
-            wanted = frozenset(symbol for symbol in symbols if symbol not in self._code)
-            if wanted:
-                listed = self._list()
-                for key in sorted({listed[symbol] for symbol in wanted if symbol in listed}):
-                    self._load(key)
-            return frozenset(symbol for symbol in wanted if symbol not in self._code)
+            held = self._held(symbols)
+            return frozenset(symbol for symbol, code in held.items() if code is None)
 
     def made(
         self, symbols: Collection[str], operations: Sequence[Operation]
-    ) -> tuple[dict[str, int], tuple[LinkedCode, ...]]:
+    ) -> tuple[dict[str, int], tuple[LinkedCode, ...]] | None:
         """Return the addresses of operations, and their code, which the caller keeps alive.
-        operations: those that may have to be compiled."""
+        operations: those that may have to be compiled. None if another one is needed, too: it was
+        there when the caller asked, and its last user has let go of it since."""
         with self._lock:
-            # Kernels in other threads may let go of code at any time, but not of what is new.
-            held = {symbol: self._code.get(symbol) for symbol in symbols}
-            self._make(operations)
-            self.missing(symbols)
-            code = {symbol: held[symbol] or self._code[symbol] for symbol in symbols}
-            addresses = {symbol: each.addresses[symbol] for symbol, each in code.items()}
-            return addresses, tuple(dict.fromkeys(code.values()))
-
-    def _make(self, operations: Sequence[Operation]) -> None:
-        """Compile those of these operations that are missing."""
-        with self._lock:
-            missing = self.missing(operation.symbol for operation in operations)
-            new = [operation for operation in operations if operation.symbol in missing]
+            held = self._held([*symbols, *(operation.symbol for operation in operations)])
+            new = [operation for operation in operations if held[operation.symbol] is None]
             if new:
-                self._compile(new)
+                made = self._compile(new)
+                held.update((operation.symbol, made) for operation in new)
+            addresses, code = {}, dict.fromkeys(each for each in held.values() if each is not None)
+            for symbol in symbols:
+                each = held[symbol]
+                if each is None:
+                    return None
+                addresses[symbol] = each.addresses[symbol]
+            return addresses, tuple(code)
 
-    def _compile(self, operations: Sequence[Operation]) -> None:
+    def _held(self, symbols: Iterable[str]) -> dict[str, LinkedCode | None]:
+        """Return the code of operations, None for those that neither this process nor the cache
+        has. Only a reference keeps code: kernels may be collected at any time."""
+        held = {symbol: self._code.get(symbol) for symbol in symbols}
+        wanted = [symbol for symbol, code in held.items() if code is None]
+        listed = self._list() if wanted else {}
+        packs = {key: self._load(key) for key in sorted({listed[s] for s in wanted if s in listed})}
+        held.update((symbol, packs[listed[symbol]]) for symbol in wanted if symbol in listed)
+        return held
+
+    def _compile(self, operations: Sequence[Operation]) -> LinkedCode:
         attributes = self._compiler.function_attributes
         declarations = {line for operation in operations for line in operation.declarations}
         text = "\n".join(
@@ -86,17 +90,19 @@ class OperationLibrary:
         )
         symbols = [operation.symbol for operation in operations]
         made = self._compiler.compile_quickly(text)
-        self._link(symbols, made.natives, made.image)
+        code = self._link(symbols, made.natives, made.image)
         key = self._cache.key("pack of operations", self._compiler.identity, *sorted(symbols))
         self._cache.put(key, json.dumps([symbols, made.natives]).encode() + b"\n" + made.image)
         self._add_to_list(key, symbols)
+        return code
 
-    def _link(self, symbols: Sequence[str], needed: Sequence[str], image: bytes) -> None:
+    def _link(self, symbols: Sequence[str], needed: Sequence[str], image: bytes) -> LinkedCode:
         imports = {**self._natives.addresses(needed), **self._natives.run_time()}
         code = self._compiler.link([image], imports, symbols)
         self._recent.append(code)
         for symbol in code.addresses:
             self._code.setdefault(symbol, code)
+        return code
 
     # The cache: a list of packs, and the packs
 
@@ -116,10 +122,10 @@ class OperationLibrary:
         packs = [*self._packs(), (key, list(symbols))][-_LISTED:]
         self._cache.put(self._list_key, json.dumps(packs).encode())
 
-    def _load(self, key: str) -> None:
+    def _load(self, key: str) -> LinkedCode | None:
         stored = self._cache.get(key)
         if stored is None:
-            return
+            return None
         header, _, image = stored.partition(b"\n")
         symbols, needed = json.loads(header)
-        self._link(symbols, needed, image)
+        return self._link(symbols, needed, image)

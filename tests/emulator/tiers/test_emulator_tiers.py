@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from amdjit.emulator.tiers import compilation
 from amdjit.emulator.tiers import quick as threaded
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.full import translate_wave
+from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.isa.analysis.control_flow import Graph, build_graph
 from amdjit.isa.analysis.kernel_code import kernel_text
@@ -404,3 +406,22 @@ def test_a_list_of_packs_that_are_gone_is_no_harm(
     pack.unlink()
     reduce(tmp_path)
     assert len(made) == 2
+
+
+def test_operations_that_are_let_go_of_meanwhile_are_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reduce(tmp_path)
+    made = counting(monkeypatch)
+    missing = OperationLibrary.missing
+
+    def forgetful(library: OperationLibrary, symbols: Iterable[str]) -> frozenset[str]:
+        found = missing(library, symbols)
+        # Another kernel was the last user, and another process has replaced the list of packs.
+        library._recent.clear()
+        library._listed = {}
+        return found
+
+    monkeypatch.setattr(OperationLibrary, "missing", forgetful)
+    reduce(tmp_path)
+    assert len(made) == 1
