@@ -6,7 +6,6 @@ from functools import cache
 
 import pytest
 
-from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.host.builder import bits_of, is_float, vector
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.operation import ScalarOp, VectorOp, source_places
@@ -23,6 +22,7 @@ from amdjit.isa.instruction_set import (
     GFX942,
     GFX950,
 )
+from amdjit.isa.integer_expressions import Expression
 from amdjit.isa.opcode_names import opcode_named
 from amdjit.isa.rows import opcodes, row_of
 

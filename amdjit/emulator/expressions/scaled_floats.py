@@ -75,12 +75,6 @@ def scale_of(b: Builder, value: Value) -> Value:
     return b.mask(b.shift("lshr", b.bitcast(value, "i32"), 23), 8)
 
 
-def next_random(b: Builder, state: Value) -> Value:
-    """Return the pseudo-random number after `state` (CDNA 4 ISA, V_PRNG_B32)."""
-    top = b.shift("ashr", state, 31)
-    return b.xor(b.shift("shl", state, 1), b.and_(top, b.const(top, 197)))
-
-
 def narrow(
     b: Builder,
     value: Value,

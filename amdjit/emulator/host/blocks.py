@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from amdjit.emulator.host.values import Value
+from amdjit.isa.arithmetic import Value
 
 # The weights of a branch's two ways.
 Weights = tuple[int, int]

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.host.builder import Value, is_float
 from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.isa.instruction import Instruction, Opcode, Register
+from amdjit.isa.integer_expressions import Expression
+from amdjit.isa.integer_rows import Row
 
 Emitter = Callable[[Frame, Instruction], None]
 
@@ -78,19 +79,21 @@ class VectorOp:
         frame.write(instruction, 0, value)
 
 
-# The rows of a table: an expression by mnemonic, or an operation with variants.
-Rows = Mapping[str, Expression | VectorOp]
+# The rows of a table: an expression by mnemonic, that and the one under `clamp`, or an operation
+# with more variants.
+Rows = Mapping[str, Expression | Row | VectorOp]
 
 
-def in_range(expression: Expression) -> VectorOp:
-    """Return the row of a result that cannot leave its type's range: `clamp` changes nothing (RDNA
-    4 ISA, 7.2.3.1)."""
-    return VectorOp(expression, clamped=expression)
+def vector_op(row: Expression | Row | VectorOp) -> VectorOp:
+    """Return the emitter of a row."""
+    if isinstance(row, Row):
+        return VectorOp(row.expression, row.clamped)
+    return row if isinstance(row, VectorOp) else VectorOp(row)
 
 
 def vector_ops(rows: Rows) -> dict[str, VectorOp]:
     """Return the emitters of a table of VALU instructions."""
-    return {name: row if isinstance(row, VectorOp) else VectorOp(row) for name, row in rows.items()}
+    return {name: vector_op(row) for name, row in rows.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.expressions.nans import is_nan
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.wave.errors import Untranslatable
@@ -15,6 +14,7 @@ from amdjit.emulator.wave.registers import Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder, llvm_mode
 from amdjit.isa.analysis.mode import DX10_CLAMP, HALF_OVERFLOW, IEEE, Mode
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.integer_expressions import Expression
 from amdjit.isa.traits import Infinity
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.float_extremes import EXTREMES, median, median_of, older
 from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.host.builder import Builder, Value, element_of
@@ -15,7 +14,6 @@ from amdjit.emulator.instructions.operation import (
     Emitter,
     Rows,
     VectorOp,
-    in_range,
     source_places,
     vector_ops,
     vector_register,
@@ -23,7 +21,9 @@ from amdjit.emulator.instructions.operation import (
 from amdjit.emulator.instructions.vector.packed import half_of
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import ELEMENTS, flush_denormals, modify_input
+from amdjit.isa import integer_expressions as ix
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.integer_rows import in_range
 from amdjit.isa.register_numbers import vector_number
 
 _ADD, _SUB, _MUL = ix.binary("fadd"), ix.binary("fsub"), ix.binary("fmul")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.elements import single_to_brain
 from amdjit.emulator.expressions.float_extremes import EXTREMES, older
 from amdjit.emulator.expressions.nans import converted_nan, fused_nan, with_nans
@@ -16,12 +15,12 @@ from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.instructions.operation import (
     Emitter,
     source_places,
-    vector_ops,
     vector_register,
 )
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import modify_input
+from amdjit.isa import integer_expressions as ix
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
 
@@ -280,15 +279,9 @@ def _move_pair(frame: Frame, instruction: Instruction) -> None:
         frame.registers.write_vector(number + part, value, frame.mask())
 
 
-def _shift_and_add(b: Builder, x: Value, amount: Value, z: Value) -> Value:
-    """V_LSHL_ADD_U64 shifts by three bits of the amount."""
-    return b.add(b.shift("shl", x, b.resize(b.mask(amount, 3), 64)), z)
-
-
 VECTOR_PAIRS: Mapping[str, Emitter] = {
     "v_pk_fma_f32": PairOp(with_nans(fx.fma, fused_nan)),
     "v_pk_mul_f32": PairOp(with_nans(ix.binary("fmul"))),
     "v_pk_add_f32": PairOp(with_nans(ix.binary("fadd"))),
     "v_pk_mov_b32": _move_pair,
-    **vector_ops({"v_mov_b64": ix.mov, "v_lshl_add_u64": _shift_and_add}),
 }
