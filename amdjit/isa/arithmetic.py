@@ -10,24 +10,43 @@ nor what becomes of it. Each reader is an `Arithmetic` of its own: the emulator'
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import add, and_, eq, gt, lshift, lt, mul, ne, or_, rshift, sub, xor
 
 __all__ = [
+    "ELEMENTS",
     "LANES",
     "Arithmetic",
     "Value",
     "bits_of",
     "element_of",
+    "element_type",
     "is_float",
+    "is_packed",
     "lanes_of",
     "like",
+    "number_of",
     "vector",
 ]
 
 LANES = 32  # of a wave32, of a half of a wave64
 
+# Operand types as the ISA names them, with the LLVM type of an element.
+ELEMENTS: Mapping[str, str] = {
+    "mask": "i1",
+    "f16": "half",
+    "f32": "float",
+    "f64": "double",
+    **dict.fromkeys(("bf16", "b16", "i16", "u16"), "i16"),
+    **dict.fromkeys(("b32", "i32", "u32"), "i32"),
+    **dict.fromkeys(("b64", "i64", "u64"), "i64"),
+}
 _FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
+_NUMBERS: Mapping[str, Callable[[int, int], int]] = {
+    "add": add, "sub": sub, "mul": mul, "and": and_, "or": or_, "xor": xor, "shl": lshift,
+    "lshr": rshift, "umin": min, "umax": max, "eq": eq, "ne": ne, "ult": lt, "ugt": gt,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +92,25 @@ def bits_of(type_name: str) -> int:
 def is_float(type_name: str) -> bool:
     """Return whether the elements are floats."""
     return element_of(type_name) in _FLOAT_BITS
+
+
+def element_type(code: str) -> str:
+    """Return the LLVM type of one lane's operand; packed operands (`v2f16`, `v4u8`) are dwords."""
+    return "i32" if is_packed(code) else ELEMENTS[code]
+
+
+def is_packed(code: str) -> bool:
+    """Whether an operand of type `code` holds several elements in a dword."""
+    return code[0] == "v"
+
+
+def number_of(operation: str, left: Value, right: Value) -> int | None:
+    """Return the bits of what an operation or a comparison makes of two constants; None of other
+    values, and of operations of which readers need none."""
+    compute = _NUMBERS.get(operation)
+    if compute is None or left.known is None or right.known is None:
+        return None
+    return int(compute(left.known, right.known)) & (1 << bits_of(left.type)) - 1
 
 
 class Arithmetic(ABC):

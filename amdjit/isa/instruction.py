@@ -5,6 +5,7 @@ Fields have the names of the RDNA 4 ISA document (chapter 15, "Microcode Formats
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from amdjit.isa.instruction_set import InstructionSet
@@ -96,6 +97,15 @@ class Opcode:
     traits: Traits = field(compare=False, repr=False)
     instruction_set: InstructionSet = field(repr=False)
     selects_halves: bool = False
+
+    @property
+    def source_places(self) -> Sequence[int]:
+        """The indices of an ALU instruction's sources among its operands, in the order of its
+        expression. The result is operand 0; if the instruction also reads it, it is the last
+        source."""
+        specs = self.operands
+        places = [place for place in range(1, len(specs)) if specs[place].read]
+        return (*places, 0) if specs and specs[0].read else places
 
     @property
     def zeroes_high_half(self) -> bool:

@@ -27,6 +27,7 @@ __all__ = [
     "Pair",
     "PairRow",
     "Row",
+    "expression_of",
     "in_range",
 ]
 
@@ -490,3 +491,14 @@ SCALAR_PAIR_ROWS: Mapping[str, Pair] = {
     "s_min_u32": _select_first("ult"),
     "s_max_u32": _select_first("uge"),
 }
+
+
+def expression_of(
+    operation: str, clamps: bool = False
+) -> Callable[..., Value | tuple[Value, Value]] | None:
+    """Return the expression of an instruction that has a row here, under `clamp` if asked for."""
+    row = VECTOR_ROWS.get(operation) or VECTOR_PAIR_ROWS.get(operation)
+    if row is not None:
+        return (clamps and row.clamped) or row.expression
+    one = SCALAR_ROWS.get(operation) or TESTED_SCALAR_ROWS.get(operation)
+    return one or SCALAR_PAIR_ROWS.get(operation)

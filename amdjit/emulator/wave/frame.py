@@ -13,17 +13,15 @@ from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_AP
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.float_state import ModeState
 from amdjit.emulator.wave.operands import (
-    ELEMENTS,
     constant_bits,
     constant_value,
-    element_type,
-    is_packed,
     modify_input,
 )
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 from amdjit.emulator.wave.sites import Sites
 from amdjit.isa.analysis.control_flow import Block
 from amdjit.isa.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
+from amdjit.isa.arithmetic import ELEMENTS, element_type, is_packed
 from amdjit.isa.instruction import (
     InlineConstant,
     Instruction,

@@ -20,7 +20,7 @@ class CarryOp:
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
         clamped = self.row.clamped if instruction.modifiers.clamp else None
-        places = range(2, len(instruction.operands))
+        places = instruction.opcode.source_places
         sources = [frame.source(instruction, place) for place in places]
         result, carry = (clamped or self.row.expression)(frame.builder, *sources)
         frame.write(instruction, 0, result)

@@ -14,14 +14,14 @@ from amdjit.emulator.instructions.operation import (
     Emitter,
     Rows,
     VectorOp,
-    source_places,
     vector_ops,
     vector_register,
 )
 from amdjit.emulator.instructions.vector.packed import half_of
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import ELEMENTS, flush_denormals, modify_input
+from amdjit.emulator.wave.operands import flush_denormals, modify_input
 from amdjit.isa import integer_expressions as ix
+from amdjit.isa.arithmetic import ELEMENTS
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_rows import in_range
 from amdjit.isa.register_numbers import vector_number
@@ -210,7 +210,7 @@ class MultiplyAdd:
         """Emit the instruction."""
         operands = [
             flush_denormals(frame.builder, frame.source(instruction, place))
-            for place in source_places(instruction.opcode)
+            for place in instruction.opcode.source_places
         ]
         if element_of(operands[0].type) == "half":
             frame.refuse_overflow(instruction)

@@ -14,7 +14,6 @@ from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.instructions.operation import (
     Emitter,
-    source_places,
     vector_register,
 )
 from amdjit.emulator.wave.errors import Untranslatable
@@ -46,7 +45,7 @@ class PackedOp:
         """Emit the instruction."""
         if self.single and _is_plain(frame, instruction):
             sources = [
-                frame.source(instruction, place) for place in source_places(instruction.opcode)
+                frame.source(instruction, place) for place in instruction.opcode.source_places
             ]
             result = call_long(frame, instruction.traits.operation, sources)
             if result is not None:
@@ -72,7 +71,7 @@ class PackedOp:
             selects = 7 if upper else 0
         element = _element(instruction)
         operands = []
-        for number, place in enumerate(source_places(instruction.opcode)):
+        for number, place in enumerate(instruction.opcode.source_places):
             whole = frame.source(instruction, place)
             half = b.bitcast(half_of(b, whole, selects >> number & 1), element)
             operands.append(
@@ -258,7 +257,7 @@ class PairOp:
         selects = modifiers.op_sel_hi if upper else modifiers.op_sel
         negates = modifiers.neg_hi if upper else modifiers.neg
         operands = []
-        for number, place in enumerate(source_places(instruction.opcode)):
+        for number, place in enumerate(instruction.opcode.source_places):
             dword = _dword(frame, instruction, place, selects >> number & 1)
             single = modify_input(b, b.bitcast(dword, "float"), bool(negates >> number & 1), False)
             operands.append(frame.flushed_source(single))

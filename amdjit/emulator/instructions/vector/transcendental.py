@@ -13,7 +13,8 @@ from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.lanes.single_lanes import first_lane, is_vector_register
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import ELEMENTS, modify_input
+from amdjit.emulator.wave.operands import modify_input
+from amdjit.isa.arithmetic import ELEMENTS
 from amdjit.isa.instruction import Instruction
 
 _SINGLES = vector("float")

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import add, and_, eq, gt, lshift, lt, mul, ne, or_, rshift, sub, xor
 
-from amdjit.isa.arithmetic import Arithmetic, Value, bits_of, is_float
+from amdjit.isa.arithmetic import Arithmetic, Value, bits_of, is_float, number_of
 from amdjit.isa.integer_rows import VECTOR_PAIR_ROWS, VECTOR_ROWS
 
 _PART_BITS = 16
@@ -23,11 +22,6 @@ _PART_BITS = 16
 Source = tuple[str, int | None]
 # The numbers of the parts that each half of a result depends on.
 Result = tuple[tuple[int, ...], ...]
-
-_NUMBERS: Mapping[str, Callable[[int, int], int]] = {
-    "add": add, "sub": sub, "mul": mul, "and": and_, "or": or_, "xor": xor, "shl": lshift,
-    "lshr": rshift, "eq": eq, "ne": ne, "ult": lt, "ugt": gt,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +87,11 @@ class _Dependence(Arithmetic):
         pairs = zip(_reach(left), _reach(right), strict=True)
         ones, rule = _ones(left.type), _RULES.get(operation, _whole)
         reach = tuple(rule(x, y, left, right) & ones if x | y else 0 for x, y in pairs)
-        return Dependent(left.type, "", _number(operation, left, right, left.type), reach)
+        return Dependent(left.type, "", number_of(operation, left, right), reach)
 
     def compare(self, predicate: str, left: Value, right: Value) -> Value:
         reach = tuple(int(bool(x | y)) for x, y in zip(_reach(left), _reach(right), strict=True))
-        return Dependent("i1", "", _number(predicate, left, right, "i1"), reach)
+        return Dependent("i1", "", number_of(predicate, left, right), reach)
 
     def select(self, condition: Value, yes: Value, no: Value) -> Value:
         if condition.known is not None:
@@ -125,13 +119,6 @@ class _Dependence(Arithmetic):
 
 def _all_or_none(reach: Sequence[int], ones: int) -> tuple[int, ...]:
     return tuple(ones if bits else 0 for bits in reach)
-
-
-def _number(operation: str, left: Value, right: Value, type_name: str) -> int | None:
-    compute = _NUMBERS.get(operation)
-    if compute is None or left.known is None or right.known is None:
-        return None
-    return int(compute(left.known, right.known)) & _ones(type_name)
 
 
 # Of the bits x and y of two operands that depend on a part, one of which is not 0: the bits of the

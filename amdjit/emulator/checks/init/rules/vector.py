@@ -14,7 +14,7 @@ from amdjit.emulator.checks.init.operands import Shadow, results, sources
 from amdjit.emulator.checks.init.registers import DEFINED, ZERO, Halves
 from amdjit.emulator.checks.init.rules.dependence import dependences, parts_of
 from amdjit.emulator.host.builder import Value, bits_of
-from amdjit.emulator.wave.operands import element_type
+from amdjit.isa.arithmetic import element_type
 from amdjit.isa.instruction import (
     InlineConstant,
     Instruction,
@@ -46,9 +46,8 @@ def vector_results(
 
 
 def _by_row(shadow: Shadow, instruction: Instruction) -> list[Dwords]:
-    codes = [instruction.opcode.operands[index].type for index in sources(instruction)]
-    kinds = ["i1" if code == "mask" else element_type(code) for code in codes]
-    places = list(zip(sources(instruction), kinds, strict=True))
+    specs, order = instruction.opcode.operands, instruction.opcode.source_places
+    places = [(index, element_type(specs[index].type)) for index in order]
     parts = [part for place in places for part in _parts(shadow, instruction, *place)]
     if all(part == ZERO for part in parts):
         return [[DEFINED] for _ in results(instruction)]
