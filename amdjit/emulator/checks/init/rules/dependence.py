@@ -5,7 +5,7 @@
                                         high half: v1's low half, v2's high half
 
 Each source counts as several parts, 16 bits each; a condition is one part. What is followed through
-the expression is which bits a part reaches: those that could differ if it did.
+the expression, for one part at a time, is which bits could differ if that part did.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from amdjit.isa.arithmetic import Arithmetic, Value, bits_of, is_float, number_of
-from amdjit.isa.integer_rows import VECTOR_PAIR_ROWS, VECTOR_ROWS
+from amdjit.isa.integer_rows import expression_of
 
 _PART_BITS = 16
 # A source's type, and its bits if it is a constant.
@@ -25,155 +25,123 @@ Result = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Dependent(Value):
-    """reach: the bits that depend on each part of the sources."""
+class _Dependent(Value):
+    """reach: the bits that could differ."""
 
-    reach: tuple[int, ...] = ()
+    reach: int = 0
 
 
-def parts_of(type_name: str) -> int:
-    """Return of how many parts a value is."""
-    return max(bits_of(type_name) // _PART_BITS, 1)
+def parts_of(kind: str) -> int:
+    """Return of how many parts a value of a type is."""
+    return max(bits_of(kind) // _PART_BITS, 1)
 
 
 @lru_cache(maxsize=4096)
 def dependences(operation: str, clamps: bool, sources: tuple[Source, ...]) -> tuple[Result, ...]:
     """Return the dependences of each result of an instruction that has a row."""
-    b = _Dependence(sum(parts_of(kind) for kind, _ in sources))
-    operands, first = [], 0
-    for kind, known in sources:
-        operands.append(b.source(kind, known, first))
-        first += parts_of(kind)
-    row = VECTOR_ROWS.get(operation) or VECTOR_PAIR_ROWS[operation]
-    found = ((clamps and row.clamped) or row.expression)(b, *operands)
-    return tuple(map(_result, found if isinstance(found, tuple) else (found,)))
+    expression = expression_of(operation, clamps)
+    assert expression is not None
+    places = [(n, half) for n, (kind, _) in enumerate(sources) for half in range(parts_of(kind))]
+    # By part, by result.
+    reached: list[tuple[Value, ...]] = []
+    for place, half in places:
+        operands = [
+            _value(kind, _ones(kind) & 0xFFFF << _PART_BITS * half if n == place else 0, known)
+            for n, (kind, known) in enumerate(sources)
+        ]
+        found = expression(_READER, *operands)
+        reached.append(found if isinstance(found, tuple) else (found,))
+    return tuple(map(_halves, zip(*reached, strict=True)))
 
 
-def _result(value: Value) -> Result:
-    ones = (1 << _PART_BITS) - 1
+def _halves(by_part: tuple[Value, ...]) -> Result:
     return tuple(
-        tuple(n for n, bits in enumerate(_reach(value)) if bits >> _PART_BITS * part & ones)
-        for part in range(parts_of(value.type))
+        tuple(n for n, one in enumerate(by_part) if _reach(one) >> _PART_BITS * half & 0xFFFF)
+        for half in range(parts_of(by_part[0].type))
     )
 
 
-def _reach(value: Value) -> tuple[int, ...]:
-    assert isinstance(value, Dependent)
+def _ones(kind: str) -> int:
+    return (1 << bits_of(kind)) - 1
+
+
+def _value(kind: str, reach: int, known: int | None = None) -> Value:
+    return _Dependent(kind, "", known, 0 if known is not None else reach & _ones(kind))
+
+
+def _reach(value: Value) -> int:
+    assert isinstance(value, _Dependent)
     return value.reach
 
 
-def _ones(type_name: str) -> int:
-    return (1 << bits_of(type_name)) - 1
-
-
-class _Dependence(Arithmetic):
-    def __init__(self, parts: int) -> None:
-        self._nothing = (0,) * parts
-
-    def source(self, kind: str, known: int | None, first: int) -> Value:
-        """Return a source whose parts have the numbers from `first` on."""
-        if known is not None:
-            return Dependent(kind, "", known, self._nothing)
-        reach, part = list(self._nothing), (1 << _PART_BITS) - 1
-        for number in range(parts_of(kind)):
-            reach[first + number] = part << _PART_BITS * number & _ones(kind)
-        return Dependent(kind, "", None, tuple(reach))
-
+class _Reader(Arithmetic):
     def const(self, shape: Value, value: float) -> Value:
-        known = None if is_float(shape.type) else int(value) & _ones(shape.type)
-        return Dependent(shape.type, "", known, self._nothing)
+        return _value(
+            shape.type, 0, None if is_float(shape.type) else int(value) & _ones(shape.type)
+        )
 
     def binary(self, operation: str, left: Value, right: Value) -> Value:
-        pairs = zip(_reach(left), _reach(right), strict=True)
-        ones, rule = _ones(left.type), _RULES.get(operation, _whole)
-        reach = tuple(rule(x, y, left, right) & ones if x | y else 0 for x, y in pairs)
-        return Dependent(left.type, "", number_of(operation, left, right), reach)
+        x, y, rule = _reach(left), _reach(right), _RULES.get(operation)
+        known = number_of(operation, left, right)
+        if not x | y or rule is None:
+            return _value(left.type, -(x | y > 0), known)
+        return _value(left.type, rule(x, y, left, right), known)
 
     def compare(self, predicate: str, left: Value, right: Value) -> Value:
-        reach = tuple(int(bool(x | y)) for x, y in zip(_reach(left), _reach(right), strict=True))
-        return Dependent("i1", "", number_of(predicate, left, right), reach)
+        reach = -bool(_reach(left) | _reach(right))
+        return _value("i1", reach, number_of(predicate, left, right))
 
     def select(self, condition: Value, yes: Value, no: Value) -> Value:
         if condition.known is not None:
             return yes if condition.known else no
-        triples = zip(_reach(condition), _reach(yes), _reach(no), strict=True)
-        reach = tuple(_ones(yes.type) if c else y | n for c, y, n in triples)
-        return Dependent(yes.type, "", None, reach)
+        return _value(yes.type, -1 if _reach(condition) else _reach(yes) | _reach(no))
 
     def cast(self, operation: str, value: Value, type_name: str) -> Value:
-        ones, known = _ones(type_name), value.known
-        if operation not in ("trunc", "zext", "sext", "bitcast"):
-            return Dependent(type_name, "", None, _all_or_none(_reach(value), ones))
-        top = 1 << bits_of(value.type) - 1
-        above = ones & -top if operation == "sext" else 0
-        reach = tuple((bits | (above if bits & top else 0)) & ones for bits in _reach(value))
-        if known is not None:
-            known = (known | (above if known & top else 0)) & ones
-        return Dependent(type_name, "", known, reach)
+        reach, known, top = _reach(value), value.known, 1 << bits_of(value.type) - 1
+        if operation == "sext":
+            # As numbers of Python's: all bits above the sign are as it is.
+            reach, known = reach | -(reach & top), known and known | -(known & top)
+        elif operation not in ("trunc", "zext", "bitcast"):
+            reach, known = -bool(reach), None
+        return _value(type_name, reach, None if known is None else known & _ones(type_name))
 
     def intrinsic(self, name: str, *arguments: Value, flags: Sequence[Value] = ()) -> Value:
-        reach = tuple(map(any, zip(*map(_reach, arguments), strict=True)))
-        kind = arguments[0].type
-        return Dependent(kind, "", None, _all_or_none(reach, _ones(kind)))
+        return _value(arguments[0].type, -any(map(_reach, arguments)))
 
 
-def _all_or_none(reach: Sequence[int], ones: int) -> tuple[int, ...]:
-    return tuple(ones if bits else 0 for bits in reach)
+_READER = _Reader()
 
 
-# Of the bits x and y of two operands that depend on a part, one of which is not 0: the bits of the
-# result that do, and perhaps bits beyond its width.
+def _passed(known: int | None) -> int:
+    """Return the places where the other operand of a bitwise and counts."""
+    return -1 if known is None else known
 
 
-def _whole(x: int, y: int, left: Value, right: Value) -> int:
-    return -1
-
-
-def _upwards(x: int, y: int, left: Value, right: Value) -> int:
-    """Sums and products carry upwards only."""
-    return -((x | y) & -(x | y))
-
-
-def _and(x: int, y: int, left: Value, right: Value) -> int:
-    """Where the other operand has a known 0, nothing passes."""
-    return x & (-1 if right.known is None else right.known) | y & (
-        -1 if left.known is None else left.known
-    )
-
-
-def _or(x: int, y: int, left: Value, right: Value) -> int:
-    return x & ~(right.known or 0) | y & ~(left.known or 0)
-
-
-def _xor(x: int, y: int, left: Value, right: Value) -> int:
-    return x | y
-
-
-def _shifted_left(x: int, y: int, left: Value, right: Value) -> int:
+def _left(x: int, y: int, value: Value, amount: Value) -> int:
     if y:
         return -1
-    return _upwards(x, 0, left, right) if right.known is None else x << right.known
+    return -(x & -x) if amount.known is None else x << amount.known
 
 
-def _shifted_right(x: int, y: int, left: Value, right: Value) -> int:
+def _right(x: int, y: int, value: Value, amount: Value) -> int:
     if y:
         return -1
-    return (1 << x.bit_length()) - 1 if right.known is None else x >> right.known
+    return (1 << x.bit_length()) - 1 if amount.known is None else x >> amount.known
 
 
-def _shifted_signed(x: int, y: int, left: Value, right: Value) -> int:
-    if right.known is None:
-        return _shifted_right(x, y, left, right)
-    # As a number of Python's, an operand whose sign depends has all bits above it.
-    return _shifted_right(x | -(x & 1 << bits_of(left.type) - 1), y, left, right)
+def _right_signed(x: int, y: int, value: Value, amount: Value) -> int:
+    top = x & 1 << bits_of(value.type) - 1
+    return _right(x if amount.known is None else x | -top, y, value, amount)
 
 
+# From the bits of two operands that could differ, and the operands, to those of the result, and
+# perhaps others beyond its width. Sums and products carry upwards only.
 _RULES: Mapping[str, Callable[[int, int, Value, Value], int]] = {
-    **dict.fromkeys(("add", "sub", "mul"), _upwards),
-    "and": _and,
-    "or": _or,
-    "xor": _xor,
-    "shl": _shifted_left,
-    "lshr": _shifted_right,
-    "ashr": _shifted_signed,
+    **dict.fromkeys(("add", "sub", "mul"), lambda x, y, *_: -((x | y) & -(x | y))),
+    "and": lambda x, y, one, other: x & _passed(other.known) | y & _passed(one.known),
+    "or": lambda x, y, one, other: x & ~(other.known or 0) | y & ~(one.known or 0),
+    "xor": lambda x, y, *_: x | y,
+    "shl": _left,
+    "lshr": _right,
+    "ashr": _right_signed,
 }
