@@ -76,16 +76,16 @@ def _reach(value: Value) -> int:
 
 class _Reader(Arithmetic):
     def const(self, shape: Value, value: float) -> Value:
-        return _value(
-            shape.type, 0, None if is_float(shape.type) else int(value) & _ones(shape.type)
-        )
+        known = None if is_float(shape.type) else int(value) & _ones(shape.type)
+        return _value(shape.type, 0, known)
 
     def binary(self, operation: str, left: Value, right: Value) -> Value:
         x, y, rule = _reach(left), _reach(right), _RULES.get(operation)
         known = number_of(operation, left, right)
-        if not x | y or rule is None:
-            return _value(left.type, -(x | y > 0), known)
-        return _value(left.type, rule(x, y, left, right), known)
+        reach = -bool(x | y)
+        if reach and rule is not None:
+            reach = rule(x, y, left, right)
+        return _value(left.type, reach, known)
 
     def compare(self, predicate: str, left: Value, right: Value) -> Value:
         reach = -bool(_reach(left) | _reach(right))

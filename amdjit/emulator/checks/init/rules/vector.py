@@ -23,7 +23,7 @@ from amdjit.isa.instruction import (
     Register,
     RegisterFile,
 )
-from amdjit.isa.integer_rows import VECTOR_PAIR_ROWS, VECTOR_ROWS
+from amdjit.isa.integer_rows import expression_of
 from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
 
 # Of a result: the halves of each of its dwords, or one pair for all of them.
@@ -37,7 +37,7 @@ def vector_results(
     operation = instruction.traits.operation
     exception = _EXCEPTIONS.get(operation)
     halves = None if exception is None else exception(shadow, instruction)
-    if halves is None and (operation in VECTOR_ROWS or operation in VECTOR_PAIR_ROWS):
+    if halves is None and expression_of(operation) is not None:
         found = zip(results(instruction), _by_row(shadow, instruction), strict=True)
         return [(instruction, index, dwords) for index, dwords in found]
     rule = _packed if instruction.traits.is_packed else _any
@@ -93,22 +93,15 @@ def _dwords(shadow: Shadow, halves: list[list[Value]]) -> Dwords:
 
 
 def _any(shadow: Shadow, instruction: Instruction) -> Halves:
+    specs, operands = instruction.opcode.operands, instruction.operands
     found = [
-        shadow.any_of(instruction, index)
+        shadow.mask(operands[index])
+        if specs[index].type == "mask"
+        else shadow.any_of(instruction, index)
         for index in sources(instruction)
-        if not _is_mask(instruction, index)
     ]
-    carried = [
-        shadow.mask(instruction.operands[i])
-        for i in sources(instruction)
-        if _is_mask(instruction, i)
-    ]
-    mask = shadow.masks.either(*found, *carried)
+    mask = shadow.masks.either(*found)
     return mask, mask
-
-
-def _is_mask(instruction: Instruction, index: int) -> bool:
-    return instruction.opcode.operands[index].type == "mask"
 
 
 def _choose(shadow: Shadow, instruction: Instruction) -> Halves:
