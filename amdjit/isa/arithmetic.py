@@ -3,7 +3,7 @@
 An expression is a function of an `Arithmetic` and its operands, and knows neither what a value is
 nor what becomes of it. Each reader is an `Arithmetic` of its own: the emulator's makes host code
 (`emulator/host/builder.py`), inspection's follows what lanes have in common
-(`inspection/lanes/reading.py`), the check for undefined values follows which bits depend on which
+(`inspection/lanes/operations.py`), the check for undefined values follows which bits depend on which
 (`emulator/checks/init/rules/dependence.py`).
 """
 
