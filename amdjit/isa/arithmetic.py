@@ -3,8 +3,8 @@
 An expression is a function of an `Arithmetic` and its operands, and knows neither what a value is
 nor what becomes of it. Each reader is an `Arithmetic` of its own: the emulator's makes host code
 (`emulator/host/builder.py`), inspection's follows what lanes have in common
-(`inspection/lanes/operations.py`), the check for undefined values follows which bits depend on which
-(`emulator/checks/init/rules/dependence.py`).
+(`inspection/lanes/operations.py`), that of the check for undefined values which bits depend on
+which (`emulator/checks/init/rules/dependence.py`).
 """
 
 from __future__ import annotations

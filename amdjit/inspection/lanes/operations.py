@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from operator import and_, or_, xor
 
 from amdjit.inspection.lanes.values import (
@@ -43,10 +43,18 @@ class _Lanes(arithmetic.Value):
 def computed(instruction: Instruction, sources: Sequence[Value | None]) -> Value | None:
     """Return what is known of the first result of an instruction that has a row."""
     opcode = instruction.opcode
-    kinds = [element_type(opcode.operands[place].type) for place in opcode.source_places]
-    expression = expression_of(instruction.traits.operation)
+    kinds = tuple(element_type(opcode.operands[place].type) for place in opcode.source_places)
+    return _computed(opcode.traits.operation, kinds, tuple(sources))
+
+
+# Analyses meet the same values again in each round of a loop.
+@lru_cache(maxsize=4096)
+def _computed(
+    operation: str, kinds: tuple[str, ...], sources: tuple[Value | None, ...]
+) -> Value | None:
+    expression = expression_of(operation)
     assert expression is not None
-    found = expression(_Reader(), *map(_value, kinds, sources))
+    found = expression(_READER, *map(_value, kinds, sources))
     return _lanes(found[0] if isinstance(found, tuple) else found)
 
 
@@ -110,6 +118,9 @@ class _Reader(Arithmetic):
         if number is not None:
             return self.const(arguments[0], number)
         return _all(arguments[0].type, *arguments)
+
+
+_READER = _Reader()
 
 
 def _and(one: Value, other: Value) -> Value | None:

@@ -103,7 +103,7 @@ def check_lanes(found: np.ndarray[Any, Any], value: Value, what: str) -> None:
 @pytest.mark.parametrize("name", ONE_REGISTER)
 def test_lanes_hold_what_is_known_of_them(name: str) -> None:
     random = np.random.default_rng(len(name))
-    instruction = SimpleNamespace(opcode=by_operation()[name], traits=by_operation()[name].traits)
+    instruction = SimpleNamespace(opcode=by_operation()[name])
     for _ in range(100):
         values = [random_lanes(random) for _ in kinds_of(name)]
         value = computed(cast("Instruction", instruction), values)
