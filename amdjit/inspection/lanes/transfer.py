@@ -111,15 +111,18 @@ def _scalar_result(instruction: Instruction, values: list[Value]) -> Value | Non
 
 def _write(state: State, instruction: Instruction, value: Value | None) -> None:
     single = len([spec for spec in instruction.opcode.operands if spec.written]) == 1
-    for spec, operand in _operands(instruction):
+    for index, (spec, operand) in enumerate(_operands(instruction)):
         if not spec.written or not isinstance(operand, Register):
             continue
         if operand.file is RegisterFile.VGPR:
-            whole = operand.dwords == 1 and operand.half is None
-            if not whole:
-                value = UNIFORM if value is not None and value.steps is None else None
+            found = value if spec.role == "vdst" else None
+            if instruction.keeps_part(index):
+                old = state.vector(operand.index)
+                found = uniform(UNIFORM.width, found, old) if found and old else None
+            elif operand.dwords > 1 and found is not None:
+                found = uniform(UNIFORM.width, found)
             for number in range(operand.index, operand.index + operand.dwords):
-                state.write_vector(number, value if spec.role == "vdst" else None)
+                state.write_vector(number, found)
         elif operand.file not in _UNTRACKED:
             slot = scalar_slot(operand)
             known = value if single and operand.dwords == 1 else None
