@@ -12,7 +12,7 @@ import pytest
 from model.integers import INTEGERS
 from model.operation import Op
 from model.scalars import SCALARS
-from model.values import numbers, patterns
+from model.values import numbers, patterns, saturated
 
 from amdjit.emulator.checks.init.rules.dependence import dependences, parts_of
 from amdjit.inspection.lanes.operations import computed
@@ -54,7 +54,9 @@ def in_one_register(name: str) -> bool:
 ONE_REGISTER = sorted(filter(in_one_register, ALL_OPS))
 
 
-def results(name: str, sources: list[list[int]]) -> list[np.ndarray[Any, Any]]:
+def results(
+    name: str, sources: list[list[int]], clamps: bool = False
+) -> list[np.ndarray[Any, Any]]:
     """Return the patterns of what the model makes of patterns."""
     op = ALL_OPS[name]
     codes = [*op.sources, op.result] if op.old else op.sources
@@ -66,7 +68,7 @@ def results(name: str, sources: list[list[int]]) -> list[np.ndarray[Any, Any]]:
     ]
     found = op.compute(*arrays)
     if not op.carry:
-        return [patterns(found, op.result)]
+        return [patterns(saturated(found, op.result) if clamps else found, op.result)]
     result, carry = found
     return [patterns(result, op.result), np.array([int(bit) for bit in carry], np.uint64)]
 
@@ -114,8 +116,12 @@ def test_lanes_hold_what_is_known_of_them(name: str) -> None:
             check_lanes(results(name, lanes)[0], value, f"{name} of {values} is not {value}")
 
 
-@pytest.mark.parametrize("name", [name for name in VECTOR_OPS if name in by_operation()])
-def test_no_half_changes_with_what_it_does_not_depend_on(name: str) -> None:
+HERE = [name for name in VECTOR_OPS if name in by_operation()]
+CASES = [(name, clamps) for name in HERE for clamps in (False, True)[: 1 + ALL_OPS[name].clamps]]
+
+
+@pytest.mark.parametrize(("name", "clamps"), CASES)
+def test_no_half_changes_with_what_it_does_not_depend_on(name: str, clamps: bool) -> None:
     random = np.random.default_rng(len(name))
     kinds = kinds_of(name)
     for _ in range(40):
@@ -130,8 +136,8 @@ def test_no_half_changes_with_what_it_does_not_depend_on(name: str) -> None:
             else [number] * LANES
             for number in known
         ]
-        halves = dependences(name, False, tuple(zip(kinds, known, strict=True)))
-        before, part = results(name, sources), 0
+        halves = dependences(name, clamps, tuple(zip(kinds, known, strict=True)))
+        before, part = results(name, sources, clamps), 0
         for place, kind in enumerate(kinds):
             for half in range(parts_of(kind)):
                 if known[place] is None:
@@ -139,7 +145,7 @@ def test_no_half_changes_with_what_it_does_not_depend_on(name: str) -> None:
                     flips = random.integers(1, 1 << 16, size=LANES)
                     pairs = zip(sources[place], flips, strict=True)
                     changed[place] = [bits ^ int(flip) << 16 * half for bits, flip in pairs]
-                    check_halves(before, results(name, changed), halves, part, name)
+                    check_halves(before, results(name, changed, clamps), halves, part, name)
                 part += 1
 
 
