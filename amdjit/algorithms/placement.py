@@ -15,7 +15,7 @@ from amdjit.arrays.creation import empty, to_device
 from amdjit.arrays.device_array import over
 from amdjit.devices import current_device, find_device, use
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.launching.foreign import borrowed
+from amdjit.launching.foreign_arguments import borrowed
 from amdjit.runtime import dlpack
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device

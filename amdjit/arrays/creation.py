@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from amdjit.arrays.copying import brought
 from amdjit.arrays.device_array import DeviceArray, over
 from amdjit.devices import current_device, find_device
-from amdjit.launching.foreign import borrowed
+from amdjit.launching.foreign_arguments import borrowed
 from amdjit.runtime import arrays, foreign_arrays, pool
 from amdjit.runtime.device import Device
 from amdjit.runtime.device_memory import HostKind

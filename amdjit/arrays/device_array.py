@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from amdjit.arrays.copying import converted, copy_array, spread_first
 from amdjit.arrays.layouts import viewed_as
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.launching.foreign import borrowed
+from amdjit.launching.foreign_arguments import borrowed
 from amdjit.runtime import arrays
 from amdjit.runtime.dlpack import CPU
 from amdjit.runtime.elements import element_bytes, element_type, refuse_masked

@@ -19,20 +19,21 @@ from amdjit.options import CompileOptions
 from amdjit.target import read_target
 
 if TYPE_CHECKING:
-    from amdjit.backend import declared, llvm
+    from amdjit.backend import declared_intrinsics, llvm
 else:
-    declared, llvm = late("amdjit.backend.declared"), late("amdjit.backend.llvm")
+    declared_intrinsics = late("amdjit.backend.declared_intrinsics")
+    llvm = late("amdjit.backend.llvm")
 
 __all__ = ["DONE", "FAILED", "READY", "REFUSED", "compile_in_process", "main"]
 
 READY = b"ready"
 """The first message of the process, which it sends once LLVM is loaded."""
 
-# What came of a request: the first of the two values of an answer.
+# How a request ended: the first of the two values of an answer.
 DONE, REFUSED, FAILED = "done", "refused", "failed"
 # All stages but this one are LLVM's. It loads every declared intrinsic, which most compilations do
 # not need.
-_MODULES = {"check_declared": declared}
+_MODULES = {"check_declared_intrinsics": declared_intrinsics}
 
 
 def compile_in_process(

@@ -96,11 +96,11 @@ class Context(Field):
     # The number of this host thread in the launch, from 0 on.
     THREAD = 25
     # About how many instructions its waves may still execute before it looks at the stop flag; how
-    # many such looks remain before it calls ATTEND, which returns the next such number. ATTEND is
-    # null where nobody wants to be called.
+    # many such looks remain before it calls CALLBACK, which returns the next such number. CALLBACK
+    # is null where nobody wants to be called.
     BUDGET = 26, "i64", "instructions"
     TICKS = 27, "i64", "budgets"
-    ATTEND = 28, "ptr"
+    CALLBACK = 28, "ptr"
     # Where a counted launch counts on this thread (`counting/layout.py`).
     COUNTERS = 29, "ptr"
     FIELDS = 30

@@ -33,7 +33,6 @@ from amdjit.frontend.calls.refused_functions import (
     with_call,
 )
 from amdjit.frontend.expression_typing import EXPRESSIONS
-from amdjit.frontend.names.marked import type_body
 from amdjit.frontend.names.parameters import (
     argument_key,
     arguments_of,
@@ -45,6 +44,7 @@ from amdjit.frontend.names.parameters import (
     run_time_parts,
     typed_like_others,
 )
+from amdjit.frontend.names.partly_assigned import type_body
 from amdjit.frontend.names.scope import count_rounds
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source

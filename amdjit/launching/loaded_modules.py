@@ -17,9 +17,9 @@ from amdjit.code_object import Kernel, KernelMetadata
 from amdjit.code_object.bundles import Bundle, read_bundle
 from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.forking import Lock
-from amdjit.launching.captured import refuse_checks
+from amdjit.launching.capture_checks import refuse_checks
 from amdjit.launching.compatibility import nearest, why_not
-from amdjit.launching.foreign import own_stream
+from amdjit.launching.foreign_arguments import own_stream
 from amdjit.launching.loaded_values import packed, signature
 from amdjit.options import Environment, read_environment
 from amdjit.runtime import device as devices

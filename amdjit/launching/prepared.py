@@ -32,8 +32,8 @@ from amdjit.language.launch_numbers import PythonNumber, TooWideError
 from amdjit.late import late
 from amdjit.late_methods import dataclass
 from amdjit.launching.argument_types import argument_types, widened
-from amdjit.launching.captured import refuse_host_arrays, refuse_reports
-from amdjit.launching.foreign import Order, adopted, own_stream
+from amdjit.launching.capture_checks import refuse_host_arrays, refuse_reports
+from amdjit.launching.foreign_arguments import Order, adopted, own_stream
 from amdjit.launching.outside_arrays import (
     NO_ARRAYS,
     OutsideArrays,

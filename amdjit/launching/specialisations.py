@@ -27,12 +27,12 @@ from amdjit.target import Target
 
 if TYPE_CHECKING:
     from amdjit import compiler
-    from amdjit.backend import early
+    from amdjit.backend import prestart
     from amdjit.checking.array_places import ArrayArgument
     from amdjit.runtime import sanitized
 else:
     compiler = late("amdjit.compiler")
-    early = late("amdjit.backend.early")
+    prestart = late("amdjit.backend.prestart")
     sanitized = late("amdjit.runtime.sanitized")
 
 __all__ = ["Loaded", "Specialisations", "written_arguments"]
@@ -146,7 +146,7 @@ class Specialisations:
     def _compile(self, options: CompileOptions, arguments: tuple[Argument, ...]) -> CompiledKernel:
         environment = self.options.environment
         # LLVM's process starts while the compiler is loaded in this one.
-        early.start(self._function, arguments, options, environment)
+        prestart.start_compiler(self._function, arguments, options, environment)
         return compiler.compile_kernel(self._function, arguments, options, environment)
 
 

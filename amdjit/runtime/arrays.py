@@ -264,7 +264,7 @@ class DeviceArray:
         dl_device: where the consumer wants the memory; for the host, (1, 0), it is copied.
         BufferError where that cannot be done, or not without a copy and copy=False.
         """
-        return capsule(self, Wish(stream, max_version, dl_device, copy))
+        return capsule(self, DlpackRequest(stream, max_version, dl_device, copy))
 
     def lender(self) -> object:
         """Return what keeps this memory alive for another library."""
@@ -390,7 +390,7 @@ _NO_WAIT, _CUDA_ONLY = -1, (1, 2)
 _LEGACY_STREAM = 1
 
 
-class Wish(NamedTuple):
+class DlpackRequest(NamedTuple):
     """What a consumer asks of `__dlpack__`."""
 
     stream: int | None
@@ -420,20 +420,20 @@ def cuda_array_interface(array: DeviceArray) -> dict[str, Any]:
     }
 
 
-def capsule(array: DeviceArray, wish: Wish) -> object:
+def capsule(array: DeviceArray, request: DlpackRequest) -> object:
     """Return a DLPack capsule over the memory of an array, or over a copy.
 
     BufferError where that cannot be done, or not without a copy that the consumer forbids.
     """
     here = array.device.dlpack_device
     wanted = here
-    if wish.dl_device is not None:
-        wanted = int(wish.dl_device[0]), int(wish.dl_device[1])
-    if wanted == here and not wish.copy:
-        _let_wait(array.device, wish.stream)
+    if request.dl_device is not None:
+        wanted = int(request.dl_device[0]), int(request.dl_device[1])
+    if wanted == here and not request.copy:
+        _let_wait(array.device, request.stream)
         array.device.share(array.address)
-        return dlpack.export(_described(array, is_copy=False), wish.max_version)
-    if wish.copy is False:
+        return dlpack.export(_described(array, is_copy=False), request.max_version)
+    if request.copy is False:
         raise BufferError(
             f"the memory is on DLPack device {here}, not on {wanted}: leave out copy=False"
         )
@@ -442,15 +442,15 @@ def capsule(array: DeviceArray, wish: Wish) -> object:
         copied = dlpack.Tensor(
             dlpack.address_of(host), wanted, host.dtype, host.shape, host.strides, host, False, True
         )
-        return dlpack.export(copied, wish.max_version)
+        return dlpack.export(copied, request.max_version)
     if wanted != here:
         raise BufferError(
             f"the memory is on DLPack device {here}; amdjit copies it to the host, (1, 0), not to "
             f"{wanted}"
         )
     duplicate = array.copy()
-    _let_wait(array.device, wish.stream)
-    return dlpack.export(_described(duplicate, is_copy=True), wish.max_version)
+    _let_wait(array.device, request.stream)
+    return dlpack.export(_described(duplicate, is_copy=True), request.max_version)
 
 
 def _described(array: DeviceArray, is_copy: bool) -> dlpack.Tensor:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from amdjit.backend.early import code_cache
+from amdjit.backend.prestart import code_cache
 from amdjit.compiler import keep_built
 from amdjit.diagnostics import AmdjitError
 from amdjit.options import OptionError, read_environment

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.api import Kernel
-from amdjit.backend.early import code_cache
+from amdjit.backend.prestart import code_cache
 from amdjit.checking.sanitizing import sanitize
 from amdjit.code_object import CodeObject
 from amdjit.code_object.resources import (

@@ -134,8 +134,8 @@ class Dispatcher:
             # It ends before anyone could want to interrupt it.
             drive(workspace.contexts[0])
         else:
-            takeover = Takeover(function, plan, workspace) if running is not None else None
-            self._run(workspace, drive, time_limit, takeover)
+            tier_switch = TierSwitch(function, plan, workspace) if running is not None else None
+            self._run(workspace, drive, time_limit, tier_switch)
         if running is not None:
             running.seconds += time.perf_counter() - start
         self._end(function, plan, workspace)
@@ -257,14 +257,14 @@ class Dispatcher:
         workspace: Workspace,
         drive: Callable[[int], None],
         time_limit: float | None,
-        takeover: Takeover | None = None,
+        tier_switch: TierSwitch | None = None,
     ) -> None:
         deadline = None if time_limit is None else time.monotonic() + time_limit
         with DeferredInterrupt() as interrupt:
 
             def look() -> None:
-                if takeover is not None:
-                    takeover.look()
+                if tier_switch is not None:
+                    tier_switch.look()
                 if interrupt.requested:
                     workspace.stop(Stop.INTERRUPT)
                 elif deadline is not None and time.monotonic() >= deadline:
@@ -273,7 +273,7 @@ class Dispatcher:
             first, *others = workspace.contexts
             batch = self._workers.start(drive, others)
             try:
-                workspace.attendance.run(drive, first, look)
+                workspace.callback.run(drive, first, look)
                 while others and not batch.wait(_pause(deadline)):
                     look()
             except BaseException:  # a signal handler has raised
@@ -349,12 +349,15 @@ def _check_residence(kernel: Kernel, geometry: LaunchShape, target: Target) -> N
         )
 
 
-# A long launch of the quick tier: full code is made while it runs, and its waves change over to
-# it.
+# A long launch of the quick tier: the full tier's code is compiled while it runs, and its waves
+# switch to it.
 
 
-class Takeover:
-    """Watches one launch. All methods are called by the thread that waits for its end."""
+class TierSwitch:
+    """Switches one launch from the quick tier to the full one, if it takes long enough.
+
+    Only the thread that waits for the end of the launch calls its methods.
+    """
 
     def __init__(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
         self._function = function
@@ -364,8 +367,8 @@ class Takeover:
         self._done = False
 
     def look(self) -> None:
-        """Begin to make the full code when the launch has taken long enough, and hand it over
-        when it is ready."""
+        """Start the compilation once the launch has taken long enough to be worth it, and give
+        the code to the waves once it is there."""
         if self._done or not self._is_long():
             return
         geometry, function = self._plan.geometry, self._function

@@ -18,13 +18,13 @@ from amdjit.code_object import Kernel
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.host_services import HostCalls, HostSide, prints_to_buffer
 from amdjit.emulator.launch.kernarg import (
-    MEETING_BYTES,
+    GRID_BARRIER_BYTES,
     NOTHING_HIDDEN,
     Hidden,
     build_segment,
     explicit_size,
     first_scalars,
-    fresh_meeting,
+    grid_barrier_state,
     place_slots,
     segment_size,
     user_sgprs,
@@ -48,7 +48,7 @@ from amdjit.emulator.layout import (
     state_bytes,
 )
 from amdjit.emulator.memory import Table
-from amdjit.emulator.scheduling.attendance import Attendance
+from amdjit.emulator.scheduling.periodic_callback import PeriodicCallback
 from amdjit.emulator.scheduling.release import WAITING
 from amdjit.emulator.scheduling.standstill import PATIENCE
 from amdjit.emulator.tiers.compilation import HostKernel
@@ -153,7 +153,7 @@ class Workspace:
     """The memory that native code works with in one launch at a time; it must outlive the native
     calls.
 
-    contexts: the address of each host thread's context. attendance: what the first thread calls
+    contexts: the address of each host thread's context. callback: what the first thread calls
     back. nbytes: about how much memory it takes. residents: how many workgroups a host thread may
     have under way. calls: what the host does for the kernel, None if that asks for nothing.
     """
@@ -167,7 +167,7 @@ class Workspace:
         self.nbytes = 0
         self.residents = 1
         size = segment_size(plan.kernel)
-        writable = size - MEETING_BYTES
+        writable = size - GRID_BARRIER_BYTES
         pieces = ((0, writable, False), (writable, size, True))
         self._address = memory.allocate(size, "kernel arguments", pieces)
         weakref.finalize(self, memory.free, self._address).atexit = False
@@ -192,8 +192,8 @@ class Workspace:
         for thread, context in enumerate(self._contexts):
             context[Context.THREAD] = thread
             self._fill(context, plan)
-        self.attendance = Attendance()
-        self._contexts[0, Context.ATTEND] = self.attendance.address
+        self.callback = PeriodicCallback()
+        self._contexts[0, Context.CALLBACK] = self.callback.address
         self.contexts = [row.ctypes.data for row in self._contexts]
         calls_host, formats = plan.compiled.calls_host, plan.printf_formats
         self.calls = HostCalls.of(plan.kernel, formats, side, self._contexts[0], calls_host)
@@ -312,7 +312,7 @@ class Workspace:
         else:
             self._segment[: self._explicit_size] = explicit
             if self._geometry.cooperative:
-                self._segment[-MEETING_BYTES:] = fresh_meeting(self._geometry)
+                self._segment[-GRID_BARRIER_BYTES:] = grid_barrier_state(self._geometry)
         if first or self._sgprs_vary:
             for index, value in user_sgprs(self._kernel, self._segment, self._address, dispatch):
                 self._scalars[index] = value

@@ -19,13 +19,13 @@ from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.types import Array, Scalar, boolean
 
-__all__ = ["Indices", "Meeting"]
+__all__ = ["Broadcast", "Indices"]
 
 Indices = tuple[tree.Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class Broadcast:
     """An array whose elements go to those of another one. Both are held.
 
     misfit: makes the error of shapes that do not fit. may_drop: whether the value may have more

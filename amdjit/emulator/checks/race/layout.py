@@ -49,8 +49,8 @@ class Group(IntEnum):
     workgroups run one after the other. BARRIER: the last interval before its last barrier; CLEAN:
     the same for the last barrier at which no wave had stores in flight. SEEN, SEEN_AGENT: what
     all its waves have seen and acquired of other groups. CLOCKS: what named barriers have ordered
-    (`barriers.py`). HORIZON: the last barrier before a release that came before BARRIER. UNDER_WAY:
-    accesses that may be under way at a barrier (`under_way.py`).
+    (`barriers.py`). HORIZON: the last barrier before a release that came before BARRIER. IN_FLIGHT:
+    accesses that may be under way at a barrier (`in_flight_accesses.py`).
     """
 
     NUMBER = 0
@@ -64,7 +64,7 @@ class Group(IntEnum):
     LDS_SHADOW = 8
     CLOCKS = 9
     SEEN_AGENT = 10
-    UNDER_WAY = 11
+    IN_FLIGHT = 11
     HORIZON = 12
     FIELDS = 16
 
@@ -76,7 +76,7 @@ class Wave(IntEnum):
     the named barrier for which it has waited, until what that orders is noted. SPLIT: its last
     interval before it signalled the workgroup's barrier, if it has accesses between the signal and
     the wait; else 0. ISSUED, LANDED: how many instructions on each of two wait counters; KEPT: the
-    accesses in the ring at the group's UNDER_WAY; SIGNALS: of barriers (`under_way.py`).
+    accesses in the ring at the group's IN_FLIGHT; SIGNALS: of barriers (`in_flight_accesses.py`).
     ORDERED: the interval that began when something last ordered the wave's lanes. RELEASE, HORIZON:
     when it last released to the device, and the group's last barrier before that.
     """
@@ -129,9 +129,9 @@ class Plane(IntEnum):
 SHADOW_ROW = 4
 # Bits of `flags`: the scope of the instruction (RDNA 4 ISA, 4.1.1: CU, SE, device, system), and
 # what an atomic does.
-# MAYBE_ATOMIC: a store that may be a plain one or an atomic one. UNDER_WAY: an access from before
+# MAYBE_ATOMIC: a store that may be a plain one or an atomic one. IN_FLIGHT: an access from before
 # a barrier that did not wait for it.
-SCOPE_BITS, READS_ONLY, MAYBE_ATOMIC, UNDER_WAY = 3, 4, 8, 16
+SCOPE_BITS, READS_ONLY, MAYBE_ATOMIC, IN_FLIGHT = 3, 4, 8, 16
 DEVICE_SCOPE = 2
-# MAYBE_ATOMIC and UNDER_WAY in a tag.
-MAYBE_BIT, UNDER_WAY_BIT = 6, 7
+# MAYBE_ATOMIC and IN_FLIGHT in a tag.
+MAYBE_BIT, IN_FLIGHT_BIT = 6, 7

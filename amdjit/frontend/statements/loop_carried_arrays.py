@@ -14,12 +14,14 @@ from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
 from amdjit.types import AddressSpace, Array, Tuple, Type
 
-__all__ = ["check_kept_arrays"]
+__all__ = ["check_loop_carried_arrays"]
 
 Sources = Mapping[tree.Variable, list[tree.Assign]]
 
 
-def check_kept_arrays(carried: Mapping[str, tree.Variable], body: Sequence[tree.Statement]) -> None:
+def check_loop_carried_arrays(
+    carried: Mapping[str, tree.Variable], body: Sequence[tree.Statement]
+) -> None:
     """Refuse a loop in which a carried name takes over another name's array that the body makes."""
     kept = {variable: name for name, variable in carried.items() if _has_arrays(variable.type)}
     if not kept:

@@ -1,4 +1,4 @@
-"""Keep values that meet after branches where they are computed.
+"""Keep the inputs of phi nodes in the blocks that compute them.
 
     taken:                              taken:
       %n = fneg float %x                  %n = fneg float %x
@@ -29,7 +29,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["keep_meeting_values"]
+__all__ = ["keep_phi_inputs"]
 
 _NAME = r'(?:"(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)'
 _LABEL = re.compile(rf"^({_NAME}):")
@@ -61,7 +61,7 @@ class _Block:
     predecessors: list[str] = field(default_factory=list)
 
 
-def keep_meeting_values(llvm_text: str) -> str:
+def keep_phi_inputs(llvm_text: str) -> str:
     """Return optimised IR in which StructurizeCFG moves values out of simple branches only."""
     if " = phi " not in llvm_text:
         return llvm_text

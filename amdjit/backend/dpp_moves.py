@@ -1,4 +1,4 @@
-"""Keep moves between lanes apart from instructions that would not get what they move.
+"""Keep DPP moves out of instructions that would then read something else than what was moved.
 
     %m = call i32 @llvm.amdgcn.update.dpp.i32(i32 poison, i32 7, i32 255, i32 15, i32 15, i1 true)
 ->
@@ -20,7 +20,7 @@ instruction, and nothing is merged through it. LLVM 22 errs in three ways:
 - Some instructions that it makes do not exist: no `v_mad_co_u64_u32` has DPP, and on gfx11.0 the
   second source must be a VGPR (pull request 201494).
 
-`keep_moved_values` fences the moves of the first two kinds: all of constants, and of what is not
+`fence_risky_moves` fences the moves of the first two kinds: all of constants, and of what is not
 known to differ between lanes. The third kind shows in the machine code, where `amdjit.compiler`
 looks for it. LLVM makes no move by DPP8 part of an instruction.
 """
@@ -32,7 +32,7 @@ from collections.abc import Callable
 
 from amdjit.target import Target, emulated_for
 
-__all__ = ["keep_moved_values", "keep_moves_apart"]
+__all__ = ["fence_all_moves", "fence_risky_moves"]
 
 _OPERAND = r"%[^\s,)]+|splat \([^)\n]*\)|<[^>\n]*>|[^\s,)]+"
 _MOVE = re.compile(
@@ -84,12 +84,12 @@ _NOT_FROM_OPERANDS = ("amdgcn.", "experimental.", "ptrmask")
 _SELECTOR = re.compile(r"@llvm\.amdgcn\.perm\([^\n]*, i32 (%[-\w$.]+)\)")
 
 
-def keep_moves_apart(llvm_text: str) -> str:
+def fence_all_moves(llvm_text: str) -> str:
     """Return optimised IR in which no move becomes part of another instruction."""
     return _fenced(llvm_text, lambda move: not move["name"].startswith(_KEPT), _APART)
 
 
-def keep_moved_values(llvm_text: str, target: Target) -> str:
+def fence_risky_moves(llvm_text: str, target: Target) -> str:
     """Return optimised IR in which moves become part of an instruction only where that is right.
 
     Where amdjit cannot decode the machine code, and would not see that an instruction does not
@@ -98,7 +98,7 @@ def keep_moved_values(llvm_text: str, target: Target) -> str:
     if ".dpp." not in llvm_text:
         return llvm_text
     if emulated_for(target) is None:
-        return keep_moves_apart(llvm_text)
+        return fence_all_moves(llvm_text)
     values: dict[int, _Values] = {}
 
     def is_wrong(move: re.Match[str]) -> bool:
