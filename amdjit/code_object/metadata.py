@@ -46,18 +46,16 @@ class KernelArgument:
 
 @dataclass(frozen=True, slots=True)
 class KernelMetadata:
-    """The compiler's facts about one kernel. Sizes are in bytes, spills in registers.
-
-    group_segment_bytes: static LDS. private_segment_bytes: scratch of one work-item.
-    required_workgroup_size: x, y, z if the kernel fixes them.
-    """
+    """The compiler's facts about one kernel. Sizes are in bytes, spills in registers."""
 
     name: str
     symbol: str
     kernarg_size: int
     kernarg_align: int
     group_segment_bytes: int
+    """Static LDS."""
     private_segment_bytes: int
+    """Scratch of one work-item."""
     sgpr_count: int
     vgpr_count: int
     sgpr_spills: int
@@ -65,6 +63,7 @@ class KernelMetadata:
     wave_size: int
     max_flat_workgroup_size: int
     required_workgroup_size: tuple[int, int, int] | None
+    """x, y, z if the kernel fixes them."""
     uses_dynamic_stack: bool
     arguments: tuple[KernelArgument, ...]
 

@@ -330,28 +330,28 @@ WAVE_NAMED, WAVE_ARRIVES = 1 << 28, 1 << 27
 
 
 class Sanitizer(Field):
-    """What the checks of one launch share. ROWS: the reports, a hash table of a power of two of
-    rows. LOST counts the reports that found no row, SEQUENCE those that did. RACE, INIT: what these
-    checks work with. SYNC: not 0 if barriers are checked."""
+    """What the checks of one launch share."""
 
+    # The reports, a hash table of a power of two of rows. LOST counts the reports that found no
+    # row, SEQUENCE those that did.
     ROWS = 0, "ptr"
     ROW_MASK = 1
     LOST = 2, "i64", "reports"
     SEQUENCE = 3, "i64", "reports"
+    # RACE, INIT: what these checks work with.
     RACE = 4, "ptr"
     INIT = 5, "ptr"
-    SYNC = 6
+    SYNC = 6  # not 0 if barriers are checked
     FIELDS = 8
 
 
 class Report(Field):
-    """A row of the reports. KEY: kind, site and other site, 0 if the row is free; the rest is of
-    the first find.
+    """A row of the reports.
 
     OTHER_*: the second place, if the kind has one; OTHER_SITE is the number of a site, 0 for none.
     """
 
-    KEY = 0
+    KEY = 0  # kind, site and other site, 0 if the row is free; the rest is of the first find
     COUNT = 1, "i64", "finds"
     KIND = 2
     SITE = 3

@@ -31,18 +31,16 @@ Piece = tuple[int, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An allocation: [start, end), and a label for faults, which only amdjit's own have.
-
-    rows: its rows of the table, which say what kernels may write. content: the memory, which lies
-    in `storage`.
-    """
+    """An allocation: [start, end), and a label for faults, which only amdjit's own have."""
 
     start: int
     end: int
     label: str
     rows: bytes
+    """Its rows of the table, which say what kernels may write."""
     storage: NDArray[np.uint8]
     content: NDArray[np.uint8]
+    """The memory, which lies in `storage`."""
 
 
 class MemoryObserver:

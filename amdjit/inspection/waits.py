@@ -108,13 +108,13 @@ _NO_VALUE: _Value = (0, frozenset())
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What one instruction means to the search. uses, writes, results: sets of registers; results
-    arrive when it ends."""
+    """What one instruction means to the search."""
 
     instruction: Instruction
     uses: int
     writes: int
     results: int
+    """uses, writes, results: sets of registers; results arrive when it ends."""
     counts: tuple[WaitCounter, ...]
     waits: Mapping[WaitCounter, int]
 

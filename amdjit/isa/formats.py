@@ -35,12 +35,7 @@ class Field:
 @dataclass(frozen=True, slots=True, eq=False)
 class Format:
     """One microcode format: `prefix` in the top `prefix_bits` bits of the first dword; size in
-    bytes.
-
-    segment: the two bits from `segment_shift` of the first dword if they select the format, too.
-    reserved: bits that must be 0. alternative: the format of opcodes that this one has not.
-    constant: bits that are always set, beside the prefix.
-    """
+    bytes."""
 
     name: str
     prefix: int
@@ -49,10 +44,14 @@ class Format:
     opcode: Field
     fields: tuple[Field, ...]
     segment: int | None = None
+    """The two bits from `segment_shift` of the first dword if they select the format, too."""
     reserved: int = 0
+    """Bits that must be 0."""
     segment_shift: int = 16
     alternative: str = ""
+    """The format of opcodes that this one has not."""
     constant: int = 0
+    """Bits that are always set, beside the prefix."""
 
     def field(self, name: str) -> Field:
         """Return a field by its name; KeyError if there is none."""

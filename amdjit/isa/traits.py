@@ -116,26 +116,29 @@ LOW_HALF, HIGH_HALF = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an instruction does to memory.
-
-    size: bytes that a lane moves for each address, in wave32; 0 if a format, a prefetch or M0 says
-    it. half: that of a register that is filled or stored (RDNA 4 ISA, 10.4). has_descriptor: a
-    buffer resource has the base address. names_format: the instruction names the buffer's format.
-    converts: values are converted from or to it. is_transposed: lanes exchange what they load.
-    has_two_addresses: with data of their own. expects_first: memory must hold the first operand.
-    """
+    """What an instruction does to memory."""
 
     space: Space
     kind: MemoryKind
     size: int
+    """Bytes that a lane moves for each address, in wave32; 0 if a format, a prefetch or M0 says
+    it."""
     half: int | None = None
+    """LOW_HALF or HIGH_HALF, the half of a register that is loaded or stored (RDNA 4 ISA, 10.4)."""
     exchange: Exchange | None = None
     has_descriptor: bool = False
+    """Whether a buffer resource holds the base address."""
     names_format: bool = False
+    """Whether the instruction names the buffer's format (`tbuffer_*`)."""
     converts: bool = False
+    """Whether values are converted from or to the buffer's format."""
     is_transposed: bool = False
+    """Whether lanes exchange what they load."""
     has_two_addresses: bool = False
+    """Whether it has two addresses, each with data of its own (DS_*2ADDR_*)."""
     expects_first: bool = False
+    """Whether a compare-and-swap has the expected value as its first data operand, not its
+    second."""
 
 
 class CacheAction(Enum):
@@ -309,38 +312,19 @@ class Immediate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """The facts about one opcode; those of a dual-issue instruction are about one half.
-
-    operation: the mnemonic without the prefix of dual-issue halves, by which tables of what
-    instructions compute have it. immediate: what the constant of a scalar or LDS instruction is.
-
-    is_dual: it is half a dual-issue instruction. ends_block: a basic block ends with it.
-
-    cache_scope: which scope a cache instruction has by its name (`Instruction.scope`).
-
-    event: as what wait counters count it; atomics count as stores if they return nothing.
-    waits: what it waits for.
-
-    lane_by_lane: each active lane, and no other, writes all registers of the result, from its own
-    lane of the sources. once_per_wave: a wave64 executes it once, not once for each half.
-    moved_role: the operand whose values go to other lanes. reads_inactive: whatever its fields say,
-    it may read lanes that are inactive. is_pseudo_scalar: a vector ALU instruction of one number.
-    ignores_exec: all lanes take part. is_relative: M0 is added to the numbers of vector registers;
-    moves_relative_scalars: to those of scalar ones.
-
-    timing: how long it keeps its unit busy.
-    writes_scc: also if a wait counter says when. writes_exec: also if EXEC is no operand.
-    is_packed: two results side by side. is_mixed: op_sel_hi chooses the sources' types.
-    picks_source: the result is one of the sources.
-    part_bits: how many bits of its destination op_sel chooses, 8 or 16; the others stay (gfx9).
-    """
+    """The facts about one opcode; those of a dual-issue instruction are about one half."""
 
     unit: Unit
     result: Result
     operation: str
+    """The mnemonic without the prefix of dual-issue halves, by which tables of what instructions
+    compute have it."""
     is_dual: bool = False
+    """Whether it is half of a dual-issue instruction."""
     immediate: Immediate = Immediate.NUMBER
+    """What the constant of a scalar or LDS instruction is."""
     timing: Timing = Timing.VALU
+    """The class of instructions that keep a unit busy equally long."""
 
     flow: Flow = Flow.NEXT
     condition: Condition | None = None
@@ -351,23 +335,37 @@ class Traits:
     memory: Access | None = None
     cache: CacheAction | None = None
     cache_scope: int | None = None
+    """The scope that a cache instruction has by its name, as `Instruction.scope`."""
     event: WaitEvent | None = None
+    """As what the wait counters count it. Atomics without a result count as stores."""
     waits: tuple[WaitField, ...] = ()
+    """The wait counters that its immediate encodes, for a wait instruction."""
 
     lane_by_lane: bool = True
+    """Whether each active lane, and no other, writes all registers of the result, from its own lane
+    of the sources."""
     once_per_wave: bool = False
+    """Whether a wave64 executes it once, not once for each half."""
     single_lane: SingleLane | None = None
     moved_role: str | None = None
+    """The operand whose values go to other lanes."""
     reads_inactive: bool = False
+    """Whether it may read inactive lanes, whatever its fields say."""
     is_pseudo_scalar: bool = False
+    """Whether it is a vector ALU instruction on scalar registers (V_S_*)."""
     ignores_exec: bool = False
+    """Whether all lanes take part, whatever EXEC holds."""
     is_relative: bool = False
+    """Whether M0 is added to the numbers of vector registers (V_MOVREL*)."""
     moves_relative_scalars: bool = False
+    """Whether M0 is added to the numbers of scalar registers (S_MOVREL*)."""
 
     reads_scc: bool = False
     writes_scc: bool = False
+    """Whether it writes SCC, at once or when a wait counter says so (`scc_is_late`)."""
     scc_is_late: bool = False
     writes_exec: bool = False
+    """Whether it writes EXEC, as an operand or implicitly."""
     writes_mode: ModeWrite | None = None
 
     matrix: MatrixProduct | None = None
@@ -376,14 +374,19 @@ class Traits:
     arithmetic: Arithmetic | None = None
     compares: bool = False
     is_packed: bool = False
+    """Whether it computes two results side by side (V_PK_*)."""
     is_mixed: bool = False
+    """Whether op_sel_hi chooses the types of the sources (V_FMA_MIX_*)."""
     picks_source: bool = False
+    """Whether the result is one of the sources, such as a minimum."""
     part_bits: int | None = None
+    """How many bits of its destination op_sel chooses, 8 or 16; the others stay (gfx9)."""
     infinity: Infinity | None = None
     rounding: FloatMode | None = None
 
     # Asked for each instruction of a kernel, several times.
     ends_block: bool = field(init=False)
+    """Whether a basic block ends with it."""
 
     @property
     def waits_at_barrier(self) -> bool:

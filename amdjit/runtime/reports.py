@@ -28,10 +28,7 @@ _EXCEPTIONS: dict[str, type[Exception]] = {"assert": AssertionError, "index": In
 
 @dataclass(frozen=True, slots=True)
 class LaunchRecord:
-    """The record of one launch in device memory.
-
-    is_kept: whether its memory is for later launches when this one has been told.
-    """
+    """The record of one launch in device memory."""
 
     kernel: str
     table: ReportTable
@@ -40,6 +37,7 @@ class LaunchRecord:
     block: Extent
     wave_size: int
     is_kept: bool = False
+    """Whether its memory is for later launches when this one has been told."""
 
     @property
     def argument(self) -> bytes:

@@ -42,8 +42,7 @@ class PassRules:
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass. keep: takes a pickle, its name and whether workers are on this machine; returns
-    what they get of it."""
+    """One pass."""
 
     tuned: Any
     call: Call
@@ -51,6 +50,8 @@ class Pass:
     rules: PassRules
     workers: Workers
     keep: Keep
+    """Takes a pickle, its name and whether workers are on this machine; returns what they get of
+    it."""
 
     def outcomes(
         self,

@@ -46,7 +46,7 @@ __all__ = ["Search"]
 
 @dataclass
 class Search:
-    """One search. fresh: whether to do again what the file of results has."""
+    """One search."""
 
     tuned: Any
     space: Space
@@ -57,6 +57,7 @@ class Search:
     records: Records
     is_measured: bool
     fresh: bool = False
+    """Whether to do again what the file of results has."""
     stopped: str = ""
     found: dict[str, Candidate] = field(default_factory=dict)
     _folder: Path | None = None

@@ -84,7 +84,7 @@ _ASSERTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A failed assertion as HIP prints it. group, wave, lane: where it first failed."""
+    """A failed assertion as HIP prints it."""
 
     message: str
     file: str
@@ -93,6 +93,7 @@ class Assertion:
     group: tuple[int, int, int]
     wave: int
     lane: int
+    """group, wave, lane: where it first failed."""
 
 
 def write_output(stream: int, data: bytes) -> None:
@@ -170,20 +171,19 @@ class DeviceHeap:
 
 @dataclass
 class HostCalls:
-    """The host's part of one launch at a time.
-
-    context: the host thread's (`layout.Context`). hidden: what the kernel's hidden arguments point
-    to. refused: why the host has not done what a wave asked for. assertion: the first that has
-    failed since the last launch began.
-    """
+    """The host's part of one launch at a time."""
 
     side: HostSide
     formats: Sequence[str]
     context: NDArray[np.uint64]
+    """The context of the host thread (`layout.Context`)."""
     hidden: Hidden
+    """What the kernel's hidden arguments point to."""
     text_bytes: int
     refused: str = ""
+    """Why the host has not done what a wave asked for."""
     assertion: Assertion | None = None
+    """The first assertion that has failed since the last launch began."""
     callback: HostCallback = field(init=False)
     _texts: dict[int, bytearray] = field(default_factory=dict, repr=False)
     _numbers: int = 0

@@ -72,23 +72,22 @@ _NEVER_USED = np.iinfo(np.int64).min
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A translated kernel with a geometry.
-
-    threads: how many host threads run it, one if it prints: text has an order. short: it ends
-    before handing it to another thread would pay. idle: the workspaces that no launch uses now.
-    """
+    """A translated kernel with a geometry."""
 
     kernel: Kernel
     compiled: HostKernel
     geometry: LaunchShape
     load_bias: int
     threads: int
+    """How many host threads run it, one if it prints: text has an order."""
     short: bool
+    """Whether the launch is so short that handing it to another thread would take longer."""
     execs: NDArray[np.uint32]
     item_ids: NDArray[np.uint32]
     instruction_set: InstructionSet
     printf_formats: tuple[str, ...]
     idle: list[Workspace] = field(default_factory=list)
+    """The workspaces that no launch uses now."""
 
     @property
     def waves(self) -> int:

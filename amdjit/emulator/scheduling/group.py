@@ -18,16 +18,15 @@ POSITION = (
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What belongs to the slot that a function's parameter `slot` names.
-
-    row: of the slots. states, resumes: those of its first wave.
-    """
+    """What belongs to the slot that a function's parameter `slot` names."""
 
     f: NativeFunction
     launch: Record
     row: Record
+    """The row of `layout.SlotField`."""
     states: Value
     resumes: Value
+    """states, resumes: those of its first wave."""
     waves: Value
     state_bytes: Value
 

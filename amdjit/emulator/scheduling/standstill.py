@@ -104,21 +104,22 @@ def stuck() -> NativeFunction:
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """What a host thread has seen. is_watched: whether the launch is cooperative.
-
-    changes: their number when it last looked. sweeps: since then, or since it last looked at the
-    registers. registers: what they were. looks: how often they were the same. stage: what it has
-    done for the number of changes.
-    """
+    """What one host thread has seen of a cooperative launch."""
 
     f: NativeFunction
     launch: Record
     is_watched: Value
+    """Whether the launch is cooperative."""
     changes: Variable
+    """The number of changes that all threads had seen when it last looked."""
     sweeps: Variable
+    """Sweeps since then, or since it last looked at the registers."""
     registers: Variable
+    """The digest of the registers when it last looked."""
     looks: Variable
+    """How often the digest was the same."""
     stage: Variable
+    """How far it is with its vote for that number: _LOOKS, _VOTED, _ALL_VOTED or _CONFIRMED."""
 
     @classmethod
     def of(cls, f: NativeFunction) -> Standstill:

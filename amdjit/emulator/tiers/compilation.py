@@ -72,14 +72,16 @@ class Host:
 
 @dataclass(slots=True)
 class Running:
-    """How long launches have run a kernel's quick code, and the time after which full code would
-    have been worth its translation. is_large: that is left to the background. waits: it is under
-    way there."""
+    """How long launches have run a kernel's quick code, compared with what the full code costs."""
 
     limit: float
+    """Seconds after which compiling the full code would have been worth it."""
     is_large: bool = False
+    """Whether the full code is compiled in the background, because that takes seconds."""
     seconds: float = 0.0
+    """How long launches have run the quick code."""
     waits: bool = False
+    """Whether the compilation is under way in the background."""
 
     @property
     def left(self) -> float:
@@ -96,24 +98,25 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HostKernel:
-    """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
-
-    longest: the most instructions that a wave executes, None if it may loop. gives_way: whether it
-    may wait for waves of other workgroups. calls_host: whether it may interrupt the host. program:
-    the quick tier's, which the wave function runs. running: what that has cost. refused: the
-    instructions that have no translation, by pc.
-    """
+    """A kernel as host code: the address of its wave function, and the pcs of its sites and
+    pauses."""
 
     code: tuple[LinkedCode, ...]  # referred to, so that it stays in memory
     address: int
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
     longest: int | None
+    """The most instructions that a wave executes, None if it may loop."""
     gives_way: bool
+    """Whether it may wait for waves of other workgroups."""
     calls_host: bool
+    """Whether it may interrupt the host."""
     program: NDArray[np.uint8] | None = None
+    """The threaded program that the wave function of the quick tier runs; None in the full tier."""
     running: Running | None = None
+    """How long launches have run the quick code; None in the full tier."""
     refused: Mapping[int, Refusal] = field(default_factory=dict)
+    """The instructions that have no translation, by pc."""
 
     def is_short(self, waves: int) -> bool:
         """Return whether that many waves end in about the time that it takes to hand them to other

@@ -456,22 +456,22 @@ class AccessKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """One access of a wave: a load or an atomic that has been made, a store that is about to be.
-
-    space, address: as the native functions of `instructions/memory/access_native.py` take them
-    (`s`, `v`, `f`, `l`, `p`), or `k`: a scalar load, whose address is one i64. size: bytes of a
-    lane. lanes: the mask of lanes that access, i32. values: the dwords that are loaded or stored,
-    one vector each, if they are at hand. element: bytes of each part that the instruction accesses
-    separately (the two-address forms of LDS have two).
-    """
+    """One access of a wave: a load or an atomic that has been made, a store that is about to be."""
 
     kind: AccessKind
     space: str
     address: tuple[Value, ...]
+    """space, address: as the native functions of `instructions/memory/access_native.py` take them
+    (`s`, `v`, `f`, `l`, `p`), or `k`: a scalar load, whose address is one i64."""
     size: int
+    """Bytes of a lane."""
     lanes: Value
+    """The mask of lanes that access, i32."""
     values: tuple[Value, ...] = ()
+    """The dwords that are loaded or stored, one vector each, if they are at hand."""
     element: int = 0
+    """Bytes of each part that the instruction accesses separately (the two-address forms of LDS
+    have two)."""
 
 
 class Instrument:

@@ -50,13 +50,11 @@ _MOST_ELEMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call: what computes one element, and in which loop; None with amdjit's own typing.
-
-    inputs: held, so that they may be used for every element.
-    """
+    """A call: what computes one element, and in which loop; None with amdjit's own typing."""
 
     ufunc: np.ufunc
     inputs: tuple[Value, ...]
+    """Held, so that they may be used for every element."""
     outputs: tuple[tree.Expression, ...]
     loop: Loop | None
     compute: Compute

@@ -26,18 +26,16 @@ Indices = tuple[tree.Expression, ...]
 
 @dataclass(frozen=True, slots=True)
 class Broadcast:
-    """An array whose elements go to those of another one. Both are held.
-
-    misfit: makes the error of shapes that do not fit. may_drop: whether the value may have more
-    axes, of one element each, as in NumPy's assignments.
-    """
+    """An array whose elements go to those of another one. Both are held."""
 
     builder: FunctionBuilder
     target: tree.Expression
     value: tree.Expression
     node: ast.expr
     misfit: Callable[[], CompileError]
+    """Makes the error of shapes that do not fit."""
     may_drop: bool = False
+    """Whether the value may have more axes, of one element each, as in NumPy's assignments."""
 
     def own_indices(self) -> Callable[[Indices], Indices]:
         """Return what gives the value's indices from those of the target; emit tests that it fits.
