@@ -34,32 +34,36 @@ class Feature(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One AMDGPU processor."""
+    """One AMDGPU processor, or one target id of it."""
 
     name: str
-    """LLVM's -mcpu."""
+    """LLVM's name, as for -mcpu."""
     isa: tuple[int, int, int]
     """(major, minor, stepping)."""
     wave_sizes: tuple[int, ...]
-    """The default one first."""
+    """Lanes of a wave, the default first."""
     features: frozenset[Feature]
+    """What intrinsics may need."""
     elf_machine_flags: int
     """EF_AMDGPU_MACH of the ELF header (LLVM AMDGPU guide, "ELF Header")."""
     vgpr_file: int
     """32-bit registers that a SIMD has for one lane."""
     vgpr_granule: int
-    """The unit in which a wave32 gets them (a wave64: half of it)."""
+    """VGPRs are allocated in this unit in wave32, in half of it in wave64."""
     vgpr_limit: int
-    """The most that a wave may have."""
+    """The most VGPRs of a wave."""
     max_waves: int
     """Wave slots of a SIMD."""
     lds_per_workgroup: int
+    """Bytes that a workgroup may have."""
     lds_per_workgroup_processor: int
+    """Bytes of the LDS itself."""
     lds_granule: int
-    """lds_per_workgroup, lds_per_workgroup_processor, lds_granule: bytes."""
+    """The unit of allocation, in bytes."""
     simds_per_workgroup_processor: int
     """SIMDs that share one LDS, in workgroup-processor mode if the processor has it."""
     max_workgroup_size: int = 1024
+    """work-items."""
     has_workgroup_processors: bool = True
     """Whether a workgroup may span two compute units that share their LDS."""
     is_emulated: bool = False
@@ -71,16 +75,18 @@ class Target:
     """The processor that has the same builtins of clang; None if the table of builtins names this
     one."""
     id_features: tuple[str, ...] = ()
-    """What a target id may say about it, in alphabetical order (LLVM AMDGPU guide, "Target ID"; the
-    processors are in "Processors")."""
+    """The settings that a target id may have, in alphabetical order (LLVM AMDGPU guide, "Target
+    ID"; the processors are in "Processors")."""
     lacks: tuple[str, ...] = ()
-    """Parts of the names of those of them that it lacks."""
+    """Parts of the names of those builtins that it lacks, though `like` has them."""
     members: tuple[str, ...] = ()
     """The processors that run the code of a generic one; () for a real processor."""
     generic_version: int = 0
-    """That of a generic processor's code (LLVM AMDGPU guide, "Generic Processor Versioning")."""
+    """The version of a generic processor's code (LLVM AMDGPU guide, "Generic Processor
+    Versioning")."""
     settings: tuple[tuple[str, bool], ...] = ()
-    """What this one says, in the same order: code for a setting runs only where it holds."""
+    """The settings of this target id, in the order of `id_features`: code for a setting runs only
+    on devices that have it."""
 
     @property
     def id(self) -> str:

@@ -24,13 +24,17 @@ __all__ = ["FunctionState", "Loop", "ModuleState", "Region"]
 
 @dataclass(slots=True)
 class ModuleState:
-    """One module."""
+    """What lowering knows of the module that it writes."""
 
     module: Any
+    """Llvmlite's module."""
     options: CompileOptions
     debug_info: DebugInfo | None
+    """None for a kernel without source lines."""
     debug_types: DebugTypes | None = None
+    """None unless variables are described."""
     reports: ReportTable | None = None
+    """The failures that the kernel can report; None if there are none."""
     ordered: Ordered = Ordered.ALL
     """What barriers of the workgroup order in global memory."""
     functions: dict[Function, Any] = field(default_factory=dict)
@@ -91,12 +95,15 @@ class Loop(Region):
 
 @dataclass(slots=True)
 class FunctionState:
-    """One function."""
+    """What lowering knows of the function that it writes."""
 
     module: ModuleState
     function: Function
+    """The typed function."""
     builder: Builder
+    """Writes at the end of the current LLVM block."""
     locations: FunctionLocations | None
+    """The source locations of instructions; None without debug information."""
     variables: FunctionVariables | None = None
     """What describes the variables to debuggers."""
     in_memory: frozenset[Variable] = frozenset()
@@ -106,18 +113,19 @@ class FunctionState:
     slots: dict[Variable, list[tuple[Any, Any]]] = field(default_factory=dict)
     """The allocas of these variables, one for each LLVM value that a variable consists of."""
     private: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
+    """The private array of each allocation, by its identity."""
     loops: list[Loop] = field(default_factory=list)
     """The loops around the current statement, innermost last."""
     record: Any = None
+    """The address of the record, in functions that report to the host."""
     calls: Any = None
-    """record, calls: in functions that report to the host, the record's address and, if they fit,
-    the calls that led here as one number (see `ReportTable.calls_of`)."""
+    """The calls that led here as one number, if they fit (`ReportTable.calls_of`)."""
     whole: Region = field(default_factory=Region)
     """The code of the function that is in no loop."""
     returned: list[tuple[Any, Any]] = field(default_factory=list)
     """The memory of the values that a loop returns."""
     depth: int = 0
-    """How many branches and conditions of loops this is in."""
+    """How many branches and conditions of loops surround the current statement."""
 
     @property
     def is_straight(self) -> bool:

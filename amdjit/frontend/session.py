@@ -89,23 +89,40 @@ class TypingSession:
     """Types a kernel and, once for each combination of argument types, what it calls."""
 
     compilation: Compilation
+    """The options and the processor."""
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
+    """What Python's own functions stand for in kernels."""
     type_of: Callable[[object], Type | None] = no_type
+    """The type of an array outside the kernel that launches pass, None for anything else."""
     functions: list[tree.Function] = field(default_factory=list)
+    """The functions that have been typed, callees first."""
     reads: dict[tuple[int, str], Dependency] = field(default_factory=dict)
+    """The variables outside the kernel that the code depends on, by scope and name."""
     instances: dict[_Key, Instance | Refused] = field(default_factory=dict)
+    """The typed function for each combination of arguments."""
     explored: dict[types.FunctionType, CompileError] = field(default_factory=dict)
+    """For functions that were typed with unknown arguments, the errors that do not depend on
+    these."""
     sources: dict[types.FunctionType, FunctionSource] = field(default_factory=dict)
+    """The source of each function, read once."""
     active: list[object] = field(default_factory=list)
+    """The functions that are being typed, the innermost last."""
     reports: ReportSites = field(default_factory=ReportSites)
+    """The failures that the kernel can report."""
     libraries: dict[Path, None] = field(default_factory=dict)
+    """The bitcode files that calls need; a dict keeps their order."""
     weak_types: WeakTypes = field(default_factory=WeakTypes)
+    """The values without a width."""
     requests: set[Origin] = field(default_factory=set)
+    """The origins of weak values that have to be wide, for the next typing."""
     findings: dict[tuple[str, str, int], Finding] = field(default_factory=dict)
-    # Of functions that return local arrays, in a recursion: how many become parts of a caller.
+    """Warnings, by name, file and line."""
     copies: dict[tree.Function, int] = field(default_factory=dict)
+    """For functions that return local arrays in a recursion, how many become parts of a caller."""
     deadline: float = math.inf
-    level: int = 0  # how many calls of a recursion are active around the function being typed
+    """When typing has to stop, on the monotonic clock."""
+    level: int = 0
+    """How many calls of a recursion are active around the function that is being typed."""
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""

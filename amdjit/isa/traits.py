@@ -119,13 +119,16 @@ class Access:
     """What an instruction does to memory."""
 
     space: Space
+    """Where the address points; FLAT if the address itself decides."""
     kind: MemoryKind
+    """What it does there."""
     size: int
     """Bytes that a lane moves for each address, in wave32; 0 if a format, a prefetch or M0 says
     it."""
     half: int | None = None
     """LOW_HALF or HIGH_HALF, the half of a register that is loaded or stored (RDNA 4 ISA, 10.4)."""
     exchange: Exchange | None = None
+    """For atomics that store their data."""
     has_descriptor: bool = False
     """Whether a buffer resource holds the base address."""
     names_format: bool = False
@@ -315,7 +318,9 @@ class Traits:
     """The facts about one opcode; those of a dual-issue instruction are about one half."""
 
     unit: Unit
+    """The part of the processor that executes it."""
     result: Result
+    """What its first destination is."""
     operation: str
     """The mnemonic without the prefix of dual-issue halves, by which tables of what instructions
     compute have it."""
@@ -327,13 +332,20 @@ class Traits:
     """The class of instructions that keep a unit busy equally long."""
 
     flow: Flow = Flow.NEXT
+    """How the wave goes on after it."""
     condition: Condition | None = None
+    """What a conditional branch tests; None for anything else."""
     barrier: Barrier | None = None
+    """What it does with a barrier."""
     idle: Idle | None = None
+    """Set for instructions that compute nothing."""
     reads_pc: bool = False
+    """Whether it reads the program counter (S_GETPC_B64)."""
 
     memory: Access | None = None
+    """Its access to memory; None if it has none."""
     cache: CacheAction | None = None
+    """What a cache instruction does."""
     cache_scope: int | None = None
     """The scope that a cache instruction has by its name, as `Instruction.scope`."""
     event: WaitEvent | None = None
@@ -347,6 +359,7 @@ class Traits:
     once_per_wave: bool = False
     """Whether a wave64 executes it once, not once for each half."""
     single_lane: SingleLane | None = None
+    """Set if it moves one lane of a vector register from or to a scalar register."""
     moved_role: str | None = None
     """The operand whose values go to other lanes."""
     reads_inactive: bool = False
@@ -356,23 +369,31 @@ class Traits:
     ignores_exec: bool = False
     """Whether all lanes take part, whatever EXEC holds."""
     is_relative: bool = False
-    """Whether M0 is added to the numbers of vector registers (V_MOVREL*)."""
+    """Whether M0 is added to the numbers of vector registers (V_MOVREL*, S_SET_GPR_IDX_*)."""
     moves_relative_scalars: bool = False
     """Whether M0 is added to the numbers of scalar registers (S_MOVREL*)."""
 
     reads_scc: bool = False
+    """Whether it reads SCC."""
     writes_scc: bool = False
     """Whether it writes SCC, at once or when a wait counter says so (`scc_is_late`)."""
     scc_is_late: bool = False
+    """Whether it writes SCC only after a wait, such as S_BARRIER_SIGNAL_ISFIRST."""
     writes_exec: bool = False
     """Whether it writes EXEC, as an operand or implicitly."""
     writes_mode: ModeWrite | None = None
+    """Which part of MODE it writes."""
 
     matrix: MatrixProduct | None = None
+    """The product of a WMMA or SWMMAC instruction."""
     block_product: BlockProduct | None = None
+    """The product of an MFMA or SMFMAC instruction."""
     logic: ScalarLogic | None = None
+    """Its operator, for bitwise logic of scalar registers."""
     arithmetic: Arithmetic | None = None
+    """Set for the operations through which analyses follow values."""
     compares: bool = False
+    """Whether it is a vector comparison, whose result is a lane mask."""
     is_packed: bool = False
     """Whether it computes two results side by side (V_PK_*)."""
     is_mixed: bool = False
@@ -382,11 +403,13 @@ class Traits:
     part_bits: int | None = None
     """How many bits of its destination op_sel chooses, 8 or 16; the others stay (gfx9)."""
     infinity: Infinity | None = None
+    """Where an infinite result of finite sources comes from, if it is no overflow."""
     rounding: FloatMode | None = None
+    """Which field of MODE rounds the result."""
 
-    # Asked for each instruction of a kernel, several times.
     ends_block: bool = field(init=False)
-    """Whether a basic block ends with it."""
+    """Whether a basic block ends with it; stored, because it is asked several times for each
+    instruction of a kernel."""
 
     @property
     def waits_at_barrier(self) -> bool:

@@ -65,20 +65,30 @@ class Frame(ModeState):
     """The state of the translation that emitters read and change."""
 
     sites: Sites
+    """The instructions of the kernel that may fault."""
     natives: set[str] = field(default_factory=set)
+    """The native functions that the code calls so far."""
     write_mask: Value | None = None
+    """The lanes that a vector result goes to, i32; None for those of EXEC."""
     source_override: Value | None = None
-    # The dwords that DPP moves between the halves of a wave64, of each half.
+    """Replaces operand 0, after DPP."""
     dpp_sources: list[list[Value]] = field(default_factory=list)
-    # Where the numbers of vector registers have an index in this block (`index_modes.py`).
+    """The dwords that DPP moves between the halves of a wave64, for each half."""
     index_modes: Mapping[int, int] = field(default_factory=dict)
+    """Where the numbers of vector registers have an index in this block (`index_modes.py`)."""
     access_mask: Value | None = None
-    # Scalars that one half of a wave64 has written; the other half must still read the old ones.
+    """The lanes that access memory, if not those of EXEC."""
     deferred: list[tuple[int, Value]] | None = None
+    """Scalars that one half of a wave64 has written while the other half must still read the old
+    ones."""
     mode: Mode = USUAL_MODE
+    """What is known of MODE at this instruction."""
     keeps_denormals: bool = True
+    """Whether float operations keep denormal numbers at this instruction."""
     modes: Modes = USUAL_MODES
+    """What is known of MODE at the start of each block."""
     instruments: tuple[Instrument, ...] = ()
+    """The checks, which are told of every access and instruction."""
 
     def accessed(
         self,
