@@ -13,16 +13,16 @@ instruction, and nothing is merged through it. LLVM 22 errs in three ways:
 
 - Since gfx11, instructions of three operands can have DPP. If what is moved is a constant or the
   same in all lanes, SIFoldOperands later makes it the second source, which the first one takes the
-  place of: now that one comes from another lane (LLVM's pull request 218393 mends it).
+  place of: now that one comes from another lane (fixed by LLVM's pull request 218393).
 - Lanes that keep their old value get the other source of the instruction if the old value changes
   nothing in it. 1 is no such value for `v_mul_u32_u24`, which takes 24 bits of the other source,
   and of 64 bits the same ones are compared for either half.
 - Some instructions that it makes do not exist: no `v_mad_co_u64_u32` has DPP, and on gfx11.0 the
   second source must be a VGPR (pull request 201494).
 
-`fence_risky_moves` fences the moves of the first two kinds: all of constants, and of what is not
-known to differ between lanes. The third kind shows in the machine code, where `amdjit.compiler`
-looks for it. LLVM makes no move by DPP8 part of an instruction.
+`fence_risky_moves` fences the moves of the first two kinds: those of constants, and of values that
+are not known to differ between lanes. The third kind shows in the machine code, where
+`amdjit.compiler` looks for it and, if need be, fences all moves. LLVM merges no move by DPP8.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""LLVM in a process of its own, which `amdjit.backend.process` starts: it compiles until its input
+"""The child process that `amdjit.backend.process` starts: it runs stages of LLVM until its input
 ends.
 
-A message holds Python values as `marshal` writes them: both ends run the same Python.
+Messages are Python values in the format of `marshal`, since both ends run the same Python.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ READY = b"ready"
 
 # How a request ended: the first of the two values of an answer.
 DONE, REFUSED, FAILED = "done", "refused", "failed"
-# All stages but this one are LLVM's. It loads every declared intrinsic, which most compilations do
-# not need.
+# The stages that are not in `llvm`. This one loads the table of intrinsics, which most compilations
+# do not need.
 _MODULES = {"check_declared_intrinsics": declared_intrinsics}
 
 
@@ -50,7 +50,7 @@ def compile_in_process(
 
 
 def main() -> None:
-    """Compile until there is nothing more to read."""
+    """Compile until the input ends."""
     parent = Parent()
     importlib.import_module("amdjit.backend.llvm")
     parent.send(READY)

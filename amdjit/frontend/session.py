@@ -81,7 +81,7 @@ _WIDE = "wide"
 
 
 def no_type(value: object) -> None:
-    """Say that an object is no array of a device."""
+    """Return None, since no object is a device array."""
 
 
 @dataclass
@@ -135,8 +135,8 @@ class TypingSession:
         self.reads.setdefault((id(scope), name), kind(scope, name, value))
 
     def outside_array(self, scope: Any, name: str, array: object) -> OutsideArray | None:
-        """Remember that the code uses the array of this variable, which launches pass; None for
-        what is no array of a device. scope: None for an array that cannot be another one."""
+        """Remember that launches must pass the array of this variable; None if it holds no device
+        array. scope: None for an array that cannot be replaced by another one."""
         type = self.type_of(array)
         if type is None:
             return None
@@ -204,7 +204,8 @@ class TypingSession:
         node: ast.expr,
         typed_at: Callable[[int], Instance | Refused],
     ) -> Instance | Refused:
-        """Return the instance of a function for a call from the function being typed."""
+        """Return the instance for a call from the function that is being typed, at the level of
+        recursion that the call has."""
         if python not in self.active:  # within a recursion it may lead back there
             return typed_at(0 if is_library(python) else self.level)
         instance = recursion.next_level(builder, python.__name__, node, self.level, typed_at)
@@ -264,7 +265,7 @@ class TypingSession:
     ) -> Instance | Refused:
         """Type a function for these arguments: once, or once per call if it has LDS arrays.
 
-        The errors of a function whose result they do not hide are noted, and typing goes on.
+        If a function has errors but its result is known, the errors are noted and typing continues.
         """
         known = self.instances.get(key)
         found = None if isinstance(known, Instance) and not known.is_shared else known
@@ -292,8 +293,8 @@ class TypingSession:
         arguments: Mapping[str, Value | None],
         node: ast.expr,
     ) -> CompileError:
-        """Return the errors of a function that do not depend on the arguments that are unknown
-        (None); none if it is typed for other arguments."""
+        """Return the errors of a function that do not depend on the unknown arguments (None); no
+        errors if the function is also typed for known arguments, which reports them."""
         python = function.function
         assert isinstance(python, types.FunctionType)
         if python not in self.explored:
@@ -320,7 +321,8 @@ class TypingSession:
         node: ast.expr,
         wide: Callable[[], Instance | Refused] | None,
     ) -> Value:
-        """Return the value of a call. wide: makes the instance whose results have 64 bits."""
+        """Return the value of a call. wide: makes the instance whose results have 64 bits, in case
+        the value has to be wide."""
         if isinstance(instance, Refused):
             return unknown_result(builder, instance, node)
         if instance.function is None:
@@ -462,7 +464,7 @@ def new_builder(
     )
 
 
-# The names that belong to a function rather than to its module.
+# Which names are local to a function, rather than its module's.
 
 
 @lru_cache(maxsize=64)
@@ -471,7 +473,7 @@ def local_names(node: ast.FunctionDef) -> frozenset[str]:
     return assigned_names(node.body) | {argument.arg for argument in arguments_of(node)}
 
 
-# The calls on the way to what reports to the host.
+# The calls that lead to a report to the host.
 
 
 def site_of_call(

@@ -1,4 +1,4 @@
-"""One object to the code object that devices load."""
+"""Link one object to the code object that devices load."""
 
 from __future__ import annotations
 
