@@ -1,4 +1,5 @@
-"""Where whole-array work runs: arrays of the host and of devices go in, results come out alike."""
+"""Where whole-array work runs: arguments are arrays of the host or of devices, and results are of
+the same kind."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@
 
 LLVM's pass StructurizeCFG moves what costs nothing (a part of the kernel's arguments, a negation, a
 change of type) out of a block on one side of a branch, and lets it stand for the undefined value on
-the ways around that block. That is right for one `if` with one `else`. Where a block is reached in
-two ways, as in `x if a and b else y`, it replaces values that are needed (LLVM 21 and 22,
+the paths around that block. That is right for one `if` with one `else`. If a block is reached by
+two paths, as in `x if a and b else y`, it replaces values that are needed (LLVM 21 and 22,
 StructurizeCFG.cpp: hoistZeroCostElseBlockPhiValues and simplifyHoistedPhis; LLVM 23 does this for
 simple branches only).
 

@@ -106,8 +106,8 @@ class CompilerProcess:
             try:
                 (kind, value), said = self._exchange(time_limit, request)
             except BaseException as error:
-                # Also at Ctrl-C: the process would answer the next request with the result of
-                # this one.
+                # Also at Ctrl-C: otherwise the process would answer
+                # the next request with the result of this one.
                 self.stop()
                 if isinstance(error, NoProcess):
                     self._why_none = str(error)

@@ -311,7 +311,7 @@ def state_bytes(wave_size: int, accumulates: bool) -> int:
 # Results of the wave function. Positive: waits at the barrier of that id.
 WAVE_ENDED = 0
 WAVE_STOPPED = -1
-# A wave that polls gives way: bit 30 is set, the low bits are the resume id. Bit 29 is set as well
+# A wave that polls yields: bit 30 is set, the low bits are the resume id. Bit 29 is set as well
 # if it waits for another wave: it sleeps, or its registers have not changed since it last gave way
 # there.
 WAVE_YIELDED = 1 << 30

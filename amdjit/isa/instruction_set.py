@@ -106,7 +106,7 @@ class InstructionSet:
     mode_bits: int
     """The bits of MODE that S_SETREG may write."""
     marks_atomic_stores: bool
-    """Whether atomic stores have a scope, which plain stores have not."""
+    """Whether atomic stores have a scope, unlike plain stores."""
     spread_factors: bool
     """Whether the factors of a matrix product, like the result, are spread over all lanes of a
     wave64."""

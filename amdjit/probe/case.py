@@ -33,7 +33,7 @@ class Group(Enum):
 
 @dataclass(frozen=True)
 class Case:
-    """Something that has the same results on every device that computes alike."""
+    """Something that has the same results on every device with the same arithmetic."""
 
     name: str
     """Unique within the batch and the same in every run, such as "v_add_f32 neg"."""

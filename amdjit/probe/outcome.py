@@ -62,7 +62,7 @@ class KeptArray:
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """What became of a case on the chip and on the emulator."""
+    """The outcome of a case on the chip and on the emulator."""
 
     name: str
     subject: str
@@ -88,7 +88,7 @@ class CaseOutcome:
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """What became of a batch."""
+    """The outcome of a batch."""
 
     name: str
     group: str

@@ -314,7 +314,7 @@ class Progress:
         return time.monotonic() - self._began
 
     def ended(self, batch: Batch, outcome: BatchOutcome) -> None:
-        """Say what became of a batch."""
+        """Print the outcome of a batch."""
         self._ended += 1
         self._expected += batch.expected
         total = self.before + len(self.left)

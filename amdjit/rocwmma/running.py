@@ -32,7 +32,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a case."""
+    """The outcome of a case."""
 
     case: Case
     target: str

@@ -101,8 +101,8 @@ class Memory:
         # At the end of the process the driver frees the memory, and may be shut down already.
         if self.is_freed or sys.is_finalizing():
             return
-        # Nobody can catch what a finalizer raises. Waiting for work that failed raises its error
-        # again.
+        # Nobody could catch what a finalizer raises. The
+        # next wait raises the error of failed work again.
         try:
             self._release()
         except AmdjitError as error:

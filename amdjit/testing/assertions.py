@@ -62,7 +62,7 @@ class Code:
         return replace(self, part=loop_part(self.part, chosen[0]))
 
     def line(self, line: int | str, file: str | None = None) -> Code:
-        """Narrow to what became of a source line, with the calls in it.
+        """Narrow to the code of a source line, including the calls in it.
 
         line: its number in the file, or a text that only this line contains. file: the end of its
         path, if several files have such a line.

@@ -1,4 +1,4 @@
-"""One pass over candidates in workers: what each gets to do, and what came of it."""
+"""One pass over candidates in workers: what each has to do, and its outcome."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Pass:
         stops: Callable[[], bool],
         tick: Callable[[], None],
     ) -> Iterator[tuple[int, Outcome]]:
-        """Yield what came of candidates, by their numbers in the space. baseline: one that goes
+        """Yield the outcomes of candidates, by their numbers in the space. baseline: one that goes
         first, for the results that others are compared with."""
         s, checks = self.settings, self.rules.runs and self.settings.check
         expected = reference_results(s.reference, self.arguments) if checks else None

@@ -121,7 +121,7 @@ class WorkerPool(Executor):
             ) from problem
 
     def _run(self, process: Child, message: bytes) -> tuple[bool, Any]:
-        """Return what became of a task; WorkerLost if the process died with it."""
+        """Return the outcome of a task; WorkerLost if the process died with it."""
         with process.limited(self._time_limit):
             answer = process.ask(message)
         if answer is not None:

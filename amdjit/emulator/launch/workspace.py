@@ -407,12 +407,12 @@ def private_bytes(kernel: Kernel) -> int:
 def _runs_together(plan: Plan) -> bool:
     """Return whether all workgroups of a launch must be under way at the same time: it is
     cooperative, and its waves may wait for others."""
-    return plan.geometry.cooperative and plan.compiled.gives_way
+    return plan.geometry.cooperative and plan.compiled.may_yield
 
 
 def _residents(plan: Plan, group_bytes: int) -> int:
     """Return how many workgroups a host thread may have under way."""
-    if not plan.compiled.gives_way:
+    if not plan.compiled.may_yield:
         return 1
     if _runs_together(plan):
         return -(-plan.geometry.workgroups // plan.threads)

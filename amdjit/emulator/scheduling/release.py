@@ -41,7 +41,7 @@ def release_together(f: NativeFunction, group: Group, common: Value) -> None:
 
 
 def release_waiting(f: NativeFunction, group: Group, ended: Value, stopped: Value) -> None:
-    """Wake the waves that the workgroup's barrier lets go on, and report those that wait at another
+    """Wake the waves that the workgroup's barrier releases, and report those that wait at another
     place.
 
     They may wait there: the barrier counts waves, wherever they are (RDNA 4 ISA, "Barriers"). If
@@ -109,7 +109,7 @@ def _report_unreached(f: NativeFunction, group: Group, place: Variable, gone: Va
 
 
 def _wake(f: NativeFunction, group: Group, completed: Value) -> None:
-    """Make all waves ready that the barrier lets go on."""
+    """Make all waves runnable that the barrier releases."""
     with f.count_to(group.waves) as wave, f.section() as look:
         resume, state = group.resume(wave), group.state(wave)
         look.leave_if(f.compare("slt", resume, i32(0)))

@@ -41,7 +41,7 @@ _ROUNDS = 256
 
 
 def run_group(wave_size: int) -> NativeFunction:
-    """Return `aj_run_group`: run the waves of a workgroup, each until it waits, gives way or
+    """Return `aj_run_group`: run the waves of a workgroup, each until it waits, yields or
     ends."""
     f = NativeFunction.of(RUN_GROUP, "internal")
     group = Group.of_slot(f)

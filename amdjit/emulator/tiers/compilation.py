@@ -107,7 +107,7 @@ class HostKernel:
     resume_pcs: tuple[int, ...]
     longest: int | None
     """The most instructions that a wave executes, None if it may loop."""
-    gives_way: bool
+    may_yield: bool
     """Whether it may wait for waves of other workgroups."""
     calls_host: bool
     """Whether it may interrupt the host."""
@@ -315,12 +315,12 @@ class KernelCompiler:
         if stored is None:
             return None
         header, _, code = stored.partition(b"\n")
-        calls, site_pcs, resume_pcs, longest, gives_way, asks, size, refused = json.loads(header)
+        calls, site_pcs, resume_pcs, longest, may_yield, asks, size, refused = json.loads(header)
         self._know(wanted.kernel, refused)
         if self._host.operations.missing(calls):
             return None
         sites = tuple(site_pcs), tuple(resume_pcs)
-        return ThreadedProgram(code, calls, (), *sites, longest, gives_way, asks, *size)
+        return ThreadedProgram(code, calls, (), *sites, longest, may_yield, asks, *size)
 
     def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel | None:
         """Link a program. None if one of the stored operations that it calls is gone again."""
@@ -420,7 +420,7 @@ def _facts(
     made: WaveFunction | ThreadedProgram,
 ) -> tuple[tuple[int, ...], tuple[int, ...], int | None, bool, bool]:
     """Return what a host kernel has of a translation."""
-    return made.site_pcs, made.resume_pcs, made.longest, made.gives_way, made.calls_host
+    return made.site_pcs, made.resume_pcs, made.longest, made.may_yield, made.calls_host
 
 
 def _refusal(error: Unreadable) -> Refusal:

@@ -126,10 +126,10 @@ class _Translation:
         natives = frozenset(self._frame.natives)
         resumes = (self._graph.entry, *(pause.after for pause in pauses))
         longest = longest_run(self._graph)
-        gives_way = longest is None and any(pause.yields for pause in pauses)
+        may_yield = longest is None and any(pause.yields for pause in pauses)
         sites = tuple(self._frame.sites.pcs)
         asks = calls_host(self._graph)
-        return WaveFunction(text, natives, sites, resumes, longest, gives_way, asks)
+        return WaveFunction(text, natives, sites, resumes, longest, may_yield, asks)
 
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())

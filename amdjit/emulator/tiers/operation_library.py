@@ -57,7 +57,7 @@ class OperationLibrary:
     ) -> tuple[dict[str, int], tuple[LinkedCode, ...]] | None:
         """Return the addresses of operations, and their code, which the caller keeps alive.
         operations: those that may have to be compiled. None if another one is needed, too: it was
-        there when the caller asked, and its last user has let go of it since."""
+        there when the caller asked, but its last user has released it since."""
         with self._lock:
             held = self._held([*symbols, *(operation.symbol for operation in operations)])
             new = [operation for operation in operations if held[operation.symbol] is None]

@@ -1,5 +1,5 @@
 """What a wave does each time that it goes round a loop: it counts instructions, and from time to
-time gives way."""
+time yields."""
 
 from __future__ import annotations
 

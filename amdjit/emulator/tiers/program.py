@@ -32,7 +32,7 @@ class ThreadedProgram:
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
     longest: int | None
-    gives_way: bool
+    may_yield: bool
     calls_host: bool
     instructions: int
     blocks: int

@@ -212,7 +212,7 @@ class Terminators:
 #
 # A return may go wherever a call returns to. With r returns and c calls, r * c branches would each
 # carry all registers, which takes host LLVM seconds for 30 functions. Here each return leaves where
-# it goes, and one switch follows: r + c branches, and one place to give way to other waves.
+# it goes, and one switch follows: r + c branches, and one place to yield to other waves.
 
 SHARED_JUMP = "jump"
 SHARED_SWITCH = "jumps"
@@ -225,7 +225,7 @@ _WITHIN = 2
 class SharedJump:
     """The jumps of one kernel.
 
-    last: in the highest jump, and no block's pc; a wave that gives way here resumes from it. first:
+    last: in the highest jump, and no block's pc; a wave that yields here resumes from it. first:
     the lowest target. cost: the instructions to count for a jump, about a function's length.
     """
 

@@ -19,7 +19,7 @@ class WaveFunction:
     """The places where the wave waits, by resume id (0 is the start)."""
     longest: int | None
     """The most instructions that a wave executes, None if it may loop."""
-    gives_way: bool
+    may_yield: bool
     """Whether it may wait for waves of other workgroups."""
     calls_host: bool
     """Whether it may interrupt the host."""

@@ -38,7 +38,7 @@ def run_time_arguments(
     node: ast.AST,
 ) -> dict[str, Value]:
     """Return the arguments of a recursive call with numbers as values of run time, so that all
-    levels are typed alike. Those of `Const` parameters stay."""
+    levels are typed in the same way. Those of `Const` parameters stay."""
     constant = _constant_parameters(python)
     return {
         name: value if name in constant else _at_run_time(builder, value, node)
