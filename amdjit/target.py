@@ -479,6 +479,7 @@ def emulated_for(code: Target) -> Target | None:
     return found if found is None else with_settings(found, dict(code.settings))
 
 
+# The major version of the processors on which LLVM uses halves of registers unless told not to.
 _HALVES = 11
 
 

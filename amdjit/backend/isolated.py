@@ -28,6 +28,7 @@ from amdjit.target import Target
 __all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 
 _KERNEL = re.compile(r"^define [^@\n]*amdgpu_kernel void @(\"?)([^\"(]+)\1\([^\n]*", re.MULTILINE)
+# How many characters of LLVM's last output the error quotes. All of it is in the dump.
 _MOST_SAID = 2000
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "run_tool",
 ]
 
+# Linking and assembling take less than a second: after this time, the program hangs.
 _TIME_LIMIT = 120.0
 _EXECUTABLE_SUFFIX = ".exe" if os.name == "nt" else ""
 _LINKER_NAMES = ("ld.lld", "ld.lld-22")

@@ -25,6 +25,8 @@ from amdjit.options import CompileOptions, Environment
 __all__ = ["link_with_variables", "without_records"]
 
 _RECORD = re.compile(r"^ +#dbg_\w+\(.*\n", re.MULTILINE)
+# Each attempt emits the kernel again, so the search is bounded: records that are left out cost
+# descriptions of variables only.
 _MOST_ATTEMPTS = 12
 _LOADED = 2  # SHF_ALLOC
 

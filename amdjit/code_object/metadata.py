@@ -16,6 +16,7 @@ from amdjit.late_methods import dataclass
 __all__ = ["KernelArgument", "KernelMetadata", "Metadata", "read_metadata"]
 
 _NOTE_OWNER = "AMDGPU"
+# NT_AMDGPU_METADATA (LLVM AMDGPU guide, "Note Records").
 _NOTE_TYPE_METADATA = 32
 
 # msgpack allocates what the header of an array claims: nested false claims must not add up to much

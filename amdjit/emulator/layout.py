@@ -360,6 +360,7 @@ class Report(Field):
     FIELDS = 24
 
 
+# Different reports of a launch; further ones are only counted.
 REPORT_ROWS = 256
 # The kinds of reports: below 32 those of faults (`FaultKind`), then 32 numbers for each check.
 FAULT_KINDS = 0

@@ -22,6 +22,8 @@ from amdjit.diagnostics.errors import Allocation, BackendError
 from amdjit.emulator.layout import TABLE_ROW
 from amdjit.forking import Lock
 
+# As hipMalloc aligns. The gap after each allocation belongs to no allocation, so that an access
+# slightly beyond its end is found, rather than hitting the next allocation.
 ALIGNMENT = 256
 GAP = 4096
 

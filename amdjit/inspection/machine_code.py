@@ -16,6 +16,7 @@ from amdjit.isa.traits import Flow
 
 __all__ = ["MachineCode", "read_machine_code"]
 
+# Unknown places end their paths. With more than these, so little is known that facts would mislead.
 _MOST_UNKNOWN = 32
 
 

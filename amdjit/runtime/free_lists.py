@@ -7,6 +7,7 @@ import weakref
 from collections import deque
 from typing import Any, Protocol
 
+# The alignment of device memory, so the smallest useful step.
 _SMALL = 256
 # Allocations of a size class differ by an eighth at most.
 _STEPS = 8

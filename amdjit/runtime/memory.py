@@ -20,7 +20,9 @@ from amdjit.runtime.device import Device
 from amdjit.runtime.device_memory import PoolSource
 
 _LOGGER = logging.getLogger("amdjit")
+# Dead references to arrays are swept when there are twice as many as living ones, and some more.
 _FEW = 16
+# How many of the largest arrays an out-of-memory error names.
 _SHOWN = 5
 
 

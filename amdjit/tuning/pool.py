@@ -21,6 +21,7 @@ from amdjit.tuning.errors import TuningError, WorkerLost
 
 __all__ = ["WorkerPool"]
 
+# Characters of a dead worker's standard error that the reason of its candidate quotes.
 _LAST_WORDS = 400
 _Task = tuple["Future[Any]", bytes]
 

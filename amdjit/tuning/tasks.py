@@ -341,6 +341,7 @@ def digest_of(contents: bytes) -> str:
 # neither how often loops really run, nor caches; where the cycle model knows the processor, that is
 # better.
 
+# Assumed iterations of a loop, and the deepest nesting for which they are multiplied.
 _ROUNDS = 16
 _DEEPEST = 4
 _WAVES_THAT_HIDE = 4

@@ -22,6 +22,8 @@ from amdjit.emulator.layout import (
 from amdjit.isa.instruction_set import InstructionSet, ScratchSetup
 from amdjit.isa.register_numbers import FLAT_SCRATCH_HI, FLAT_SCRATCH_LO, TTMP9
 
+# The sizes of the AQL kernel dispatch packet and of amd_queue_t (HSA specification; LLVM AMDGPU
+# guide, "Kernel Dispatch"), to which SGPRs may point.
 PACKET_BYTES = 64
 _QUEUE_BYTES = 256
 # The barrier of a cooperative launch's grid, `struct mg_info` of ROCm's device library: no other

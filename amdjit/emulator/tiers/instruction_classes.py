@@ -16,6 +16,7 @@ from amdjit.isa.register_numbers import (
 )
 from amdjit.isa.traits import MemoryKind
 
+# Instructions of a loop that does nothing but wait: a load, a wait, a comparison and a branch.
 _SHORT_LOOP = 16
 
 

@@ -20,7 +20,10 @@ from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.wave.frame import AccessKind
 
+# Accesses of a wave that are recorded. If more are in flight at a barrier, the oldest are not
+# repeated.
 RING = 16
+# The layout of a record: fields, 32 addresses of 64 bits, and up to four vectors of 32 dwords.
 _FIELDS = 12
 _ADDRESSES = _FIELDS * FIELD_BYTES + 32  # vectors of 64 bytes
 _VALUES = _ADDRESSES + 256

@@ -40,6 +40,8 @@ _V64 = vector("i64")
 _ADDRESSES = Value("ptr", "%race.addresses")
 _VALUES = Value("ptr", "%race.values")
 _LOWER = Value("ptr", "%race.lower")
+# A record of an access in the lower half: 32 addresses of 64 bits, then up to four vectors of
+# dwords.
 _LOWER_VALUES = 256
 _LOWER_BYTES = _LOWER_VALUES + 4 * 128
 # How many accesses of an instruction are kept for the wave's upper half: both of a two-address

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+# Intervals whose wave is remembered. An access that is older counts as ordered before everything.
 RING_ENTRIES = 1 << 20
 
 
