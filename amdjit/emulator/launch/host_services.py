@@ -1,4 +1,4 @@
-"""What the host does for kernels of HIP while they run: printf, assert, and memory for malloc.
+"""The host's services for running HIP kernels: printf, assert, and memory for malloc.
 
 ROCm's device library (`ockl`, hostcall) takes a packet from a stack of free ones, in which each
 lane has eight words, puts it on the stack of those that are ready, interrupts the host, and waits
@@ -150,7 +150,7 @@ class DeviceHeap:
         self._lock = Lock()
 
     def allocate(self, size: int) -> int:
-        """Return the address of a free part, 0 if there is none."""
+        """Return the address of a free part, 0 if no part is free."""
         alignment = _SLAB if size % _SLAB == 0 else _PAGE
         with self._lock:
             at = self._first
@@ -231,7 +231,7 @@ class HostCalls:
         return made
 
     def begin(self) -> None:
-        """Forget the launch before."""
+        """Forget the previous launch."""
         self.refused, self.assertion = "", None
         self._texts.clear()
         if self.hidden.printf_buffer:
@@ -239,7 +239,7 @@ class HostCalls:
             _TEXTS_HEAD.pack_into(head, 0, 0, self.text_bytes)
 
     def finish(self) -> None:
-        """Write the texts that are in the buffer, and raise what Python raised during the
+        """Write the texts in the buffer, and raise the exception that a service raised during the
         launch."""
         if self.hidden.printf_buffer:
             for stream, text in self._buffered():
@@ -249,7 +249,7 @@ class HostCalls:
             raise error
 
     def serve(self) -> Answer:
-        """Do what the packets that are ready ask for."""
+        """Serve the packets that are ready."""
         if not self.hidden.hostcall_buffer:
             return self._refuse(_NO_BUFFER)
         buffer = self.side.memory.view(self.hidden.hostcall_buffer, _CALL_BYTES)
@@ -259,13 +259,13 @@ class HostCalls:
             ready.append(packet & _MASK)
             (packet,) = struct.unpack_from("<Q", buffer, _FIRST_HEAD + ready[-1] * _HEAD.size)
         struct.pack_into("<Q", buffer, _READY, 0)
-        for number in reversed(ready):  # it is a stack
+        for number in reversed(ready):  # The packets form a stack, so the last one was sent first.
             if not self._packet(buffer, number):
                 return Answer.REFUSED
         return Answer.DONE
 
     def _packet(self, buffer: memoryview, number: int) -> bool:
-        """Do what the lanes of a packet ask for; return whether that is possible."""
+        """Serve the lanes of a packet; return whether that is possible."""
         at = _FIRST_HEAD + number * _HEAD.size
         _, lanes, service, flags = _HEAD.unpack_from(buffer, at)
         serve = {_PRINT: self._part, _MEMORY: self._allot}.get(service)
@@ -351,7 +351,7 @@ class HostCalls:
 
 
 _NO_BUFFER = "the code object asks for no hostcall buffer"
-# A buffer with less room than that may have lost texts.
+# If less space than this is left in the buffer, texts may have been lost.
 _ALMOST_FULL = 1 << 10
 
 

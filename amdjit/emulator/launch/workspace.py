@@ -1,6 +1,6 @@
-"""What launches of a kernel with one geometry share, and the memory that later ones use again.
+"""What launches of a kernel with one geometry share, and the memory that they reuse.
 
-If all of it exists already, a launch writes its arguments, resets a few fields and runs.
+Once this exists, a launch only writes its arguments, resets a few fields and runs.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ class Plan:
     geometry: LaunchShape
     load_bias: int
     threads: int
-    """How many host threads run it, one if it prints: text has an order."""
+    """How many host threads run it: one if the kernel prints, so that the order of texts is
+    reproducible."""
     short: bool
     """Whether the launch is so short that handing it to another thread would take longer."""
     execs: NDArray[np.uint32]
@@ -113,7 +114,7 @@ class Plan:
             return Workspace(self, side)
 
     def give_back(self, workspace: Workspace) -> None:
-        """Keep a workspace for the next launch."""
+        """Return a workspace for the next launch."""
         if len(self.idle) < _KEPT and workspace.nbytes <= _KEPT_BYTES:
             self.idle.append(workspace)
 
@@ -159,8 +160,8 @@ class Workspace:
 
     def __init__(self, plan: Plan, side: HostSide) -> None:
         memory = side.memory
-        # Do not keep the plan: it refers to this workspace, and only the garbage collector would
-        # free the cycle.
+        # No reference to the plan: it refers to this workspace, and only the garbage collector
+        # would free the cycle.
         self._kernel, self._geometry = plan.kernel, plan.geometry
         self._kept: list[NDArray[Any]] = [plan.execs, plan.item_ids]
         self.nbytes = 0
@@ -207,7 +208,7 @@ class Workspace:
         checks: int = 0,
         counters: Sequence[int] = (),
     ) -> None:
-        """Set up a launch with these arguments. LaunchError if they are not the kernel's.
+        """Set up a launch with these arguments. LaunchError if they do not fit the kernel.
 
         checks: the address of the checks' `layout.Sanitizer`, 0 without checks. counters: where
         each host thread counts, if the code does.
@@ -241,7 +242,7 @@ class Workspace:
         self._table = None
 
     def change(self, compiled: HostKernel) -> None:
-        """Let the waves of a launch of the quick tier continue in full code, each when it next
+        """Make the waves of a launch in the quick tier continue in full code, each when it next
         pauses or repeats a loop.
 
         Sites and resume ids are the same in both.
@@ -251,7 +252,7 @@ class Workspace:
             or compiled.resume_pcs != self._compiled.resume_pcs
         ):
             raise AssertionError("the tiers number sites or pauses differently")
-        self._changed = compiled  # native code must not go while it may run
+        self._changed = compiled  # Native code must not be unmapped while it may run.
         self._launch[Launch.WAVE_FUNCTION] = compiled.address
         self._launch[Launch.CHANGED] = 1
 
@@ -263,7 +264,7 @@ class Workspace:
         self._launch[Launch.CHANGED] = 0
 
     def stop(self, reason: Stop) -> None:
-        """Ask all threads to stop. An earlier fault stays the reason."""
+        """Ask all threads to stop. If there is a fault already, it remains the reason."""
         if self._launch[Launch.STOP] == Stop.RUN:
             self._launch[Launch.STOP] = reason
 
@@ -323,7 +324,8 @@ class Workspace:
         groups, together = plan.geometry.workgroups, _runs_together(plan)
         values = {
             Launch.GROUPS: groups,
-            # A thread takes no more workgroups of a cooperative launch than it can begin.
+            # A thread must not take more workgroups of a cooperative launch than it can begin,
+            # because the others wait for them.
             Launch.CHUNK: 1 if together else max(1, groups // (plan.threads * _CHUNKS_PER_THREAD)),
             Launch.COOPERATIVE: together,
             Launch.SWEEPS: PATIENCE.sweeps,
@@ -405,13 +407,13 @@ def private_bytes(kernel: Kernel) -> int:
 
 
 def _runs_together(plan: Plan) -> bool:
-    """Return whether all workgroups of a launch must be under way at the same time: it is
+    """Return whether all workgroups of a launch must be resident at the same time: it is
     cooperative, and its waves may wait for others."""
     return plan.geometry.cooperative and plan.compiled.may_yield
 
 
 def _residents(plan: Plan, group_bytes: int) -> int:
-    """Return how many workgroups a host thread may have under way."""
+    """Return how many workgroups may be resident on a host thread."""
     if not plan.compiled.may_yield:
         return 1
     if _runs_together(plan):

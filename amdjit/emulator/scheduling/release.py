@@ -1,4 +1,4 @@
-"""How waves that wait at the barrier of their workgroup go on."""
+"""Release of waves that wait at the barrier of their workgroup."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def release_waiting(f: NativeFunction, group: Group, ended: Value, stopped: Valu
 
     They may wait there: the barrier counts waves, wherever they are (RDNA 4 ISA, "Barriers"). If
     the barrier lets no wave go on, the function returns `ended`, or `stopped` after a fault where
-    some wave would wait for ever.
+    some wave would wait forever.
     """
     completed = _times(f, group)
     place, gone, stuck = f.variable(i32(-1)), f.variable(i64(-1)), f.variable(i64(-1))

@@ -35,8 +35,8 @@ RUN_GROUP = declare("aj_run_group", "i32", context="ptr", slot="i64")
 # should run, and all that ran only wait for other waves.
 STOPPED, BUSY, ENDED, WAITS = -1, 0, 1, 2
 
-# A workgroup's waves go round this often while one of them ends or comes to a barrier; then the
-# next workgroup's do.
+# How many rounds a workgroup's waves run, as long as some of them end or reach a barrier, before
+# the next workgroup runs.
 _ROUNDS = 256
 
 
@@ -112,7 +112,7 @@ class _Turn:
             self._count()
 
     def _call(self, wave: Value, state: WaveState, resume: Value) -> Value:
-        """Let a wave run."""
+        """Run a wave."""
         f = self._f
         f.thread.set(Context.WAVE, wave)
         distance = f.mul(f.add(self._first, wave), self._scratch_bytes)
@@ -163,7 +163,7 @@ class _Turn:
         return f.compare("eq", state.get(WAITED_SLOT), times)
 
     def _count(self) -> None:
-        """Take a wave's call from the budget."""
+        """Charge a wave's call to the budget."""
         f = self._f
         left = f.sub(f.thread.get(Context.BUDGET), i64(CALL_INSTRUCTIONS))
         f.thread.set(Context.BUDGET, left)

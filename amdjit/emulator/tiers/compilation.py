@@ -1,4 +1,4 @@
-"""Kernels of a code object as host code, in two tiers: quickly made, or quick to run
+"""Kernels of a code object as host code, in two tiers: quick to compile, or quick to run
 (docs/emulator.md, "Two tiers")."""
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ class KernelCompiler:
         self._lock = Lock()
         self._compiled: dict[tuple[object, ...], HostKernel] = {}
         self._refused: dict[str, dict[int, Refusal]] = {}
-        # The processes that translate in the background, by what they translate: after a fork
-        # nobody does.
+        # For what is translated in the background, the process that does it: after a fork, the
+        # child has no such thread.
         self._under_way: dict[tuple[object, ...], int] = {}
 
     def graph(self, kernel: Kernel) -> Graph:
@@ -185,7 +185,7 @@ class KernelCompiler:
             known = self._compiled.get(wanted.key) if is_under_way else self._known(wanted)
             if known is None and not is_under_way:
                 self._under_way[wanted.key] = os.getpid()
-                # Not a daemon: LLVM must not be at work when the process ends.
+                # Not a daemon thread: LLVM must not be running when the process exits.
                 threading.Thread(
                     target=self._translate_aside,
                     args=(wanted,),
@@ -195,7 +195,7 @@ class KernelCompiler:
             return known
 
     def _translate_aside(self, wanted: _Wanted) -> None:
-        """Make full code without the lock: launches go on meanwhile."""
+        """Compile full code without the lock, so that launches can go on meanwhile."""
         quick = self._compiled.get(replace(wanted, kind="quick").key)
         running = None if quick is None else quick.running
         if running is not None:
@@ -367,7 +367,9 @@ class KernelCompiler:
             try:
                 return translate(graph)
             except Untranslatable as error:
-                if error.instruction.pc in graph.cuts:  # a trap is there: this would never end
+                if (
+                    error.instruction.pc in graph.cuts
+                ):  # There is a trap already: this would never end.
                     raise
                 self._refusals(kernel).update(_all_refusals(graph, error))
 
@@ -406,7 +408,7 @@ class KernelCompiler:
         return self._refused.setdefault(kernel.name, {})
 
     def _know(self, kernel: Kernel, refused: Iterable[tuple[int, Sequence[str]]]) -> None:
-        """Take over what an earlier translation has found."""
+        """Load what an earlier translation found out."""
         self._refusals(kernel).update((pc, Refusal(*reason)) for pc, reason in refused)
 
 
