@@ -40,7 +40,7 @@ MODE_SLOT = 128
 # has signalled since they last completed; the site where it ended.
 WAITED_SLOT, SIGNALLED_SLOT = 129, 130
 NAMED_COMPLETE_SLOT, JOINED_SLOT, NAMED_SIGNALLED_SLOT, END_SITE_SLOT = 131, 132, 133, 134
-# Where the wave's last shared jump goes, two dwords, and its site (`tiers/shared_jump.py`).
+# Where the wave's last shared jump goes, two dwords, and its site (`tiers/terminators.py`).
 JUMP_TARGET_SLOT, JUMP_SITE_SLOT = 136, 138
 # Receives what a kernel does not ask for.
 UNUSED_SLOT = 139

@@ -56,11 +56,11 @@ def run_group(wave_size: int) -> NativeFunction:
             release_together(f, group, turn.common.get())
             with f.if_(is_patient):
                 each.again(rounds=left)
-            turn.give_way()
+            turn.yield_to_others()
         with f.if_(turn.ran.get()):
             with f.if_(f.and_(turn.moved.get(), is_patient)):
                 each.again(rounds=left)
-            turn.give_way()
+            turn.yield_to_others()
         release_waiting(f, group, ended=i32(ENDED), stopped=i32(STOPPED))
     return f
 
@@ -172,6 +172,6 @@ class _Turn:
             with f.if_(f.compare("ne", stops, i32(0))):
                 f.give(i32(STOPPED))
 
-    def give_way(self) -> None:
+    def yield_to_others(self) -> None:
         """Return: other workgroups should run."""
         self._f.give(self._f.select(self.busy.get(), i32(BUSY), i32(WAITS)))

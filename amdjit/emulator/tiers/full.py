@@ -29,7 +29,7 @@ from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.emulator.layout import DWORD_BYTES, MODE_SLOT, WAVE_ENDED, WAVE_STOPPED, Context
 from amdjit.emulator.tiers.instruction_classes import registers_in_memory
-from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
+from amdjit.emulator.tiers.polls import PATIENCE, yield_when_spinning, take_from_budget
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.emulator.wave.frame import (
@@ -191,7 +191,7 @@ class _Translation:
         site = self._registers.jump()[1] if known is None else self._frame.sites.value(known)
         take_from_budget(self._frame, cost, site, partial(b.give, constant("i32", WAVE_STOPPED)))
         if poll.pause is not None:
-            lose_patience(b, _PATIENCE, partial(b.branch, _save_label(poll.pause)))
+            yield_when_spinning(b, _PATIENCE, partial(b.branch, _save_label(poll.pause)))
         b.branch(self._terminators.place_of(poll.target))
 
     def _kept(self, pc: int) -> list[Name]:

@@ -488,7 +488,7 @@ class Instrument:
     """A check's part of the translation; one object for each kernel that is translated.
 
     name: part of the cache's key. every_instruction: it may add code to any instruction, so that
-    none may be translated twice (`tiers/stretches.py`); False if it adds none to instructions that
+    none may be translated twice (`tiers/full.py`); False if it adds none to instructions that
     only compute vector registers. By default the methods do nothing.
     """
 
