@@ -29,7 +29,7 @@ from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.emulator.layout import DWORD_BYTES, MODE_SLOT, WAVE_ENDED, WAVE_STOPPED, Context
 from amdjit.emulator.tiers.instruction_classes import registers_in_memory
-from amdjit.emulator.tiers.polls import PATIENCE, yield_when_spinning, take_from_budget
+from amdjit.emulator.tiers.polls import PATIENCE, take_from_budget, yield_when_spinning
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.emulator.wave.frame import (

@@ -38,7 +38,7 @@ from amdjit.emulator.tiers.operations import (
     StateRegisters,
     make_operation,
 )
-from amdjit.emulator.tiers.polls import yield_when_spinning, take_from_budget
+from amdjit.emulator.tiers.polls import take_from_budget, yield_when_spinning
 from amdjit.emulator.tiers.program import Item, Record, ThreadedProgram, lay_out
 from amdjit.emulator.tiers.quick_native import WHERE
 from amdjit.emulator.tiers.shapes import Recipe, make_recipe, shape_of
