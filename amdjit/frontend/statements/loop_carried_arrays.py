@@ -1,7 +1,7 @@
-"""Arrays that a loop makes with `np.zeros` and its relatives, and keeps for later iterations.
+"""Arrays that a loop creates with `np.zeros` and its relatives, and carries to later iterations.
 
-Each iteration makes the array in the same memory, so a second name would see it change. In Python
-each iteration has an array of its own; the loop is refused.
+In Python, each iteration creates another array. In a kernel, the array has the same memory in all
+iterations, so a name that carries it would see it change: such a loop is refused.
 """
 
 from __future__ import annotations
