@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from amdjit.emulator.expressions.integers import Expression, intrinsic
-from amdjit.emulator.expressions.nans import apply_nan_rule, bits, converted_nan, first_nan, quieted
+from amdjit.emulator.expressions.nans import bits, converted_nan, first_nan, quieted, settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like
 
 # Roundings to whole numbers, by the ISA's name.
@@ -248,7 +248,7 @@ def floor_to_integer(b: Builder, x: Value) -> Value:
 def half_towards_zero(b: Builder, x: Value) -> Value:
     """Convert single to the bits of half (i16), rounding towards zero: overflow yields the largest
     finite number."""
-    nearest = apply_nan_rule(b, b.convert("fptrunc", x, "half"), [x], converted_nan("half"))
+    nearest = settled(b, b.convert("fptrunc", x, "half"), [x], converted_nan("half"))
     bits = b.bitcast(nearest, "i16")
     back = b.convert("fpext", nearest, "float")
     away = b.compare("ogt", b.intrinsic("fabs", back), b.intrinsic("fabs", x))

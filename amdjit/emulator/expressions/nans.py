@@ -112,9 +112,7 @@ def converted_nan(element: str) -> Rule:
     return rule
 
 
-def apply_nan_rule(
-    b: Builder, result: Value, operands: Sequence[Value], rule: Rule = first_nan
-) -> Value:
+def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = first_nan) -> Value:
     """Return a result with the NaNs that the rule derives from the operands."""
     element = element_of(result.type)
     if lanes_of(result.type) is not None and b.unchecked is not None:
@@ -178,6 +176,6 @@ def with_nans(expression: Expression, rule: Rule = first_nan) -> Expression:
     instruction."""
 
     def with_rule(b: Builder, *operands: Value) -> Value:
-        return apply_nan_rule(b, expression(b, *operands), operands, rule)
+        return settled(b, expression(b, *operands), operands, rule)
 
     return with_rule

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.elements import brain_to_single
-from amdjit.emulator.expressions.nans import apply_nan_rule
+from amdjit.emulator.expressions.nans import settled
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix.dots import dot_factor
 from amdjit.emulator.instructions.operation import Emitter, source_places
@@ -85,7 +85,7 @@ def _float_dot(element: str, addend_first: bool) -> Emitter:
             total = fx.fma(b, z, w, fx.fma(b, x, y, addend))
         else:
             total = b.binary("fadd", fx.fma(b, z, w, b.binary("fmul", x, y)), addend)
-        frame.write(instruction, 0, apply_nan_rule(b, total, [x, y, z, w, addend]))
+        frame.write(instruction, 0, settled(b, total, [x, y, z, w, addend]))
 
     return emit
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.float_extremes import EXTREMES, older
-from amdjit.emulator.expressions.nans import apply_nan_rule, converted_nan, fused_nan, with_nans
+from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter, scalar_ops
 from amdjit.emulator.wave.frame import Frame
@@ -108,7 +108,7 @@ def _wide_mask(b: Builder, x: Value, y: Value) -> Value:
 
 def _high_half(b: Builder, x: Value) -> Value:
     high = b.bitcast(b.resize(b.shift("lshr", x, 16), 16), "half")
-    return apply_nan_rule(b, b.convert("fpext", high, "float"), [high], converted_nan("float"))
+    return settled(b, b.convert("fpext", high, "float"), [high], converted_nan("float"))
 
 
 # SCC becomes whether the result is not 0.

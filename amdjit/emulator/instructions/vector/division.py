@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.expressions.nans import (
-    apply_nan_rule,
     bits,
     fused_nan,
     invalid,
     is_nan,
     quieted,
+    settled,
 )
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, vector
 from amdjit.emulator.instructions.long_expressions import long_symbol
@@ -118,7 +118,7 @@ def _multiply_add(form: Format) -> Emitter:
             exponent = fx.unbiased_exponent(b, z)
             large = b.and_(scaled, b.compare("sgt", exponent, b.const(exponent, form.bias)))
             result, tiny = compute(b, (x, y, z), large, b.and_(scaled, b.not_(large)))
-            result = apply_nan_rule(b, result, [x, y, z], fused_nan)
+            result = settled(b, result, [x, y, z], fused_nan)
             return b.select(tiny, b.const(result, 0.0), result) if for_omod else result
 
         return expression

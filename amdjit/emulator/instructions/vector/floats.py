@@ -9,7 +9,7 @@ from functools import partial
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.float_extremes import EXTREMES, median, median_of, older
-from amdjit.emulator.expressions.nans import apply_nan_rule, converted_nan, fused_nan, with_nans
+from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.host.builder import Builder, Value, element_of
 from amdjit.emulator.instructions.operation import (
     Emitter,
@@ -169,14 +169,12 @@ def _fma(half: int | None) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         sources = [_source(frame, instruction, number) for number in range(3)]
-        result = apply_nan_rule(b, fx.fma(b, *sources), sources, fused_nan)
+        result = settled(b, fx.fma(b, *sources), sources, fused_nan)
         if half is None:
             frame.write(instruction, 0, result)
             return
         frame.round_as(2)
-        narrow = apply_nan_rule(
-            b, b.convert("fptrunc", result, "half"), [result], converted_nan("half")
-        )
+        narrow = settled(b, b.convert("fptrunc", result, "half"), [result], converted_nan("half"))
         narrow = frame.without_overflow(narrow, sources, instruction)
         if instruction.modifiers.clamp:
             narrow = frame.clamped_unit(narrow, instruction)
@@ -227,7 +225,7 @@ class MultiplyAdd:
             zero = b.const(x, 0.0)
             either = b.or_(b.compare("oeq", x, zero), b.compare("oeq", y, zero))
             product, rule = b.select(either, zero, product), fx.legacy_nan
-        return apply_nan_rule(b, _rounded(b, "fadd", product, z), operands, rule)
+        return settled(b, _rounded(b, "fadd", product, z), operands, rule)
 
 
 def _rounded(b: Builder, operation: str, x: Value, y: Value) -> Value:

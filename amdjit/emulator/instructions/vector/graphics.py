@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.expressions.nans import apply_nan_rule
+from amdjit.emulator.expressions.nans import settled
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.operation import Emitter, vector_ops
 
@@ -53,14 +53,14 @@ def _second_coordinate(b: Builder, x: Value, y: Value, z: Value) -> Value:
 
 def _major_axis(b: Builder, x: Value, y: Value, z: Value) -> Value:
     axis = _choose(b, _axes(b, x, y, z), x, y, z)
-    return apply_nan_rule(b, b.binary("fmul", axis, b.const(x, 2.0)), [axis])
+    return settled(b, b.binary("fmul", axis, b.const(x, 2.0)), [axis])
 
 
 def _specular(b: Builder, x: Value, y: Value, z: Value) -> Value:
     """Return x * y, or the lowest number where y is that, -inf or NaN, or z is not positive."""
     lowest = b.const(x, -3.4028234663852886e38)
     usable = b.and_(b.compare("ogt", y, lowest), b.compare("ogt", z, b.const(z, 0.0)))
-    return b.select(usable, apply_nan_rule(b, b.binary("fmul", x, y), [x, y]), lowest)
+    return b.select(usable, settled(b, b.binary("fmul", x, y), [x, y]), lowest)
 
 
 VECTOR_GRAPHICS: Mapping[str, Emitter] = vector_ops(

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions.nans import apply_nan_rule
+from amdjit.emulator.expressions.nans import settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, like, vector
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.lanes.single_lanes import first_lane, is_vector_register
@@ -32,9 +32,7 @@ def _vector(name: str) -> Emitter:
         b = frame.builder
         operand = frame.source(instruction, 1)
         result = _compute(frame, name, b.convert("fpext", operand, "float"))
-        result = apply_nan_rule(
-            b, b.convert("fptrunc", result, element_of(operand.type)), [operand]
-        )
+        result = settled(b, b.convert("fptrunc", result, element_of(operand.type)), [operand])
         frame.write(instruction, 0, frame.without_overflow(result, [operand], instruction))
 
     return emit
@@ -50,9 +48,7 @@ def _scalar(name: str) -> Emitter:
         operand = modify_input(b, operand, bool(modifiers.neg & 1), bool(modifiers.abs & 1))
         wide = b.splat(b.convert("fpext", operand, "float"))
         result = b.extract(_compute(frame, name, wide), 0)
-        result = apply_nan_rule(
-            b, b.convert("fptrunc", result, element_of(operand.type)), [operand]
-        )
+        result = settled(b, b.convert("fptrunc", result, element_of(operand.type)), [operand])
         result = frame.without_overflow(result, [operand], instruction)
         result = frame.flushed_result(frame.modified_result(result, instruction), instruction)
         frame.write_scalar(instruction.operands[0], result)

@@ -87,14 +87,12 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Numbers:
-    """Floats taken apart."""
+    """Floats taken apart. significand: with its sign, at 2**(exponent - fraction_bits), 0 for what
+    is not finite; exponent: as encoded, the smallest normal number's for subnormal ones."""
 
     negative: NDArray[np.bool_]
     significand: Integers
-    """The significand with the sign, in units of 2**(exponent - fraction_bits); 0 for infinities
-    and NaN."""
     exponent: Integers
-    """As encoded, the smallest normal number's for subnormal ones."""
     is_nan: NDArray[np.bool_]
     is_infinite: NDArray[np.bool_]
     fraction_bits: int

@@ -39,21 +39,18 @@ _ROUNDS = 3  # of changes near the best candidate
 
 @dataclass(frozen=True)
 class Finding:
-    """What a row's results say."""
+    """What a row's results say. name: the candidate that fits best; is_exact: whether all sums do;
+    wrong, sums: how many do not, of how many; others: candidates that fit as well, which this row's
+    results do not tell from it; by_experiment: how many sums of each do not fit; is_nan_only:
+    whether these are NaN of other bits."""
 
     name: str
-    """The candidate that fits best."""
     is_exact: bool
-    """Whether all sums do."""
     wrong: int
     sums: int
-    """wrong, sums: how many do not, of how many."""
     others: tuple[str, ...] = ()
-    """Candidates that fit as well, which this row's results do not tell from it."""
     by_experiment: Mapping[str, int] = field(default_factory=dict)
-    """How many sums of each do not fit."""
     is_nan_only: bool = False
-    """Whether these are NaN of other bits."""
 
     def __str__(self) -> str:
         if self.is_exact:

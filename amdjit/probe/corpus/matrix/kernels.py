@@ -21,22 +21,18 @@ _VECTOR = 16  # registers that a load or store of a kernel moves at most
 
 @dataclass(frozen=True)
 class Form:
-    """How an instruction is used."""
+    """How an instruction is used. signs, clamp: of integers; negated, absolute: of C of WMMA;
+    upper: the half of a 16-bit C of gfx11; key: which part of a sparse product's index;
+    modifiers: cbsz, abid and blgp of MFMA; scales: the bytes of the scales of A and B."""
 
     signs: tuple[bool, bool] = (True, True)
     clamp: bool = False
-    """signs, clamp: of integers."""
     negated: bool = False
     absolute: bool = False
-    """negated, absolute: of C of WMMA."""
     upper: bool = False
-    """The half of a 16-bit C of gfx11."""
     key: int = 0
-    """Which part of a sparse product's index."""
     modifiers: tuple[int, int, int] = (0, 0, 0)
-    """cbsz, abid and blgp of MFMA."""
     scales: tuple[int, int] = (0, 0)
-    """The bytes of the scales of A and B."""
 
     def __str__(self) -> str:
         texts = {

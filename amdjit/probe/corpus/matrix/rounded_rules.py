@@ -21,25 +21,25 @@ _SMALLEST = 2.0**-126
 
 @dataclass(frozen=True)
 class RoundedRule:
-    """Steps of `step` products, whose result is the C of the next."""
+    """Steps of `step` products, whose result is the C of the next.
+
+    how: "fused" (each product and sum rounded once), "unfused" (products rounded, then added one
+    after the other), "pairs" (products rounded and added in pairs, then to C) or "exact" (all
+    rounded once). order: see `order_of`. flushes_factors, flushes_c, flushes_products,
+    flushes_result: whether subnormal numbers are zeros; of factors and C +0, else of their sign.
+    nan: the bits of every NaN, None if the sums are made of f64. final_only: whether f16 and bf16
+    results are rounded at the end only.
+    """
 
     how: str = "fused"
-    """"fused" (each product and sum rounded once), "unfused" (products rounded, then added one
-    after the other), "pairs" (products rounded and added in pairs, then to C) or "exact" (all
-    rounded once)."""
     step: int = 1
     order: str = "ascending"
-    """See `order_of`."""
     flushes_factors: bool = False
     flushes_c: bool = False
     flushes_products: bool = False
     flushes_result: bool = False
-    """flushes_factors, flushes_c, flushes_products, flushes_result: whether subnormal numbers are
-    zeros; of factors and C +0, else of their sign."""
     nan: int = 0x7FC00000
-    """The bits of every NaN, None if the sums are made of f64."""
     final_only: bool = True
-    """Whether f16 and bf16 results are rounded at the end only."""
 
     def __call__(self, sums: Sums) -> Bits:
         """Return the sums' bits in the result's type."""

@@ -14,22 +14,20 @@ __all__ = ["Specials"]
 
 @dataclass(frozen=True)
 class Specials:
-    """How NaN and infinities decide."""
+    """How NaN and infinities decide. factor_nan: the bits of a NaN among the factors, by the f32
+    result; invalid: of infinity times 0 and of infinities of both signs. first: "factors" if their
+    NaN wins over C's, "c" if C's does. quiets: whether a NaN of C keeps its payload, quiet.
+    canonical: the one NaN that every result gets, None if there is none. overflow: whether
+    finite products of 2**128 or more count as infinite. invalid_first: whether an invalid product
+    wins over a NaN of C."""
 
     factor_nan: int = 0xFFC00A3D
-    """The bits of a NaN among the factors, by the f32 result."""
     invalid: int = 0xFFC00000
-    """The NaN of infinity times 0, and of a sum of infinities of both signs."""
     first: str = "factors"
-    """"factors" if their NaN wins over C's, "c" if C's does."""
     quiets: bool = True
-    """Whether a NaN of C keeps its payload, quiet."""
     canonical: int | None = None
-    """The one NaN that every result gets, None if there is none."""
     overflow: bool = False
-    """Whether finite products of 2**128 or more count as infinite."""
     invalid_first: bool = True
-    """Whether an invalid product wins over a NaN of C."""
 
     def decide(
         self, left: Numbers, right: Numbers, added: Bits, own: Numbers, kind: str

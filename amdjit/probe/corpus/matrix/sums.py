@@ -15,18 +15,16 @@ __all__ = ["Sums", "joined", "rounded", "shifted"]
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums to compute."""
+    """Sums to compute. a, b: factors [sums, k]; c: bits of the result's type [sums]; scale: what
+    is added to the exponents of products [sums, k], None if nothing; nan_scale: where a scale is
+    NaN."""
 
     a: Bits
     b: Bits
-    """a, b: factors [sums, k]."""
     c: Bits
-    """Bits of the result's type [sums]."""
     kinds: tuple[str, str, str]
     scale: Integers | None = None
-    """What is added to the exponents of products [sums, k], None if nothing."""
     nan_scale: NDArray[np.bool_] | None = None
-    """Where a scale is NaN."""
 
     def ordered(self, order: NDArray[np.int64]) -> Sums:
         """Return them with k in another order."""
