@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     impossible = late("amdjit.inspection.impossible")
 
-__all__ = ["compile_kernel", "keep_built"]
+__all__ = ["compile_kernel", "store_built"]
 
 
 def compile_kernel(
@@ -164,7 +164,7 @@ def _key_of_built(
     return cache.key("code object", llvm, options.target.id, level, tools, *bitcode)
 
 
-def keep_built(
+def store_built(
     llvm: str, optimized: str, code_object: bytes, options: CompileOptions, environment: Environment
 ) -> None:
     """Store what another process built from a kernel's IR in the disk cache, where

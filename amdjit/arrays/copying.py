@@ -51,7 +51,7 @@ def copy_array(target: DeviceArray, source: DeviceArray, stream: Stream | None =
         if _is_plain(target, source):
             _copy_across(target, source, handle)
             return
-        source = brought(target.device, source, stream)
+        source = copied_to(target.device, source, stream)
         strides = broadcast_strides(source, target.shape)
     if target.dtype != source.dtype:
         source = converted(source, target.dtype, stream)
@@ -112,7 +112,7 @@ def _is_plain(target: DeviceArray, source: DeviceArray) -> bool:
     return same and kinds and target.is_contiguous and source.is_contiguous
 
 
-def brought(device: Device, source: DeviceArray, stream: Stream | None = None) -> DeviceArray:
+def copied_to(device: Device, source: DeviceArray, stream: Stream | None = None) -> DeviceArray:
     """Return a C-contiguous copy of another device's array, for the work of a stream."""
     copy = arrays.empty(device, source.shape, source.dtype)
     handle = handle_of(stream, device)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from amdjit.arrays.copying import brought
+from amdjit.arrays.copying import copied_to
 from amdjit.arrays.device_array import DeviceArray, over
 from amdjit.devices import current_device, find_device
 from amdjit.launching.foreign_arguments import borrowed
@@ -164,7 +164,7 @@ def to_device(
     not wait: the source must stay as it is until the stream has done its work."""
     place = _place(device, stream)
     if isinstance(array, arrays.DeviceArray) and array.device is not place:
-        return over(brought(place, array, stream))
+        return over(copied_to(place, array, stream))
     if foreign_arrays.is_foreign(array):
         return _copied(array, place, stream)
     return over(arrays.to_device(place, array, stream))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from amdjit.backend.prestart import code_cache
-from amdjit.compiler import keep_built
+from amdjit.compiler import store_built
 from amdjit.diagnostics import AmdjitError
 from amdjit.options import OptionError, read_environment
 from amdjit.target import Target
@@ -179,4 +179,4 @@ def own_store() -> str:
 def keep_code(code: Code, call: Call, configuration: Configuration, target: Target) -> None:
     """Put code that another machine has compiled into this process's cache."""
     options = call.kernel.complete_options(target, **call.options(configuration))
-    keep_built(code.llvm, code.optimized, code.code_object, options, read_environment(os.environ))
+    store_built(code.llvm, code.optimized, code.code_object, options, read_environment(os.environ))

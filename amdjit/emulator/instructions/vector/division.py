@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.integers import Expression
-from amdjit.emulator.expressions.nans import (
-    bits,
-    fused_nan,
-    invalid,
-    is_nan,
-    quieted,
-    settled,
-)
+from amdjit.emulator.expressions.nans import bits, fused_nan, invalid, is_nan, quieted, settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, vector
 from amdjit.emulator.instructions.long_expressions import long_symbol
 from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_ops
