@@ -65,20 +65,20 @@ _TIMING = {timing: number for number, timing in enumerate(TIMINGS)}
 class Kind(IntEnum):
     """How an instruction leaves its wave: the port that it goes through, or what it does itself."""
 
-    VALU = 0
-    SALU = 1
-    SCALAR_MEMORY = 2
-    VECTOR_MEMORY = 3
-    LDS = 4
-    BRANCH = 5
+    VALU = 0  # through the vector ALU
+    SALU = 1  # through the scalar ALU
+    SCALAR_MEMORY = 2  # to the scalar cache
+    VECTOR_MEMORY = 3  # to memory, through the path that two SIMDs share
+    LDS = 4  # to LDS, through the path that two SIMDs share
+    BRANCH = 5  # by the wave itself; the next instruction is fetched from elsewhere
     IMMEDIATE = 6  # takes a cycle of the wave, or `Step.idle` of them
     WAIT = 7  # waits for counters
     DELAY = 8  # s_delay_alu: takes no cycle, delays instructions that follow
     WAIT_ALU = 9  # s_wait_alu
-    BARRIER_SIGNAL = 10
-    BARRIER_WAIT = 11
-    MESSAGE = 12
-    END = 13
+    BARRIER_SIGNAL = 10  # arrives at the barrier and goes on
+    BARRIER_WAIT = 11  # takes no cycle if the barrier is complete
+    MESSAGE = 12  # s_sendmsg
+    END = 13  # s_endpgm
 
 
 class Dependency(IntFlag):

@@ -198,17 +198,17 @@ class Fault(Field):
 class FaultKind(IntEnum):
     """What went wrong."""
 
-    GLOBAL_LOAD = 1
-    GLOBAL_STORE = 2
-    LDS = 3
-    SCRATCH = 4
-    SCALAR_LOAD = 5
-    TRAP = 6
-    TIME_LIMIT = 7
-    WILD_BRANCH = 9
-    MISALIGNED = 10
-    BUFFER = 11
-    MODE = 12
+    GLOBAL_LOAD = 1  # outside all allocations
+    GLOBAL_STORE = 2  # outside all allocations, or to read-only memory
+    LDS = 3  # outside the workgroup's LDS
+    SCRATCH = 4  # outside the work-item's private memory
+    SCALAR_LOAD = 5  # outside all allocations
+    TRAP = 6  # S_TRAP
+    TIME_LIMIT = 7  # the launch took too long
+    WILD_BRANCH = 9  # to an address that is no instruction of the kernel
+    MISALIGNED = 10  # an address that the size of the access does not divide
+    BUFFER = 11  # the address is a `BufferRefusal`
+    MODE = 12  # a bit of MODE that the emulator does not support
     # An instruction of a barrier, or a wave's end, whose effect is not documented: the address is a
     # `BarrierMisuse`.
     BARRIER_MISUSE = 13
@@ -227,7 +227,7 @@ class FaultKind(IntEnum):
 
 class BufferRefusal(IntEnum):
     """What a buffer access asks for that documents forbid or leave open; the address of a fault of
-    kind BUFFER."""
+    kind BUFFER. `launch/faults.py` says each in a sentence."""
 
     TYPE = 1
     UNBOUND = 2
@@ -247,7 +247,7 @@ class BufferRefusal(IntEnum):
 
 class BarrierMisuse(IntEnum):
     """What is wrong with the use of a barrier, whose number takes the place of the access's
-    size."""
+    size. `launch/barrier_faults.py` says each in a sentence."""
 
     NO_SUCH = 1
     NOT_INITIALISED = 2
@@ -344,18 +344,18 @@ class Report(Field):
     COUNT = 1, "i64", "finds"  # how often it was found
     KIND = 2  # a `FaultKind`, or a number of one of the checks
     SITE = 3  # as in `Fault`, like the fields up to BASE
-    LANE = 4
-    ADDRESS = 5, "i64", "address"
-    GROUP_X = 6
+    LANE = 4  # of the first find; -1 for none
+    ADDRESS = 5, "i64", "address"  # of the access
+    GROUP_X = 6  # the position of the workgroup in the grid
     GROUP_Y = 7
     GROUP_Z = 8
-    WAVE = 9
-    SIZE = 10, "i64", "bytes"
-    BASE = 11, "i64", "address"
+    WAVE = 9  # its number in the workgroup
+    SIZE = 10, "i64", "bytes"  # of the access, for one lane
+    BASE = 11, "i64", "address"  # as in `Fault`
     OTHER_SITE = 12  # the number of the second site, 0 if the kind has none
-    OTHER_GROUP = 13
-    OTHER_WAVE = 14
-    OTHER_LANE = 15
+    OTHER_GROUP = 13  # the workgroup at the other site, by number
+    OTHER_WAVE = 14  # its wave in the workgroup
+    OTHER_LANE = 15  # its lane, -1 for none
     SEQUENCE = 16  # the number of the report, in the order of finding
     FIELDS = 24
 

@@ -42,16 +42,17 @@ class Result(Enum):
 class Flow(Enum):
     """How a wave goes on after an instruction."""
 
-    NEXT = auto()
-    JUMP = auto()
-    CONDITIONAL = auto()
-    CALL = auto()
-    INDIRECT = auto()
+    NEXT = auto()  # with the following instruction
+    JUMP = auto()  # at the target of a branch
+    CONDITIONAL = auto()  # at the target, or with the following instruction
+    CALL = auto()  # at the target, with the address of the following instruction in a register
+    INDIRECT = auto()  # where a register says
+    # Where a register says, with the address of the following instruction in another one.
     INDIRECT_CALL = auto()
-    END = auto()
-    TRAP = auto()
-    BARRIER = auto()
-    SLEEP = auto()
+    END = auto()  # not at all
+    TRAP = auto()  # in the trap handler
+    BARRIER = auto()  # with the following instruction, once others have arrived
+    SLEEP = auto()  # with the following instruction, after a while
 
     @property
     def is_indirect(self) -> bool:
@@ -101,7 +102,7 @@ class MemoryKind(Enum):
     STORE = "store"
     ATOMIC = "atomic"
     PREFETCH = "prefetch"
-    PROBE = "probe"
+    PROBE = "probe"  # S_ATC_PROBE, which loads nothing
 
 
 class Exchange(Enum):
@@ -295,22 +296,22 @@ class Timing(Enum):
 class Immediate(Enum):
     """What the immediate of a scalar or LDS instruction is."""
 
-    NONE = auto()
-    NUMBER = auto()
-    SIGNED = auto()
-    BITS = auto()
-    BRANCH = auto()
-    MESSAGE = auto()
-    HARDWARE_REGISTER = auto()
-    VERSION = auto()
-    END = auto()
-    DELAYS = auto()
-    DEPENDENCIES = auto()
-    OLD_COUNTERS = auto()
-    SWIZZLE = auto()
-    ATTRIBUTE = auto()
-    INDEX_MODE = auto()
-    CLAUSE = auto()
+    NONE = auto()  # it has none
+    NUMBER = auto()  # an unsigned number
+    SIGNED = auto()  # a signed number
+    BITS = auto()  # bits, written in hexadecimal
+    BRANCH = auto()  # the distance of a branch, in dwords
+    MESSAGE = auto()  # the message of S_SENDMSG
+    HARDWARE_REGISTER = auto()  # a hardware register with offset and size
+    VERSION = auto()  # the microcode version of S_VERSION
+    END = auto()  # the number of S_ENDPGM, usually 0
+    DELAYS = auto()  # the conditions of S_DELAY_ALU
+    DEPENDENCIES = auto()  # the counters of S_WAIT_ALU
+    OLD_COUNTERS = auto()  # the three counters of S_WAITCNT
+    SWIZZLE = auto()  # the pattern of DS_SWIZZLE
+    ATTRIBUTE = auto()  # the attribute of an interpolation
+    INDEX_MODE = auto()  # the operands that S_SET_GPR_IDX_* index
+    CLAUSE = auto()  # the length and breaks of S_CLAUSE
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,16 +77,21 @@ class Plan:
     kernel: Kernel
     compiled: HostKernel
     geometry: LaunchShape
+    """The grid and the block."""
     load_bias: int
+    """What is added to addresses of the code object to get those in memory."""
     threads: int
     """How many host threads run it: one if the kernel prints, so that the order of texts is
     reproducible."""
     short: bool
     """Whether the launch is so short that handing it to another thread would take longer."""
     execs: NDArray[np.uint32]
+    """What EXEC begins with: a dword for each 32 lanes of a workgroup."""
     item_ids: NDArray[np.uint32]
+    """What the registers with the ids of work-items begin with (`work_items`)."""
     instruction_set: InstructionSet
     printf_formats: tuple[str, ...]
+    """The formats of HIP's printf, by number, from the metadata."""
     idle: list[Workspace] = field(default_factory=list)
     """The workspaces that no launch uses now."""
 

@@ -75,14 +75,23 @@ class Checkpoint:
     """A state to which a builder can be rewound."""
 
     names: Mapping[str, Binding]
+    """As `FunctionBuilder.names`."""
     numbers: Mapping[str, int]
+    """As `FunctionBuilder.numbers`."""
     statements: int
+    """How many statements the block had."""
     returns: int
+    """How many returns there were."""
     loops: int
+    """How many loops surrounded the statement."""
     failures: int
+    """How many errors there were."""
     abandoned: bool
+    """As `FunctionBuilder.abandoned`."""
     requests: int
+    """How many numbers of the launch were requested in 64 bits."""
     rounds: int
+    """As `FunctionBuilder.rounds`."""
 
 
 @dataclass
