@@ -27,8 +27,9 @@ class BuiltTarget:
     lds_limit: int
     """The most with dynamic LDS."""
     vgprs: int
+    """VGPRs of a wave, with those that are spilled."""
     sgprs: int
-    """vgprs, sgprs: of a wave, with what is spilled of them."""
+    """SGPRs of a wave, with those that are spilled."""
     vgpr_spills: int
     sgpr_spills: int
     scratch_bytes: int

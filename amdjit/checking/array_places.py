@@ -20,8 +20,9 @@ class ArrayArgument(NamedTuple):
     strides: tuple[int, ...]
     """Strides in bytes."""
     itemsize: int
+    """Bytes of an element."""
     dtype: str
-    """itemsize, dtype: of an element."""
+    """The name of an element's type."""
     written: bool = True
     """Whether the kernel may write it; if not, a store to it comes from an index of another
     array."""

@@ -32,8 +32,9 @@ class Variable:
     function: str = ""
     """The function in which it is declared."""
     vgprs: frozenset[int] = frozenset()
+    """The numbers of the VGPRs that hold it."""
     sgprs: frozenset[int] = frozenset()
-    """vgprs, sgprs: the numbers of the registers."""
+    """The numbers of the SGPRs that hold it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,12 +37,15 @@ class Chip:
     clock: float
     """The boost clock, in Hz."""
     l2_bytes: int
+    """The size of the L2."""
     infinity_bytes: int
-    """l2_bytes, infinity_bytes: of the L2 and of the Infinity Cache."""
+    """The size of the Infinity Cache."""
     l2_bandwidth: float
+    """Bytes a second of the L2."""
     infinity_bandwidth: float
+    """Bytes a second of the Infinity Cache."""
     dram_bandwidth: float
-    """l2_bandwidth, infinity_bandwidth, dram_bandwidth: bytes a second."""
+    """Bytes a second of DRAM."""
 
     @property
     def workgroup_processors(self) -> int:

@@ -78,9 +78,11 @@ class Effect:
     change: ExecChange = ExecChange.NONE
     """How it changes EXEC."""
     scalar_reads: int = 0
+    """SGPRs that it reads."""
     scalar_writes: int = 0
+    """SGPRs of which it may change anything."""
     scalar_kills: int = 0
-    """scalar_reads, scalar_writes, scalar_kills: SGPRs."""
+    """SGPRs that it overwrites."""
     writes_scalars: bool = False
     """Whether it writes scalar registers, SGPRs or others."""
 

@@ -113,9 +113,11 @@ class _Step:
 
     instruction: Instruction
     uses: int
+    """Registers that must be ready before it."""
     writes: int
+    """Registers that it overwrites."""
     results: int
-    """uses, writes, results: sets of registers; results arrive when it ends."""
+    """Registers that it writes when it ends."""
     counts: tuple[WaitCounter, ...]
     waits: Mapping[WaitCounter, int]
 

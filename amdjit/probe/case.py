@@ -81,8 +81,9 @@ class Batch:
     is_quick: bool = False
     """Whether `--quick` runs it."""
     cases: Callable[[Target], Iterable[Case]] | None = None
+    """Makes the cases, in the process that runs them; a batch has cases or measurements."""
     measurements: Callable[[Target], Iterable[Measurement]] | None = None
-    """cases, measurements: made in that process only; a batch has one or the other."""
+    """Makes the measurements, likewise."""
     expected: float = 3.0
     """Seconds that it takes on a GPU."""
 

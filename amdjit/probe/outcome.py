@@ -73,8 +73,9 @@ class CaseOutcome:
     differing: int = 0
     """The number of elements whose bits differ."""
     chip: str = ""
+    """The digest of the chip's results, empty if there are none."""
     emulator: str = ""
-    """chip, emulator: digests of the results' bits, empty where there are none."""
+    """The digest of the emulator's results, empty if there are none."""
     note: str = ""
     """What failed, in words."""
     kinds: Mapping[str, int] = field(default_factory=dict)

@@ -48,18 +48,23 @@ class Result:
     milliseconds: float | None = None
     """Time of a launch on a GPU, None on an emulator."""
     vgprs: int | None = None
+    """VGPRs of a wave."""
     sgprs: int | None = None
+    """SGPRs of a wave."""
     lds_bytes: int | None = None
+    """LDS of a workgroup."""
     waves_per_simd: int | None = None
-    """vgprs, sgprs, lds_bytes, waves_per_simd: of the code."""
+    """Waves that a SIMD holds."""
     mix: Mapping[str, int] | None = None
     """Its instructions by unit."""
     executed: Mapping[str, int] | None = None
     """Instructions that the launch's waves executed, by unit; None on a GPU."""
     cycles: int | None = None
+    """The cycle model's estimate, None if it does not know the processor."""
     seconds: float | None = None
+    """The same in seconds."""
     wmma_share: float | None = None
-    """cycles, seconds, wmma_share: the cycle model's estimate, where it knows the processor."""
+    """The part of the peak rate of matrix products, by the estimate."""
 
 
 def run(case: Case, device: Device) -> Result:

@@ -93,10 +93,11 @@ class Call:
     arguments: Mapping[str, Any]
     """The arguments by name, without those that a configuration gives."""
     grid: Any
+    """A value, or a function of a namespace with the arguments and the configuration."""
     block: Any = None
+    """The same; None: the block that the kernel is compiled for."""
     dynamic_lds: Any = 0
-    """grid, block, dynamic_lds: values, or functions of a namespace with the arguments and the
-    configuration; block None: what the kernel is compiled for."""
+    """The same, in bytes."""
     read: set[str] = dataclasses.field(default_factory=set, compare=False)
 
     def with_arguments(self, arguments: Mapping[str, Any]) -> Call:

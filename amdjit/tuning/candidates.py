@@ -41,11 +41,13 @@ class Facts:
     """What a candidate needs."""
 
     vgprs: int
+    """VGPRs of a wave."""
     sgprs: int
-    """vgprs, sgprs: registers of a wave."""
+    """SGPRs of a wave."""
     vgpr_spills: int
+    """VGPRs that are spilled."""
     sgpr_spills: int
-    """vgpr_spills, sgpr_spills: spilled."""
+    """SGPRs that are spilled."""
     lds_bytes: int
     """LDS of a workgroup, dynamic LDS included."""
     scratch_bytes: int
@@ -55,8 +57,9 @@ class Facts:
     limiter: str
     """What keeps a SIMD from holding more waves."""
     code_bytes: int
+    """Size of the machine code."""
     instructions: int
-    """code_bytes, instructions: of the machine code."""
+    """Machine instructions."""
     block: int
     """Work-items of a workgroup."""
     workgroups: int

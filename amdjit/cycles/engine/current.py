@@ -30,9 +30,11 @@ class Current:
 
     f: NativeFunction
     simulation: Record
+    """The `layout.Simulation`."""
     wave: Record
+    """The `layout.Wave`."""
     parameters: Record
-    """simulation, wave, parameters: records."""
+    """The `layout.Parameter` record."""
     row: Record
     """The `layout.Row` of the instruction."""
     unit: Record

@@ -73,7 +73,7 @@ ACCESS_ROW = int(AccessField.FIELDS)
 
 class Header(Field):
     """The start of a thread's area. Workgroups whose number is a multiple of STRIDE are recorded,
-    the first SAMPLED of them;"""
+    the first SAMPLED of them."""
 
     STRIDE = 0, "i64", "workgroups"
     SAMPLED = 1, "i64", "workgroups"

@@ -91,9 +91,11 @@ class Assertion:
     line: int
     text: str
     group: tuple[int, int, int]
+    """The workgroup in which it first failed."""
     wave: int
+    """The wave in which it first failed."""
     lane: int
-    """group, wave, lane: where it first failed."""
+    """The lane in which it first failed."""
 
 
 def write_output(stream: int, data: bytes) -> None:

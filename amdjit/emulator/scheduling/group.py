@@ -25,8 +25,9 @@ class Group:
     row: Record
     """The row of `layout.SlotField`."""
     states: Value
+    """The state of its first wave; those of the others follow."""
     resumes: Value
-    """states, resumes: those of its first wave."""
+    """Where its first wave goes on; those of the others follow."""
     waves: Value
     state_bytes: Value
 

@@ -35,8 +35,9 @@ class ThreadedProgram:
     may_yield: bool
     calls_host: bool
     instructions: int
+    """How many instructions the kernel has."""
     blocks: int
-    """instructions, blocks: those of the kernel. The rest is as in `WaveFunction`."""
+    """How many blocks the kernel has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -470,9 +470,10 @@ class MemoryAccess:
 
     kind: AccessKind
     space: str
+    """The letter of the space, as in the native functions of `instructions/memory/access_native.py`
+    (`s`, `v`, `f`, `l`, `p`), or `k` for a scalar load."""
     address: tuple[Value, ...]
-    """space, address: as the native functions of `instructions/memory/access_native.py` take them
-    (`s`, `v`, `f`, `l`, `p`), or `k`: a scalar load, whose address is one i64."""
+    """The values that these functions take; for `k` one i64."""
     size: int
     """Bytes of a lane."""
     lanes: Value

@@ -28,9 +28,11 @@ class Experiment:
     """A figure that a device and the cycle model both have."""
 
     name: str
+    """As in `case.Measurement`."""
     unit: str
+    """As in `case.Measurement`."""
     parameter: str
-    """name, unit, parameter: as in `case.Measurement`."""
+    """As in `case.Measurement`."""
     launches: Callable[[int], tuple[Launch, ...]]
     """Makes the launches of so many repetitions, the longest one last, on the current device."""
     figure: Figure

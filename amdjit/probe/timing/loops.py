@@ -52,8 +52,9 @@ class Body:
     """What a loop repeats."""
 
     name: str
+    """As in `case.Measurement`."""
     parameter: str
-    """name, parameter: as in `case.Measurement`."""
+    """As in `case.Measurement`."""
     emit: Emit
     """Adds a copy of a number to a program."""
     exists: Callable[[Program], bool]

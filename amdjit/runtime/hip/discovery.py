@@ -45,11 +45,12 @@ class FoundDevice:
     architecture: str
     """The processor's target id."""
     memory: int
+    """Bytes of the device."""
     wave_size: int
     multiprocessors: int
     """As HIP counts them."""
     lds: int
-    """memory, lds: bytes, of the device and at most of a workgroup."""
+    """The most bytes of LDS of a workgroup."""
     target: Target | None
     """amdjit's, None if it has none."""
     why_not: str

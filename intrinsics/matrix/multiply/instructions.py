@@ -85,9 +85,11 @@ class _Chosen:
 
     builtin: Intrinsic
     a: Type
+    """The type of the builtin's A."""
     b: Type
+    """The type of the builtin's B."""
     c: Type
-    """a, b, c: the types of its builtin."""
+    """The type of the builtin's C."""
     result: Type
     """The type that D is read as."""
     a_signed: bool = True

@@ -45,9 +45,11 @@ class Product:
     a_signed: bool
     b_signed: bool
     a_type: Type
+    """The type of the builtin's A."""
     b_type: Type
+    """The type of the builtin's B."""
     c_type: Type
-    """a_type, b_type, c_type: the types of the builtin's operands."""
+    """The type of the builtin's C."""
     is_spread: bool = False
     """Whether elements of C have 16 bits and a register each; c_type then has twice as many."""
     is_mfma: bool = False

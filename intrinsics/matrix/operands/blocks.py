@@ -51,8 +51,9 @@ class Blocks:
     use: Use
     """Which operand they belong to."""
     across: int
+    """The extent of the part in the direction of `side`, in elements."""
     along: int
-    """across, along: extents of the part, in elements."""
+    """The extent of the part in the direction of `depth`, in elements."""
     depth: int
     """Extent of a block along."""
     held: int

@@ -47,9 +47,11 @@ class FragmentKind:
 
     use: Use
     m: int
+    """Rows of the product that it is part of, in elements."""
     n: int
+    """Columns of that product."""
     k: int
-    """m, n, k: of the product that it is part of, in elements."""
+    """Depth of that product."""
     dtype: ElementType
     layout: DataLayout | None
     wave_size: int

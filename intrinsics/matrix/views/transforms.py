@@ -49,8 +49,9 @@ class Transform:
     tiles: tuple[int, int] = (0, 0)
     """How many there are (across, along) the source's axes."""
     source: tuple[int, int] = (0, 0)
+    """The blocks of a tile (across, along) in the source."""
     target: tuple[int, int] = (0, 0)
-    """source, target: the blocks of a tile (across, along) in each."""
+    """The blocks of a tile (across, along) in the target."""
     words: tuple[int, int] = (0, 0)
     """Words of a lane's elements of a block, in the source and in the target."""
     copies: int = 1

@@ -57,8 +57,9 @@ class MissingWait:
     overwrites: bool
     """The use is a write."""
     load_pc: int
+    """Where the instruction in flight is."""
     load_text: str
-    """load_pc, load_text: the instruction in flight."""
+    """Its text."""
     wait: str
     """The instruction that is missing before the use, for example `s_wait_loadcnt 0x0`."""
 

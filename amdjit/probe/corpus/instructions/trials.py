@@ -81,8 +81,9 @@ class Bundle:
     group: int | None = None
     """Work-items of a workgroup."""
     lds: int = 0
+    """Bytes of LDS of a workgroup."""
     scratch: int = 0
-    """lds, scratch: bytes that a workgroup and a work-item have."""
+    """Bytes of scratch memory of a work-item."""
     has_cells: bool = False
     """Whether the output begins with the memory that trials access."""
 
