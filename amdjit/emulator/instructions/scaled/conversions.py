@@ -19,6 +19,7 @@ from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_expressions import next_random
 from amdjit.isa.register_numbers import vector_number
 
+# The bits of op_sel that choose a half or a byte of the destination, and of the source.
 _TARGET_HALF, _TARGET_BYTE, _SOURCE_HALF, _SOURCE_BYTE = 8, 12, 1, 3
 
 
