@@ -21,7 +21,7 @@ from amdjit.isa.instruction import (
 )
 from amdjit.isa.integer_rows import expression_of
 from amdjit.isa.register_numbers import scalar_slot
-from amdjit.isa.traits import Arithmetic, Destination, Result, ScalarLogic, Unit
+from amdjit.isa.traits import Arithmetic, Destination, Result, ScalarLogic, SingleLane, Unit
 
 __all__ = ["pass_instruction"]
 
@@ -85,7 +85,8 @@ def _result(state: State, instruction: Instruction, wave_size: int) -> Value | N
     # What each lane computes of the same numbers is the same, and what one lane has.
     same, masks = all(value.steps is None for value in values), len(values) < len(sources)
     if traits.single_lane is not None:
-        return values[0] if same and plain and traits.operation == "v_readfirstlane_b32" else None
+        is_first = traits.single_lane is SingleLane.READ and len(values) == 1
+        return values[0] if same and plain and is_first else None
     if plain and not masks and expression_of(traits.operation) is not None:
         return _by_row(instruction, values)
     moved = instruction.modifiers.dpp or instruction.modifiers.sdwa
@@ -101,11 +102,12 @@ def _by_row(instruction: Instruction, values: list[Value]) -> Value | None:
 
 
 def _scalar_result(instruction: Instruction, values: list[Value]) -> Value | None:
-    operation = instruction.traits.operation
-    if operation in CONSTANTS:
-        return CONSTANTS[operation](instruction.immediates["simm16"])
+    traits = instruction.traits
+    of_constant = CONSTANTS.get(traits.operation)
+    if of_constant is not None:
+        return of_constant(instruction.immediates["simm16"])
     # All lanes have the same SCC, too.
-    has_row = expression_of(operation) is not None and not instruction.traits.reads_scc
+    has_row = expression_of(traits.operation) is not None and not traits.reads_scc
     return (_by_row(instruction, values) if has_row else None) or UNIFORM
 
 

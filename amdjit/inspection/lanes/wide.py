@@ -66,14 +66,14 @@ def _half(state: State, operand: Operand | None) -> Half | None:
 
 def wide_result(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
     """Return the 64-bit number that an instruction completes, with its lower register."""
-    operation, target = instruction.traits.operation, instruction.operands[0]
+    traits, target = instruction.traits, instruction.operands[0]
     if instruction.modifiers != _PLAIN or not isinstance(target, Register):
         return None
-    completes = _COMPLETING.get(operation)
+    completes = _COMPLETING.get(traits.operation)
     if completes is not None:
         return completes(state, instruction)
     is_wide = target.file is RegisterFile.VGPR and target.dwords == 2
-    if not is_wide or expression_of(operation) is None:
+    if not is_wide or expression_of(traits.operation) is None:
         return None
     result = computed(instruction, list(_sources(state, instruction)))
     pair = None if result is None else Pair(target.index + 1, result.steps, state.exec)

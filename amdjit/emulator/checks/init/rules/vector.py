@@ -34,13 +34,13 @@ def vector_results(
     shadow: Shadow, instruction: Instruction
 ) -> list[tuple[Instruction, int, Dwords]]:
     """Return (instruction, operand, shadow) of each result, without writing it."""
-    operation = instruction.traits.operation
-    exception = _EXCEPTIONS.get(operation)
+    traits = instruction.traits
+    exception = _EXCEPTIONS.get(traits.operation)
     halves = None if exception is None else exception(shadow, instruction)
-    if halves is None and expression_of(operation) is not None:
+    if halves is None and expression_of(traits.operation) is not None:
         found = zip(results(instruction), _by_row(shadow, instruction), strict=True)
         return [(instruction, index, dwords) for index, dwords in found]
-    rule = _packed if instruction.traits.is_packed else _any
+    rule = _packed if traits.is_packed else _any
     new = [halves or rule(shadow, instruction)]
     return [(instruction, index, new) for index in results(instruction)]
 
