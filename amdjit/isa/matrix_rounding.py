@@ -80,6 +80,11 @@ class FloatFormat:
         return self.top << self.fraction_bits if self.specials == "ieee" else None
 
     @property
+    def first_special(self) -> int:
+        """The bits of the smallest magnitude that is not a number, of formats that have one."""
+        return self.infinity or self.nans[0]
+
+    @property
     def nans(self) -> tuple[int, ...]:
         """The bits of NaN of different payloads, quiet ones first."""
         sign = 1 << self.bits - 1
@@ -198,6 +203,11 @@ class GridRule:
     negative_zero: bool = False
     # What NaN and infinities do.
     specials: Specials = field(default_factory=Specials)
+
+    @property
+    def nan(self) -> int | None:
+        """The bits of every NaN as f32, None if they differ."""
+        return self.specials.canonical
 
 
 @dataclass(frozen=True)

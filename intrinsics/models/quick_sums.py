@@ -254,21 +254,24 @@ def multiply_accumulate(
         found = _narrowed(total, c)
         places = np.nonzero(_may_be_special(a, b, c) | ~np.isfinite(total))
     if len(places[0]):
-        *batch, row, column = places
-        shape, columns = total.shape[:-2], np.swapaxes(b, -1, -2)
-        left = np.broadcast_to(a, (*shape, *a.shape[-2:]))[(*batch, row)]
-        right = np.broadcast_to(columns, (*shape, *columns.shape[-2:]))[(*batch, column)]
+        left = np.broadcast_to(a, (*total.shape[:-2], *a.shape[-2:]))
+        right = np.broadcast_to(b, (*total.shape[:-2], *b.shape[-2:]))
         found[places] = sums_of_products.multiply_accumulate(
-            rule, left[:, None, :], right[:, :, None], c[places][:, None, None], kinds,
+            rule,
+            left[places[:-1]][:, None, :],
+            np.swapaxes(right, -1, -2)[places[:-2] + places[-1:]][:, :, None],
+            c[places][:, None, None],
+            kinds,
             fp16_ovfl=fp16_ovfl,
-        )[:, 0, 0]  # fmt: skip
+        )[:, 0, 0]
     return found
 
 
 def _may_be_special(a: Array, b: Array, c: Array) -> Array:
     """Return for which sums there are NaN or infinities among the operands."""
     left, right, added = (~np.isfinite(each.astype(np.float32)) for each in (a, b, c))
-    return left.any(axis=-1)[..., :, None] | right.any(axis=-2)[..., None, :] | added
+    rows, columns = left.any(axis=-1, keepdims=True), right.any(axis=-2, keepdims=True)
+    return np.asarray(rows | columns | added)
 
 
 def _sum_of_integers(a: Array, b: Array, c: Array, result: str) -> Array | None:

@@ -51,7 +51,7 @@ def multiply_accumulate(
     if rule.order != "ascending":
         order = order_of(rule.order, a.shape[-1])
         a, b = a[..., order], b[..., order, :]
-    adder = (_Grids if isinstance(rule, GridRule) else _Floats)(rule, kinds, fp16_ovfl)
+    adder = _Grids(rule, kinds, fp16_ovfl) if isinstance(rule, GridRule) else _Floats(rule, kinds)
     with np.errstate(all="ignore"):
         left, right = (
             adder.factors(*_along_first(each, kind, axis, shift))
@@ -299,9 +299,9 @@ class _Grids:
         """Return which sums NaN and infinities decide, and their bits."""
         specials, kind = self.rule.specials, self.state
         x, y = left[0], right[0]
-        factor_nan = (np.isnan(x) | np.isnan(y)).any(axis=0)
+        factor_nan = np.asarray((np.isnan(x) | np.isnan(y)).any(axis=0))
         infinite = np.isinf(x) | np.isinf(y)
-        invalid = (infinite & ((x == 0) | (y == 0))).any(axis=0)
+        invalid = np.asarray((infinite & ((x == 0) | (y == 0))).any(axis=0))
         if specials.overflow:
             product = np.abs(left[2] * right[2])
             infinite = infinite | ((product > 0) & (_leading(product) + left[3] + right[3] >= 128))
@@ -432,7 +432,6 @@ class _Floats:
 
     rule: RoundedRule
     kinds: tuple[str, str, str]
-    fp16_ovfl: bool
 
     def factors(self, values: Array, kind: str, shift: Array | None) -> Factors:
         """Return the factors as they count."""

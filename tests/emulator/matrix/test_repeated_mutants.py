@@ -16,7 +16,7 @@ import pytest
 import test_repeated_products as products
 from silicon_samples import CASES, factor_pair, registers
 
-from amdjit.emulator.instructions.matrix import complement_step, repeated
+from amdjit.emulator.instructions.matrix import grid_step, repeated
 from amdjit.emulator.instructions.matrix.layouts import Matrix
 from amdjit.intrinsics.models import sums_of_products
 from amdjit.isa.matrix_rounding import rdna_rule
@@ -31,10 +31,8 @@ NATIVE: dict[str, tuple[str, str, str]] = {
     ),
     "C's sign is no frame": ("b.xor(b.xor(x.sign, y.sign), addend)", "b.xor(x.sign, y.sign)",
                              "f32_f16"),
-    "f16 has no lowest grid": ('if self.result == "f16" else []\n        field',
-                               'if self.result == "no" else []\n        field', "f16_f16"),
-    "subnormal factors count": ('if self.factors.a == "bf16":', 'if self.factors.a == "no":',
-                                "f32_bf16"),
+    "f16 has no lowest grid": ('if self.result == "f16" else []', "if False else []", "f16_f16"),
+    "subnormal factors count": ("if self.rule.flushes_factors:", "if False:", "f32_bf16"),
     "bf16 results round": ('if self.result == "bf16" else bits', 'if self.result == "no" else bits',
                            "bf16_bf16"),
     "results below the smallest stay": ('b.compare("sle", exponent, zero)',
@@ -43,12 +41,15 @@ NATIVE: dict[str, tuple[str, str, str]] = {
     "overflow is never looked at": ("b.const(exponent, 255)", "b.const(exponent, 4000)",
                                     "f32_bf16"),
     "special factors are numbers": ("SPECIAL_EXPONENT // 2)", "30000)", "f32_f16"),
-    "special accumulators are numbers": ("b.const(own, 255)", "b.const(own, 4000)", "f32_f16"),
+    "infinite accumulators are numbers": ('b.compare("eq", magnitude, infinity)',
+                                          'b.compare("ult", magnitude, b.const(magnitude, 0))',
+                                          "f32_f16"),
     "NaNs of accumulators signal": ("b.or_(addend, b.const(addend, _QUIET))", "addend", "f32_f16"),
-    "the grid has a bit less": ('b.shift("shl", significand, 3)',
-                                'b.and_(b.shift("shl", significand, 3), b.const(significand, -2))',
-                                ""),
-    "the sum's grid has a bit more": ("_GRID_BIAS = 127 + 26", "_GRID_BIAS = 127 + 27", "f32_f16"),
+    "the grid has a bit less": ("return b.shift(\"shl\", significand, self.rule.c_sum_bits - "
+                                "FORMATS[\"f32\"].fraction_bits)",
+                                "return b.and_(b.shift(\"shl\", significand, 3), "
+                                "b.const(significand, -2))", ""),
+    "the sum's grid has a bit more": ("BIAS + self.rule.c_sum_bits", "BIAS + 27", "f32_f16"),
 }  # fmt: skip
 # Changes nothing: the last three bits of C are 0 on its own grid. Kept as a check of the method.
 EQUIVALENT = "the grid has a bit less"
@@ -114,8 +115,8 @@ def native_difference(kind: str) -> bool:
 
 def check_native(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     old, new, kind = NATIVE[name]
-    names = mutated(complement_step, old, new)
-    monkeypatch.setattr(repeated, "ComplementStep", names["ComplementStep"])
+    names = mutated(grid_step, old, new)
+    monkeypatch.setattr(repeated, "GridStep", names["GridStep"])
     assert native_difference(kind or "f32_f16") is (name != EQUIVALENT)
 
 

@@ -389,7 +389,7 @@ def described(change: dict[str, Any]) -> str:
 
 
 def _chains(base: Rule, result: str) -> Iterator[tuple[str, Rule]]:
-    nan = base.nan if isinstance(base, RoundedRule) else base.specials.canonical or 0x7FC00000
+    nan = base.nan or 0x7FC00000
     for final in (True, False) if result in ("f16", "bf16") else (True,):
         end = "" if final else ", rounded in each step"
         yield f"a chain of fused products{end}", RoundedRule(nan=nan, final_only=final)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.matrix.cdna.grid_quick import FAR, ZEROS, Bounds, QuickGrid
-from amdjit.emulator.instructions.matrix.cdna.grid_rules import FORMATS, Grid
+from amdjit.emulator.instructions.matrix.cdna.grid_rules import INFINITE, Grid
 from amdjit.emulator.instructions.matrix.cdna.rules import Parts
+from amdjit.isa.matrix_rounding import FORMATS
 
 _BIAS, _NAN_SCALE, _FRACTION = 127, 255, 23
-# A product of this exponent and more counts as infinite.
-_INFINITE = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,10 @@ class ScaledGrid(Grid):
         size = b.intrinsic("abs", b.mul(x[1], y[1]), flags=[constant("i1", 0)])
         zeros = b.intrinsic("ctlz", size, flags=[constant("i1", 0)])
         unit = b.add(x[2], y[2])
-        last = 31 - FORMATS[self.a][0] - FORMATS[self.b][0]
+        last = 31 - FORMATS[self.a].counted_bits - FORMATS[self.b].counted_bits
         leading = b.sub(b.add(unit, b.const(unit, last)), zeros)
         is_large = b.and_(
-            b.compare("sge", leading, b.const(leading, _INFINITE)),
+            b.compare("sge", leading, b.const(leading, INFINITE)),
             b.compare("ne", size, b.const(size, 0)),
         )
         infinity = b.intrinsic("copysign", b.const(plain, float("inf")), plain)
