@@ -67,7 +67,7 @@ def _cut_to_zero(monkeypatch: Patch) -> None:
             b.compare("slt", value, b.const(value, 0)), b.sub(b.const(cut, 0), cut), cut
         )
 
-    monkeypatch.setattr(grid_step, "_floor", shifted)
+    monkeypatch.setattr(grid_step, "floored", shifted)
 
 
 def _rounded_brain(monkeypatch: Patch) -> None:

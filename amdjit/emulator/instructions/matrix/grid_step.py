@@ -23,7 +23,7 @@ from amdjit.emulator.instructions.matrix.dot_factors import (
 )
 from amdjit.isa.matrix_rounding import FORMATS, GridRule, rdna_rule
 
-BIAS = 127
+BIAS, FRACTION = 127, 23
 _SIGN, INFINITY, _QUIET = 0x80000000, 0x7F800000, 0x00400000
 # 65504.0
 _LARGEST_HALF = 0x477FE000
@@ -100,7 +100,7 @@ class GridStep:
             ours = fields[first : first + size]
             field = largest_of(b, ours)
             aligned = [
-                _floor(b, product, b.sub(field, own))
+                floored(b, product, b.sub(field, own))
                 for product, own in zip(products[first : first + size], ours, strict=True)
             ]
             groups.append((reduce(b.add, aligned), field))
@@ -173,11 +173,11 @@ class GridStep:
         fields = [b.add(x.exponent, y.exponent) for x, y in zip(left, right, strict=True)]
         lowest = [b.const(own, self.lowest)] if self.result == "f16" else []
         field = largest_of(b, [own_field, *fields, *lowest])
-        total = _cut(b, significand, b.sub(field, own_field))
+        total = cut(b, significand, b.sub(field, own_field))
         for x, y, grid in zip(left, right, fields, strict=True):
             product = b.mul(x.significand, y.significand)
             size = b.intrinsic("abs", product, flags=[constant("i1", 0)])
-            units = _cut(b, size, b.sub(field, grid))
+            units = cut(b, size, b.sub(field, grid))
             assert x.sign is not None
             assert y.sign is not None
             is_opposite = b.shift("ashr", b.xor(b.xor(x.sign, y.sign), addend), 31)
@@ -299,18 +299,20 @@ def largest_of(b: Builder, values: Sequence[Value]) -> Value:
     return reduce(lambda x, y: b.intrinsic("smax", x, y), values)
 
 
-def _floor(b: Builder, value: Value, amount: Value) -> Value:
-    """Shift right; by 31 or more, only the sign is left."""
-    return b.binary("ashr", value, b.intrinsic("umin", amount, b.const(amount, 31)))
+def floored(b: Builder, units: Value, amount: Value) -> Value:
+    """Shift right; by all bits or more, only the sign is left."""
+    limit = 63 if "i64" in units.type else 31
+    return b.binary("ashr", units, b.intrinsic("umin", amount, b.const(amount, limit)))
 
 
 def total_of(b: Builder, sums: Sums, field: Value) -> Value:
     """Return the sum of groups of products in units of a grid."""
-    return reduce(b.add, [_floor(b, value, b.sub(field, own)) for value, own in sums.groups])
+    return reduce(b.add, [floored(b, value, b.sub(field, own)) for value, own in sums.groups])
 
 
-def _cut(b: Builder, magnitude: Value, amount: Value) -> Value:
-    """Shift right; by 31 or more, nothing is left of these numbers."""
+def cut(b: Builder, magnitude: Value, amount: Value) -> Value:
+    """Shift a magnitude right; by 31 or more, nothing is left. A negative amount belongs to a
+    0."""
     return b.binary("lshr", magnitude, b.intrinsic("umin", amount, b.const(amount, 31)))
 
 

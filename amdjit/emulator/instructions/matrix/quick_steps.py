@@ -23,6 +23,7 @@ from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix.dot_factors import SPECIAL_EXPONENT, ZERO_EXPONENT
 from amdjit.emulator.instructions.matrix.grid_step import (
     BIAS,
+    FRACTION,
     INFINITY,
     GridStep,
     Sums,
@@ -36,24 +37,48 @@ from amdjit.isa.matrix_rounding import FORMATS
 # two that the quick forms need, and in which a small negative accumulator of gfx12 counts as 0:
 # from the grid -125 to that of the largest finite accumulator.
 _FIRST_FIELD, _LAST_FIELD = 28, 254
-# How far exponents of bf16 factors may be from that of 1 so that sums of products stay within this
-# range.
-_FAR = 37
+# How far exponents of bf16, of xf32 and of factors with scales may be from that of 1 so that sums
+# of products stay within this range.
+FAR = 37
 _SIGN = 0x80000000
-# Fields of zeros: with any ordinary factor, the sum is no more than that of the lowest grid.
-_ZEROS = {"a": -110, "b": -145}
+# Fields of zeros: with any ordinary factor, the sum is below that of the lowest grid, and no sum of
+# two leaves 32 bits.
+ZEROS = {"a": -110, "b": -145}
 # Of f16 results: factors below 2**5 and accumulators below 2**14 make sums below 2**15.
 _FAR_OF_HALVES, _LAST_ADDEND = 5, BIAS + 14 << 23
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Lanes of the largest magnitude that was seen, and of the smallest that is not 0, less 1."""
+
+    largest: Value
+    least: Value
+
+    @classmethod
+    def of(cls, b: Builder, values: Sequence[Value]) -> Bounds:
+        """Return those of lanes of f32, or of their bits."""
+        magnitudes = [b.mask(b.bitcast(each, "i32"), 31) for each in values]
+        before = [b.sub(each, b.const(each, 1)) for each in magnitudes]
+        return cls(
+            reduce(lambda x, y: b.intrinsic("umax", x, y), magnitudes),
+            reduce(lambda x, y: b.intrinsic("umin", x, y), before),
+        )
+
+    def exceed(self, b: Builder, lowest: int | None, end: int | None) -> Value:
+        """Return the lanes where a number is not 0 and below 2**lowest, or 2**end and more. None:
+        only infinities and NaN are too large, and nothing is too small."""
+        limit = INFINITY if end is None else BIAS + end << FRACTION
+        found = b.compare("uge", self.largest, b.const(self.largest, limit))
+        if lowest is None:
+            return found
+        first = (BIAS + lowest << FRACTION) - 1
+        return b.or_(found, b.compare("ult", self.least, b.const(self.least, first)))
+
+
 def is_extreme_addend(b: Builder, rows: Sequence[Value]) -> Value:
     """Return the lanes where some accumulator is special, close to overflow, or tiny but not 0."""
-    magnitudes = [b.mask(row, 31) for row in rows]
-    largest = largest_of(b, magnitudes)
-    before = [b.sub(magnitude, b.const(magnitude, 1)) for magnitude in magnitudes]
-    least = reduce(lambda x, y: b.intrinsic("umin", x, y), before)
-    far = b.compare("uge", largest, b.const(largest, _LAST_FIELD - 8 << 23))
-    return b.or_(far, b.compare("ult", least, b.const(least, (_FIRST_FIELD << 23) - 1)))
+    return Bounds.of(b, rows).exceed(b, _FIRST_FIELD - BIAS, _LAST_FIELD - 8 - BIAS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +113,7 @@ class QuickFloors:
         products may leave the range."""
         is_brain = self.step.factors.a == "bf16"
         middle = BIAS + (self.step.factors.offset if which == "b" else 0)
-        last = middle + _FAR if is_brain else SPECIAL_EXPONENT // 2
+        last = middle + FAR if is_brain else SPECIAL_EXPONENT // 2
         largest = largest_of(b, exponents)
         extreme = b.compare("sgt", largest, b.const(largest, last))
         if not is_brain:
@@ -96,7 +121,7 @@ class QuickFloors:
         # As an unsigned number, the exponent of a zero is large.
         own = [b.sub(exponent, b.const(exponent, middle - BIAS)) for exponent in exponents]
         least = reduce(lambda x, y: b.intrinsic("umin", x, y), own)
-        return b.or_(extreme, b.compare("ult", least, b.const(least, BIAS - _FAR)))
+        return b.or_(extreme, b.compare("ult", least, b.const(least, BIAS - FAR)))
 
     def _quick_addend(self, b: Builder, addend: Value, field: Value, scale: Value) -> Value:
         """Return C in units of the grid, rounded towards minus infinity, except that a negative one
@@ -142,7 +167,7 @@ class QuickComplements:
         """Yield the even and the odd ones of pairs of factors."""
         halves = self.step.flushed(b, dwords)
         exponents = self.step.pairs(b, which, dwords)[0]
-        held = b.intrinsic("smax", exponents, b.const(exponents, _ZEROS[which]))
+        held = b.intrinsic("smax", exponents, b.const(exponents, ZEROS[which]))
         numbers = b.cast("bitcast", halves, dwords.type)
         fields = b.cast("bitcast", held, dwords.type)
         upper = b.and_(fields, b.const(fields, 0xFFFF0000))
@@ -162,7 +187,7 @@ class QuickComplements:
         if self.step.factors.a == "f16":
             end = form.bias + _FAR_OF_HALVES if self.step.result == "f16" else 31
             return b.compare("uge", largest, b.const(largest, end << form.fraction_bits))
-        end, first = form.bias + _FAR + 1, form.bias - _FAR
+        end, first = form.bias + FAR + 1, form.bias - FAR
         extreme = b.compare("uge", largest, b.const(largest, end << form.fraction_bits))
         # Zeros become the largest number.
         before = [b.sub(each, b.const(each, 1)) for each in magnitudes]

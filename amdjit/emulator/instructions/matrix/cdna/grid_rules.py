@@ -14,9 +14,9 @@ from functools import reduce
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.matrix.cdna.rules import Parts
+from amdjit.emulator.instructions.matrix.grid_step import BIAS, FRACTION, cut, floored, largest_of
 from amdjit.isa.matrix_rounding import FORMATS, GridRule
 
-_BIAS, _FRACTION = 127, 23
 # Exponents of sums without a product.
 _NONE = -4096
 # A product of this exponent and more counts as infinite.
@@ -46,16 +46,14 @@ class Grid:
         form = FORMATS[self.a if factor == "a" else self.b]
         bits = b.bitcast(number, "i32")
         magnitude = b.mask(bits, 31)
-        own = b.intrinsic("umax", b.shift("lshr", magnitude, _FRACTION), b.const(bits, 1))
-        own = b.sub(own, b.const(own, _BIAS))
+        own = b.intrinsic("umax", b.shift("lshr", magnitude, FRACTION), b.const(bits, 1))
+        own = b.sub(own, b.const(own, BIAS))
         exponent = b.intrinsic("smax", own, b.const(own, form.lowest))
-        hidden = b.compare("uge", magnitude, b.const(bits, 1 << _FRACTION))
-        significand = b.mask(magnitude, _FRACTION)
-        significand = b.or_(
-            significand, b.shift("shl", b.convert("zext", hidden, "i32"), _FRACTION)
-        )
-        cut = b.add(b.sub(exponent, own), b.const(own, _FRACTION - form.counted_bits))
-        significand = _down(b, significand, cut)
+        hidden = b.compare("uge", magnitude, b.const(bits, 1 << FRACTION))
+        significand = b.mask(magnitude, FRACTION)
+        significand = b.or_(significand, b.shift("shl", b.convert("zext", hidden, "i32"), FRACTION))
+        below = b.add(b.sub(exponent, own), b.const(own, FRACTION - form.counted_bits))
+        significand = cut(b, significand, below)
         negative = b.sub(b.const(bits, 0), significand)
         return (
             number,
@@ -74,8 +72,8 @@ class Grid:
             self._cut_sum(f, products[first::stride], exponents[first::stride])
             for first in range(stride)
         ]
-        largest = reduce(lambda x, y: f.intrinsic("smax", x, y), [each for _, each in groups])
-        units = [_floored(f, units, f.sub(largest, own)) for units, own in groups]
+        largest = largest_of(f, [each for _, each in groups])
+        units = [floored(f, units, f.sub(largest, own)) for units, own in groups]
         number = _on_grid(f, reduce(f.add, units), largest, total, self.rule)
         terms = [self.term(f, x, y) for x, y in zip(left, right, strict=True)]
         return _with_specials(f, terms, total, number)
@@ -102,14 +100,14 @@ class Grid:
         for product, exponent in zip(products, exponents, strict=True):
             is_zero = b.compare("eq", product, b.const(product, 0))
             counted.append(b.select(is_zero, b.const(exponent, _NONE), exponent))
-        largest = reduce(lambda x, y: b.intrinsic("smax", x, y), counted)
+        largest = largest_of(b, counted)
         terms = []
         for product, exponent in zip(products, exponents, strict=True):
             size = b.intrinsic("abs", product, flags=[constant("i1", 0)])
             raised = b.shift("shl", size, self.rule.product_bits - fraction)
-            cut = _down(b, raised, b.sub(largest, exponent))
+            size = cut(b, raised, b.sub(largest, exponent))
             is_negative = b.compare("slt", product, b.const(product, 0))
-            terms.append(b.select(is_negative, b.sub(b.const(cut, 0), cut), cut))
+            terms.append(b.select(is_negative, b.sub(b.const(size, 0), size), size))
         return reduce(b.add, terms), largest
 
 
@@ -118,34 +116,24 @@ def stride_of(rule: GridRule) -> int:
     return 2 if rule.groups == "even and odd" else 1
 
 
-def _down(b: Builder, size: Value, amount: Value) -> Value:
-    """Shift a size right; by 31 or more, nothing is left. A negative amount belongs to a 0."""
-    return b.binary("lshr", size, b.intrinsic("umin", amount, b.const(amount, 31)))
-
-
-def _floored(b: Builder, units: Value, amount: Value) -> Value:
-    limit = 63 if "i64" in units.type else 31
-    return b.binary("ashr", units, b.intrinsic("umin", amount, b.const(amount, limit)))
-
-
 def _on_grid(b: Builder, units: Value, exponent: Value, added: Value, rule: GridRule) -> Value:
     """Return units of the products' grid, which is below an exponent, plus C, as f32."""
     assert rule.c_bits is not None
     bits = b.bitcast(added, "i32")
     magnitude = b.mask(bits, 31)
-    field = b.shift("lshr", magnitude, _FRACTION)
-    own = b.sub(b.intrinsic("umax", field, b.const(field, 1)), b.const(field, _BIAS))
-    hidden = b.shift("shl", b.intrinsic("umin", field, b.const(field, 1)), _FRACTION)
-    size = b.or_(b.mask(magnitude, _FRACTION), hidden)
+    field = b.shift("lshr", magnitude, FRACTION)
+    own = b.sub(b.intrinsic("umax", field, b.const(field, 1)), b.const(field, BIAS))
+    hidden = b.shift("shl", b.intrinsic("umin", field, b.const(field, 1)), FRACTION)
+    size = b.or_(b.mask(magnitude, FRACTION), hidden)
     top = b.intrinsic("smax", exponent, own)
     if rule.c_drops is not None:
         is_far = b.compare("slt", own, b.sub(top, b.const(top, rule.c_drops)))
         size = b.select(is_far, b.const(size, 0), size)
     signed = b.select(b.compare("slt", bits, b.const(bits, 0)), b.sub(b.const(size, 0), size), size)
     # C on a grid below its own exponent, then both on the final grid.
-    c_units = _floored(b, b.shift("shl", signed, rule.c_bits - _FRACTION), b.sub(top, own))
+    c_units = floored(b, b.shift("shl", signed, rule.c_bits - FRACTION), b.sub(top, own))
     wide = b.shift("shl", b.resize(units, 64, signed=True), rule.sum_bits - rule.product_bits)
-    wide = _floored(b, wide, b.resize(b.sub(top, exponent), 64))
+    wide = floored(b, wide, b.resize(b.sub(top, exponent), 64))
     total = b.add(
         wide, b.shift("shl", b.resize(c_units, 64, signed=True), rule.sum_bits - rule.c_bits)
     )
@@ -163,7 +151,7 @@ def _rounded(b: Builder, total: Value, top: Value, rule: GridRule) -> Value:
         flags=[constant("i1", 0)],
     )
     leading = b.add(b.sub(b.const(top, 63 - unit), b.resize(zeros, 32)), top)
-    lowest = b.intrinsic("smax", leading, b.const(leading, 1 - _BIAS))
+    lowest = b.intrinsic("smax", leading, b.const(leading, 1 - BIAS))
     cut = b.intrinsic(
         "smax", b.sub(b.add(lowest, b.const(top, unit - rule.kept)), top), b.const(top, 0)
     )

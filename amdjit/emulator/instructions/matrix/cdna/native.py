@@ -14,11 +14,7 @@ from functools import partial, reduce
 from amdjit.emulator.host.builder import Value, constant, lanes_of, vector
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.instructions.matrix.cdna.exact_rule import Exact
-from amdjit.emulator.instructions.matrix.cdna.grid_quick import (
-    Bounds,
-    QuickGrid,
-    RunningBounds,
-)
+from amdjit.emulator.instructions.matrix.cdna.grid_quick import QuickGrid, RunningBounds
 from amdjit.emulator.instructions.matrix.cdna.grid_rules import Grid
 from amdjit.emulator.instructions.matrix.cdna.panels import (
     INTEGERS,
@@ -32,6 +28,7 @@ from amdjit.emulator.instructions.matrix.cdna.plain_rules import Chain, Integers
 from amdjit.emulator.instructions.matrix.cdna.products import ROW_LANES, Mfma, products
 from amdjit.emulator.instructions.matrix.cdna.rules import Rule, numbers
 from amdjit.emulator.instructions.matrix.loops import Loop
+from amdjit.emulator.instructions.matrix.quick_steps import Bounds
 from amdjit.isa.matrix_rounding import GridRule, RoundedRule
 
 _DOUBLE_NAN = 0x7FF8000000000000

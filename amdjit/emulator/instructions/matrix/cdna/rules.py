@@ -13,12 +13,11 @@ from typing import Protocol
 from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.host.function import NativeFunction
+from amdjit.emulator.instructions.matrix.grid_step import INFINITY
 from amdjit.isa.matrix_rounding import FORMATS
 
 # What a factor consists of in memory, and vectors of it.
 Parts = Sequence[Value]
-
-INFINITY = 0x7F800000
 
 
 class Rule(Protocol):
