@@ -7,6 +7,7 @@ case of gfx12 in fewer operations. Here k is the first axis of factors: those of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,6 @@ _NONE = -(1 << 20)  # the exponent of what is 0: below all others
 _SMALLEST = 2.0**-126
 # A step computes about so many products at a time, so that its data stay in a core's cache.
 _AT_ONCE, _ROWS, _SPARSE_ROWS = 1 << 15, 64, 16
-_ALL = slice(None)
 
 
 def multiply_accumulate(
@@ -60,23 +60,27 @@ def multiply_accumulate(
             )
         )
         total = adder.started(c)
-        rows = _ROWS if places is None else _SPARSE_ROWS
-        columns = max(16, _AT_ONCE // rows // min(rule.step, a.shape[-1]))
-        for row in range(0, c.shape[-2], rows):
-            own = slice(row, row + rows)
-            for column in range(0, c.shape[-1], columns):
-                beside = slice(column, column + columns)
-                part = np.ascontiguousarray(total[..., own, beside])
-                for first in range(0, a.shape[-1], rule.step):
-                    k = slice(first, first + rule.step)
-                    x = tuple(each[k, ..., own, :] for each in left)
-                    if places is None:
-                        y = tuple(each[k, ..., beside] for each in right)
-                    else:
-                        y = tuple(each[places[own, k].T, 0, beside] for each in right)
-                    part = adder.step(x, y, part)
-                total[..., own, beside] = part
+        for own, beside in _tiles(c.shape, min(rule.step, a.shape[-1]), places is not None):
+            part = np.ascontiguousarray(total[..., own, beside])
+            for first in range(0, a.shape[-1], rule.step):
+                k = slice(first, first + rule.step)
+                x = tuple(each[k, ..., own, :] for each in left)
+                if places is None:
+                    y = tuple(each[k, ..., beside] for each in right)
+                else:
+                    y = tuple(each[places[own, k].T, 0, beside] for each in right)
+                part = adder.step(x, y, part)
+            total[..., own, beside] = part
         return adder.finished(total).view(c.dtype)
+
+
+def _tiles(shape: tuple[int, ...], step: int, is_sparse: bool) -> Iterator[tuple[slice, slice]]:
+    """Yield the rows and columns that are computed at a time."""
+    height = _SPARSE_ROWS if is_sparse else _ROWS
+    width = max(16, _AT_ONCE // height // step)
+    for row in range(0, shape[-2], height):
+        for column in range(0, shape[-1], width):
+            yield slice(row, row + height), slice(column, column + width)
 
 
 def order_of(order: str, depth: int) -> Array:

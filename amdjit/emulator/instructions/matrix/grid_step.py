@@ -82,7 +82,8 @@ class GridStep:
         assert lanes is not None
         halves = b.cast("bitcast", dwords, vector("i16", 2 * lanes))
         if self.rule.flushes_factors:
-            exponent = FORMATS[self.factors.a].infinity
+            form = FORMATS[self.factors.a]
+            exponent = form.top << form.fraction_bits
             is_small = b.compare(
                 "eq", b.and_(halves, b.const(halves, exponent)), b.const(halves, 0)
             )

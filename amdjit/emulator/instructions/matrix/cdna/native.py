@@ -98,8 +98,9 @@ def finished(f: NativeFunction, product: Mfma, total: Value) -> Value:
     if product.is_integer:
         return total
     bits = f.bitcast(total, "i64" if product.is_double else "i32")
-    nan = f.const(bits, _DOUBLE_NAN if product.is_double else product.rule.nan)
-    return f.select(f.compare("uno", total, total), nan, bits)
+    nan = _DOUBLE_NAN if product.is_double else product.rule.nan
+    assert nan is not None
+    return f.select(f.compare("uno", total, total), f.const(bits, nan), bits)
 
 
 def _sign(f: NativeFunction, product: Mfma, number: int) -> Value | None:
