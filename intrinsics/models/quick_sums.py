@@ -3,7 +3,8 @@ usual data.
 
 It gives the bits of the rule: tests compare them. Sums of small integers, which no step can round,
 are one product of matrices. In the others all steps are computed in f64; then the sums that NaN or
-infinities may decide, in the operands or by overflow, are computed again by the rule.
+infinities may decide, in the operands or by overflow, are computed again by the rule, or all if
+these are many.
 
 2**g and 2**-g, g the exponent of a grid, are made by writing exponents into the upper 16 bits;
 `floor` of a number times 2**-g is the integer on the grid. The sum of two products is exact in f64
@@ -35,6 +36,9 @@ _F64_BITS = 53
 _NO_EXPONENT = -400 << _SHIFT
 _LOWEST_GROUP_GRID = (_BIAS - 300) << _SHIFT  # below those of all products
 _UPPER = 3 if sys.byteorder == "little" else 0
+# If more of the sums than this may be special, all are computed by the rule: with others, it is
+# slower for each.
+_MANY = 1 / 16
 _TILE = 128  # rows and columns per turn, so that a step's data stays in a core's cache
 
 
@@ -243,19 +247,16 @@ def multiply_accumulate(
         total = _sum_of_integers(a, b, c, kinds[2])
         if total is not None:
             return _narrowed(total, c)
-        total = c.astype(np.float32)
-        steps = _Steps.of(rule, a, b, kinds, fp16_ovfl)
-        for row in range(0, c.shape[-2], _TILE):
-            for column in range(0, c.shape[-1], _TILE):
-                rows, columns = slice(row, row + _TILE), slice(column, column + _TILE)
-                part = np.ascontiguousarray(total[..., rows, columns])
-                steps.run(rows, columns, part)
-                total[..., rows, columns] = part
-        found = _narrowed(total, c)
-        places = np.nonzero(_may_be_special(a, b, c) | ~np.isfinite(total))
+        special = _may_be_special(a, b, c)
+        if special.mean() <= _MANY:
+            total = _total(_Steps.of(rule, a, b, kinds, fp16_ovfl), c)
+            special |= ~np.isfinite(total)
+    if total is None or special.mean() > _MANY:
+        return sums_of_products.multiply_accumulate(rule, a, b, c, kinds, fp16_ovfl=fp16_ovfl)
+    found, places = _narrowed(total, c), np.nonzero(special)
     if len(places[0]):
-        left = np.broadcast_to(a, (*total.shape[:-2], *a.shape[-2:]))
-        right = np.broadcast_to(b, (*total.shape[:-2], *b.shape[-2:]))
+        left = np.broadcast_to(a, (*c.shape[:-2], *a.shape[-2:]))
+        right = np.broadcast_to(b, (*c.shape[:-2], *b.shape[-2:]))
         found[places] = sums_of_products.multiply_accumulate(
             rule,
             left[places[:-1]][:, None, :],
@@ -265,6 +266,18 @@ def multiply_accumulate(
             fp16_ovfl=fp16_ovfl,
         )[:, 0, 0]
     return found
+
+
+def _total(steps: _Steps, c: Array) -> Array:
+    """Return what all steps make of C, as f32."""
+    total = c.astype(np.float32)
+    for row in range(0, c.shape[-2], _TILE):
+        for column in range(0, c.shape[-1], _TILE):
+            rows, columns = slice(row, row + _TILE), slice(column, column + _TILE)
+            part = np.ascontiguousarray(total[..., rows, columns])
+            steps.run(rows, columns, part)
+            total[..., rows, columns] = part
+    return total
 
 
 def _may_be_special(a: Array, b: Array, c: Array) -> Array:
