@@ -25,7 +25,6 @@ from amdjit.backend.checks import (
     has_whole_wave_code,
 )
 from amdjit.backend.dpp_moves import fence_risky_moves
-from amdjit.backend.halves_of_ones import keep_halves_of_ones
 from amdjit.backend.lds import keep_narrow_loads, place_lds_arrays
 from amdjit.backend.libraries import with_libraries
 from amdjit.backend.phi_inputs import keep_phi_inputs
@@ -33,6 +32,7 @@ from amdjit.backend.products_in_place import keep_products_in_place
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.backend.spilled_scalars import loses_spilled_scalars, may_spill_scalars
 from amdjit.backend.table_addresses import compute_addresses_first
+from amdjit.backend.wide_or import keep_ones_of_wide_or
 from amdjit.diagnostics.errors import BackendError
 from amdjit.forking import Lock, wait_before_fork
 from amdjit.options import CompileOptions
@@ -71,7 +71,7 @@ def optimise(
             _run_pipeline(module, llvm.create_pass_builder(machine, tuning))
             text = place_lds_arrays(str(module), module, machine.target_data)
             text = keep_signs_of_zeros(keep_narrow_loads(text, target), target)
-            text = keep_products_in_place(keep_halves_of_ones(text), target)
+            text = keep_products_in_place(keep_ones_of_wide_or(text), target)
             text = fence_risky_moves(text, target)
             text = compute_addresses_first(text, target, options.wave_size)
             text = cut_long_blocks(keep_phi_inputs(text))

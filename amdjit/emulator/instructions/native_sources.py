@@ -22,7 +22,7 @@ from amdjit.emulator.instructions.matrix.dots_native import dot_sources
 from amdjit.emulator.instructions.matrix.layouts import Matrix, matrices
 from amdjit.emulator.instructions.matrix.products import chain_text, integer_text
 from amdjit.emulator.instructions.matrix.repeated import repeated_matrices, repeated_text
-from amdjit.emulator.instructions.matrix.silicon import silicon_text
+from amdjit.emulator.instructions.matrix.rounded_products import rounded_text
 from amdjit.emulator.instructions.memory.access_native import access_text
 from amdjit.emulator.instructions.memory.atomics_native import atomic_text, atomics
 from amdjit.emulator.instructions.memory.spaces import SIZES, SPACES, Access
@@ -55,7 +55,7 @@ def _products(variant: Variant) -> Mapping[str, Source]:
 def _product(matrix: Matrix, variant: Variant) -> Source:
     if matrix.is_integer:
         return partial(integer_text, matrix, variant.matrix_rows)
-    text = silicon_text if variant.arithmetic == "silicon" else chain_text
+    text = rounded_text if variant.arithmetic == "silicon" else chain_text
     return partial(text, matrix, variant.matrix_rows)
 
 

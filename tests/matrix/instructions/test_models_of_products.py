@@ -7,10 +7,9 @@ import warnings
 import ml_dtypes
 import numpy as np
 import pytest
-from float_data import DATA, DTYPES, bits_of
+from float_data import DATA, DTYPES, bits_of, multiply_accumulate
 
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
-from amdjit.intrinsics.models.dot_steps import multiply_accumulate
 from amdjit.intrinsics.numbers import dots
 
 

@@ -10,10 +10,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from captures import Array, bits, capture, numbers
-from float_data import DATA
+from float_data import DATA, multiply_accumulate
 
 from amdjit.intrinsics import amdgcn, matrix
-from amdjit.intrinsics.models.complement_steps import multiply_accumulate
 from amdjit.intrinsics.models.matrix_layouts import GFX11_INSTRUCTIONS, MatrixInstruction
 
 TARGET = "gfx1100"
@@ -47,7 +46,9 @@ def test_a_step_gives_the_captured_dot_products() -> None:
         rows = [row for row in DOTS if row["format"] == kind]
         a, b = (bits([row[key] for row in rows], 16).view(DTYPES[kind]) for key in "ab")
         c = bits([row["c"] for row in rows], 32).view(np.float32)
-        found = multiply_accumulate(a[:, None, :], b[:, :, None], c[:, None, None])[:, 0, 0]
+        found = multiply_accumulate(a[:, None, :], b[:, :, None], c[:, None, None], is_gfx11=True)[
+            :, 0, 0
+        ]
         np.testing.assert_array_equal(
             words(found), bits([row["result"] for row in rows], 32), err_msg=kind
         )
@@ -96,7 +97,7 @@ def test_chains_are_those_of_the_scalar_model(kind: str, result: str, data: str)
     for added in (data, "tiny"):
         c = DATA[added](random, result, (6, 5))
         for clamps in (False, True):
-            found = words(multiply_accumulate(a, b, c, fp16_ovfl=clamps))
+            found = words(multiply_accumulate(a, b, c, fp16_ovfl=clamps, is_gfx11=True))
             for row, column in np.ndindex(found.shape):
                 assert found[row, column] == complement_model.chain(
                     words(a)[row].tolist(), words(b)[:, column].tolist(),

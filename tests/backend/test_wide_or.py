@@ -10,7 +10,7 @@ import pytest
 
 import amdjit
 from amdjit import i64, u64
-from amdjit.backend.halves_of_ones import keep_halves_of_ones
+from amdjit.backend.wide_or import keep_ones_of_wide_or
 
 
 def masks(x: Any, y: Any, out: Any) -> None:
@@ -71,7 +71,7 @@ def function_of(*lines: str) -> str:
     ],
 )
 def test_what_may_have_ones_is_combined_by_and(operand: str) -> None:
-    kept = keep_halves_of_ones(function_of(f"%1 = {operand}", "%2 = or i64 %y, %1, !dbg !7"))
+    kept = keep_ones_of_wide_or(function_of(f"%1 = {operand}", "%2 = or i64 %y, %1, !dbg !7"))
     assert " or i64 %y" not in kept
     assert kept.endswith(", -1, !dbg !7\n}\n")
 
@@ -81,9 +81,9 @@ def test_what_may_have_ones_is_combined_by_and(operand: str) -> None:
 )
 def test_other_operands_stay_as_they_are(operand: str) -> None:
     text = function_of(f"%1 = {operand}", "%2 = or i64 %1, %y")
-    assert keep_halves_of_ones(text) == text
+    assert keep_ones_of_wide_or(text) == text
 
 
 def test_vectors_are_kept_too() -> None:
     text = function_of("%1 = xor <2 x i64> %x, splat (i64 -3)", "%2 = or <2 x i64> %1, %y")
-    assert "%2 = xor <2 x i64> %amdjit.both" in keep_halves_of_ones(text)
+    assert "%2 = xor <2 x i64> %amdjit.both" in keep_ones_of_wide_or(text)

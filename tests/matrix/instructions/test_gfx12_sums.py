@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from float_data import DATA, DTYPES, bits_of
+from float_data import DATA, DTYPES, bits_of, multiply_accumulate
 from scalar_dots import chain, step
 from sparse_data import distinct_places
 
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.models import dot_steps
-from amdjit.intrinsics.models.dot_steps import dot, multiply_accumulate
+from amdjit.intrinsics.models import quick_sums
+from amdjit.intrinsics.models.dots import dot_of_numbers
 
 Array = np.ndarray[Any, Any]
 
@@ -45,6 +45,10 @@ def expected(
     )
 
 
+def dot(a: Array, b: Array, c: Array) -> Array:
+    return np.asarray(dot_of_numbers(a, b, c, (a.dtype, b.dtype), c.dtype))
+
+
 @each_sum
 @pytest.mark.parametrize("factors", DATA)
 def test_matrices_are_summed_bit_for_bit(kinds: tuple[str, str], result: str, factors: str) -> None:
@@ -58,6 +62,24 @@ def test_matrices_are_summed_bit_for_bit(kinds: tuple[str, str], result: str, fa
         found = bits_of(multiply_accumulate(a, b, c, fp16_ovfl=fp16_ovfl))
         wanted = expected(a, b, c, kinds, result, fp16_ovfl)
         np.testing.assert_array_equal(found, wanted, f"{factors} by {other} with {added}")
+
+
+@each_sum
+@pytest.mark.parametrize("factors", DATA)
+def test_the_quick_path_computes_what_the_rule_does(
+    kinds: tuple[str, str], result: str, factors: str
+) -> None:
+    random = np.random.default_rng([SUMS.index((kinds, result)), list(DATA).index(factors), 8])
+    for number, (other, added) in enumerate((o, c) for o in DATA for c in DATA):
+        a, b = DATA[factors](random, kinds[0], (6, 32)), DATA[other](random, kinds[1], (32, 5))
+        c = DATA[added](random, result, (6, 5))
+        if number % 3 == 0:
+            a[:, 1::2], b[1::2] = -a[:, ::2], b[::2]
+        ways = [
+            multiply_accumulate(a, b, c, fp16_ovfl=bool(number % 2), is_quick=is_quick)
+            for is_quick in (True, False)
+        ]
+        np.testing.assert_array_equal(*map(bits_of, ways), f"{factors} by {other} with {added}")
 
 
 @each_sum
@@ -175,7 +197,7 @@ def test_the_short_cut_for_integers_ends_where_a_sum_could_lose_bits(
     """With it and without it, on both sides of the largest sums of integers that are exact."""
     random = np.random.default_rng(5)
     taken = []
-    short_cut = dot_steps._sum_of_integers
+    short_cut = quick_sums._sum_of_integers
     for kind, result in (
         ("f16", "f32"),
         ("f16", "f16"),
@@ -189,10 +211,10 @@ def test_the_short_cut_for_integers_ends_where_a_sum_could_lose_bits(
                 for n in ((16, 32), (32, 16))
             )
             c = random.integers(low * limit, limit + 1, (16, 16)).astype(DTYPES[result])
-            monkeypatch.setattr(dot_steps, "_sum_of_integers", short_cut)
+            monkeypatch.setattr(quick_sums, "_sum_of_integers", short_cut)
             found = multiply_accumulate(a, b, c)
-            taken.append(short_cut(a, b, c) is not None)
-            monkeypatch.setattr(dot_steps, "_sum_of_integers", lambda *_: None)
+            taken.append(short_cut(a, b, c, result) is not None)
+            monkeypatch.setattr(quick_sums, "_sum_of_integers", lambda *_: None)
             np.testing.assert_array_equal(bits_of(found), bits_of(multiply_accumulate(a, b, c)))
     assert 5 < sum(taken) < len(taken) - 5
 

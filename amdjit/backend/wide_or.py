@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["keep_halves_of_ones"]
+__all__ = ["keep_ones_of_wide_or"]
 
 _OPERAND = r"%[^\s,]+|<[^>\n]*>|splat \([^)\n]*\)|[^\s,]+"
 _TYPE = r"i64|<\d+ x i64>"
@@ -37,7 +37,7 @@ _FUNCTION = re.compile(r"^define .*?^}$", re.MULTILINE | re.DOTALL)
 _ONES = 2**32 - 1
 
 
-def keep_halves_of_ones(llvm_text: str) -> str:
+def keep_ones_of_wide_or(llvm_text: str) -> str:
     """Return optimised IR in which each `or` of a value that may have 32 ones keeps them."""
     if _OR.search(llvm_text) is None:
         return llvm_text

@@ -3,6 +3,7 @@ against what distinguishes the rules."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import cdna_model
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from amdjit.intrinsics import matrix
-from amdjit.intrinsics.models import mfma_arithmetic, mfma_steps
+from amdjit.intrinsics.models import mfma_arithmetic
 from amdjit.intrinsics.models.exact_sums import fused_f64
 from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction, mfma_instruction
 from amdjit.intrinsics.models.mfma_layouts import BITS, DTYPES, Array
@@ -105,57 +106,38 @@ def test_many_products_are_those_of_the_independent_model(
         assert differing(target, name, spread, seed) == 0
 
 
-def _floor_products(terms: Any) -> tuple[Array, Array]:
-    counted = np.where(terms.significand == 0, -(1 << 20), terms.exponent)
-    largest = counted.max(axis=0)
-    amount = terms.exponent - largest + 24 - terms.fraction_bits
-    units = mfma_steps._shifted(terms.significand, amount)
-    return units.sum(axis=0), largest
+MUTANTS: list[tuple[dict[str, Any], str, str]] = [
+    ({"cut": "floor"}, "gfx942", "mfma_f32_16x16x16f16"),
+    ({"cut": "floor"}, "gfx942", "mfma_f32_16x16x32_bf8_bf8"),
+    ({"c_drops": None}, "gfx942", "mfma_f32_16x16x32_bf8_bf8"),
+    ({"groups_meet": False}, "gfx942", "mfma_f32_16x16x32_bf8_bf8"),
+    ({"flushes_products": False, "flushes_result": False}, "gfx90a", "mfma_f32_16x16x8bf16"),
+    ({"how": "unfused"}, "gfx908", "mfma_f32_16x16x8bf16"),
+]
 
 
-def _always_kept(units: Array, exponent: Array, added: Array, drops: bool) -> Array:
-    del drops
-    return KEPT(units, exponent, added, drops=False)
-
-
-def added_one_by_one(terms: Any) -> Array:
-    with np.errstate(all="ignore"):
-        return np.sum([each.astype(np.float32) for each in terms], axis=0, dtype=np.float32)
-
-
-KEPT = mfma_steps._on_grid
-MUTANTS = [
-    ("_cut_sum", _floor_products, "gfx942", "mfma_f32_16x16x16f16"),
-    ("_cut_sum", _floor_products, "gfx942", "mfma_f32_16x16x32_bf8_bf8"),
-    ("_on_grid", _always_kept, "gfx942", "mfma_f32_16x16x32_bf8_bf8"),
-    ("_flushed", lambda numbers: numbers, "gfx90a", "mfma_f32_16x16x8bf16"),
-    ("sum_rounded_once", lambda terms: added_one_by_one(terms), "gfx908",
-     "mfma_f32_16x16x8bf16"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("attribute", "value", "target", "name"), MUTANTS)
+@pytest.mark.parametrize(("change", "target", "name"), MUTANTS)
 def test_a_wrong_rule_is_found(
-    attribute: str, value: Any, target: str, name: str, monkeypatch: pytest.MonkeyPatch
+    change: dict[str, Any], target: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mfma_steps, attribute, value)
+    rule = replace(mfma_arithmetic.rule_of(mfma_instruction(name, target)), **change)
+    monkeypatch.setattr(mfma_arithmetic, "rule_of", lambda _: rule)
     spreads = (ANY_BITS, NEAR, CANCELLING, TINY)
     assert any(differing(target, name, spread, seed) for seed in (1, 2) for spread in spreads)
 
 
 def of_several_steps(target: str, name: str) -> bool:
     instruction = mfma_instruction(name, target)
-    length = mfma_arithmetic.step_of(instruction)[1]
-    return 1 < length <= instruction.k // 2
+    return 1 < mfma_arithmetic.rule_of(instruction).step <= instruction.k // 2
 
 
 @pytest.mark.parametrize(("target", "name"), [rule for rule in RULES if of_several_steps(*rule)])
 def test_a_step_of_another_length_is_found(
     target: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    instruction = mfma_instruction(name, target)
-    step, length = mfma_arithmetic.step_of(instruction)
-    monkeypatch.setattr(mfma_arithmetic, "step_of", lambda _: (step, 2 * length))
+    rule = mfma_arithmetic.rule_of(mfma_instruction(name, target))
+    longer = replace(rule, step=2 * rule.step)
+    monkeypatch.setattr(mfma_arithmetic, "rule_of", lambda _: longer)
     spreads = (ANY_BITS, NEAR, CANCELLING, TINY)
     assert any(differing(target, name, spread, seed) for seed in (1, 2) for spread in spreads)
 

@@ -15,8 +15,8 @@ from functools import reduce
 
 from amdjit.emulator.host.builder import Value, constant, lanes_of, vector
 from amdjit.emulator.host.function import NativeFunction, i64
-from amdjit.emulator.instructions.matrix.dot_factors import FORMATS, Factor, FactorPair, parted
-from amdjit.emulator.instructions.matrix.dot_step import DotStep
+from amdjit.emulator.instructions.matrix.dot_factors import Factor, parted
+from amdjit.emulator.instructions.matrix.grid_step import GridStep
 from amdjit.emulator.instructions.matrix.layouts import (
     INTEGERS,
     ROW_BYTES,
@@ -35,9 +35,10 @@ from amdjit.emulator.instructions.matrix.products import (
     fill_panels,
     multiply_all,
 )
+from amdjit.emulator.instructions.matrix.quick_steps import QuickFloors, is_extreme_addend
 from amdjit.emulator.instructions.matrix.whole_numbers import are_whole, starts_whole
+from amdjit.isa.matrix_rounding import FORMATS
 
-_STEP = 4
 # Without this, LLVM reserves registers of the common case for code that almost never runs.
 _SELDOM = '!2 = !{!"branch_weights", i32 1, i32 4000}'
 
@@ -66,11 +67,15 @@ class _Panel:
         )
 
 
+def _step_of(matrix: Matrix) -> GridStep:
+    return GridStep.of(matrix.a, matrix.b, matrix.result)
+
+
 def _panel(f: NativeFunction, rows: int) -> _Panel:
     return _Panel(*(f.allocate(f"[{rows * 16} x i32]") for _ in range(2)))
 
 
-def silicon_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
+def rounded_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
     """Return the definition of a float product's function (`matrix_function`).
 
     `rows_at_once`: how many accumulators of a chain of multiply-adds fit host registers.
@@ -129,12 +134,12 @@ def _are_ordinary(
     f: NativeFunction, matrix: Matrix, exponents: tuple[list[Value], list[Value]], total: Value
 ) -> Value:
     """Return an i1: whether the quick form is right in all steps of the product."""
-    rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
+    quick = QuickFloors(_step_of(matrix))
     outside = [
-        rule.is_extreme(f, which, factors) for which, factors in zip("ab", exponents, strict=True)
+        quick.is_extreme(f, which, factors) for which, factors in zip("ab", exponents, strict=True)
     ]
     rows = [f.load(INTEGERS, f.offset(total, row * ROW_BYTES), 64) for row in range(16)]
-    outside.append(rule.is_extreme_addend(f, rows))
+    outside.append(is_extreme_addend(f, rows))
     flags = [f.cast("bitcast", lanes, f"i{lanes_of(lanes.type)}") for lanes in outside]
     found = [f.compare("eq", bits, constant(bits.type, 0)) for bits in flags]
     return reduce(f.and_, found)
@@ -142,8 +147,8 @@ def _are_ordinary(
 
 def _fill(f: NativeFunction, panel: _Panel, matrix: Matrix, which: str) -> list[Value]:
     """Fill a panel with the factors of A or B; return vectors of their exponents."""
-    rule = FactorPair(matrix.a, matrix.b)
-    take_apart = rule.left if which == "a" else rule.right
+    factors = _step_of(matrix).factors
+    take_apart = factors.left if which == "a" else factors.right
     bits = FORMATS[matrix.a].bits
     exponents = []
     for row in matrix.factor_rows(which):
@@ -200,9 +205,10 @@ def _multiply(
     checked: whether to check each row of each step for operands that the quick form does not
     handle.
     """
-    step = Loop(f, "step", matrix.held // _STEP)
-    start = f.mul(step.index, i64(_STEP * ROW_BYTES))
-    distances = [f.add(start, i64(part * ROW_BYTES)) for part in range(_STEP)]
+    rule = _step_of(matrix).rule
+    step = Loop(f, "step", matrix.held // rule.step)
+    start = f.mul(step.index, i64(rule.step * ROW_BYTES))
+    distances = [f.add(start, i64(part * ROW_BYTES)) for part in range(rule.step)]
     columns = [right.row(f, distance) for distance in distances] if places is None else []
     row = Loop(f, "row", 16)
     in_row = [f.add(distance, f.shift("shl", row.index, 2)) for distance in distances]
@@ -215,8 +221,9 @@ def _multiply(
     if checked:
         result = _checked_step(f, matrix, factors, columns, addend)
     else:
-        rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
-        result, _ = rule.quick(f, rule.sums(f, factors, columns), addend)
+        arithmetic = _step_of(matrix)
+        sums = arithmetic.sums(f, factors, columns)
+        result, _ = QuickFloors(arithmetic).result(f, sums, addend)
     f.store(result, target, 64)
     row.close()
     step.close()
@@ -227,9 +234,9 @@ def _checked_step(
 ) -> Value:
     """Return a row of D after a step: by the quick form if it is right in all lanes, otherwise by
     the exact one."""
-    rule = DotStep(FactorPair(matrix.a, matrix.b), matrix.result)
-    sums = rule.sums(f, left, right)
-    quick, wrong = rule.quick(f, sums, addend)
+    step = _step_of(matrix)
+    sums = step.sums(f, left, right)
+    quick, wrong = QuickFloors(step).result(f, sums, addend)
     seldom = f.compare("ne", f.cast("bitcast", wrong, "i16"), constant("i16", 0))
     exactly, done, before = f.block("exactly"), f.block("rounded"), f.current
     f.line(f"br i1 {seldom.text}, label %{exactly}, label %{done}, !prof !2")
@@ -239,7 +246,7 @@ def _checked_step(
         if matrix.overflows
         else constant("i1", 0)
     )
-    exact = rule.exact(f, left, right, sums, addend, clamps)
+    exact = step.exact(f, left, right, addend, clamps, sums)
     f.branch(done)
     f.label(done)
     return f.phi(INTEGERS, (quick, before), (exact, exactly))
