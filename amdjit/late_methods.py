@@ -109,7 +109,7 @@ def _comparison(owner: Any, frozen: bool) -> dict[str, Any]:
     compared = _reader([each.name for each in fields if each.compare])
     hashed = _reader([f.name for f in fields if (f.compare if f.hash is None else f.hash)])
 
-    def equal(self: Any, other: object) -> bool:
+    def equal(self: Any, other: object) -> Any:
         if other.__class__ is not self.__class__:
             return NotImplemented
         return self is other or compared(self) == compared(other)
