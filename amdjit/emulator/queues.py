@@ -102,7 +102,7 @@ class KernelCall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmulatedNode:
-    """A node of a graph: `amdjit.runtime.device_graphs.NodeFacts`, and its work."""
+    """A node of a graph: `amdjit.runtime.device.NodeFacts`, and its work."""
 
     kind: str
     name: str
@@ -114,7 +114,7 @@ class EmulatedNode:
 
 @dataclass(slots=True, eq=False)
 class EmulatedCapture:
-    """A capture that goes on: `amdjit.runtime.device_graphs.Capture`."""
+    """A capture that goes on: `amdjit.runtime.device.Capture`."""
 
     origin: EmulatedStream
     thread: int
@@ -278,7 +278,7 @@ class Captures:
 
 
 class EmulatedGraph:
-    """A graph: `amdjit.runtime.device_graphs.DeviceGraph`."""
+    """A graph: `amdjit.runtime.device.DeviceGraph`."""
 
     def __init__(
         self, captures: Captures, nodes: Sequence[EmulatedNode], kept: Sequence[object]
@@ -293,7 +293,7 @@ class EmulatedGraph:
 
 
 class EmulatedExecutable:
-    """A graph that is ready to launch: `amdjit.runtime.device_graphs.DeviceExecutable`."""
+    """A graph that is ready to launch: `amdjit.runtime.device.DeviceExecutable`."""
 
     def __init__(self, captures: Captures, graph: EmulatedGraph) -> None:
         self._captures = captures

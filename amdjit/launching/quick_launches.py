@@ -11,7 +11,7 @@ left to do:
     both, and the arguments    `BoundLaunch`, by the user     see that what it read is the same
 
 A slot is a launch that is ready on its device except for the arguments
-(`amdjit.runtime.device_launches.LaunchSlot`). Two functions that are written for a specialisation
+(`amdjit.runtime.device.LaunchSlot`). Two functions that are written for a specialisation
 (`quick_source`) say whether a launch is like the earlier one: `pack`, of the arguments of a call,
 and `is_current`, of what the kernel read from outside when it was compiled. They say no where they
 are not certain: then the launch is prepared anew (`prepared.prepare`), which finds all mistakes.
