@@ -35,7 +35,7 @@ from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language import times
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
 from amdjit.tree import nodes as tree
-from amdjit.tree.constant_arrays import ConstantArray
+from amdjit.tree.array_views import ConstantArray
 from amdjit.types import SCALARS, AddressSpace, Array, Layout, Tuple, Type, from_dtype, i64
 
 # The most iterations that a loop may be unrolled to: more would take minutes and gigabytes to
