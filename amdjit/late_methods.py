@@ -4,7 +4,7 @@
 methods. A first compilation loads two hundred such classes and makes instances of sixty: with plain
 dataclasses, it and the import take a third more processor time, and from the cache two thirds more.
 Here `dataclasses` sees to the fields and the slots, which takes a tenth of that, and each method is
-compiled, or made of closures, when it is needed.
+compiled when it is needed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import field as field
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass", "field"]
@@ -41,12 +40,14 @@ def _dataclass(
         init=False, repr=False, eq=False, slots=slots, frozen=frozen and inherits
     )
     cls = make(cls)
-    cls.__dataclass_params__.frozen = frozen
-    methods: dict[str, Any] = {"__init__": _late_init(cls, frozen)}
+    params = cls.__dataclass_params__
+    params.init, params.repr, params.eq, params.frozen = True, repr, eq, frozen
+    methods: dict[str, Any] = {"__init__": _late(cls, "__init__", _init_text)}
     if repr:
         methods["__repr__"] = _repr
     if eq:
-        methods |= _comparison(cls, frozen)
+        methods["__eq__"] = _late(cls, "__eq__", _equality_text)
+        methods["__hash__"] = _late(cls, "__hash__", _hash_text) if frozen else None
     if frozen:
         methods |= {"__setattr__": _refuse_change, "__delattr__": _refuse_change}
     if frozen and slots:
@@ -56,35 +57,40 @@ def _dataclass(
     return cls
 
 
-def _late_init(owner: Any, frozen: bool) -> Callable[..., None]:
-    """Return an `__init__` that compiles the class's own at its first call, and calls that."""
+def _late(owner: Any, name: str, make: Callable[[Any], str]) -> Callable[..., Any]:
+    """Return a method that compiles the class's own at its first call, and calls that.
 
-    def late(self: Any, *values: Any, **named: Any) -> None:
-        if owner.__dict__["__init__"] is late:
-            type.__setattr__(owner, "__init__", _compiled_init(owner, frozen))
-        owner.__dict__["__init__"](self, *values, **named)
+    make: returns the method's source for the class.
+    """
 
-    late.__name__ = "__init__"
+    def late(self: Any, *values: Any, **named: Any) -> Any:
+        if owner.__dict__[name] is late:
+            type.__setattr__(owner, name, _compiled(owner, name, make(owner)))
+        return owner.__dict__[name](self, *values, **named)
+
+    late.__name__ = name
     return late
 
 
-def _compiled_init(owner: Any, frozen: bool) -> Callable[..., None]:
+def _compiled(owner: Any, name: str, text: str) -> Callable[..., Any]:
     names: dict[str, Any] = {"missing": _FACTORY, "assign": object.__setattr__}
     found: dict[str, Any] = {}
     fields = dataclasses.fields(owner)
     for each in fields:
         has_factory = each.default_factory is not dataclasses.MISSING
         names[f"default_{each.name}"] = each.default_factory if has_factory else each.default
-    exec(_init_text(owner, fields, frozen), names, found)
-    made: Any = found["__init__"]
-    made.__qualname__, made.__module__ = f"{owner.__qualname__}.__init__", owner.__module__
-    made.__annotations__ = {f.name: f.type for f in fields if f.init} | {"return": None}
+    exec(text, names, found)
+    made: Any = found[name]
+    made.__qualname__, made.__module__ = f"{owner.__qualname__}.{name}", owner.__module__
+    if name == "__init__":
+        made.__annotations__ = {f.name: f.type for f in fields if f.init} | {"return": None}
     return made  # type: ignore[no-any-return]
 
 
-def _init_text(owner: Any, fields: tuple[dataclasses.Field[Any], ...], frozen: bool) -> str:
+def _init_text(owner: Any) -> str:
     parameters, lines = ["self"], []
-    for each in fields:
+    frozen = owner.__dataclass_params__.frozen
+    for each in dataclasses.fields(owner):
         name, value = each.name, each.name
         has_factory = each.default_factory is not dataclasses.MISSING
         has_default = has_factory or each.default is not dataclasses.MISSING
@@ -103,25 +109,24 @@ def _init_text(owner: Any, fields: tuple[dataclasses.Field[Any], ...], frozen: b
     return "\n".join((f"def __init__({', '.join(parameters)}):", *lines, " return None"))
 
 
-def _comparison(owner: Any, frozen: bool) -> dict[str, Any]:
-    """Return `__eq__` and `__hash__`, which look at the fields that are compared."""
+def _equality_text(owner: Any) -> str:
+    compared = [each.name for each in dataclasses.fields(owner) if each.compare]
+    return (
+        "def __eq__(self, other):\n"
+        " if other.__class__ is not self.__class__:\n  return NotImplemented\n"
+        f" return self is other or ({_read('self', compared)}) == ({_read('other', compared)})"
+    )
+
+
+def _hash_text(owner: Any) -> str:
     fields = dataclasses.fields(owner)
-    compared = _reader([each.name for each in fields if each.compare])
-    hashed = _reader([f.name for f in fields if (f.compare if f.hash is None else f.hash)])
-
-    def equal(self: Any, other: object) -> Any:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return self is other or compared(self) == compared(other)
-
-    return {"__eq__": equal, "__hash__": (lambda self: hash(hashed(self))) if frozen else None}
+    hashed = [f.name for f in fields if (f.compare if f.hash is None else f.hash)]
+    return f"def __hash__(self):\n return hash(({_read('self', hashed)}))"
 
 
-def _reader(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return what reads attributes as a tuple."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda owner: tuple(getattr(owner, name) for name in names)
+def _read(instance: str, names: list[str]) -> str:
+    """Return the source of the values of attributes, each followed by a comma."""
+    return "".join(f"{instance}.{name}," for name in names)
 
 
 def _repr(self: Any) -> str:
