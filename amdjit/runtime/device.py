@@ -1,4 +1,5 @@
-"""What a device can do. The emulator is a device and HIP's are: no caller knows which it has."""
+"""The interface of devices. The emulator and HIP's GPUs implement it, and callers do not know which
+of them they have."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class HostKind(Enum):
-    """What host memory is to a device.
+    """How a device accesses host memory.
 
     PINNED: copies from and to it need not wait. MAPPED: pinned, and kernels use it in place.
-    MANAGED: pages move to where they are used, on the host and on the device.
+    MANAGED: pages migrate to where they are used, the host or the device.
     """
 
     PINNED = "pinned"
@@ -36,10 +37,10 @@ class Layout(NamedTuple):
 
 
 class PoolSource(Protocol):
-    """Where a memory pool gets its memory.
+    """The source from which a memory pool allocates.
 
-    Memory that is freed in a stream is used again when that stream's work is done, or in the order
-    of that stream.
+    Memory that is freed in a stream is reused by later work of that stream, or once the stream's
+    work is done.
     """
 
     @property
@@ -52,7 +53,7 @@ class PoolSource(Protocol):
         ...
 
     def free(self, address: int, stream: Any = None) -> None:
-        """Free memory for work that comes after what the stream has now."""
+        """Free memory, which only work after the stream's current work may reuse."""
         ...
 
     def trim(self) -> None:
@@ -84,7 +85,7 @@ class MemoryDevice(Protocol):
         ...
 
     def share(self, address: int) -> None:
-        """Called before an allocation's address is given to others, who may then write to it."""
+        """Note that an allocation's address is given to other libraries, which may write to it."""
         ...
 
     def free(self, address: int) -> None:
@@ -92,18 +93,18 @@ class MemoryDevice(Protocol):
         ...
 
     def gpu_of(self, address: int) -> int | None:
-        """Return the index of the GPU whose memory has an address; None if no GPU's has."""
+        """Return the index of the GPU whose memory contains an address; None if there is none."""
         ...
 
     def memory_info(self) -> tuple[int, int]:
-        """Return the bytes that are free, and all that there are."""
+        """Return the free and the total memory, in bytes."""
         ...
 
     def allocate_on_host(self, nbytes: int, kind: HostKind) -> tuple[int, int | None]:
-        """Allocate host memory that this device can use as its kind says.
+        """Allocate host memory of a kind.
 
-        Return its address, and the one at which kernels see it, None if they do not. BackendError
-        when out of memory, or if the device has no such memory."""
+        Return its address, and the address at which kernels see it, None if they cannot.
+        BackendError when out of memory, or if the device has no such memory."""
         ...
 
     def free_on_host(self, address: int) -> None:
@@ -112,11 +113,11 @@ class MemoryDevice(Protocol):
 
     @property
     def temporaries(self) -> CountingPool | None:
-        """The pool for memory that a launch needs, None if it is to be allocated each time."""
+        """The pool for temporary memory of launches; None if each launch must allocate."""
         ...
 
     def pool_source(self) -> PoolSource:
-        """Return where a new memory pool gets its memory."""
+        """Return the source of a new memory pool."""
         ...
 
     def copy_to_device(
@@ -160,8 +161,8 @@ class MemoryDevice(Protocol):
     ) -> bool:
         """Copy rows of `nbytes` bytes between two places of this device, which do not overlap.
 
-        shape: how many rows there are along each axis; a source may repeat rows. Return whether
-        this device can: otherwise nothing has happened, and a kernel must do it.
+        shape: how many rows there are along each axis; a source may repeat rows. Return False if
+        this device cannot, in which case nothing was copied and a kernel must do it.
         """
         ...
 
@@ -179,10 +180,10 @@ class StreamDevice(Protocol):
         ...
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
-        """Call `tell` when the work that the stream has now is done, at the latest at the next
+        """Call `tell` when the work that the stream has now is done, at the latest in the next
         wait.
 
-        That wait raises what `tell` raises; calls after it are left to the next wait.
+        That wait raises what `tell` raises; further calls are left to the following wait.
         """
         ...
 
@@ -198,7 +199,7 @@ class StreamDevice(Protocol):
         ...
 
     def external_stream(self, handle: int) -> Any:
-        """Return a stream that others have made and will destroy, given by its HIP handle."""
+        """Return a stream that another library made and will destroy, given by its HIP handle."""
         ...
 
     def stream_number(self, stream: Any) -> int:
@@ -264,20 +265,21 @@ class CapturedLaunch:
     arrays: Sequence[Any]
     """All arrays that the launch uses, also those that the kernel reads from outside."""
     again: Callable[[Sequence[Any]], CapturedLaunch]
-    """Makes the same launch with other arguments, nothing of which has run."""
+    """Prepares the same launch with other arguments."""
     explain: Callable[[KernelFault], None]
-    """Adds to a fault what the launch knows."""
+    """Adds to a fault which element of which array it was about."""
 
 
 class Capture(Protocol):
-    """A capture that goes on in a stream: the `capture` of a stream's handle, else None."""
+    """A capture in progress: the attribute `capture` of a stream's handle, which is None without
+    one."""
 
     def keep(self, *owners: object) -> None:
         """Keep objects alive as long as the graph."""
         ...
 
     def note(self, stream: Any, launch: CapturedLaunch) -> None:
-        """Take note of the launch that the stream recorded last."""
+        """Attach a launch to the node that the stream recorded last."""
         ...
 
 
@@ -286,7 +288,7 @@ class NodeFacts(Protocol):
 
     @property
     def kind(self) -> str:
-        """kernel, copy, fill, host, graph, empty, or another word for what HIP has."""
+        """kernel, copy, fill, host, graph, empty, or HIP's own word for other kinds."""
         ...
 
     @property
@@ -315,7 +317,7 @@ class DeviceGraph(Protocol):
 
     @property
     def nodes(self) -> Sequence[NodeFacts]:
-        """The nodes, each behind those that it depends on."""
+        """The nodes, each after those that it depends on."""
         ...
 
     @property
@@ -324,7 +326,7 @@ class DeviceGraph(Protocol):
         ...
 
     def instantiate(self) -> DeviceExecutable:
-        """Make it ready to launch; it then does not follow later changes."""
+        """Return the graph ready to launch; later changes to the graph do not affect it."""
         ...
 
 
@@ -342,7 +344,7 @@ class DeviceExecutable(Protocol):
         ...
 
     def set_kernel(self, position: int, launch: CapturedLaunch) -> None:
-        """Let a kernel node make another launch."""
+        """Replace the launch of a kernel node."""
         ...
 
 
@@ -354,11 +356,12 @@ class GraphDevice(Protocol):
         ...
 
     def end_capture(self, stream: Any) -> DeviceGraph:
-        """Return what the stream recorded as a graph. BackendError if the capture is spoilt."""
+        """Return what the stream recorded as a graph; BackendError if the capture was
+        invalidated."""
         ...
 
     def discard_capture(self, stream: Any) -> None:
-        """End a capture and drop what it recorded."""
+        """End a capture and discard what it recorded."""
         ...
 
 
@@ -394,7 +397,7 @@ class LaunchSlot(Protocol):
 
     @property
     def offset(self) -> int:
-        """The place of their first byte."""
+        """The offset of their first byte."""
         ...
 
     def start(self) -> int:
@@ -411,7 +414,7 @@ class LaunchDevice(Protocol):
 
     @property
     def idle_records(self) -> dict[int, list[Any]]:
-        """Memory for the reports of launches that no launch uses now, by its bytes."""
+        """Records for the reports of launches that no launch uses now, by their size in bytes."""
         ...
 
     @property
@@ -432,7 +435,7 @@ class LaunchDevice(Protocol):
         stream: Any = None,
     ) -> None:
         """Start a kernel. `kernarg` holds the explicit arguments as the code object's metadata lays
-        them out; hidden arguments are the device's to fill in. stream: the device's handle.
+        them out; the device fills in the hidden ones. stream: the device's handle.
 
         LaunchError if the launch is cooperative and the device cannot hold all of its workgroups.
         """
@@ -445,10 +448,10 @@ class LaunchDevice(Protocol):
         nbytes: int,
         stream: Any = None,
     ) -> LaunchSlot:
-        """Make a launch that is to be started many times with other arguments of `nbytes` bytes. It
-        is not cooperative.
+        """Prepare a launch, not a cooperative one, that will be started many times with different
+        arguments of `nbytes` bytes.
 
-        It keeps the kernel alive, but neither the device nor the stream."""
+        The result keeps the kernel alive, but neither the device nor the stream."""
         ...
 
     def launch_sanitized(
