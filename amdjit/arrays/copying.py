@@ -22,8 +22,7 @@ from amdjit.devices import current_device, use
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.runtime import arrays
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_memory import Layout
+from amdjit.runtime.device import Device, Layout
 from amdjit.runtime.memory import temporary
 from amdjit.runtime.place import is_captured, keep_for_graph
 from amdjit.runtime.streams import Stream, handle_of

@@ -12,8 +12,7 @@ from amdjit.arrays.device_array import DeviceArray, over
 from amdjit.devices import current_device, find_device
 from amdjit.launching.foreign_arguments import borrowed
 from amdjit.runtime import arrays, foreign_arrays, pool
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_memory import HostKind
+from amdjit.runtime.device import Device, HostKind
 from amdjit.runtime.elements import element_type, extents_of, refuse_masked
 from amdjit.runtime.host_memory import host_array
 from amdjit.runtime.streams import Stream, handle_of

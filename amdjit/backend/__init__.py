@@ -11,7 +11,6 @@ nor the tree. Start reading at `llvm.optimise`.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 import llvmlite
@@ -19,6 +18,7 @@ import llvmlite
 from amdjit.backend.link import link
 from amdjit.backend.ocml import find_ocml, read_library
 from amdjit.backend.tools import Linker, OwnLinker, find_linker, find_lld
+from amdjit.late import late_names, load_module
 
 if TYPE_CHECKING:
     from amdjit.backend.assembler import find_assembler
@@ -69,13 +69,9 @@ _MODULES = {
 
 def llvm_version() -> str:
     """Return the version of the LLVM in llvmlite, such as 22.1.0, which this loads."""
-    binding = importlib.import_module("llvmlite.binding")
+    binding: Any = load_module("llvmlite.binding")
     return ".".join(map(str, binding.llvm_version_info))
 
 
-def __getattr__(name: str) -> Any:
-    # LLVM is loaded when one of these names is first used: code from the disk cache runs without
-    # it.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULES[name]), name)
+# LLVM is loaded when one of these names is first used: code from the disk cache runs without it.
+__getattr__ = late_names(__name__, _MODULES)

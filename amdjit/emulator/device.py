@@ -251,7 +251,7 @@ def _physical_memory() -> int | None:
 
 
 class EmulatedSlot:
-    """A launch of a kernel: `amdjit.runtime.device_launches.LaunchSlot`."""
+    """A launch of a kernel: `amdjit.runtime.device.LaunchSlot`."""
 
     __slots__ = ("_device", "_function", "_shape", "_stream", "kernarg", "offset")
 

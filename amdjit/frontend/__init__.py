@@ -18,10 +18,10 @@ How a function passes through the rooms:
    takes; `narrow_products` adds warnings, and `values.dependencies` what the code depends on.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from amdjit.frontend.values.known import CompileTime
+from amdjit.late import late_names
 
 if TYPE_CHECKING:
     from amdjit.frontend.names.annotation_places import at_annotation
@@ -48,23 +48,19 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Content": "values.dependencies",
-    "Dependency": "values.dependencies",
-    "OutsideArray": "values.dependencies",
-    "TypedKernel": "program",
-    "array_matches": "names.parameters",
-    "at_annotation": "names.annotation_places",
-    "definition_span": "source.reading",
-    "element_of_dtype": "values.structures",
-    "field_types": "values.structures",
-    "kernel_annotations": "program",
-    "structure_of": "values.structures",
-    "type_kernel": "program",
+    "Content": "amdjit.frontend.values.dependencies",
+    "Dependency": "amdjit.frontend.values.dependencies",
+    "OutsideArray": "amdjit.frontend.values.dependencies",
+    "TypedKernel": "amdjit.frontend.program",
+    "array_matches": "amdjit.frontend.names.parameters",
+    "at_annotation": "amdjit.frontend.names.annotation_places",
+    "definition_span": "amdjit.frontend.source.reading",
+    "element_of_dtype": "amdjit.frontend.values.structures",
+    "field_types": "amdjit.frontend.values.structures",
+    "kernel_annotations": "amdjit.frontend.program",
+    "structure_of": "amdjit.frontend.values.structures",
+    "type_kernel": "amdjit.frontend.program",
 }
 
-
-def __getattr__(name: str) -> Any:
-    # The front end is loaded when a kernel is first compiled.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+# The front end is loaded when a kernel is first compiled.
+__getattr__ = late_names(__name__, _MODULES)

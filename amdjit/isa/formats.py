@@ -7,8 +7,9 @@ the first dword, so that a whole instruction is one little-endian integer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
+
+from amdjit.late_methods import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

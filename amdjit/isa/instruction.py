@@ -6,11 +6,11 @@ Fields have the names of the RDNA 4 ISA document (chapter 15, "Microcode Formats
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.operand_codes import RegisterFile as RegisterFile
 from amdjit.isa.traits import Access, MemoryKind, Traits, Unit
+from amdjit.late_methods import dataclass, field
 
 DEVICE_SCOPE = 2
 

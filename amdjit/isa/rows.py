@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from amdjit.isa.formats import Field, Format, format_named
@@ -14,6 +13,7 @@ from amdjit.isa.matrix_products import MatrixProduct
 from amdjit.isa.mnemonics import traits_of
 from amdjit.isa.operand_codes import LITERAL
 from amdjit.isa.traits import Traits
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ looks at a mnemonic's text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
 from amdjit.isa.wait_counters import WaitEvent, WaitField
+from amdjit.late_methods import dataclass, field
 
 
 class Unit(Enum):

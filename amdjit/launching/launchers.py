@@ -14,17 +14,19 @@ from amdjit.devices import current_device
 from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.late import late
 from amdjit.launching import residence
-from amdjit.launching.block_choice import choose_block
 from amdjit.launching.prepared import PreparedLaunch, prepare
 from amdjit.launching.quick_launches import BoundLaunch, ConfiguredCall, QuickCalls
 from amdjit.launching.specialisations import Loaded
 from amdjit.runtime.device import Device
 from amdjit.runtime.place import PLACE, Place, StreamOfDevice, is_captured
 from amdjit.runtime.streams import Stream
+from amdjit.target import Target
 
 if TYPE_CHECKING:
+    from amdjit.code_object import resources
     from amdjit.runtime import sanitized
 else:
+    resources = late("amdjit.code_object.resources")
     sanitized = late("amdjit.runtime.sanitized")
 
 __all__ = ["ForAll", "Launcher"]
@@ -32,6 +34,8 @@ __all__ = ["ForAll", "Launcher"]
 # A program that calls one launcher again and again does so for few specialisations, devices and
 # streams.
 _MOST_CONFIGURED = 8
+# In the order of preference where they allow the same occupancy: 256 work-items suit most kernels.
+_BLOCKS = (256, 128, 512, 1024, 64)
 
 
 class _Launches:
@@ -226,7 +230,7 @@ class ForAll(_Launches):
         return ForAll(self._calls, self._n, stream, self._dynamic_lds, self._grid_stride)
 
     def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
-        block = choose_block(loaded, device.target, self._dynamic_lds)
+        block = _choose_block(loaded, device.target, self._dynamic_lds)
         grid = -(-self._n // block[0])
         if self._grid_stride:
             compiled = loaded.compiled
@@ -240,3 +244,18 @@ def _is_constant(extent: object) -> bool:
     """Whether a grid or block cannot change after it was given."""
     entries = extent if isinstance(extent, tuple) else (extent,)
     return all(isinstance(entry, (int, np.integer)) for entry in entries)
+
+
+def _choose_block(loaded: Loaded, target: Target, dynamic_lds: int) -> tuple[int, int, int]:
+    """Return the one-dimensional block that lets a SIMD hold the most waves of the kernel."""
+    required = loaded.compiled.options.required_workgroup_size
+    if required is not None:
+        return required
+    wave_size = loaded.compiled.options.wave_size
+    lds = loaded.static_lds + dynamic_lds
+    fitting = [size for size in _BLOCKS if size <= loaded.max_workgroup_size]
+    best = max(
+        fitting or [loaded.max_workgroup_size],
+        key=lambda size: resources.waves_by_lds(lds, -(-size // wave_size), target),
+    )
+    return best, 1, 1

@@ -25,8 +25,7 @@ from amdjit.options import Environment, read_environment
 from amdjit.runtime import device as devices
 from amdjit.runtime import sanitized
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_graphs import CapturedLaunch
+from amdjit.runtime.device import CapturedLaunch, Device
 from amdjit.runtime.place import handle_of, is_captured
 from amdjit.target import emulated_for, most_specific
 

@@ -47,8 +47,7 @@ from amdjit.launching.signature import Signature
 from amdjit.launching.specialisations import Loaded, Specialisations
 from amdjit.options import Environment
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_graphs import CapturedLaunch
+from amdjit.runtime.device import CapturedLaunch, Device
 from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.place import PLACE, Place, is_captured
 from amdjit.runtime.reports import make_record, with_record

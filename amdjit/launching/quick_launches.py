@@ -11,7 +11,7 @@ left to do:
     both, and the arguments  the user's `BoundLaunch`           check what the kernel read outside
 
 A slot is a launch that is complete on its device except for the arguments
-(`amdjit.runtime.device_launches.LaunchSlot`). Two functions that are generated for a specialisation
+(`amdjit.runtime.device.LaunchSlot`). Two functions that are generated for a specialisation
 (`quick_source`) compare a launch with the earlier one: `pack` compares the arguments of a call, and
 `is_current` what the kernel read from outside when it was compiled. Both return False unless they
 are certain. Then the launch is prepared in full (`prepared.prepare`), which finds all mistakes.

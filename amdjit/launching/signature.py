@@ -6,7 +6,9 @@ import inspect
 import types
 from typing import TYPE_CHECKING, Any
 
+from amdjit import frontend
 from amdjit.diagnostics import CompileError, LaunchError
+from amdjit.language import compile_time
 from amdjit.late import late
 from amdjit.launching.record_arguments import Annotation
 from amdjit.options import CompileOptions
@@ -14,13 +16,9 @@ from amdjit.options import CompileOptions
 if TYPE_CHECKING:
     import difflib
 
-    from amdjit import frontend
     from amdjit.intrinsics import python_builtins
-    from amdjit.language import compile_time
 else:
     difflib = late("difflib")
-    compile_time = late("amdjit.language.compile_time")
-    frontend = late("amdjit.frontend")
     python_builtins = late("amdjit.intrinsics.python_builtins")
 
 __all__ = ["Signature"]

@@ -11,9 +11,9 @@ from typing import Any
 from amdjit.abi.launch_shape import Extent
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_graphs import (
+from amdjit.runtime.device import (
     CapturedLaunch,
+    Device,
     DeviceExecutable,
     DeviceGraph,
     NodeFacts,

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import AmdjitError
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_memory import HostKind
+from amdjit.runtime.device import Device, HostKind
 
 _LOGGER = logging.getLogger("amdjit")
 

@@ -16,8 +16,7 @@ from typing import Any, Protocol
 
 from amdjit.diagnostics.errors import AmdjitError, BackendError, LaunchError
 from amdjit.forking import Lock
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_memory import PoolSource
+from amdjit.runtime.device import Device, PoolSource
 
 _LOGGER = logging.getLogger("amdjit")
 # Dead references to arrays are swept when there are twice as many as living ones, and some more.

@@ -17,8 +17,7 @@ from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
-from amdjit.tree.array_views import Reshaped, Transposed
-from amdjit.tree.record_views import RecordView
+from amdjit.tree.array_views import RecordView, Reshaped, Transposed
 from amdjit.types import Array, Type
 
 # Computes the new element from the old one and the value, for `part += value`.

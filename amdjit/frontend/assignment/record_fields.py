@@ -25,7 +25,7 @@ from amdjit.frontend.expressions.times import is_time, ticks_of
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
-from amdjit.tree.record_views import RecordView
+from amdjit.tree.array_views import RecordView
 from amdjit.types import Array, Record, RecordField, Scalar, Type, i32
 
 

@@ -20,7 +20,7 @@ from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, Method, Value
 from amdjit.tree import nodes as tree
-from amdjit.tree.bases import Based
+from amdjit.tree.array_views import Based
 from amdjit.types import AddressSpace, Array, Layout, Record, Scalar, Vector, boolean, i32, i64
 
 Indices = tuple[tree.Expression, ...]

@@ -7,7 +7,7 @@ import builtins
 import difflib
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +32,11 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.structures import element_of_dtype, structure_of
 from amdjit.frontend.values.weak_types import wide_type
+from amdjit.language import times
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
-from amdjit.late import late
 from amdjit.tree import nodes as tree
-from amdjit.tree.constant_arrays import ConstantArray
+from amdjit.tree.array_views import ConstantArray
 from amdjit.types import SCALARS, AddressSpace, Array, Layout, Tuple, Type, from_dtype, i64
-
-if TYPE_CHECKING:
-    from amdjit.language import times
-else:
-    times = late("amdjit.language.times")
 
 # The most iterations that a loop may be unrolled to: more would take minutes and gigabytes to
 # compile.
