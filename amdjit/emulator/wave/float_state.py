@@ -70,19 +70,14 @@ class ModeState:
         self, value: Value, sources: Sequence[Value], instruction: Instruction
     ) -> Value:
         """Return a half with MODE's overflow applied: infinite only if a float among the sources
-        is, or after a division.
+        is, or in a quotient whose denominator is 0.
 
-        Source: RDNA 4 ISA, "MODE register", FP16_OVFL.
+        Source: RDNA 4 ISA, "MODE register", FP16_OVFL. It says that 1 / 0 and the logarithm of 0
+        stay infinite, too; a gfx1201 returns the largest numbers.
         """
         if self.clamps_overflow is False or element_of(value.type) != "half":
             return value
         infinity = instruction.traits.infinity
-        if infinity is Infinity.POLE:
-            # The ISA document says that they stay infinite, measurements say the opposite.
-            raise Untranslatable(
-                instruction,
-                "with MODE's FP16_OVFL, the result of a division by zero is not certain",
-            )
         b = self.builder
         allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
         if infinity is Infinity.QUOTIENT:
