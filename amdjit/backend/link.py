@@ -1,4 +1,5 @@
-"""Objects to code objects: by amdjit's own linker, and by lld for what that does not know."""
+"""Linking of objects to code objects: by amdjit's own linker, or by lld for objects that use what
+it does not support."""
 
 from __future__ import annotations
 

@@ -79,6 +79,7 @@ class StreamState:
 #
 # What is refused follows HIP (`amdjit.diagnostics.capture_refusals`).
 
+# hipErrorStreamCapture* and hipErrorCapturedEvent (hip_runtime_api.h, hipError_t).
 _UNSUPPORTED, _INVALIDATED, _MERGE, _UNJOINED, _ISOLATION = 900, 901, 902, 904, 905
 _IMPLICIT, _CAPTURED_EVENT, _WRONG_THREAD = 906, 907, 908
 

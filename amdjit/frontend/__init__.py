@@ -1,6 +1,6 @@
 """From Python source to the typed tree.
 
-The way of a function through the rooms:
+How a function passes through the rooms:
 
 1. `program.type_kernel` reads the source (`source.reading`) and opens a `session.TypingSession`.
 2. It binds the parameters to the argument types; a `Const` argument is bound to its value.
@@ -8,12 +8,12 @@ The way of a function through the rooms:
    `statement_typing` names the function for each node of `ast`.
 4. Statements evaluate expressions (table in `expression_typing`). An expression becomes a
    `values.kinds.Value`: known now, or a node of the typed tree with a type.
-5. Operators bring their operands to one type (`building.operands`); a name at a meeting of branches
-   gets one binding (`names.merging`); loops are typed again until their types are stable.
+5. Operators convert their operands to one type (`building.operands`); a name gets one binding where
+   branches meet (`names.merging`); loops are typed again until their types are stable.
 6. `calls.dispatch` types calls. For a device function the session types its body once for each
    combination of argument types, by the same steps.
-7. A statement that is refused leaves its error in the builder, and typing goes on after it; all
-   errors are raised together at the end.
+7. The error of a refused statement is stored in the builder, and typing continues; all errors are
+   raised together at the end.
 8. The finished statements become the `tree.Program` that `tree.verifier` checks and the lowering
    takes; `narrow_products` adds warnings, and `values.dependencies` what the code depends on.
 """

@@ -101,7 +101,7 @@ def _compare_rest(
     (left,), right = builder.evaluate_after((left,), comparator)
     if len(rest) == 1:
         return compare(builder, type(operator), left, right, node)
-    left, right = builder.settle(left, node), builder.hold(right, "middle", comparator)
+    left, right = builder.evaluate_now(left, node), builder.hold(right, "middle", comparator)
     first = compare(builder, type(operator), left, right, node)
     return both(builder, first, lambda: _compare_rest(builder, right, rest[1:], node), node)
 

@@ -17,14 +17,21 @@ from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.builder import FunctionBuilder, OutOfTimeError, freeze
 from amdjit.frontend.divergent_locks import divergent_locks
 from amdjit.frontend.names.annotations import annotated_type, is_const, written_annotation
-from amdjit.frontend.names.marked import type_body
 from amdjit.frontend.names.parameters import arguments_of, parameter_names
+from amdjit.frontend.names.partly_assigned import type_body
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.narrow_products import narrow_products
 from amdjit.frontend.session import TypingSession, new_builder, no_type
 from amdjit.frontend.source.reading import FunctionSource, read_source
 from amdjit.frontend.values.dependencies import Dependency, OutsideArray
-from amdjit.frontend.values.kinds import Binding, CompileTime, Marked, TupleValue, Undefined, Value
+from amdjit.frontend.values.kinds import (
+    Binding,
+    CompileTime,
+    PartlyAssigned,
+    TupleValue,
+    Undefined,
+    Value,
+)
 from amdjit.frontend.values.launch_parameters import used_parameters
 from amdjit.frontend.values.structures import record_class
 from amdjit.frontend.values.weak_types import Origin, WeakTypes
@@ -218,7 +225,7 @@ def _parameter(
     items: list[Value] = []
     for part, element in zip(fields, type.elements, strict=True):
         item = _parameter(builder, f"{name}.{part}", element, parameters)
-        assert not isinstance(item, (Undefined, Marked))
+        assert not isinstance(item, (Undefined, PartlyAssigned))
         if isinstance(item, tree.Variable):
             item = tree.Read(builder.source.name_span, element, item)
         items.append(item)

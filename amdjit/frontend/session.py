@@ -33,7 +33,6 @@ from amdjit.frontend.calls.refused_functions import (
     with_call,
 )
 from amdjit.frontend.expression_typing import EXPRESSIONS
-from amdjit.frontend.names.marked import type_body
 from amdjit.frontend.names.parameters import (
     argument_key,
     arguments_of,
@@ -45,6 +44,7 @@ from amdjit.frontend.names.parameters import (
     run_time_parts,
     typed_like_others,
 )
+from amdjit.frontend.names.partly_assigned import type_body
 from amdjit.frontend.names.scope import count_rounds
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
@@ -81,7 +81,7 @@ _WIDE = "wide"
 
 
 def no_type(value: object) -> None:
-    """Say that an object is no array of a device."""
+    """Return None, since no object is a device array."""
 
 
 @dataclass
@@ -89,23 +89,40 @@ class TypingSession:
     """Types a kernel and, once for each combination of argument types, what it calls."""
 
     compilation: Compilation
+    """The options and the processor."""
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
+    """What Python's own functions stand for in kernels."""
     type_of: Callable[[object], Type | None] = no_type
+    """The type of an array outside the kernel that launches pass, None for anything else."""
     functions: list[tree.Function] = field(default_factory=list)
+    """The functions that have been typed, callees first."""
     reads: dict[tuple[int, str], Dependency] = field(default_factory=dict)
+    """The variables outside the kernel that the code depends on, by scope and name."""
     instances: dict[_Key, Instance | Refused] = field(default_factory=dict)
+    """The typed function for each combination of arguments."""
     explored: dict[types.FunctionType, CompileError] = field(default_factory=dict)
+    """For functions that were typed with unknown arguments, the errors that do not depend on
+    these."""
     sources: dict[types.FunctionType, FunctionSource] = field(default_factory=dict)
+    """The source of each function, read once."""
     active: list[object] = field(default_factory=list)
+    """The functions that are being typed, the innermost last."""
     reports: ReportSites = field(default_factory=ReportSites)
+    """The failures that the kernel can report."""
     libraries: dict[Path, None] = field(default_factory=dict)
+    """The bitcode files that calls need; a dict keeps their order."""
     weak_types: WeakTypes = field(default_factory=WeakTypes)
+    """The values without a width."""
     requests: set[Origin] = field(default_factory=set)
+    """The origins of weak values that have to be wide, for the next typing."""
     findings: dict[tuple[str, str, int], Finding] = field(default_factory=dict)
-    # Of functions that return local arrays, in a recursion: how many become parts of a caller.
+    """Warnings, by name, file and line."""
     copies: dict[tree.Function, int] = field(default_factory=dict)
+    """For functions that return local arrays in a recursion, how many become parts of a caller."""
     deadline: float = math.inf
-    level: int = 0  # how many calls of a recursion are active around the function being typed
+    """When typing has to stop, on the monotonic clock."""
+    level: int = 0
+    """How many calls of a recursion are active around the function that is being typed."""
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""
@@ -118,8 +135,8 @@ class TypingSession:
         self.reads.setdefault((id(scope), name), kind(scope, name, value))
 
     def outside_array(self, scope: Any, name: str, array: object) -> OutsideArray | None:
-        """Remember that the code uses the array of this variable, which launches pass; None for
-        what is no array of a device. scope: None for an array that cannot be another one."""
+        """Remember that launches must pass the array of this variable; None if it holds no device
+        array. scope: None for an array that cannot be replaced by another one."""
         type = self.type_of(array)
         if type is None:
             return None
@@ -187,7 +204,8 @@ class TypingSession:
         node: ast.expr,
         typed_at: Callable[[int], Instance | Refused],
     ) -> Instance | Refused:
-        """Return the instance of a function for a call from the function being typed."""
+        """Return the instance for a call from the function that is being typed, at the level of
+        recursion that the call has."""
         if python not in self.active:  # within a recursion it may lead back there
             return typed_at(0 if is_library(python) else self.level)
         instance = recursion.next_level(builder, python.__name__, node, self.level, typed_at)
@@ -247,7 +265,7 @@ class TypingSession:
     ) -> Instance | Refused:
         """Type a function for these arguments: once, or once per call if it has LDS arrays.
 
-        The errors of a function whose result they do not hide are noted, and typing goes on.
+        If a function has errors but its result is known, the errors are noted and typing continues.
         """
         known = self.instances.get(key)
         found = None if isinstance(known, Instance) and not known.is_shared else known
@@ -275,8 +293,8 @@ class TypingSession:
         arguments: Mapping[str, Value | None],
         node: ast.expr,
     ) -> CompileError:
-        """Return the errors of a function that do not depend on the arguments that are unknown
-        (None); none if it is typed for other arguments."""
+        """Return the errors of a function that do not depend on the unknown arguments (None); no
+        errors if the function is also typed for known arguments, which reports them."""
         python = function.function
         assert isinstance(python, types.FunctionType)
         if python not in self.explored:
@@ -303,7 +321,8 @@ class TypingSession:
         node: ast.expr,
         wide: Callable[[], Instance | Refused] | None,
     ) -> Value:
-        """Return the value of a call. wide: makes the instance whose results have 64 bits."""
+        """Return the value of a call. wide: makes the instance whose results have 64 bits, in case
+        the value has to be wide."""
         if isinstance(instance, Refused):
             return unknown_result(builder, instance, node)
         if instance.function is None:
@@ -445,7 +464,7 @@ def new_builder(
     )
 
 
-# The names that belong to a function rather than to its module.
+# Which names are local to a function, rather than its module's.
 
 
 @lru_cache(maxsize=64)
@@ -454,7 +473,7 @@ def local_names(node: ast.FunctionDef) -> frozenset[str]:
     return assigned_names(node.body) | {argument.arg for argument in arguments_of(node)}
 
 
-# The calls on the way to what reports to the host.
+# The calls that lead to a report to the host.
 
 
 def site_of_call(

@@ -84,9 +84,6 @@ class Opcode:
 
     What the instruction is and does is in `traits`; the mnemonic is for tables and texts. Opcodes
     of two families differ, even if all that is written of them is the same.
-
-    selects_halves: the operands of 16 bits are halves of registers that op_sel names, not the
-    operands themselves.
     """
 
     mnemonic: str
@@ -96,6 +93,8 @@ class Opcode:
     traits: Traits = field(compare=False, repr=False)
     instruction_set: InstructionSet = field(repr=False)
     selects_halves: bool = False
+    """The operands of 16 bits are halves of registers that op_sel names, not the operands
+    themselves."""
 
     @property
     def zeroes_high_half(self) -> bool:

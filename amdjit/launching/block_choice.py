@@ -1,4 +1,4 @@
-"""The block of a launch that leaves it to amdjit: `kernel.forall(n)`."""
+"""The choice of the block for `kernel.forall(n)`."""
 
 from __future__ import annotations
 

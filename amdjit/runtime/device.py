@@ -1,4 +1,5 @@
-"""What a device can do. The emulator is a device and HIP's are: no caller knows which it has."""
+"""The interface of devices. The emulator and HIP's GPUs implement it, and callers do not know which
+of them they have."""
 
 from __future__ import annotations
 

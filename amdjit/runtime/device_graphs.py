@@ -25,20 +25,21 @@ class CapturedLaunch:
     arrays: Sequence[Any]
     """All arrays that the launch uses, also those that the kernel reads from outside."""
     again: Callable[[Sequence[Any]], CapturedLaunch]
-    """Makes the same launch with other arguments, nothing of which has run."""
+    """Prepares the same launch with other arguments."""
     explain: Callable[[KernelFault], None]
-    """Adds to a fault what the launch knows."""
+    """Adds to a fault which element of which array it was about."""
 
 
 class Capture(Protocol):
-    """A capture that goes on in a stream: the `capture` of a stream's handle, else None."""
+    """A capture in progress: the attribute `capture` of a stream's handle, which is None without
+    one."""
 
     def keep(self, *owners: object) -> None:
         """Keep objects alive as long as the graph."""
         ...
 
     def note(self, stream: Any, launch: CapturedLaunch) -> None:
-        """Take note of the launch that the stream recorded last."""
+        """Attach a launch to the node that the stream recorded last."""
         ...
 
 
@@ -47,7 +48,7 @@ class NodeFacts(Protocol):
 
     @property
     def kind(self) -> str:
-        """kernel, copy, fill, host, graph, empty, or another word for what HIP has."""
+        """kernel, copy, fill, host, graph, empty, or HIP's own word for other kinds."""
         ...
 
     @property
@@ -76,7 +77,7 @@ class DeviceGraph(Protocol):
 
     @property
     def nodes(self) -> Sequence[NodeFacts]:
-        """The nodes, each behind those that it depends on."""
+        """The nodes, each after those that it depends on."""
         ...
 
     @property
@@ -85,7 +86,7 @@ class DeviceGraph(Protocol):
         ...
 
     def instantiate(self) -> DeviceExecutable:
-        """Make it ready to launch; it then does not follow later changes."""
+        """Return the graph ready to launch; later changes to the graph do not affect it."""
         ...
 
 
@@ -103,7 +104,7 @@ class DeviceExecutable(Protocol):
         ...
 
     def set_kernel(self, position: int, launch: CapturedLaunch) -> None:
-        """Let a kernel node make another launch."""
+        """Replace the launch of a kernel node."""
         ...
 
 
@@ -115,9 +116,10 @@ class GraphDevice(Protocol):
         ...
 
     def end_capture(self, stream: Any) -> DeviceGraph:
-        """Return what the stream recorded as a graph. BackendError if the capture is spoilt."""
+        """Return what the stream recorded as a graph; BackendError if the capture was
+        invalidated."""
         ...
 
     def discard_capture(self, stream: Any) -> None:
-        """End a capture and drop what it recorded."""
+        """End a capture and discard what it recorded."""
         ...

@@ -44,7 +44,7 @@ class LaunchSlot(Protocol):
 
     @property
     def offset(self) -> int:
-        """The place of their first byte."""
+        """The offset of their first byte."""
         ...
 
     def start(self) -> int:
@@ -61,7 +61,7 @@ class LaunchDevice(Protocol):
 
     @property
     def idle_records(self) -> dict[int, list[Any]]:
-        """Memory for the reports of launches that no launch uses now, by its bytes."""
+        """Records for the reports of launches that no launch uses now, by their size in bytes."""
         ...
 
     @property
@@ -82,7 +82,7 @@ class LaunchDevice(Protocol):
         stream: Any = None,
     ) -> None:
         """Start a kernel. `kernarg` holds the explicit arguments as the code object's metadata lays
-        them out; hidden arguments are the device's to fill in. stream: the device's handle.
+        them out; the device fills in the hidden ones. stream: the device's handle.
 
         LaunchError if the launch is cooperative and the device cannot hold all of its workgroups.
         """
@@ -95,10 +95,10 @@ class LaunchDevice(Protocol):
         nbytes: int,
         stream: Any = None,
     ) -> LaunchSlot:
-        """Make a launch that is to be started many times with other arguments of `nbytes` bytes. It
-        is not cooperative.
+        """Prepare a launch, not a cooperative one, that will be started many times with different
+        arguments of `nbytes` bytes.
 
-        It keeps the kernel alive, but neither the device nor the stream."""
+        The result keeps the kernel alive, but neither the device nor the stream."""
         ...
 
     def launch_sanitized(

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Protocol
 
 
 class HostKind(Enum):
-    """What host memory is to a device.
+    """How a device accesses host memory.
 
     PINNED: copies from and to it need not wait. MAPPED: pinned, and kernels use it in place.
-    MANAGED: pages move to where they are used, on the host and on the device.
+    MANAGED: pages migrate to where they are used, the host or the device.
     """
 
     PINNED = "pinned"
@@ -26,10 +26,10 @@ class Layout(NamedTuple):
 
 
 class PoolSource(Protocol):
-    """Where a memory pool gets its memory.
+    """The source from which a memory pool allocates.
 
-    Memory that is freed in a stream is used again when that stream's work is done, or in the order
-    of that stream.
+    Memory that is freed in a stream is reused by later work of that stream, or once the stream's
+    work is done.
     """
 
     @property
@@ -42,7 +42,7 @@ class PoolSource(Protocol):
         ...
 
     def free(self, address: int, stream: Any = None) -> None:
-        """Free memory for work that comes after what the stream has now."""
+        """Free memory, which only work after the stream's current work may reuse."""
         ...
 
     def trim(self) -> None:
@@ -74,7 +74,7 @@ class MemoryDevice(Protocol):
         ...
 
     def share(self, address: int) -> None:
-        """Called before an allocation's address is given to others, who may then write to it."""
+        """Note that an allocation's address is given to other libraries, which may write to it."""
         ...
 
     def free(self, address: int) -> None:
@@ -82,18 +82,18 @@ class MemoryDevice(Protocol):
         ...
 
     def gpu_of(self, address: int) -> int | None:
-        """Return the index of the GPU whose memory has an address; None if no GPU's has."""
+        """Return the index of the GPU whose memory contains an address; None if there is none."""
         ...
 
     def memory_info(self) -> tuple[int, int]:
-        """Return the bytes that are free, and all that there are."""
+        """Return the free and the total memory, in bytes."""
         ...
 
     def allocate_on_host(self, nbytes: int, kind: HostKind) -> tuple[int, int | None]:
-        """Allocate host memory that this device can use as its kind says.
+        """Allocate host memory of a kind.
 
-        Return its address, and the one at which kernels see it, None if they do not. BackendError
-        when out of memory, or if the device has no such memory."""
+        Return its address, and the address at which kernels see it, None if they cannot.
+        BackendError when out of memory, or if the device has no such memory."""
         ...
 
     def free_on_host(self, address: int) -> None:
@@ -102,11 +102,11 @@ class MemoryDevice(Protocol):
 
     @property
     def temporaries(self) -> CountingPool | None:
-        """The pool for memory that a launch needs, None if it is to be allocated each time."""
+        """The pool for temporary memory of launches; None if each launch must allocate."""
         ...
 
     def pool_source(self) -> PoolSource:
-        """Return where a new memory pool gets its memory."""
+        """Return the source of a new memory pool."""
         ...
 
     def copy_to_device(
@@ -150,8 +150,8 @@ class MemoryDevice(Protocol):
     ) -> bool:
         """Copy rows of `nbytes` bytes between two places of this device, which do not overlap.
 
-        shape: how many rows there are along each axis; a source may repeat rows. Return whether
-        this device can: otherwise nothing has happened, and a kernel must do it.
+        shape: how many rows there are along each axis; a source may repeat rows. Return False if
+        this device cannot, in which case nothing was copied and a kernel must do it.
         """
         ...
 

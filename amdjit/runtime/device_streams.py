@@ -1,4 +1,4 @@
-"""The queues of work of a device, and marks in them."""
+"""Streams and events of a device."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class StreamDevice(Protocol):
         ...
 
     def when_done(self, tell: Callable[[], None], stream: Any = None) -> None:
-        """Call `tell` when the work that the stream has now is done, at the latest at the next
+        """Call `tell` when the work that the stream has now is done, at the latest in the next
         wait.
 
-        That wait raises what `tell` raises; calls after it are left to the next wait.
+        That wait raises what `tell` raises; further calls are left to the following wait.
         """
         ...
 
@@ -34,7 +34,7 @@ class StreamDevice(Protocol):
         ...
 
     def external_stream(self, handle: int) -> Any:
-        """Return a stream that others have made and will destroy, given by its HIP handle."""
+        """Return a stream that another library made and will destroy, given by its HIP handle."""
         ...
 
     def stream_number(self, stream: Any) -> int:

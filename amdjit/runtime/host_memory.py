@@ -17,7 +17,7 @@ _LOGGER = logging.getLogger("amdjit")
 
 
 class HostBlock:
-    """Host memory of a device's own, which is freed with the last NumPy array over it.
+    """Host memory that a device allocated, which is freed with the last NumPy array over it.
 
     device_address: where kernels see it, None if they do not. NumPy makes arrays over it as over
     any object with an array interface, and keeps it as their `base`.
@@ -39,7 +39,7 @@ class HostBlock:
     def __del__(self) -> None:
         if not self.address or sys.is_finalizing():
             return
-        # Nobody can catch what a finalizer raises.
+        # Nobody could catch what a finalizer raises.
         try:
             self.device.free_on_host(self.address)
         except AmdjitError as error:
@@ -57,7 +57,7 @@ def host_array(
 
 
 def block_of(array: NDArray[Any]) -> HostBlock | None:
-    """Return the block that an array lies in, None for memory of NumPy's or anybody else's."""
+    """Return the block that contains an array, None for memory that no device allocated."""
     base: object = array.base
     while isinstance(base, np.ndarray):
         base = base.base

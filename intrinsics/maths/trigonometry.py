@@ -29,7 +29,7 @@ from amdjit.intrinsics.maths.single_evaluation import (
     nearest,
     nearest_multiple,
     root_of_normal,
-    settled,
+    rounds_reliably,
 )
 from amdjit.intrinsics.numbers.floats import fma
 from amdjit.intrinsics.numbers.integers import clz, funnel_shift_right
@@ -152,7 +152,7 @@ def atan2(y, x):
     if isinstance(y + x, SMALL_FLOATS):
         return (
             type(y + x)(angle)
-            if settled(angle, y + x)
+            if rounds_reliably(angle, y + x)
             else rounded(double.atan2(f64(y), f64(x)), y + x)
         )
     return angle

@@ -1,4 +1,4 @@
-"""Float operations as expressions over scalars and vectors alike. The host code never contracts
+"""Float operations as expressions over scalars and vectors. The host code never contracts
 them."""
 
 from __future__ import annotations

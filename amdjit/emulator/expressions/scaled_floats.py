@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from amdjit.emulator.expressions.elements import half_to_single, single_to_brain, single_to_half
 from amdjit.emulator.host.builder import Builder, Value
 
+# The exponent biases of a scale (OCP MX: E8M0) and of f64, and the bits of f64's mantissa.
 SCALE_BIAS = 127
 _DOUBLE_BIAS, _DOUBLE_MANTISSA = 1023, 52
 

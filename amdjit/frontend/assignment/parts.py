@@ -12,7 +12,7 @@ from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.building.descriptions import count, describe
-from amdjit.frontend.expressions.broadcasting import Indices, Meeting
+from amdjit.frontend.expressions.broadcasting import Broadcast, Indices
 from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.late_methods import dataclass
@@ -104,7 +104,7 @@ def _own_indices(
             reason = f"has the shape {kind.shape}"
         return _refuse(builder, target.type, source, place, reason, _fitting(target.type))
 
-    return Meeting(builder, target, source, place, misfit, may_drop).own_indices()
+    return Broadcast(builder, target, source, place, misfit, may_drop).own_indices()
 
 
 def _fitting(target: Type) -> str:

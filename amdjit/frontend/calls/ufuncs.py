@@ -50,13 +50,11 @@ _MOST_ELEMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call: what computes one element, and in which loop; None with amdjit's own typing.
-
-    inputs: held, so that they may be used for every element.
-    """
+    """A call: what computes one element, and in which loop; None with amdjit's own typing."""
 
     ufunc: np.ufunc
     inputs: tuple[Value, ...]
+    """Held, so that they may be used for every element."""
     outputs: tuple[tree.Expression, ...]
     loop: Loop | None
     compute: Compute
@@ -120,7 +118,8 @@ def _same_as_outputs(
     arguments: Arguments,
     node: ast.Call,
 ) -> tuple[Value, ...]:
-    """Put an output in the place of an input that is written alike: `np.add(x[1:], y, x[1:])`."""
+    """Replace an input by the output if both are written the same way: `np.add(x[1:], y,
+    x[1:])`."""
     places = [arguments.place(len(inputs) + i, "out", node) for i in range(len(outputs))]
     texts = {ast.dump(at): out for at, out in zip(places, outputs, strict=True) if _is_plain(at)}
     return tuple(

@@ -309,6 +309,7 @@ def _inverts_truth(builder: FunctionBuilder) -> bool:
 
 # Powers: `x ** n`.
 
+# By repeated squaring, exponents up to this take at most 10 multiplications.
 _LARGEST_POWER = 64
 
 

@@ -48,14 +48,14 @@ def index_after(
 ) -> tuple[list[Value], Value]:
     """Type the index of a subscript, which Python evaluates after the earlier values."""
     if not isinstance(node.slice, ast.Tuple):
-        settled, index = builder.evaluate_after(earlier, node.slice)
-        return settled, as_python(_only_element(builder, index, node))
+        evaluated, index = builder.evaluate_after(earlier, node.slice)
+        return evaluated, as_python(_only_element(builder, index, node))
     values = list(earlier)
     items: list[Value] = []
     for element in node.slice.elts:
-        settled, item = builder.evaluate_after((*values, *items), element)
+        evaluated, item = builder.evaluate_after((*values, *items), element)
         item = _only_element(builder, item, node)
-        values, items = settled[: len(values)], [*settled[len(values) :], item]
+        values, items = evaluated[: len(values)], [*evaluated[len(values) :], item]
     return values, as_python(TupleValue(tuple(items)))
 
 

@@ -20,9 +20,9 @@ from amdjit.frontend.values.kinds import (
     CompileTime,
     FunctionValue,
     Method,
+    NoCommonType,
     TupleValue,
     Undefined,
-    Unlike,
     Value,
     chosen_function,
     is_chosen_member,
@@ -90,7 +90,7 @@ def merged_name(
     try:
         target = join_types(builder, f"`{name}`", values, node)
     except CompileError as failure:
-        return unlike(failure)
+        return no_common_type(failure)
     if target is None:
         return _chosen_object(builder, name, exits, values, node)
     shared = [] if in_new else bindings
@@ -126,9 +126,9 @@ def _chosen_object(
     return result
 
 
-def unlike(failure: CompileError) -> Unlike:
+def no_common_type(failure: CompileError) -> NoCommonType:
     """Return the binding of a name whose values could not be joined."""
-    return Unlike("has values of unlike types", failure)
+    return NoCommonType("has values of unlike types", failure)
 
 
 def _variable_of(

@@ -16,17 +16,17 @@ from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.remedies import outside_remedy
-from amdjit.frontend.names.marked import assign_marked, read_marked
+from amdjit.frontend.names.partly_assigned import assign_partly_assigned, read_partly_assigned
 from amdjit.frontend.values.dependencies import Content, content_of
 from amdjit.frontend.values.effects import may_repeat
 from amdjit.frontend.values.kinds import (
     Binding,
     CompileTime,
-    Marked,
+    NoCommonType,
+    PartlyAssigned,
     Poisoned,
     TupleValue,
     Undefined,
-    Unlike,
     Value,
     typed_constant,
 )
@@ -92,8 +92,8 @@ def value_outside(
 def _read_binding(builder: FunctionBuilder, binding: Binding, name: str, node: ast.AST) -> Value:
     if isinstance(binding, Undefined):
         raise undefined(builder, name, binding, node)
-    if isinstance(binding, Marked):
-        return read_marked(builder, binding, name, node)
+    if isinstance(binding, PartlyAssigned):
+        return read_partly_assigned(builder, binding, name, node)
     if isinstance(binding, tree.Variable):
         read = builder.weak_types.read(tree.Read(builder.span(node), binding.type, binding))
         return builder.unpack(read) if isinstance(binding.type, Tuple) else read
@@ -107,14 +107,14 @@ def undefined(
     """Return the error of a name without a value; it is empty if the cause was already reported."""
     if isinstance(binding, Poisoned):
         return CompileError()
-    if isinstance(binding, Unlike):
+    if isinstance(binding, NoCommonType):
         return binding.error
     _note_unassigned(builder, name)
     return builder.error(codes.UNDEFINED_NAME, node, name=name, reason=binding.reason)
 
 
 def _note_unassigned(builder: FunctionBuilder, name: str) -> None:
-    if builder.marks_names:
+    if builder.allows_partly_assigned:
         builder.unassigned.setdefault(name, None)
 
 
@@ -255,9 +255,9 @@ def _time(
 def bind(builder: FunctionBuilder, name: str, value: Value, node: ast.AST) -> None:
     """Assign a value to a name. A run-time value goes to the name's variable, or a new one if the
     type changes."""
-    marked = builder.names.get(name)
-    if isinstance(marked, Marked):
-        assign_marked(builder, marked, name, value, node)
+    current = builder.names.get(name)
+    if isinstance(current, PartlyAssigned):
+        assign_partly_assigned(builder, current, name, value, node)
     elif builder.weak_types.number(value) is not None:
         builder.names[name] = value
     elif (known := typed_constant(value)) is not None and not builder.weak_types.is_weak(value):

@@ -47,24 +47,26 @@ def _is_integer(value: Value) -> bool:
 
 @dataclass
 class WeakTypes:
-    """The weak expressions and variables of one typing of a program, compared by identity.
-
-    widened: the variables that have to be wide. numbers: the reads of a launch's numbers in the
-    type that they have on their own. expressions: all weak expressions. variables: weak variables
-    with their origin, None for one whose value is exact, such as a loop counter. results: the
-    functions whose results are weak, with the origin of each weak item of a tuple. items: the weak
-    items of tuples that functions returned. again: how to repeat calls in 64 bits. twins: for a
-    variable that is assigned in both widths, the one that holds the same value in 64 bits.
-    """
+    """The weak expressions and variables of one typing of a program, compared by identity."""
 
     widened: frozenset[Origin] = frozenset()
+    """The variables that have to be wide."""
     numbers: dict[tree.Expression, LaunchNumber] = field(default_factory=dict)
+    """The reads of a launch's numbers in the type that they have on their own."""
     expressions: set[tree.Expression] = field(default_factory=set)
+    """All weak expressions."""
     variables: dict[tree.Variable, Origin | None] = field(default_factory=dict)
+    """Weak variables with their origin, None for one whose value is exact, such as a loop
+    counter."""
     results: dict[tree.Function, tuple[Origin | None, ...]] = field(default_factory=dict)
+    """The functions whose results are weak, with the origin of each weak item of a tuple."""
     items: dict[tree.Expression, Origin] = field(default_factory=dict)
+    """The weak items of tuples that functions returned."""
     again: dict[tree.Expression, Callable[[], tree.Expression]] = field(default_factory=dict)
+    """How to repeat calls in 64 bits."""
     twins: dict[tree.Variable, tree.Variable] = field(default_factory=dict)
+    """For a variable that is assigned in both widths, the one that holds the same value in 64
+    bits."""
 
     def number(self, value: object) -> LaunchNumber | None:
         """Return the launch's number that a value reads, None for other values."""

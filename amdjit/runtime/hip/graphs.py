@@ -66,9 +66,10 @@ class _KernelNodeParameters(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HipNode:
-    """A node of a graph: `amdjit.runtime.device_graphs.NodeFacts`. native: HIP's handle."""
+    """A node of a graph: `amdjit.runtime.device_graphs.NodeFacts`."""
 
     native: int
+    """HIP's handle."""
     kind: str
     name: str
     nbytes: int

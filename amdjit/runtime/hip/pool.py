@@ -29,7 +29,7 @@ class HipPools(HipMemory):
         return MemoryPool(device)
 
     def pool_source(self) -> PoolSource:
-        """Return a pool of HIP's, or free lists of ours for a GPU whose HIP has none."""
+        """Return one of HIP's pools, or amdjit's free lists for a GPU whose HIP has no pools."""
         attribute = self.hip.hipDeviceAttribute_t.hipDeviceAttributeMemoryPoolsSupported
         ask = self.hip.hipDeviceGetAttribute
         if self.here(f"ask {self.name} for memory pools", ask, attribute, self.index):

@@ -18,6 +18,7 @@ from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import vector_number
 
+# The bits of op_sel that choose a half or a byte of the destination, and of the source.
 _TARGET_HALF, _TARGET_BYTE, _SOURCE_HALF, _SOURCE_BYTE = 8, 12, 1, 3
 
 

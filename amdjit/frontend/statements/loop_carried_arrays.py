@@ -1,7 +1,7 @@
-"""Arrays that a loop makes with `np.zeros` and its relatives, and keeps for later iterations.
+"""Arrays that a loop creates with `np.zeros` and its relatives, and carries to later iterations.
 
-Each iteration makes the array in the same memory, so a second name would see it change. In Python
-each iteration has an array of its own; the loop is refused.
+In Python, each iteration creates another array. In a kernel, the array has the same memory in all
+iterations, so a name that carries it would see it change: such a loop is refused.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
 from amdjit.types import AddressSpace, Array, Tuple, Type
 
-__all__ = ["check_kept_arrays"]
+__all__ = ["check_loop_carried_arrays"]
 
 Sources = Mapping[tree.Variable, list[tree.Assign]]
 
 
-def check_kept_arrays(carried: Mapping[str, tree.Variable], body: Sequence[tree.Statement]) -> None:
+def check_loop_carried_arrays(
+    carried: Mapping[str, tree.Variable], body: Sequence[tree.Statement]
+) -> None:
     """Refuse a loop in which a carried name takes over another name's array that the body makes."""
     kept = {variable: name for name, variable in carried.items() if _has_arrays(variable.type)}
     if not kept:

@@ -1,8 +1,7 @@
-"""Python's part in native code that runs in the thread that launches it: native code calls back
-about every 30 ms.
+"""A callback from native code into Python, about every 30 ms, in the thread that launched it.
 
-Signal handlers run only in the main thread, between Python's instructions; native code would keep
-them waiting.
+Python runs signal handlers in the main thread only, between its own instructions. Without the
+callback, Ctrl-C would have no effect until the native code returns.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from dataclasses import dataclass
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64)
 _SECONDS = 0.03
-# Budgets of `layout.TICK_INSTRUCTIONS` each: at most 0.8 s if an instruction takes 100 ns.
+# A tick is `layout.TICK_INSTRUCTIONS` emulated instructions. So at most 0.8 s if an instruction
+# takes 100 ns.
 _MOST_TICKS = 127
 
 
@@ -24,23 +24,25 @@ class _State:
     error: BaseException | None = None
 
 
-class Attendance:
-    """What native code calls back. It is of no use after an exception.
+class PeriodicCallback:
+    """The function that native code calls. After an exception it must not be used again.
 
-    address: that of the function to call, which returns the ticks until the next call, 0 if the
-    launch has to stop.
+    address: of the function, which returns the ticks until the next call, or 0 if the launch has to
+    stop.
     """
 
     def __init__(self) -> None:
         self._state = _State()
-        attending = _attend(self._state)
-        next(attending)
-        self._callback = _CALLBACK(attending.__next__)
+        looking = _look_periodically(self._state)
+        next(looking)
+        self._callback = _CALLBACK(looking.__next__)
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def run(self, native: Callable[[int], None], argument: int, look: Callable[[], None]) -> None:
-        """Make a native call, and call `look` meanwhile. Raises what `look` or a signal handler
-        raises."""
+        """Call `native(argument)`, and `look` from time to time while it runs.
+
+        Raises what `look` or a signal handler raises.
+        """
         state = self._state
         state.look = look
         try:
@@ -51,12 +53,13 @@ class Attendance:
             raise state.error
 
 
-def _attend(state: _State) -> Generator[int, None, None]:
-    """Look each time that the generator is resumed, and keep what that raises.
+def _look_periodically(state: _State) -> Generator[int, None, None]:
+    """Call `look` each time that the generator is resumed, and note what that raises.
 
     A generator, because it is resumed inside its `try`: what a signal handler raises at the entry
-    of a function would be out of reach, and lost. CPython handles signals where frames are entered
-    or resumed, after calls, and where loops go back; all of these places are inside the `try`.
+    of a function would be out of reach here, and lost. CPython handles signals where frames are
+    entered or resumed, after calls, and where loops go back; all of these places are inside the
+    `try`.
     """
     ticks, last = 1, 0.0
     try:

@@ -1,4 +1,8 @@
-"""LLVM's stages as the compiler calls them: in a process of their own, if one can be started."""
+"""LLVM's stages as the compiler calls them: in a child process, if one can be started.
+
+A mistake in LLVM (a failed assertion, `report_fatal_error`, endless recursion) ends the process
+that it runs in. In a child, it becomes a BackendError with a file that reproduces it.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ from amdjit.target import Target
 __all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 
 _KERNEL = re.compile(r"^define [^@\n]*amdgpu_kernel void @(\"?)([^\"(]+)\1\([^\n]*", re.MULTILINE)
+# How many characters of LLVM's last output the error quotes. All of it is in the dump.
 _MOST_SAID = 2000
 
 
@@ -40,7 +45,7 @@ def optimise(
     in LLVM's words.
     """
     if f"!{DECLARED_OUTSIDE} = " in llvm_text:
-        _run("check_declared", llvm_text, target, options, environment)
+        _run("check_declared_intrinsics", llvm_text, target, options, environment)
     text: str = _run("optimise", llvm_text, target, options, environment, libraries)
     return text
 

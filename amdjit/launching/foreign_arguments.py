@@ -22,20 +22,22 @@ __all__ = ["Order", "adopted", "borrowed", "own_stream"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Streams of other libraries that a launch comes after, and before which work of theirs it
-    comes."""
+    """Streams of other libraries that a launch is synchronised with.
+
+    before: the launch waits for their work. after: their later work waits for the launch.
+    """
 
     device: Device
     before: tuple[Any, ...]
     after: tuple[Any, ...]
 
     def wait(self, handle: Any) -> None:
-        """Let the stream of the launch wait for the work that is in the others."""
+        """Make the stream of the launch wait for the work that is queued in the others."""
         for other in self.before:
             self._let(handle, other)
 
     def release(self, handle: Any) -> None:
-        """Let later work of the others wait for the launch."""
+        """Make later work of the others wait for the launch."""
         for other in self.after:
             self._let(other, handle)
 
@@ -48,12 +50,12 @@ class Order:
 def adopted(
     kernel: str, leaves: Leaves, device: Device, stream: AnyStream | None, for_graph: bool = False
 ) -> tuple[Device, Order | None]:
-    """Put DeviceArrays and NumPy arrays in the place of other libraries' arrays; return the device
-    of the launch, and its order with the work of those libraries.
+    """Replace other libraries' arrays by DeviceArrays and NumPy arrays; return the device of the
+    launch, and the streams to synchronise with.
 
     Without `stream` and `use`, a launch goes to the GPU that has the arrays. for_graph: the launch
-    is recorded, which orders nothing. LaunchError for arrays that cannot be taken, and for arrays
-    of two GPUs.
+    is only recorded, so that nothing is synchronised. LaunchError for arrays that cannot be taken,
+    and for arrays of two GPUs.
     """
     parts = zip(leaves.values, leaves.annotations, strict=True)
     found = [
@@ -81,7 +83,7 @@ def own_stream(stream: Any) -> tuple[AnyStream | None, Device]:
     """Return the stream of a launch as amdjit's own, and the device of the launch.
 
     stream: None, a Stream, or another library's stream of the current device, or of the GPU that it
-    names. LaunchError for what is no stream.
+    names. LaunchError for anything else.
     """
     if isinstance(stream, AnyStream):
         return stream, stream.device
@@ -129,7 +131,7 @@ def _share(
     stream: AnyStream | None,
     for_graph: bool,
 ) -> Order | None:
-    """Put DeviceArrays over these arrays in their place."""
+    """Replace these arrays by DeviceArrays over the same memory."""
     own = foreign_arrays.NO_WAIT if for_graph else device.stream_number(handle_of(stream, device))
     others: set[int] = set()
     for position in positions:
@@ -146,16 +148,16 @@ def _order(device: Device, others: set[int], stream: AnyStream | None) -> Order 
     if not others:
         return None
     streams = tuple(device.external_stream(number) for number in sorted(others))
-    # Who gives a stream puts the work of other streams in order with it.
+    # A caller that names a stream is responsible for synchronising it with others.
     return Order(device, streams, streams if stream is None else ())
 
 
 @contextmanager
 def borrowed(array: Any, device: Device, stream: AnyStream | None) -> Iterator[DeviceArray]:
-    """Give another library's array to work that reads it, as a DeviceArray.
+    """Yield another library's array as a DeviceArray, for work that reads it.
 
-    The work comes after what its library has begun and, without `stream`, before what that begins
-    later. Host memory is copied. BufferError for an array that cannot be taken.
+    The work waits for what the library has queued and, without `stream`, the library's later work
+    waits for it. Host memory is copied. BufferError for an array that cannot be taken.
     """
     place, handle = foreign_arrays.located(array, device), handle_of(stream, device)
     if place == (dlpack.CPU, 0):

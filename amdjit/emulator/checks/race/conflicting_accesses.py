@@ -1,18 +1,19 @@
-"""The entry points of accesses in the race check, and a close look at dwords with a rival's tag."""
+"""The entry points of accesses in the race check, and the exact comparison for dwords whose tags
+show an access that conflicts with this one."""
 
 from __future__ import annotations
 
 from amdjit.emulator.checks.race.accesses import process_symbol
 from amdjit.emulator.checks.race.layout import (
     DEVICE_SCOPE,
+    IN_FLIGHT,
+    IN_FLIGHT_BIT,
     MAYBE_ATOMIC,
     MAYBE_BIT,
     READS_ONLY,
     RING_ENTRIES,
     SCOPE_BITS,
     SHADOW_ROW,
-    UNDER_WAY,
-    UNDER_WAY_BIT,
     Group,
     Plane,
     Race,
@@ -25,14 +26,14 @@ from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import FIELD_BYTES, RACE_KINDS, Context
 from amdjit.emulator.wave.frame import AccessKind
 
-# Kinds below 18 say what both accesses are, and whether in LDS or in global memory. Then come a
-# store that was not waited for, two stores that are a race unless both are atomic, and lanes that
-# contradict each other, and accesses of which one is under way from before a barrier: the older one
-# or this one, in global memory and in LDS.
+# Numbers of reports. Those below 18 say what both accesses are, and whether in LDS or in global
+# memory. Then come a store that was not waited for, two stores that race unless both are atomic,
+# lanes that store different values at one address, and accesses of which one was issued before a
+# barrier and may not be complete: the older one or this one, in global memory and in LDS.
 LACKING = 18
 UNLESS_ATOMIC = 19
 CONFLICT = 20
-OLDER_UNDER_WAY, UNDER_WAY_NOW = 22, 24
+OLDER_IN_FLIGHT, NOW_IN_FLIGHT = 22, 24
 _CONTEXT = ("ptr", "context")
 
 
@@ -67,10 +68,10 @@ def _look_at(
     place = f.offset(f.parameter("shadow"), f.mul(f.parameter("plane"), i64(plane)))
     tag = get_entry(f, place, dword)
     overlaps = f.compare("ne", f.and_(f.mask(tag, 4), f.parameter("bytes")), i64(0))
-    rivals = f.and_(overlaps, _are_rivals(f, theirs, tag))
+    conflicting = f.and_(overlaps, _conflict(f, theirs, tag))
     if theirs is AccessKind.STORE:
-        rivals = f.and_(rivals, f.not_(_stores_the_same(f)))
-    with f.if_(rivals):
+        conflicting = f.and_(conflicting, f.not_(_stores_the_same(f)))
+    with f.if_(conflicting):
         load = i64(int(theirs is AccessKind.LOAD))
         arguments = [f.parameter("context"), f.parameter("row"), tag, load, f.parameter("lds")]
         verdict = f.call("aj_race_ordered", "i32", arguments)
@@ -92,14 +93,14 @@ def _kind(f: NativeFunction, theirs: AccessKind, verdict: Value, tag: Value) -> 
     if theirs is AccessKind.STORE:
         kind = f.select(_both_maybe(f, tag), i32(RACE_KINDS + UNLESS_ATOMIC), kind)
     kind = f.select(lacking, i32(RACE_KINDS + LACKING), kind)
-    older = f.compare("ne", f.and_(tag, i64(1 << UNDER_WAY_BIT)), i64(0))
-    now = f.compare("ne", f.and_(f.parameter("flags"), i32(UNDER_WAY)), i32(0))
+    older = f.compare("ne", f.and_(tag, i64(1 << IN_FLIGHT_BIT)), i64(0))
+    now = f.compare("ne", f.and_(f.parameter("flags"), i32(IN_FLIGHT)), i32(0))
     space = f.select(in_lds, i32(RACE_KINDS + 1), i32(RACE_KINDS))
-    kind = f.select(older, f.add(space, i32(OLDER_UNDER_WAY)), kind)
-    return f.select(now, f.add(space, i32(UNDER_WAY_NOW)), kind)
+    kind = f.select(older, f.add(space, i32(OLDER_IN_FLIGHT)), kind)
+    return f.select(now, f.add(space, i32(NOW_IN_FLIGHT)), kind)
 
 
-def _are_rivals(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
+def _conflict(f: NativeFunction, theirs: AccessKind, tag: Value) -> Value:
     """Return whether both accesses can race. Two loads cannot; two atomics only in global memory,
     if the scope of one is narrower than the device.
 

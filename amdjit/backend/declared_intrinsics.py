@@ -1,5 +1,5 @@
-"""Checks of intrinsics that are declared outside amdjit, whose mistakes would end LLVM's
-process."""
+"""Checks of intrinsics that users declare: LLVM ends its process if their IR is wrong, or if the
+target lacks them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from amdjit.lowering.intrinsics import DECLARED_OUTSIDE
 from amdjit.options import CompileOptions
 from amdjit.target import Target
 
-__all__ = ["check_declared"]
+__all__ = ["check_declared_intrinsics"]
 
 # What marks a module as one with debug information, and what refers to that information.
 _DEBUG_INFORMATION = re.compile(
@@ -21,7 +21,7 @@ _DEBUG_INFORMATION = re.compile(
 )
 
 
-def check_declared(llvm_text: str, target: Target, _options: CompileOptions) -> None:
+def check_declared_intrinsics(llvm_text: str, target: Target, _options: CompileOptions) -> None:
     """Raise BackendError if such an intrinsic's IR is wrong or the target lacks it.
 
     LLVM verifies a module with debug information while parsing it, and ends the process if it is

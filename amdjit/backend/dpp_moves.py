@@ -1,4 +1,4 @@
-"""Keep moves between lanes apart from instructions that would not get what they move.
+"""Keep DPP moves out of instructions that would then read something else than what was moved.
 
     %m = call i32 @llvm.amdgcn.update.dpp.i32(i32 poison, i32 7, i32 255, i32 15, i32 15, i1 true)
 ->
@@ -13,16 +13,16 @@ instruction, and nothing is merged through it. LLVM 22 errs in three ways:
 
 - Since gfx11, instructions of three operands can have DPP. If what is moved is a constant or the
   same in all lanes, SIFoldOperands later makes it the second source, which the first one takes the
-  place of: now that one comes from another lane (LLVM's pull request 218393 mends it).
+  place of: now that one comes from another lane (fixed by LLVM's pull request 218393).
 - Lanes that keep their old value get the other source of the instruction if the old value changes
   nothing in it. 1 is no such value for `v_mul_u32_u24`, which takes 24 bits of the other source,
   and of 64 bits the same ones are compared for either half.
 - Some instructions that it makes do not exist: no `v_mad_co_u64_u32` has DPP, and on gfx11.0 the
   second source must be a VGPR (pull request 201494).
 
-`keep_moved_values` fences the moves of the first two kinds: all of constants, and of what is not
-known to differ between lanes. The third kind shows in the machine code, where `amdjit.compiler`
-looks for it. LLVM makes no move by DPP8 part of an instruction.
+`fence_risky_moves` fences the moves of the first two kinds: those of constants, and of values that
+are not known to differ between lanes. The third kind shows in the machine code, where
+`amdjit.compiler` looks for it and, if need be, fences all moves. LLVM merges no move by DPP8.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from collections.abc import Callable
 
 from amdjit.target import Target, emulated_for
 
-__all__ = ["keep_moved_values", "keep_moves_apart"]
+__all__ = ["fence_all_moves", "fence_risky_moves"]
 
 _OPERAND = r"%[^\s,)]+|splat \([^)\n]*\)|<[^>\n]*>|[^\s,)]+"
 _MOVE = re.compile(
@@ -84,12 +84,12 @@ _NOT_FROM_OPERANDS = ("amdgcn.", "experimental.", "ptrmask")
 _SELECTOR = re.compile(r"@llvm\.amdgcn\.perm\([^\n]*, i32 (%[-\w$.]+)\)")
 
 
-def keep_moves_apart(llvm_text: str) -> str:
+def fence_all_moves(llvm_text: str) -> str:
     """Return optimised IR in which no move becomes part of another instruction."""
     return _fenced(llvm_text, lambda move: not move["name"].startswith(_KEPT), _APART)
 
 
-def keep_moved_values(llvm_text: str, target: Target) -> str:
+def fence_risky_moves(llvm_text: str, target: Target) -> str:
     """Return optimised IR in which moves become part of an instruction only where that is right.
 
     Where amdjit cannot decode the machine code, and would not see that an instruction does not
@@ -98,7 +98,7 @@ def keep_moved_values(llvm_text: str, target: Target) -> str:
     if ".dpp." not in llvm_text:
         return llvm_text
     if emulated_for(target) is None:
-        return keep_moves_apart(llvm_text)
+        return fence_all_moves(llvm_text)
     values: dict[int, _Values] = {}
 
     def is_wrong(move: re.Match[str]) -> bool:

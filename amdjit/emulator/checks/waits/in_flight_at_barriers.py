@@ -1,11 +1,11 @@
-"""Accesses that may still be under way when a wave signals a barrier.
+"""Accesses that may still be in flight when a wave signals a barrier.
 
     ds_load_b32 v4, v3
     s_barrier_signal -1     ; the load may take place after the barrier
     s_barrier_wait -1
 
-Waves may use such a barrier for something else than this memory: whether it is a mistake shows when
-the code runs (`checks/race/under_way.py`).
+The barrier may be meant for other memory than this. Whether it is a mistake shows only when the
+code runs (`checks/race/in_flight_accesses.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OLDEST = 64  # what the widest counter holds
 _Ages = dict[tuple[int, WaitCounter], int]
 
 
-def under_way_at_barriers(graph: Graph) -> frozenset[int]:
+def in_flight_at_barriers(graph: Graph) -> frozenset[int]:
     """Return the pcs of these accesses of LDS, and of such loads of global memory if the waves of a
     workgroup may have caches of their own, which let others' stores overtake them."""
     found: set[int] = set()

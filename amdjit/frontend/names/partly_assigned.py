@@ -16,23 +16,23 @@ import ast
 from amdjit.abi.reports import FaultSite, KnownArgument, Raised, Text
 from amdjit.diagnostics import codes
 from amdjit.diagnostics.performance import CompileWarning, Finding
-from amdjit.frontend.building.builder import FunctionBuilder, Mark
+from amdjit.frontend.building.builder import Checkpoint, FunctionBuilder
 from amdjit.frontend.building.conversion import convert, materialise, negated
-from amdjit.frontend.values.kinds import CompileTime, Marked, Value
+from amdjit.frontend.values.kinds import CompileTime, PartlyAssigned, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, boolean
 
-__all__ = ["assign_marked", "read_marked", "type_body"]
+__all__ = ["assign_partly_assigned", "read_partly_assigned", "type_body"]
 
 
 class _TypeAgainError(Exception):
-    """A marked name needs another type, or cannot be marked."""
+    """A partly assigned name needs a wider type, or no variable can hold it."""
 
 
 def type_body(builder: FunctionBuilder) -> None:
-    """Type the statements of a function: again, as long as that finds names to mark, or wider types
-    for them."""
-    before = builder.mark() if builder.marks_names else None
+    """Type the statements of a function, and again as long as that finds further partly assigned
+    names or wider types for them."""
+    before = builder.checkpoint() if builder.allows_partly_assigned else None
     while True:
         known = builder.unassigned.keys()
         found = len(known)
@@ -47,31 +47,34 @@ def type_body(builder: FunctionBuilder) -> None:
         _begin_again(builder, before)
 
 
-def _begin_again(builder: FunctionBuilder, before: Mark) -> None:
+def _begin_again(builder: FunctionBuilder, before: Checkpoint) -> None:
     builder.rewind(before)
     del builder.failures[before.failures :]
     builder.refused = 0
     span = builder.source.name_span
     for name, kind in builder.unassigned.items():
-        if name in builder.unmarkable:
+        if name in builder.never_partly_assigned:
             continue
         if kind is None:
-            builder.names[name] = Marked(None, None)
+            builder.names[name] = PartlyAssigned(None, None)
             continue
         variable, assigned = builder.variable(name, kind), None
         builder.emit(tree.Assign(span, variable, _zero(builder, kind)))
         if builder.compilation.division_check:
             assigned = builder.hidden_variable("assigned", boolean)
             builder.emit(tree.Assign(span, assigned, tree.Constant(span, boolean, False)))
-        builder.names[name] = Marked(variable, assigned)
+        builder.names[name] = PartlyAssigned(variable, assigned)
 
 
 def _zero(builder: FunctionBuilder, kind: Type) -> tree.Expression:
     return convert(builder, CompileTime(0), kind, builder.source.node)
 
 
-def read_marked(builder: FunctionBuilder, binding: Marked, name: str, node: ast.AST) -> Value:
-    """Read a marked name, where asked for after a check that it has been assigned."""
+def read_partly_assigned(
+    builder: FunctionBuilder, binding: PartlyAssigned, name: str, node: ast.AST
+) -> Value:
+    """Read a partly assigned name, with `division_check` after a check that it has been
+    assigned."""
     if binding.variable is None:
         reason = "is read before it is assigned"
         raise builder.error(codes.UNDEFINED_NAME, node, name=name, reason=reason)
@@ -114,12 +117,12 @@ def _unbound(builder: FunctionBuilder, name: str, node: ast.AST) -> tree.Fault:
     return tree.Fault(span, builder.session.reports.add_fault(site), ())
 
 
-def assign_marked(
-    builder: FunctionBuilder, binding: Marked, name: str, value: Value, node: ast.AST
+def assign_partly_assigned(
+    builder: FunctionBuilder, binding: PartlyAssigned, name: str, value: Value, node: ast.AST
 ) -> None:
-    """Assign to a marked name."""
+    """Assign to a partly assigned name."""
     if not _is_scalar(value):
-        builder.unmarkable.add(name)
+        builder.never_partly_assigned.add(name)
         raise _TypeAgainError
     given = materialise(builder, value, node).type
     if binding.variable is None:
@@ -143,5 +146,5 @@ def _typed_again(builder: FunctionBuilder, name: str, kind: Type | None) -> _Typ
     if isinstance(kind, Scalar):
         builder.unassigned[name] = kind
     else:
-        builder.unmarkable.add(name)
+        builder.never_partly_assigned.add(name)
     return _TypeAgainError()

@@ -1,5 +1,8 @@
-"""LLVM's process, started before the compiler is loaded if the disk cache seems to lack the
-code."""
+"""Start LLVM's process ahead of time, if the disk cache seems to lack the code.
+
+Loading the front end and typing a kernel take about as long as the child process needs to load
+LLVM: started first, it is ready when the IR is.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ if TYPE_CHECKING:
 else:
     process = late("amdjit.backend.process")
 
-__all__ = ["code_cache", "sign_of", "start"]
+__all__ = ["code_cache", "compiled_before_key", "start_compiler"]
 
 
-def start(
+def start_compiler(
     function: types.FunctionType,
     arguments: Sequence[object],
     options: CompileOptions,
@@ -34,7 +37,7 @@ def start(
     cache = code_cache(environment)
     if (
         environment.compile_guard
-        and cache.get(sign_of(cache, function, arguments, options)) is None
+        and cache.get(compiled_before_key(cache, function, arguments, options)) is None
     ):
         with suppress(process.NoProcess):
             process.compiler_process().start()
@@ -45,15 +48,16 @@ def code_cache(environment: Environment) -> DiskCache:
     return DiskCache(environment.cache_dir, source_version(Path(__file__).parent))
 
 
-def sign_of(
+def compiled_before_key(
     cache: DiskCache,
     function: types.FunctionType,
     arguments: Sequence[object],
     options: CompileOptions,
 ) -> str:
-    """Return the key of a sign that this was compiled before.
+    """Return the key under which the cache notes that a kernel was compiled for these types.
 
-    It is a guess: what the kernel reads from elsewhere may have changed since.
+    The note is only a hint whether LLVM will be needed: what the kernel reads from outside may have
+    changed since, and then the IR is another.
     """
     code = function.__code__
     place = f"{code.co_filename} {code.co_firstlineno} {function.__qualname__}"

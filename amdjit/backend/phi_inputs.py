@@ -1,4 +1,4 @@
-"""Keep values that meet after branches where they are computed.
+"""Keep the inputs of phi nodes in the blocks that compute them.
 
     taken:                              taken:
       %n = fneg float %x                  %n = fneg float %x
@@ -13,8 +13,8 @@
 
 LLVM's pass StructurizeCFG moves what costs nothing (a part of the kernel's arguments, a negation, a
 change of type) out of a block on one side of a branch, and lets it stand for the undefined value on
-the ways around that block. That is right for one `if` with one `else`. Where a block is reached in
-two ways, as in `x if a and b else y`, it replaces values that are needed (LLVM 21 and 22,
+the paths around that block. That is right for one `if` with one `else`. If a block is reached by
+two paths, as in `x if a and b else y`, it replaces values that are needed (LLVM 21 and 22,
 StructurizeCFG.cpp: hoistZeroCostElseBlockPhiValues and simplifyHoistedPhis; LLVM 23 does this for
 simple branches only).
 
@@ -29,7 +29,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["keep_meeting_values"]
+__all__ = ["keep_phi_inputs"]
 
 _NAME = r'(?:"(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)'
 _LABEL = re.compile(rf"^({_NAME}):")
@@ -61,7 +61,7 @@ class _Block:
     predecessors: list[str] = field(default_factory=list)
 
 
-def keep_meeting_values(llvm_text: str) -> str:
+def keep_phi_inputs(llvm_text: str) -> str:
     """Return optimised IR in which StructurizeCFG moves values out of simple branches only."""
     if " = phi " not in llvm_text:
         return llvm_text

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 import amdjit
 from amdjit import f16, i64, u64
 from amdjit.backend import emit_assembly
-from amdjit.backend.meeting_values import keep_meeting_values
+from amdjit.backend.phi_inputs import keep_phi_inputs
 from amdjit.options import CompileOptions
 from amdjit.target import Target
 
@@ -140,7 +140,7 @@ end:
     ],
 )
 def test_values_that_llvm_would_move_are_kept(values: str, type: str, kept: list[str]) -> None:
-    text = keep_meeting_values(block(values, type))
+    text = keep_phi_inputs(block(values, type))
     assert ("[ %x, %side ]" in text) == (not kept)
     assert all(part in text for part in kept)
     assert text.count("declare ") == bool(kept)
@@ -150,11 +150,11 @@ def test_one_if_with_one_else_is_left_to_llvm() -> None:
     simple = block("%x = fneg float %v", "float").replace(
         "br i1 %d, label %side, label %end", "br label %end"
     )
-    assert keep_meeting_values(simple) == simple
+    assert keep_phi_inputs(simple) == simple
     # The block where the sides meet may become one with the next, which is reached in other ways
     # too.
     longer = simple.replace("  ret void\n", "  br label %last\n\nlast:\n  ret void\n")
-    assert "llvm.annotation" in keep_meeting_values(longer)
+    assert "llvm.annotation" in keep_phi_inputs(longer)
 
 
 def test_it_costs_no_instruction(target: Target) -> None:

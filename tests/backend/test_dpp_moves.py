@@ -10,7 +10,7 @@ import pytest
 
 import amdjit
 from amdjit import f32, i32, i64, u32, u64
-from amdjit.backend.moved_lanes import keep_moved_values, keep_moves_apart
+from amdjit.backend.dpp_moves import fence_all_moves, fence_risky_moves
 from amdjit.intrinsics import amdgcn, wave
 from amdjit.target import find_target
 
@@ -235,11 +235,11 @@ def test_what_lanes_have_in_common_is_kept_apart(lines: list[str], is_merged: bo
     for processor in ("gfx1100", "gfx1150", "gfx1201"):
         target = find_target(processor)
         assert target is not None
-        assert (keep_moved_values(text, target) == text) == is_merged
+        assert (fence_risky_moves(text, target) == text) == is_merged
     # gfx9 has no DPP in instructions of three operands.
     older = find_target("gfx942")
     assert older is not None
-    assert keep_moved_values(text, older) == text
+    assert fence_risky_moves(text, older) == text
 
 
 @pytest.mark.parametrize(
@@ -265,15 +265,15 @@ def test_old_values_that_change_nothing_are_known(
     for processor in ("gfx908", "gfx942", "gfx1201"):
         target = find_target(processor)
         assert target is not None
-        assert (keep_moved_values(text, target) == text) == is_merged
+        assert (fence_risky_moves(text, target) == text) == is_merged
 
 
 def test_moves_are_kept_apart_once() -> None:
     moves = [move("i32", moved).replace("%m", f"%m{moved}") for moved in ("7", "8")]
     target = find_target("gfx1201")
     assert target is not None
-    kept = keep_moved_values(function_of(IN_LANES, moves[0], move("i32", "%t")), target)
-    apart = keep_moves_apart(kept)
+    kept = fence_risky_moves(function_of(IN_LANES, moves[0], move("i32", "%t")), target)
+    apart = fence_all_moves(kept)
     assert kept.count("@llvm.arithmetic.fence.f32(float %") == 1
     assert apart.count("@llvm.arithmetic.fence.f32(float %") == 2
     assert apart.count("declare float @llvm.arithmetic.fence.f32(float)") == 1
