@@ -15,7 +15,6 @@ from amdjit.emulator.wave.registers import Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder, llvm_mode
 from amdjit.isa.analysis.mode import DX10_CLAMP, HALF_OVERFLOW, IEEE, Mode
 from amdjit.isa.instruction import Instruction
-from amdjit.isa.traits import Infinity
 
 
 @dataclass
@@ -77,10 +76,9 @@ class ModeState:
         """
         if self.clamps_overflow is False or element_of(value.type) != "half":
             return value
-        infinity = instruction.traits.infinity
         b = self.builder
         allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
-        if infinity is Infinity.QUOTIENT:
+        if instruction.traits.is_quotient:
             # If the estimate is infinite, the quotient has overflowed.
             allowed = allowed[1:]
             denominator = b.bitcast(sources[1], "i16")
