@@ -260,13 +260,6 @@ class FloatMode(Enum):
     HALF_AND_DOUBLE = auto()
 
 
-class Infinity(Enum):
-    """Where an infinite result of finite sources comes from that is no overflow."""
-
-    POLE = auto()  # of the function itself, as a division by zero
-    QUOTIENT = auto()  # of the division that the instruction finishes
-
-
 class Timing(Enum):
     """How long an instruction keeps its unit busy: classes whose cycles are a matter of the
     processor (`amdjit.cycles.parameters` has gfx1201's)."""
@@ -403,8 +396,8 @@ class Traits:
     """Whether the result is one of the sources, such as a minimum."""
     part_bits: int | None = None
     """How many bits of its destination op_sel chooses, 8 or 16; the others stay (gfx9)."""
-    infinity: Infinity | None = None
-    """Where an infinite result of finite sources comes from, if it is no overflow."""
+    is_quotient: bool = False
+    """Whether it finishes a division, whose infinity is no overflow if the denominator is 0."""
     rounding: FloatMode | None = None
     """Which field of MODE rounds the result."""
 

@@ -298,7 +298,9 @@ def _atan(x):
 def _atan2(y, x):
     a, b = abs(y), abs(x)
     low, high = min(a, b), max(a, b)
-    t = low / high
+    # With `fastmath`, LLVM multiplies by v_rcp_f32, which returns 0 for a subnormal 1 / high.
+    scale = f32(2.0**-32) if high > 2.0**96 else f32(1)
+    t = (low * scale) / (high * scale)
     if low == high:
         t = f32(0) if high == 0 else f32(1)
     square = t * t

@@ -29,12 +29,7 @@ from amdjit.emulator.instructions.memory.spaces import SIZES, SPACES, Access
 from amdjit.emulator.instructions.scalar.flat_scratch import CHECK_SCRATCH, check_scratch_text
 from amdjit.emulator.instructions.scalar.memory import scalar_address_text
 from amdjit.emulator.instructions.scaled.native import scaled_sources
-from amdjit.emulator.instructions.vector.transcendental import (
-    cosine_text,
-    exp2_text,
-    log2_text,
-    sine_text,
-)
+from amdjit.emulator.instructions.vector.approximate import approximate_sources
 
 
 def _accesses() -> Mapping[str, Source]:
@@ -67,10 +62,7 @@ NATIVES = NativeSources(
         **long_sources(),
         **scaled_sources(),
         **scaled_product_sources(),
-        "aj_exp2": exp2_text,
-        "aj_log2": log2_text,
-        "aj_sin": sine_text,
-        "aj_cos": cosine_text,
+        **approximate_sources(),
         **_accesses(),
         PLACE: place_text,
         GFX9_PLACE: gfx9_place_text,
