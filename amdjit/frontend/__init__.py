@@ -8,14 +8,15 @@ The way of a function through the rooms:
    `statement_typing` names the function for each node of `ast`.
 4. Statements evaluate expressions (table in `expression_typing`). An expression becomes a
    `values.kinds.Value`: known now, or a node of the typed tree with a type.
-5. Operators bring their operands to one type (`building.operands`); a name at a meeting of branches
+5. Operators bring their operands to one type (`numbers.operands`); a name at a meeting of branches
    gets one binding (`names.merging`); loops are typed again until their types are stable.
 6. `calls.dispatch` types calls. For a device function the session types its body once for each
    combination of argument types, by the same steps.
 7. A statement that is refused leaves its error in the builder, and typing goes on after it; all
    errors are raised together at the end.
 8. The finished statements become the `tree.Program` that `tree.verifier` checks and the lowering
-   takes; `narrow_products` adds warnings, and `values.dependencies` what the code depends on.
+   takes; `numbers.width_warnings` adds warnings, and `values.dependencies` what the code depends
+   on.
 """
 
 import importlib

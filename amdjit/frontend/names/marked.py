@@ -17,7 +17,7 @@ from amdjit.abi.reports import FaultSite, KnownArgument, Raised, Text
 from amdjit.diagnostics import codes
 from amdjit.diagnostics.performance import CompileWarning, Finding
 from amdjit.frontend.building.builder import FunctionBuilder, Mark
-from amdjit.frontend.building.conversion import convert, materialise, negated
+from amdjit.frontend.numbers.conversion import convert, materialise, negated
 from amdjit.frontend.values.kinds import CompileTime, Marked, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, boolean
