@@ -1,7 +1,8 @@
 """LLVM IR to code objects: optimise, emit, link; and assembly text to read.
 
 `llvm` runs LLVM's own stages and amdjit's passes over their text, whose docstrings show what they
-change: `signed_zeros`, `meeting_values`, `moved_lanes`, `blocks`, `lds`, `libraries`.
+change: `signed_zeros`, `meeting_values`, `moved_lanes`, `table_addresses`, `blocks`, `lds`,
+`libraries`.
 `spilled_scalars` finds code that LLVM has to emit again. `guarded` runs these stages in a process
 of its own (`process`, `worker`, `early`), because a mistake in LLVM ends the process. `variables`
 keeps debug records from changing code. `link`, `assembler` and `tools` call LLVM's programs. The
