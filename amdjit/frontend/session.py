@@ -306,12 +306,7 @@ class TypingSession:
             assert instance.value is not None
             for argument in arguments.values():
                 builder.discard(argument, node)
-            number = self.weak.number(instance.value)
-            return (
-                instance.value
-                if number is None
-                else builder.launch_parameters.read_weak(number, builder.span(node))
-            )
+            return builder.launch_parameters.read_here(instance.value, builder.span(node))
         call = self._call_instance(builder, instance.function, instance.uses, arguments, node)
         if instance.is_endless:
             raise recursion.endless(builder, call, node)

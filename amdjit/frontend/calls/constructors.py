@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.arguments import Arguments
@@ -11,7 +12,6 @@ from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.numbers import launch_arithmetic
 from amdjit.frontend.numbers.conversion import convert, literal, no_conversion, truth
-from amdjit.frontend.numbers.operands import launch_operands
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, known_integer
 from amdjit.frontend.values.promotion import assignable
 from amdjit.tree import nodes as tree
@@ -22,11 +22,11 @@ def python_number(
     builder: FunctionBuilder, kind: type[int] | type[float], arguments: Arguments, node: ast.Call
 ) -> Value:
     """Type `int(x)` and `float(x)`: i32 and f32, until they meet a wider type."""
-    operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
-    if operands is not None and len(operands) == 1:
-        return builder.launch_parameters.read_weak(
-            launch_arithmetic.as_kind(kind, operands[0]), builder.span(node)
-        )
+    if len(arguments.positional) == 1 and not arguments.keywords:
+        operation = partial(launch_arithmetic.as_kind, kind)
+        launched = launch_arithmetic.at_launch(builder, operation, arguments.positional, node)
+        if launched is not None:
+            return launched
     known = [known_integer(value) for value in arguments.positional]
     if kind is int and len(known) == 1 and known[0] is not None and not arguments.keywords:
         return CompileTime(known[0])

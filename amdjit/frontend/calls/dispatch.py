@@ -9,6 +9,7 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +44,6 @@ from amdjit.frontend.expressions.records import as_device_function, construct, r
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.numbers import launch_arithmetic
 from amdjit.frontend.numbers.conversion import complex_type, convert, is_complex
-from amdjit.frontend.numbers.operands import launch_operands
 from amdjit.frontend.numbers.results import (
     as_wide_as_needed,
     rounded,
@@ -286,10 +286,11 @@ def _call_of_numbers(
         callee in _ON_HOST or (callee in builtins and callee not in FUNCTIONS)
     ):
         return _on_host(builder, callee, arguments, node)
-    operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
-    launched = None if operands is None else launch_arithmetic.of_function(callee, operands)
+    operation = partial(launch_arithmetic.of_function, callee)
+    values = () if arguments.keywords else arguments.positional
+    launched = launch_arithmetic.at_launch(builder, operation, values, node)
     if launched is not None:
-        return builder.launch_parameters.read_weak(launched, builder.span(node))
+        return launched
     arguments = with_own_types(builder, callee, arguments, node)
     if callee in builtins and callee not in FUNCTIONS:
         result = call_declared(builder, builtins[callee], arguments, node)

@@ -9,6 +9,7 @@ import operator
 import types
 import typing
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,6 @@ from amdjit.frontend.numbers.conversion import convert, is_complex, truth
 from amdjit.frontend.numbers.operands import (
     convert_weakly,
     extreme_of_mixed_signs,
-    launch_operands,
     pair,
 )
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
@@ -286,10 +286,10 @@ def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) ->
         return complexes.magnitude(builder, value, node)
     if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
         return CompileTime(abs(value.value))
-    number = builder.weak.number(value)
-    launched = None if number is None else launch_arithmetic.unary(UnaryOperator.ABSOLUTE, number)
+    operation = partial(launch_arithmetic.unary, UnaryOperator.ABSOLUTE)
+    launched = launch_arithmetic.at_launch(builder, operation, (value,), node)
     if launched is not None:
-        return builder.launch_parameters.read_weak(launched, builder.span(node))
+        return launched
     if isinstance(value, tree.Expression) and value.type is boolean and _is_numbas(builder):
         value = convert(builder, value, i8, node)
     expression = _number(builder, value, node, "abs")
@@ -460,10 +460,11 @@ def _pow(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Valu
     base, exponent, modulus = arguments.exactly(
         builder, node, "pow", ("base", "exp", "mod"), optional=1
     )
-    numbers = launch_operands(builder, (base, exponent, modulus))
-    launched = None if numbers is None else launch_arithmetic.modular_power(*numbers)
+    launched = launch_arithmetic.at_launch(
+        builder, launch_arithmetic.modular_power, (base, exponent, modulus), node
+    )
     if launched is not None:
-        return builder.launch_parameters.read_weak(launched, builder.span(node))
+        return launched
     if not isinstance(modulus, CompileTime) or modulus.value is not None:
         function = builder.session.builtins[int.__pow__]
         assert isinstance(function, DeviceFunction)

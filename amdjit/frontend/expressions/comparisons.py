@@ -18,7 +18,7 @@ from amdjit.frontend.expressions.membership import contains
 from amdjit.frontend.expressions.texts import compare_text
 from amdjit.frontend.numbers import launch_arithmetic
 from amdjit.frontend.numbers.conversion import convert, is_complex, negated, truth
-from amdjit.frontend.numbers.operands import comparison_of_mixed_signs, launch_operands, pair
+from amdjit.frontend.numbers.operands import comparison_of_mixed_signs, pair
 from amdjit.frontend.values.kinds import (
     CompileTime,
     TupleValue,
@@ -101,7 +101,7 @@ def _of_numbers(
         _beside_wide_literal(builder, left, right, node),
         _beside_wide_literal(builder, right, left, node),
     )
-    numbers = launch_operands(builder, (left, right))
+    numbers = launch_arithmetic.launch_operands(builder, (left, right))
     # What the host computes may be beyond the range of an i32, which arguments are within.
     is_computed = numbers is not None and any(number.operands for number in numbers)
     # Literals with types of their own decide nothing: both sides of `a if x < -1 else b` count.

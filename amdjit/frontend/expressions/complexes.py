@@ -6,6 +6,7 @@ import ast
 import cmath
 import math
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +18,7 @@ from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions import divisors
 from amdjit.frontend.numbers import launch_arithmetic
 from amdjit.frontend.numbers.conversion import complex_type, is_complex, scalar_of_complex
-from amdjit.frontend.numbers.operands import convert_weakly, launch_operands
+from amdjit.frontend.numbers.operands import convert_weakly
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import common_scalar
 from amdjit.language.overloads import OfKind
@@ -118,10 +119,11 @@ def negated(builder: FunctionBuilder, value: TupleValue, both: bool, node: ast.A
 
 def magnitude(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
     """Type `abs(z)`."""
-    numbers = launch_operands(builder, value.items) if isinstance(value, TupleValue) else None
-    launched = None if numbers is None else launch_arithmetic.of_function(math.hypot, numbers)
-    if launched is not None:
-        return builder.launch_parameters.read_weak(launched, builder.span(node))
+    if isinstance(value, TupleValue):
+        length = partial(launch_arithmetic.of_function, math.hypot)
+        launched = launch_arithmetic.at_launch(builder, length, value.items, node)
+        if launched is not None:
+            return launched
     scalar = scalar_of_complex(builder, value)
     function = builder.session.builtins[complex.__abs__]
     return builder.session.call(builder, function, _held(builder, value, scalar, node), {}, node)  # type: ignore[arg-type]

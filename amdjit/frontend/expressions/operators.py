@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from amdjit.diagnostics import codes
@@ -34,7 +35,6 @@ from amdjit.frontend.numbers.conversion import (
 from amdjit.frontend.numbers.operands import (
     arithmetic_of_mixed_signs,
     beside_unsigned,
-    launch_operands,
     pair,
     sample_of,
     shift,
@@ -169,7 +169,7 @@ def of_launch(
 ) -> Value | None:
     """Let the launch compute an operation on its own numbers; None if a value is of another
     kind."""
-    numbers = launch_operands(builder, (left, right))
+    numbers = launch_arithmetic.launch_operands(builder, (left, right))
     made = None if numbers is None else launch_arithmetic.binary(symbol, *numbers)
     if made is not None:
         divisors.refuse_zero(builder, symbol, left, right, node)
@@ -273,12 +273,11 @@ def unary(
         return fold(builder, node, compute, operand.value)
     if is_complex(operand) and isinstance(operand, TupleValue) and kind is not ast.Invert:
         return operand if kind is ast.UAdd else complexes.negated(builder, operand, True, node)
-    number = builder.weak.number(operand)
-    launched = (
-        None if number is None or kind is ast.UAdd else launch_arithmetic.unary(symbol, number)
-    )
+    operation = partial(launch_arithmetic.unary, symbol)
+    values = () if kind is ast.UAdd else (operand,)
+    launched = launch_arithmetic.at_launch(builder, operation, values, node)
     if launched is not None:
-        return builder.launch_parameters.read_weak(launched, builder.span(node))
+        return launched
     value = materialise(builder, operand, node)
     own_type = builder.rules.own_operand(symbol.value, value.type)
     if own_type is boolean and kind is ast.Invert:

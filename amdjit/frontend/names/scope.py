@@ -95,12 +95,7 @@ def _read_binding(builder: FunctionBuilder, binding: Binding, name: str, node: a
         return read_marked(builder, binding, name, node)
     if isinstance(binding, tree.Variable):
         return builder.read(binding, node)
-    number = builder.weak.number(binding)
-    return (
-        binding
-        if number is None
-        else builder.launch_parameters.read_weak(number, builder.span(node))
-    )
+    return builder.launch_parameters.read_here(binding, builder.span(node))
 
 
 def undefined(

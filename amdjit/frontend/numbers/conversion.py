@@ -312,11 +312,9 @@ def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
         return CompileTime(bool(value.value))
     if (known := known_integer(value)) is not None:
         return CompileTime(known != 0)
-    number = builder.weak.number(value)
-    if number is not None:
-        return builder.launch_parameters.read_weak(
-            launch_arithmetic.truth(number), builder.span(node)
-        )
+    launched = launch_arithmetic.at_launch(builder, launch_arithmetic.truth, (value,), node)
+    if launched is not None:
+        return launched
     if isinstance(value, TupleValue) and is_complex(value):
         parts = [truth(builder, part, node) for part in value.items]
         real, imaginary = (convert(builder, part, boolean, node) for part in parts)
@@ -343,9 +341,7 @@ def negated(builder: FunctionBuilder, condition: Value, node: ast.AST) -> Value:
     if isinstance(condition, CompileTime):
         return CompileTime(not condition.value)
     assert isinstance(condition, tree.Expression)
-    number = builder.weak.number(condition)
-    if number is not None:
-        return builder.launch_parameters.read_weak(
-            launch_arithmetic.opposite(number), builder.span(node)
-        )
+    launched = launch_arithmetic.at_launch(builder, launch_arithmetic.opposite, (condition,), node)
+    if launched is not None:
+        return launched
     return tree.Unary(builder.span(node), boolean, UnaryOperator.NOT, condition)

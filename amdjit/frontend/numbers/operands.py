@@ -4,16 +4,13 @@ signed and an unsigned integer, which have none that gives Python's result."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.remedies import operand_remedy
-from amdjit.frontend.numbers import launch_arithmetic
 from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, Value
-from amdjit.language.launch_numbers import LaunchNumber
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison, UnaryOperator
 from amdjit.types import (
@@ -77,26 +74,6 @@ def convert_weakly(
         if number is not None and isinstance(converted, tree.Read):
             weak.numbers[converted] = number
     return converted
-
-
-def launch_operands(
-    builder: FunctionBuilder, values: Sequence[Value]
-) -> tuple[LaunchNumber, ...] | None:
-    """Return the operands as numbers of the launch if each is one or a literal, and not all are
-    literals."""
-    numbers: list[LaunchNumber] = []
-    for value in values:
-        number = builder.weak.number(value)
-        if (
-            number is None
-            and isinstance(value, CompileTime)
-            and isinstance(value.value, (bool, int, float))
-        ):
-            number = launch_arithmetic.constant(value.value)
-        if number is None:
-            return None
-        numbers.append(number)
-    return tuple(numbers) if any(number.parameters for number in numbers) else None
 
 
 def sample_of(builder: FunctionBuilder, value: Value) -> bool | int | float | complex | None:

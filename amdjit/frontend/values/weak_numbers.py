@@ -188,6 +188,12 @@ class LaunchParameters:
             self.weak.expressions.add(read)
         return read
 
+    def read_here(self, value: Value, span: Span) -> Value:
+        """Read a launch's number at another place than the one that made it; return other values
+        as they are."""
+        number = self.weak.number(value)
+        return value if number is None else self.read_weak(number, span)
+
     def array(self, array: OutsideArray, span: Span) -> tree.Read:
         """Read an array that the launch finds outside of the kernel."""
         variable = self.arrays.get(array)
