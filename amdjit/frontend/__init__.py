@@ -8,14 +8,15 @@ How a function passes through the rooms:
    `statement_typing` names the function for each node of `ast`.
 4. Statements evaluate expressions (table in `expression_typing`). An expression becomes a
    `values.kinds.Value`: known now, or a node of the typed tree with a type.
-5. Operators convert their operands to one type (`building.operands`); a name gets one binding where
+5. Operators convert their operands to one type (`numbers.operands`); a name gets one binding where
    branches meet (`names.merging`); loops are typed again until their types are stable.
 6. `calls.dispatch` types calls. For a device function the session types its body once for each
    combination of argument types, by the same steps.
 7. The error of a refused statement is stored in the builder, and typing continues; all errors are
    raised together at the end.
 8. The finished statements become the `tree.Program` that `tree.verifier` checks and the lowering
-   takes; `narrow_products` adds warnings, and `values.dependencies` what the code depends on.
+   takes; `numbers.width_warnings` adds warnings, and `values.dependencies` what the code depends
+   on.
 """
 
 from typing import TYPE_CHECKING

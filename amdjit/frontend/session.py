@@ -56,8 +56,7 @@ from amdjit.frontend.statements.returns import (
 )
 from amdjit.frontend.values.dependencies import Dependency, OutsideArray
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Value
-from amdjit.frontend.values.launch_parameters import used_parameters
-from amdjit.frontend.values.weak_types import Origin, WeakTypes
+from amdjit.frontend.values.weak_numbers import Origin, WeakNumbers
 from amdjit.language.compile_time import Compilation
 from amdjit.language.launch_numbers import LaunchUse
 from amdjit.late import late
@@ -111,7 +110,7 @@ class TypingSession:
     """The failures that the kernel can report."""
     libraries: dict[Path, None] = field(default_factory=dict)
     """The bitcode files that calls need; a dict keeps their order."""
-    weak_types: WeakTypes = field(default_factory=WeakTypes)
+    weak: WeakNumbers = field(default_factory=WeakNumbers)
     """The values without a width."""
     requests: set[Origin] = field(default_factory=set)
     """The origins of weak values that have to be wide, for the next typing."""
@@ -174,10 +173,7 @@ class TypingSession:
             declared, arguments = declared_signatures.as_declared(
                 builder, function, arguments, node
             )
-        if (
-            any(map(self.weak_types.number, arguments.values()))
-            and function in self.builtins.values()
-        ):
+        if any(map(self.weak.number, arguments.values())) and function in self.builtins.values():
             arguments = typed_like_others(builder, arguments, node)
         keys = (
             argument_key(builder, value, node, is_library(python)) for value in arguments.values()
@@ -329,25 +325,20 @@ class TypingSession:
             assert instance.value is not None
             for argument in arguments.values():
                 builder.discard(argument, node)
-            number = self.weak_types.number(instance.value)
-            return (
-                instance.value
-                if number is None
-                else builder.launch_parameters.weak(number, builder.span(node))
-            )
+            return builder.launch_parameters.read_here(instance.value, builder.span(node))
         call = self._call_instance(builder, instance.function, instance.uses, arguments, node)
         if instance.is_endless:
             raise recursion.endless(builder, call, node)
-        origins = self.weak_types.results.get(call.function, ())
+        origins = self.weak.results.get(call.function, ())
         if isinstance(call.type, (Array, Tuple)):
             held = builder.hold(call, call.function.name, node)
-            self.weak_types.returned(origins, held)
+            self.weak.note_items(origins, held)
             return held
         if origins:
-            self.weak_types.expressions.add(call)
-            if wide is not None and self.weak_types.is_weak(call):
+            self.weak.expressions.add(call)
+            if wide is not None and self.weak.is_weak(call):
                 again = partial(self._call_wide, builder, call, wide, arguments, node)
-                self.weak_types.again[call] = again
+                self.weak.note_call(call, again)
         return call
 
     def _call_wide(
@@ -428,7 +419,7 @@ class TypingSession:
         name = builder.source.name
         name = f"{name}.{len(self.functions)}" if self.functions else name
         body = freeze(builder.statements)
-        launched = used_parameters(builder.launch_parameters, body)
+        launched = builder.launch_parameters.used(body)
         typed = tree.Function(
             name,
             (*parameters, *(variable for _, variable in launched)),
@@ -440,7 +431,7 @@ class TypingSession:
             reports=builder.reports,
         )
         if any(origins):
-            self.weak_types.results[typed] = origins
+            self.weak.results[typed] = origins
         self.requests.update(builder.launch_parameters.requests)
         self.functions.append(typed)
         if self.level and may_be_own_memory(result):

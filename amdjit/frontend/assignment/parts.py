@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.expressions.broadcasting import Broadcast, Indices
 from amdjit.frontend.expressions.index_checks import index_check
+from amdjit.frontend.numbers.conversion import assign_to, convert
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree

@@ -34,9 +34,8 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Value,
 )
-from amdjit.frontend.values.launch_parameters import LaunchParameters
 from amdjit.frontend.values.typing_rules import AMDJIT, TypingRules
-from amdjit.frontend.values.weak_types import Origin, WeakTypes, origin_of, wide_type
+from amdjit.frontend.values.weak_numbers import LaunchParameters, Origin, WeakNumbers, wide_type
 from amdjit.language.compile_time import Compilation
 from amdjit.late import late
 from amdjit.late_methods import dataclass
@@ -166,7 +165,7 @@ class FunctionBuilder:
     """How literals and operands of two types get a type: amdjit's rules, or Numba's."""
 
     def __post_init__(self) -> None:
-        self.launch_parameters = LaunchParameters(self.session.weak_types)
+        self.launch_parameters = LaunchParameters(self.session.weak)
         own = self.source.is_library or self.compilation.typing == "amdjit"
         self.rules = AMDJIT if own else numba_typing.NUMBA
 
@@ -182,18 +181,18 @@ class FunctionBuilder:
         return self.rules is not AMDJIT and self.compilation.asserts
 
     @property
-    def weak_types(self) -> WeakTypes:
+    def weak(self) -> WeakNumbers:
         """The values that have no width of their own."""
-        return self.session.weak_types
+        return self.session.weak
 
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node."""
         return self.source.span(node)
 
     def origin(self, node: ast.AST, name: str) -> Origin:
-        """Return the key of a variable without a width. A function that returns 64 bits has its
-        own."""
-        return origin_of(self.span(node), f"wide {name}" if self.returns_wide else name)
+        """Return the key of a weak variable. A function that returns 64 bits has its own."""
+        span = self.span(node)
+        return span.file, span.line, span.column, f"wide {name}" if self.returns_wide else name
 
     def error(self, kind: ErrorKind, node: ast.AST, **fields: object) -> CompileError:
         """Make the exception for an error at a node."""
@@ -425,37 +424,55 @@ class FunctionBuilder:
             return value.with_items(self.hold(item, name, node) for item in value.items)
         if isinstance(value, (CompileTime, FunctionValue, Method, SliceValue, tree.Constant)):
             return value
-        if self.weak_types.number(value) is not None:
+        if self.weak.number(value) is not None:
             return value
-        span = self.span(node)
-        origin = self.origin(node, name)
-        if (
-            origin in self.weak_types.widened
-            and self.weak_types.is_weak(value)
-            and may_repeat(value)
-        ):
-            variable = self.hidden_variable(name, value.type)
-            self.assign_in_both_widths(variable, value, origin, node)
-            return self.weak_types.read(tree.Read(span, variable.type, variable))
-        value, variable = self.launch_parameters.held(value, name, origin, self.hidden_variable)
-        self.emit(tree.Assign(span, variable, value))
-        held = self.weak_types.read(tree.Read(span, variable.type, variable))
-        return self.unpack(held) if isinstance(variable.type, Tuple) else held
+        return self.read(self.assign(name, value, node, self.hidden_variable), node)
 
-    def assign_in_both_widths(
-        self, variable: tree.Variable, value: tree.Expression, origin: Origin, node: ast.AST
-    ) -> None:
-        """Assign a weak value to a new variable, and to its twin the same value made in 64 bits.
+    def read(self, variable: tree.Variable, node: ast.AST) -> Value:
+        """Read a variable, a tuple item by item."""
+        read = self.read_whole(variable, node)
+        return self.unpack(read) if isinstance(variable.type, Tuple) else read
 
-        So the uses that asked for 64 bits do not change what the others get.
+    def read_whole(self, variable: tree.Variable, node: ast.AST) -> tree.Read:
+        """Read a variable, also that of a tuple, as one value."""
+        return self.weak.note_read(tree.Read(self.span(node), variable.type, variable))
+
+    def assign(
+        self,
+        name: str,
+        value: tree.Expression,
+        node: ast.AST,
+        make: Callable[[str, Type], tree.Variable],
+        current: object = None,
+    ) -> tree.Variable:
+        """Assign a value to `current`, if that is a variable that can hold it, or to a new one.
+
+        The variable of a weak value is weak too. Where it was asked for 64 bits it gets a twin, or,
+        if computing the value twice would do more than computing it once, is wide itself.
         """
-        span, wide = self.span(node), wide_type(variable.type)
-        twin = self.hidden_variable(variable.name, wide)
-        made = self.launch_parameters.in_type(value, wide, span)
-        assert made is not None
+        weak, span, origin = self.weak, self.span(node), self.origin(node, name)
+        is_weak = weak.is_weak(value)
+        if is_weak and origin in weak.widened:
+            wide = self.launch_parameters.wide
+            if may_repeat(value):
+                variable = make(name, value.type)
+                weak.add_twin(variable, origin, self.hidden_variable)
+                twin = weak.twins[variable]
+                made = wide(value, wide_type(twin.type))
+                self.emit(tree.Assign(span, variable, value))
+                self.emit(tree.Assign(span, twin, made))
+                return variable
+            value = wide(value, wide_type(value.type))
+        # A weak value in a variable that is not weak could not be made wider later.
+        takes_weak = isinstance(current, tree.Variable) and weak.variables.get(current) is not None
+        if weak.keeps_width(current, value.type) and (takes_weak or not weak.is_weak(value)):
+            variable = current
+        else:
+            variable = make(name, value.type)
+            if is_weak:
+                weak.variables[variable] = origin
         self.emit(tree.Assign(span, variable, value))
-        self.emit(tree.Assign(span, twin, made))
-        self.weak_types.variables[variable], self.weak_types.twins[variable] = origin, twin
+        return variable
 
     def unpack(self, value: tree.Expression) -> TupleValue:
         """Return the items of a tuple that exists at run time."""
@@ -464,7 +481,7 @@ class FunctionBuilder:
             tree.TupleItem(value.span, type, value, i) for i, type in enumerate(value.type.elements)
         )
         return TupleValue(
-            tuple(self._unpacked_item(self.weak_types.part(i)) for i in items), value.type.structure
+            tuple(self._unpacked_item(self.weak.note_part(i)) for i in items), value.type.structure
         )
 
     def _unpacked_item(self, item: tree.Expression) -> Value:

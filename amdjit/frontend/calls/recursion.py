@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import EndlessCallError, FunctionBuilder
-from amdjit.frontend.building.conversion import materialise
 from amdjit.frontend.expressions.faults import exception
+from amdjit.frontend.numbers.conversion import materialise
 from amdjit.frontend.values.dependencies import OutsideArray
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.launch_numbers import LaunchUse
@@ -61,7 +61,7 @@ def _at_run_time(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value
     if isinstance(value, TupleValue):
         return value.with_items(_at_run_time(builder, item, node) for item in value.items)
     is_number = isinstance(value, CompileTime) and value.is_number
-    if is_number or builder.weak_types.number(value) is not None:
+    if is_number or builder.weak.number(value) is not None:
         made = builder.hold(materialise(builder, value, node), "argument", node)
         return made
     return value

@@ -16,7 +16,6 @@ from amdjit.frontend.assignment.parts import check_overlap, over_axes
 from amdjit.frontend.assignment.record_fields import store_element
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.calls.array_creation import listed
 from amdjit.frontend.calls.array_methods import is_array
@@ -33,6 +32,7 @@ from amdjit.frontend.calls.ufunc_loops import (
 )
 from amdjit.frontend.expressions.fields import is_records
 from amdjit.frontend.expressions.index_checks import index_check
+from amdjit.frontend.numbers.conversion import assign_to, convert
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.overloads import OfKind
 from amdjit.late_methods import dataclass

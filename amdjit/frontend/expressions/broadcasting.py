@@ -9,10 +9,10 @@ from collections.abc import Callable
 from amdjit.abi.reports import Field, Text
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.expressions.array_attributes import extent
 from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.faults import check
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree

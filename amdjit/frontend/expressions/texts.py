@@ -9,7 +9,7 @@ import ast
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import negated
+from amdjit.frontend.numbers.conversion import negated
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.structures import TEXT
 from amdjit.tree import nodes as tree

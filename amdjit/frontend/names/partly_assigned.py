@@ -17,7 +17,7 @@ from amdjit.abi.reports import FaultSite, KnownArgument, Raised, Text
 from amdjit.diagnostics import codes
 from amdjit.diagnostics.performance import CompileWarning, Finding
 from amdjit.frontend.building.builder import Checkpoint, FunctionBuilder
-from amdjit.frontend.building.conversion import convert, materialise, negated
+from amdjit.frontend.numbers.conversion import convert, materialise, negated
 from amdjit.frontend.values.kinds import CompileTime, PartlyAssigned, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, Type, boolean

@@ -11,7 +11,6 @@ from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.assignment.targets import assign_target
 from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
 from amdjit.frontend.building.control_flow import Exit, Loop
-from amdjit.frontend.building.conversion import convert, literal, materialise, negated
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.conditional import names_if
 from amdjit.frontend.expressions.wraparound import note_counter
@@ -21,6 +20,13 @@ from amdjit.frontend.iteration.range_steps import check_step, held_bound
 from amdjit.frontend.iteration.sequences import Bounds, Sequence, range_sequence
 from amdjit.frontend.names.merging import join_types, merged_name, no_common_type, unsigned_of_weak
 from amdjit.frontend.names.scope import bind, carry, undefined
+from amdjit.frontend.numbers.conversion import (
+    assign_in_each_width,
+    convert,
+    literal,
+    materialise,
+    negated,
+)
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.statements.loop_carried_arrays import check_loop_carried_arrays
 from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
@@ -174,14 +180,13 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
     name = node.target.id
     _give_type(builder, name, type, node)
     current = builder.names.get(name)
-    keep = isinstance(current, tree.Variable) and current.type == type
-    keep = keep and current not in builder.weak_types.twins
+    keep = builder.weak.keeps_width(current, type)
     is_partly_assigned = isinstance(current, PartlyAssigned)
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
     if builder.rules.has_weak_literals and all(
-        isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values
+        isinstance(value, CompileTime) or builder.weak.is_weak(value) for value in values
     ):
-        builder.weak_types.variables.setdefault(variable, None)
+        builder.weak.variables.setdefault(variable, None)
     note_counter(builder, variable, start, stop, step)
 
     def one_pass() -> None:
@@ -322,10 +327,8 @@ def _carry(
                 f"has no single value in the loop that assigns it: before the loop it is {before}"
             )
             continue
-        if (
-            isinstance(binding, tree.Variable)
-            and type in (None, binding.type)
-            and binding not in builder.weak_types.twins
+        if isinstance(binding, tree.Variable) and builder.weak.keeps_width(
+            binding, type or binding.type
         ):
             carried[name] = binding
             continue
@@ -417,7 +420,7 @@ def keep_names(
 def run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree.Expression:
     """Return a binding as a run-time value."""
     if isinstance(binding, tree.Variable):
-        return builder.weak_types.read(tree.Read(builder.span(node), binding.type, binding))
+        return builder.read_whole(binding, node)
     assert not isinstance(binding, (Undefined, PartlyAssigned))
     return materialise(builder, binding, node)
 
@@ -433,9 +436,7 @@ def keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree.
         assert binding is not None
         with builder.collect() as added:
             value = _run_time_or_literal(builder, binding, way.node)
-            for each in builder.weak_types.widths_of(variable):
-                converted = convert(builder, value, each.type, way.node)
-                builder.emit(tree.Assign(builder.span(way.node), each, converted))
+            assign_in_each_width(builder, variable, value, way.node)
         way.add(added)
     return True
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import truth
 from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import both, either, tested
+from amdjit.frontend.numbers.conversion import truth
 from amdjit.frontend.statements.branches import OpenExits, meet, run_side, type_sides
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, is_chosen_member
 from amdjit.tree import nodes as tree

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from amdjit.frontend.assignment.targets import assign_target
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit, Loop
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.names.merging import merge
 from amdjit.frontend.names.scope import count_rounds
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.source.bound_names import bound_names
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree

@@ -5,19 +5,56 @@ Integers are Python's, without bounds; floats are f64 with IEEE results where Py
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from amdjit.diagnostics import LaunchError
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.language.launch_numbers import LaunchNumber
+from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
 
 # Larger numbers would take the host long, and none of them is left in a type of a kernel.
 _MOST_BITS = 1 << 16
+
+
+def launch_operands(
+    builder: FunctionBuilder, values: Sequence[Value]
+) -> tuple[LaunchNumber, ...] | None:
+    """Return the operands as numbers of the launch if each is one or a literal, and not all are
+    literals."""
+    numbers: list[LaunchNumber] = []
+    for value in values:
+        number = builder.weak.number(value)
+        if (
+            number is None
+            and isinstance(value, CompileTime)
+            and isinstance(value.value, (bool, int, float))
+        ):
+            number = constant(value.value)
+        if number is None:
+            return None
+        numbers.append(number)
+    return tuple(numbers) if any(number.parameters for number in numbers) else None
+
+
+def at_launch(
+    builder: FunctionBuilder,
+    operation: Callable[..., LaunchNumber | None],
+    values: Sequence[Value],
+    node: ast.AST,
+) -> tree.Read | None:
+    """Let the launch compute an operation on its own numbers and read the result; None if a
+    value is of another kind, or if the kernel has to compute it."""
+    numbers = launch_operands(builder, values)
+    made = None if numbers is None else operation(*numbers)
+    return None if made is None else builder.launch_parameters.read_weak(made, builder.span(node))
 
 
 def constant(value: bool | int | float) -> LaunchNumber:
@@ -217,54 +254,14 @@ def _or_ieee(compute: Callable[..., Any]) -> Callable[..., float]:
 
 
 _OF_MATH = (
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "atan2",
-    "sinh",
-    "cosh",
-    "tanh",
-    "asinh",
-    "acosh",
-    "expm1",
-    "erf",
-    "erfc",
-    "sqrt",
-    "cbrt",
-    "hypot",
-    "exp",
-    "exp2",
-    "log2",
-    "log10",
-    "log",
-    "fabs",
-    "copysign",
-    "radians",
-    "degrees",
-    "pow",
-)
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh",
+    "acosh", "expm1", "erf", "erfc", "sqrt", "cbrt", "hypot", "exp", "exp2", "log2", "log10",
+    "log", "fabs", "copysign", "radians", "degrees", "pow",
+)  # fmt: skip
 _OF_NUMPY = (
-    "sin",
-    "cos",
-    "tan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "sqrt",
-    "exp",
-    "exp2",
-    "log2",
-    "log10",
-    "log",
-    "expm1",
-    "log1p",
-    "hypot",
-    "power",
-    "float_power",
-)
+    "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "exp2", "log2", "log10", "log",
+    "expm1", "log1p", "hypot", "power", "float_power",
+)  # fmt: skip
 _FUNCTIONS: Mapping[Hashable, Callable[..., float]] = {
     **{
         getattr(math, name): _or_ieee(getattr(math, name))
@@ -291,7 +288,7 @@ _BY_KIND: Mapping[type, Mapping[Hashable, Callable[..., Any]]] = {
 }
 
 
-def of_function(function: Any, operands: tuple[LaunchNumber, ...]) -> LaunchNumber | None:
+def of_function(function: Any, *operands: LaunchNumber) -> LaunchNumber | None:
     """Return a function of Python or NumPy applied to a launch's numbers; None if a kernel has to
     compute it."""
     if not isinstance(function, Hashable):

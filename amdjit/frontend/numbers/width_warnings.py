@@ -1,11 +1,16 @@
-"""Warnings about products and shifts that are computed in at most 32 bits and then converted to
-64."""
+"""Warnings about widths: what is computed in at most 32 bits and then converted to 64, and what is
+computed in 64 because two signs differ."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
+from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics.performance import CompileWarning, Finding
+from amdjit.frontend.building.builder import FunctionBuilder
+from amdjit.frontend.values.promotion import common_scalar
+from amdjit.frontend.values.weak_numbers import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.tree.walk import walk
@@ -86,3 +91,45 @@ def _found(made: tree.Node, narrow: Type, to: Type) -> Finding:
 
 def _is_narrow(made: tree.Binary) -> bool:
     return isinstance(made.type, Scalar) and made.type.is_integer and made.type.bits <= 32
+
+
+def note_widening(
+    builder: FunctionBuilder, left: tree.Expression, right: tree.Expression, node: ast.AST
+) -> None:
+    """Warn that two numbers of at most 32 bits are computed in 64 bits, because their signs
+    differ."""
+    types = left.type, right.type
+    is_weak = builder.weak.is_weak(left) or builder.weak.is_weak(right)
+    if builder.source.is_library or is_weak:
+        return
+    narrow = [type for type in types if isinstance(type, Scalar) and type.is_integer]
+    if len(narrow) < 2 or max(type.bits for type in narrow) > 32:
+        return
+    if common_scalar(narrow[0], narrow[1]) is not i64:
+        return
+    span = builder.span(node)
+    unsigned = next(type for type in narrow if not type.is_signed)
+    found = Finding(
+        "mixed",
+        span,
+        f"{narrow[0]} and {narrow[1]} are computed in i64, because their signs differ",
+        "takes two registers and more instructions",
+        f"convert one operand: `{unsigned}(...)`, or `i32(...)`",
+    )
+    builder.session.findings[found.name, span.file, span.line] = found
+
+
+def note_narrow_call(
+    builder: FunctionBuilder, callee: Intrinsic | DeviceFunction, type: Scalar, node: ast.expr
+) -> None:
+    name = callee.name if isinstance(callee, Intrinsic) else callee.function.__name__
+    span, wide = builder.span(node), wide_type(type)
+    found = Finding(
+        "narrow",
+        span,
+        f"`{name}` is computed in {type} and then converted to {wide}",
+        f"has no form for {wide}",
+        f"write `{type}(...)` around the argument or the result if this is intended",
+        CompileWarning,
+    )
+    builder.session.findings.setdefault((found.name, span.file, span.line), found)

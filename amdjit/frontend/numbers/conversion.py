@@ -14,7 +14,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.remedies import conversion_remedy
 from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
-from amdjit.frontend.values import launch_arithmetic
+from amdjit.frontend.numbers import launch_arithmetic
 from amdjit.frontend.values.kinds import (
     CompileTime,
     TupleValue,
@@ -123,7 +123,7 @@ def materialise(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.E
             )
         constant = literal(builder, value.value, scalar, node)
         if builder.rules.has_weak_literals:
-            builder.weak_types.expressions.add(constant)
+            builder.weak.expressions.add(constant)
         return constant
     raise builder.error(
         codes.NO_OPERATION,
@@ -174,7 +174,7 @@ def _converted(
         return decided
     if expression.type == target:
         # A converted value has a type even if its bits stay the same: the copy is not weak.
-        return replace(expression) if builder.weak_types.is_weak(expression) else expression
+        return replace(expression) if builder.weak.is_weak(expression) else expression
     if isinstance(target, Array) and isinstance(expression.type, Array):
         return _with_strides(builder, expression, target, node)
     if isinstance(target, Vector) and isinstance(expression.type, Scalar):
@@ -201,7 +201,7 @@ def _with_strides(
 def widen(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:
     """Convert if every value is preserved; otherwise raise an error that asks for an explicit
     conversion."""
-    if builder.weak_types.number(value) is not None:
+    if builder.weak.number(value) is not None:
         _check_number(builder, value, target, node)
         return convert(builder, value, target, node)
     source = None if isinstance(value, CompileTime) else materialise(builder, value, node).type
@@ -218,7 +218,7 @@ def _check_number(builder: FunctionBuilder, value: Value, target: Type, node: as
 
 def number_fits(builder: FunctionBuilder, value: Value, target: Type) -> bool:
     """Whether a launch's number may take a type implicitly; the launch checks its value."""
-    number = builder.weak_types.number(value)
+    number = builder.weak.number(value)
     scalar = target.element if isinstance(target, Vector) else target
     if number is None or not isinstance(scalar, Scalar):
         return False
@@ -234,9 +234,7 @@ def assign_to(
         return convert(builder, value, target, node)
     if not isinstance(value, CompileTime):
         source = materialise(builder, value, node).type
-        is_number = builder.weak_types.number(value) is not None and isinstance(
-            target, (Scalar, Vector)
-        )
+        is_number = builder.weak.number(value) is not None and isinstance(target, (Scalar, Vector))
         if not (
             number_fits(builder, value, target)
             if is_number
@@ -244,6 +242,15 @@ def assign_to(
         ):
             raise no_conversion(builder, value, target, node)
     return convert(builder, value, target, node)
+
+
+def assign_in_each_width(
+    builder: FunctionBuilder, variable: tree.Variable, value: Value, node: ast.AST
+) -> None:
+    """Assign a value to a variable, and to its twin of 64 bits if it has one."""
+    for each in builder.weak.widths_of(variable):
+        converted = convert(builder, value, each.type, node)
+        builder.emit(tree.Assign(builder.span(node), each, converted))
 
 
 def complex_type(scalar: Scalar) -> Tuple:
@@ -305,9 +312,9 @@ def truth(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value:
         return CompileTime(bool(value.value))
     if (known := known_integer(value)) is not None:
         return CompileTime(known != 0)
-    number = builder.weak_types.number(value)
-    if number is not None:
-        return builder.launch_parameters.weak(launch_arithmetic.truth(number), builder.span(node))
+    launched = launch_arithmetic.at_launch(builder, launch_arithmetic.truth, (value,), node)
+    if launched is not None:
+        return launched
     if isinstance(value, TupleValue) and is_complex(value):
         parts = [truth(builder, part, node) for part in value.items]
         real, imaginary = (convert(builder, part, boolean, node) for part in parts)
@@ -334,9 +341,7 @@ def negated(builder: FunctionBuilder, condition: Value, node: ast.AST) -> Value:
     if isinstance(condition, CompileTime):
         return CompileTime(not condition.value)
     assert isinstance(condition, tree.Expression)
-    number = builder.weak_types.number(condition)
-    if number is not None:
-        return builder.launch_parameters.weak(
-            launch_arithmetic.opposite(number), builder.span(node)
-        )
+    launched = launch_arithmetic.at_launch(builder, launch_arithmetic.opposite, (condition,), node)
+    if launched is not None:
+        return launched
     return tree.Unary(builder.span(node), boolean, UnaryOperator.NOT, condition)
