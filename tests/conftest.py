@@ -8,6 +8,7 @@ import gc
 import os
 import re
 import shutil
+import sys
 import tempfile
 import zlib
 from collections.abc import Generator, Iterable
@@ -49,6 +50,7 @@ _OWN_CACHE = pytest.StashKey[str]()
 _LINKS = pytest.StashKey[list[int]]()
 # Where a worker writes its stacks if it is killed, and what was found there.
 _STACKS = pytest.StashKey[int]()
+_BYTECODE = pytest.StashKey[pytest.MonkeyPatch]()
 _LAST_WORDS = pytest.StashKey[list[str]]()
 _STACKS_FOLDER = "AMDJIT_TESTS_STACKS"
 # pytest-timeout ends the whole worker after 300 seconds.
@@ -146,6 +148,18 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.stash[_LAST_WORDS] = []
         os.environ[_STACKS_FOLDER] = tempfile.mkdtemp(prefix="amdjit-stacks-")
+        config.stash[_BYTECODE] = pytest.MonkeyPatch()
+        _share_bytecode(config.stash[_BYTECODE], os.environ[_STACKS_FOLDER])
+
+
+def _share_bytecode(changes: pytest.MonkeyPatch, folder: str) -> None:
+    """Where no bytecode may be written beside the sources, write it to a folder of this run. Else
+    each worker and each of the hundreds of processes that tests start compiles all of amdjit."""
+    if sys.dont_write_bytecode and not sys.pycache_prefix:
+        changes.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        changes.setenv("PYTHONPYCACHEPREFIX", folder)
+        changes.setattr(sys, "dont_write_bytecode", False)
+        changes.setattr(sys, "pycache_prefix", folder)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -172,6 +186,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the cache that these tests made."""
     if _LAST_WORDS in config.stash:
+        config.stash[_BYTECODE].undo()
         shutil.rmtree(os.environ.pop(_STACKS_FOLDER), ignore_errors=True)
     folder = config.stash.get(_OWN_CACHE, None)
     if folder is not None:
