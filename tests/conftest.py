@@ -12,6 +12,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Generator, Iterable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -88,14 +89,43 @@ def pytest_pycollect_makeitem(
     return None
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make no items of exhaustive cases that nobody asks for, either."""
-    if _leaves_out_exhaustive(metafunc.config):
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, object]:
+    """Make no items of exhaustive cases that nobody asks for, either, and of the combinations of
+    parameters those that have each together with each other."""
+    only_usual = _leaves_out_exhaustive(metafunc.config)
+    if only_usual:
         marks = metafunc.definition.own_markers
         marks[:] = [
             _without_exhaustive(mark) if mark.name == "parametrize" else mark for mark in marks
         ]
+    result = yield
+    calls: list[Any] = metafunc._calls
+    usual = [call for call in calls if not _is_exhaustive(call.marks)]
+    covering = metafunc.definition.get_closest_marker("covering")
+    if covering:
+        chosen = _covering([call.indices for call in usual], covering.args[0])
+        for number, call in enumerate(usual):
+            if number not in chosen:
+                call.marks.append(pytest.mark.exhaustive.mark)
+        usual = [call for number, call in enumerate(usual) if number in chosen]
+    if only_usual:
+        calls[:] = usual or calls[:1]
+    return result
+
+
+def _covering(cases: list[dict[str, int]], size: int) -> set[int]:
+    """Return the places of cases that have all values of every so many parameters together: the
+    next one is always the first of those that add most."""
+    missing = [set(combinations(sorted(case.items()), size)) for case in cases]
+    chosen = set()
+    while any(missing):
+        number = max(range(len(cases)), key=lambda place: len(missing[place]))
+        chosen.add(number)
+        added = missing[number].copy()
+        for each in missing:
+            each -= added
+    return chosen
 
 
 def _without_exhaustive(mark: pytest.Mark) -> pytest.Mark:
@@ -149,12 +179,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_LAST_WORDS] = []
         os.environ[_STACKS_FOLDER] = tempfile.mkdtemp(prefix="amdjit-stacks-")
         config.stash[_BYTECODE] = pytest.MonkeyPatch()
-        _share_bytecode(config.stash[_BYTECODE], os.environ[_STACKS_FOLDER])
+        _share_bytecode(config.stash[_BYTECODE], _bytecode_folder(config))
+
+
+def _bytecode_folder(config: pytest.Config) -> str:
+    """Return a folder that stays, where pytest has one: the next run loads its tests sooner."""
+    cache: pytest.Cache | None = getattr(config, "cache", None)
+    return str(cache.mkdir("bytecode")) if cache else os.environ[_STACKS_FOLDER]
 
 
 def _share_bytecode(changes: pytest.MonkeyPatch, folder: str) -> None:
-    """Where no bytecode may be written beside the sources, write it to a folder of this run. Else
-    each worker and each of the hundreds of processes that tests start compiles all of amdjit."""
+    """Where no bytecode may be written beside the sources, write it to a folder of tests. Else
+    each worker and each of the hundreds of processes that they start compiles all of amdjit."""
     if sys.dont_write_bytecode and not sys.pycache_prefix:
         changes.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         changes.setenv("PYTHONPYCACHEPREFIX", folder)

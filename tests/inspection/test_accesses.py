@@ -155,6 +155,7 @@ def test_each_instruction_says_what_it_moves_and_where() -> None:
     assert (found[-2].uniform, found[-2].lane_stride) == (None, None)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("stride", [1, 2, 3, 4, 8, 16, 17, 32, 33, 64])
 @pytest.mark.parametrize("width", [4, 8, 16])
 def test_strides_in_lds_have_the_conflicts_of_their_common_divisor(width: int, stride: int) -> None:

@@ -112,6 +112,7 @@ def test_ranges_of_run_time_bounds_and_steps(scalar: Scalar) -> None:
         )
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("constant_bounds", [False, True])
 @pytest.mark.parametrize("scalar", [i8, i32, u16, u64], ids=str)
 def test_ranges_of_constant_steps(scalar: Scalar, constant_bounds: bool) -> None:

@@ -130,6 +130,7 @@ def test_integers_become_bf16_and_fp8_through_f32() -> None:
     equal(converted(values, i32, fp8), values.astype(np.float32).astype(ml_dtypes.float8_e4m3fn))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%", "min", "max"])
 @pytest.mark.parametrize("scalar", [f16, bf16], ids=str)
 def test_arithmetic_of_halves_is_correctly_rounded(scalar: Scalar, operator: str) -> None:

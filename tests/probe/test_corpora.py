@@ -226,6 +226,7 @@ def test_a_sample_of_two_sources_takes_both() -> None:
         np.testing.assert_array_equal(half[fits], expected[fits])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", FAMILIES)
 @pytest.mark.parametrize("kind", ["u32", "f32"])
 def test_contended_atomics_leave_what_numpy_computes(target: str, kind: str) -> None:

@@ -102,6 +102,7 @@ def launch(kernel: amdjit.Kernel) -> None:
     kernel[1, 64](np.arange(64, dtype=np.float32), np.zeros(64, np.float32))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kernel", BUGS, ids=lambda kernel: kernel.function.__name__)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_lanes_that_nothing_orders_are_found_on_request(family: str, kernel: amdjit.Kernel) -> None:

@@ -109,6 +109,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_index_outside_is_reported_at_its_line(family: str, name: str) -> None:
@@ -128,6 +129,7 @@ def test_an_index_outside_is_reported_at_its_line(family: str, name: str) -> Non
         assert lines[report.line - 1].endswith("# BUG"), text_of(found)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_index_inside_gives_what_it_gives_without_checks(family: str, name: str) -> None:

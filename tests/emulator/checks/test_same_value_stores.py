@@ -52,6 +52,7 @@ def races(kernel: Any, values: Array, places: Array) -> list[str]:
     return [report.kind for report in reports]
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("places", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("space", ["global", "lds"])

@@ -74,6 +74,7 @@ def dpp_model(
     return read, written
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("execution", [0xFFFFFFFF, PARTIAL])
 @pytest.mark.parametrize("bound", [0, 1])
 @pytest.mark.parametrize("control", CONTROLS)
@@ -150,6 +151,7 @@ def test_dpp8_reads_the_lanes_of_the_model(fetch: int) -> None:
     np.testing.assert_array_equal(found, np.where(active, read, old))
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize(("fetch", "bound"), [(0, 0), (0, 1), (1, 0)])

@@ -20,6 +20,7 @@ from float_modes import (
 from single_instruction import run_registers, samples32
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [F16, F32, F64])
 def test_the_descriptors_denormal_mode(kind: Any, mode: int) -> None:
@@ -72,6 +73,7 @@ def test_classes_are_those_of_the_bits_in_every_mode() -> None:
     assert found[0, 0] == 0x33333333
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("omod", ["mul:2", "mul:4", "div:2"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [F16, F32, F64])

@@ -117,6 +117,7 @@ def expected(name: str, rows: NDArray[Any], kind: Any) -> NDArray[Any]:
     return np.array([model(int(x), int(y), kind, greater) for x, y in rows.T], BITS[kind][1])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", [F16, F32, F64])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_pair_of_kinds_of_numbers(name: str, kind: Any) -> None:
@@ -156,6 +157,7 @@ def test_the_idiom_of_compilers_quiets() -> None:
     np.testing.assert_array_equal(found, np.array(same, np.uint32))
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("mode", range(4))
 @pytest.mark.parametrize("kind", [F16, F32, F64])
 @pytest.mark.parametrize("name", MODELS)

@@ -41,6 +41,7 @@ _CONTROLS: dict[int, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("control", [*_CONTROLS, 0x157])
 @pytest.mark.parametrize("bound", [0, 1])
 def test_dpp_reads_the_lanes_that_its_control_names(control: int, bound: int) -> None:

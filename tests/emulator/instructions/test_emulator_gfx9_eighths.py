@@ -53,6 +53,7 @@ def _narrowing_rows(kind: Any) -> list[NDArray[np.float32]]:
     return list(every.reshape(-1, LANES))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("cpu", "kind"), _FORMATS)
 @pytest.mark.parametrize("overflow", [0, 1])
 def test_singles_are_rounded_to_8_bit_floats(cpu: str, kind: str, overflow: int) -> None:

@@ -50,6 +50,7 @@ ARITHMETIC: dict[str, tuple[int, Callable[..., Floats]]] = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("way", ["descriptor", "instruction", "value"])
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_arithmetic_on_halves_does_not_overflow(name: str, way: str) -> None:

@@ -68,6 +68,7 @@ def lanes_of(name: str, wave_size: int) -> Bits:
     return halves | halves[::-1] << np.uint64(16)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("name", NAMES)
@@ -116,6 +117,7 @@ UNDEFINED = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize(("lanes", "name"), UNDEFINED)
 def test_the_definedness_of_that_lane_counts(lanes: int, name: str, wave_size: int) -> None:

@@ -48,6 +48,7 @@ def test_masked_differences_leave_out_bytes_of_0(clamp: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("clamp", ["", " clamp"])
 @pytest.mark.parametrize("name", ["v_qsad_pk_u16_u8", "v_mqsad_pk_u16_u8"])
 def test_four_differences_in_words(name: str, clamp: str) -> None:

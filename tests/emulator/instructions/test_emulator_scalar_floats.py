@@ -68,6 +68,7 @@ _PATTERNS = {
 }
 
 
+@pytest.mark.covering(1)
 @needs_tools
 @pytest.mark.parametrize("ieee", [0, 1])
 @pytest.mark.parametrize("name", _EXTREMES)

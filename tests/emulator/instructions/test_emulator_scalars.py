@@ -230,6 +230,7 @@ def test_wide_and_constant_operands(text: str) -> None:
 COMPARISONS = {"eq": "==", "lg": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["i32", "u32"])
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_scalar_comparisons_set_scc(name: str, kind: str) -> None:

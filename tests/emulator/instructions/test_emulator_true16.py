@@ -109,6 +109,7 @@ def test_the_kernels_use_both_halves_of_registers() -> None:
     assert len(upper) > 8
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O1", "-O3"])
 @pytest.mark.parametrize(
     "name", sorted(path.stem for path in KERNELS.glob("*.c") if "program" not in path.stem)
@@ -152,6 +153,7 @@ MOVES = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("moves", MOVES)
 def test_an_undefined_half_is_told_from_a_defined_one(moves: str, wave_size: int) -> None:

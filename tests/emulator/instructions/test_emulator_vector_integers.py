@@ -227,6 +227,7 @@ HALVES: dict[str, Model] = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("selects", [(0, 0, 0), (1, 0, 0), (0, 1, 1), (1, 1, 1)])
 @pytest.mark.parametrize("name", HALVES)
 def test_16_bit_instructions_touch_one_half(name: str, selects: tuple[int, int, int]) -> None:

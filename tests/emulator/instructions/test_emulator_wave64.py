@@ -129,6 +129,7 @@ def test_permlane64_swaps_the_halves_of_a_wave(mask: int) -> None:
     )
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("fetch", [False, True])
 def test_any_lane_of_the_wave_is_fetched_through_lds_addresses(mask: int, fetch: bool) -> None:
@@ -175,6 +176,7 @@ def test_swizzles_stay_in_32_lanes() -> None:
     np.testing.assert_array_equal(run(body, inputs, [2])[0], inputs[0][LANES & 32 | 7])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize(
     "name",

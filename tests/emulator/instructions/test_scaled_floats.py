@@ -141,6 +141,7 @@ def test_each_number_of_a_pair_has_its_own_random_bits(of: str) -> None:
     np.testing.assert_array_equal(found, (codes[0] | codes[1] << 4) << 24)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("to", SIXES)
 @pytest.mark.parametrize("of", WIDE)
 @pytest.mark.parametrize("is_random", [False, True])

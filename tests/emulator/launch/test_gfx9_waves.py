@@ -20,6 +20,7 @@ _HEAD = """#include "common.h"
 """
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("cpu", PROCESSORS)
 def test_work_items_and_workgroups_know_their_places(cpu: str, level: str) -> None:
@@ -95,6 +96,7 @@ def _expected() -> list[int]:
     return found
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("cpu", PROCESSORS)
 def test_each_lane_has_scratch_memory_of_its_own(cpu: str, level: str) -> None:

@@ -143,6 +143,7 @@ def test_operands_are_what_the_reference_multiplies(case: Case) -> None:
     check(case)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("tier", ["quick", "full"])
 @pytest.mark.parametrize("case", CASES[1:-1:9], ids=str)
 def test_both_tiers_multiply_alike(case: Case, tier: str) -> None:

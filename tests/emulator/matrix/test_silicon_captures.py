@@ -227,6 +227,7 @@ def test_captured_operands_of_packed_matrices(kind: str, wave: int) -> None:
             assert {f"{value:#010x}" for value in found[number].ravel()} == {row["gfx1201"]}, row
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("clamp", [0, 1])
 @pytest.mark.parametrize("signed_b", [0, 1])
 @pytest.mark.parametrize("name", ["16X16X16_IU8", "16X16X16_IU4", "16X16X32_IU4"])

@@ -103,6 +103,7 @@ def test_the_model_gives_the_captured_integer_products(name: str, clamp: int) ->
         assert digest(found) == row["digest"], row
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("op", range(4))
 @pytest.mark.parametrize("kind", ["sw16", "sw8"])
 def test_the_model_gives_the_captured_sparse_products(kind: str, op: int) -> None:

@@ -45,6 +45,7 @@ def atomic_model(
     return old
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("space", ["global", "flat", "lds"])
 @pytest.mark.parametrize("name", ATOMICS)
 def test_atomics_return_what_was_there_in_the_order_of_lanes(name: str, space: str) -> None:

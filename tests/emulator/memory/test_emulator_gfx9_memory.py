@@ -186,6 +186,7 @@ _DIRECT = {
 }
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("cpu", CDNA)
 @pytest.mark.parametrize("name", _DIRECT)
 @pytest.mark.parametrize("memory", ["global", "buffer"])

@@ -64,6 +64,7 @@ def copy_body(space: str, size: int, mask: int) -> str:
 """
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("space", ["saddr", "global", "flat"])
 @pytest.mark.parametrize("size", NAMES)
 def test_copies_of_every_width_and_pattern(size: int, space: str) -> None:

@@ -15,12 +15,14 @@ pytestmark = [
 ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O3"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_kernels_give_the_hosts_results(case: Case, level: str) -> None:
     give_the_hosts_results(case, level)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "level",
     [pytest.param(f"-O{n}", marks=pytest.mark.exhaustive if n in (1, 2) else ()) for n in range(4)],

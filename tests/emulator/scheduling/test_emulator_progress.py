@@ -46,6 +46,7 @@ KERNEL shift(GLOBAL u32 *x, GLOBAL u32 *count, u32 groups, u32 rounds) {
 """
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("wait", ["SLEEP", ""])
 @pytest.mark.parametrize("groups", [2, 16, 150])

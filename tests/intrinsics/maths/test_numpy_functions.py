@@ -157,6 +157,7 @@ def _sine_of_turns(x: float) -> float:
     return (-1) ** (whole % 2) * math.sin(math.pi * (x - whole))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("decimals", [-2, -1, 1, 3])
 def test_rounding_to_decimals_is_numpys(dtype: Any, decimals: int) -> None:

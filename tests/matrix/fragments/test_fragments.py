@@ -95,6 +95,7 @@ def test_tiles_of_any_multiples_of_16(tile: tuple[int, int, int]) -> None:
 COPIED = {1: [fp8, bf8, i8, u8], 2: [f16, bf16, i16, u16], 4: [f32, i32, u32], 8: [f64]}
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("layout", [ROW, COL], ids=name_of)
 @pytest.mark.parametrize("use", [matrix.matrix_a, matrix.matrix_b, matrix.accumulator], ids=name_of)
 def test_loads_and_stores_copy_and_touch_nothing_else(use: Any, layout: Any) -> None:

@@ -89,6 +89,7 @@ def differing(target: str, name: str, spread: str, seed: int) -> int:
     return int((found != wanted).sum())
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("spread", [ANY_BITS, NEAR, CANCELLING, TINY])
 @pytest.mark.parametrize(("target", "name"), RULES)
 def test_a_product_is_that_of_the_independent_model(target: str, name: str, spread: str) -> None:
