@@ -63,11 +63,11 @@ def check_many(level: int, batches: int, programs: int, size: int, first_seed: i
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_random_programs_mean_what_python_means(level: int) -> None:
-    check_many(level, 2, 32, 48)
+    check_many(level, 1, 32, 48)
 
 
 def test_long_random_programs_mean_what_python_means() -> None:
-    check_many(3, 3, 8, 200)
+    check_many(3, 1, 8, 200)
 
 
 def test_a_difference_is_found_and_made_small(
@@ -87,7 +87,8 @@ def test_a_difference_is_found_and_made_small(
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_more_random_programs_mean_what_python_means(level: int) -> None:
-    check_many(level, 2, 32, 48, first_seed=2)
+    check_many(level, 3, 32, 48, first_seed=1)
+    check_many(level, 2, 8, 200, first_seed=1)
 
 
 @pytest.mark.exhaustive

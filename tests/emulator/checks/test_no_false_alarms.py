@@ -50,7 +50,17 @@ def test_kernels_that_only_look_wrong(launch: correct_kernels.Launch) -> None:
     assert not reports, text_of(reports)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+# These take longest; `simple_hgemm`, `w4a16_gemm` and `flash_attention` do what they do.
+_LONGEST = ("i8_gemm", "perf_hgemm")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.exhaustive if name in _LONGEST else ())
+        for name in EXAMPLES
+    ],
+)
 def test_the_examples_raise_no_alarm(name: str) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")
     reports = reports_of(example.main, *CHECKS)

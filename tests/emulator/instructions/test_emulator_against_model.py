@@ -26,7 +26,16 @@ _OTHERS = tuple(batch for batch in BATCHES if batch not in _FLOATS)
 @pytest.mark.parametrize(
     ("batches", "tier"),
     [
-        *((_FLOATS[part::2], tier) for tier in ("quick", "full") for part in (0, 1)),
+        *(
+            pytest.param(
+                _FLOATS[part::2],
+                tier,
+                # Each in one tier: test_emulator_tier_fuzz.py has both compute the same.
+                marks=() if part == (tier == "full") else pytest.mark.exhaustive,
+            )
+            for tier in ("quick", "full")
+            for part in (0, 1)
+        ),
         *((_OTHERS[part::3], "") for part in (0, 1, 2)),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, tuple) else value,

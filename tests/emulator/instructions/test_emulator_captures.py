@@ -273,7 +273,16 @@ def test_div_fmas_gives_the_captured_values(row: dict[str, Any]) -> None:
     check_fmas(row, emulated_fmas)
 
 
-@pytest.mark.parametrize("row", rows("div_fmas"))
+# The model in Python takes longest for the widest: the emulator has all captured values above.
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(
+            *row.values, id=row.id, marks=pytest.mark.exhaustive if "F64" in row.id else ()
+        )
+        for row in rows("div_fmas")
+    ],
+)
 def test_the_model_of_div_fmas(row: dict[str, Any]) -> None:
     check_fmas(row, modelled_fmas)
 
