@@ -21,7 +21,7 @@ __all__ = [
 _LDS = "addrspace(3)"
 _GLOBAL_NAME = re.compile(r'@("(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)')
 _INLINE_ASSEMBLY = re.compile(
-    r"^module asm |\b(?:call|callbr|invoke)\b[^\n\"]*\basm\b", re.MULTILINE
+    r"^module asm |\b(?:call|callbr|invoke)\b[^\n\"]*\basm\b[^\n\"]*\"[^\"]", re.MULTILINE
 )
 _WHOLE_WAVE = re.compile(r"@llvm\.amdgcn\.(?:(?:strict\.)?w[wq]m|set\.inactive)\b")
 
@@ -35,7 +35,7 @@ _ALLOCA = re.compile(
 
 
 def has_inline_assembly(llvm_text: str) -> bool:
-    """Return whether the IR holds machine instructions as text."""
+    """Return whether the IR holds machine instructions as text; empty text needs no parser."""
     return _INLINE_ASSEMBLY.search(llvm_text) is not None
 
 

@@ -32,6 +32,7 @@ from amdjit.backend.moved_lanes import keep_moved_values
 from amdjit.backend.products_in_place import keep_products_in_place
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.backend.spilled_scalars import loses_spilled_scalars, may_spill_scalars
+from amdjit.backend.table_addresses import compute_addresses_first
 from amdjit.diagnostics.errors import BackendError
 from amdjit.forking import Lock, wait_before_fork
 from amdjit.options import CompileOptions
@@ -72,6 +73,7 @@ def optimise(
             text = keep_signs_of_zeros(keep_narrow_loads(text, target), target)
             text = keep_products_in_place(keep_halves_of_ones(text), target)
             text = keep_moved_values(text, target)
+            text = compute_addresses_first(text, target, options.wave_size)
             text = cut_long_blocks(keep_meeting_values(text))
             return mark_fences(mark_atomic_accesses(text))
 

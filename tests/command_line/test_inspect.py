@@ -96,7 +96,10 @@ def test_a_constant_is_given_by_value(capsys: pytest.CaptureFixture[str]) -> Non
             ["inspect", f"{FILE}:wrong", "--signature", "f32[:]"],
             "error[AJ0101]: `with` cannot be used in a kernel",
         ),
-        ([*SCALE, "--target", "gfx803"], "unknown target 'gfx803': amdjit has gfx908, gfx90a"),
+        (
+            [*SCALE, "--target", "gfx803"],
+            "unknown target 'gfx803': amdjit has gfx906, gfx908, gfx90a",
+        ),
         ([*SCALE, "--output", "x"], "--output is for --emit object"),
         (
             [*SCALE, "--emit", "object", "-o", "absent/x"],

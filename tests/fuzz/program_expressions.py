@@ -225,11 +225,23 @@ class Expressions:
             "((1 << p * 20) >> 95)",
         )
 
+    def dividend_and_divisor(self, type: Scalar, depth: int) -> tuple[str, str]:
+        """Write operands that keep their type in `x if u else 1`: a Python number gets one there,
+        and a boolean becomes an i32."""
+        left, partner = self.expression(type, depth), self.partner(type)
+        if self.chance(30) or partner is boolean:
+            right = f"{type}({self.weak(type)})"
+        else:
+            right = self.expression(partner, depth)
+        return (left, right) if self.chance(60) else (right, left)
+
     def arithmetic(self, type: Scalar, depth: int) -> str:
-        left, right = self.operands(type, depth)
         # How bfloat16 divides down is ml_dtypes' own affair.
         operators = ("+", "-", "*") if type is bf16 else ("+", "-", "*", "+", "-", "*", "//", "%")
-        return self.operation(left, self.pick(*operators), right)
+        operator = self.pick(*operators)
+        write = self.dividend_and_divisor if operator in ("//", "%") else self.operands
+        left, right = write(type, depth)
+        return self.operation(left, operator, right)
 
     def operation(self, left: str, operator: str, right: str) -> str:
         """Write an operator. A divisor is no constant: one that is 0 would be refused."""
@@ -243,7 +255,7 @@ class Expressions:
             # Converted: of a width of its own, whatever it meets.
             left, right = self.expression(narrow, depth), self.expression(narrow, depth)
             return f"f32{self.operation(left, '/', right)}"
-        left, right = self.operands(type, depth)
+        left, right = self.dividend_and_divisor(type, depth)
         return self.operation(left, "/", right)
 
     def bit_operation(self, type: Scalar, depth: int) -> str:
