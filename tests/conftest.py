@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import settings
-from lld_oracle import all_links_compared
+
+from tests.lld_oracle import all_links_compared
 
 # Reasons that stay reasons on a machine that has every tool: no GPU, no material beside the
 # project, another platform.

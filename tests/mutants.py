@@ -291,9 +291,8 @@ def _compiles(source: str) -> bool:
 def copied_tree(folder: Path) -> Path:
     """Copy what tests need to a folder of its own."""
     tree = folder / "tree"
-    shutil.copytree(
-        ROOT, tree, ignore=shutil.ignore_patterns(".git", "__pycache__", "build", "*.egg-info")
-    )
+    left_out = shutil.ignore_patterns(".git", ".*_cache", "__pycache__", "build", "*.egg-info")
+    shutil.copytree(ROOT, tree, symlinks=True, ignore=left_out)
     return tree
 
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from choices import reduced
-from documented_meaning import Number
-from fuzzed_device import OLDER, processor
-from programs import program
-from running import Build, difference, fails
 
 from amdjit.target import EMULATED
+from tests.fuzz.choices import reduced
+from tests.fuzz.documented_meaning import Number
+from tests.fuzz.fuzzed_device import OLDER, processor
+from tests.fuzz.programs import program
+from tests.fuzz.running import Build, difference, fails
 
 # A test that takes longer than its limit ends its process, and says nothing.
 _SECONDS_TO_REDUCE = 90

@@ -9,24 +9,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from emulated import run_on_emulator
-from trees import (
-    HERE,
-    array,
-    assign,
-    call,
-    compare,
-    function,
-    if_,
-    load,
-    number,
-    op,
-    read,
-    shared,
-    store,
-    thread,
-    variable,
-)
 
 from amdjit.tree import nodes as tree
 from amdjit.types import (
@@ -44,6 +26,24 @@ from amdjit.types import (
     fp8,
     i32,
     i64,
+)
+from tests.lowering.emulated import run_on_emulator
+from tests.tree.trees import (
+    HERE,
+    array,
+    assign,
+    call,
+    compare,
+    function,
+    if_,
+    load,
+    number,
+    op,
+    read,
+    shared,
+    store,
+    thread,
+    variable,
 )
 
 ITEMS = 256

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import atomic, f32, f32x4, i32, i64, local, shared
+from tests.api.lanes import DEVICE
 
 RANDOM = np.random.default_rng(7)
 

@@ -3,16 +3,16 @@ and barriers order lanes."""
 
 from __future__ import annotations
 
-import correct
 import numpy as np
 import pytest
-from seeded import Case, reports_of, text_of
 
 import amdjit
 import amdjit.numba_cuda as cuda
 from amdjit import f32, shared, syncthreads
 from amdjit.intrinsics.sync import threadfence_block, wave_barrier
 from amdjit.options import OptionError
+from tests.emulator.checks.seeded_kernels import correct
+from tests.emulator.checks.seeded_kernels.seeded import Case, reports_of, text_of
 
 FAMILIES = ("gfx1201", "gfx1100", "gfx942", "gfx908")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from seeded import reports_of, text_of
 
 import amdjit
 from amdjit import f32, i64, local, u8
+from tests.emulator.checks.seeded_kernels.seeded import reports_of, text_of
 
 FAMILIES = ("gfx1201", "gfx1100", "gfx942", "gfx908")
 X = np.arange(1, 9, dtype=np.float32)

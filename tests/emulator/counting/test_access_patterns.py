@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.emulator.counting.lds_banks import bank_cycles
+from tests.emulator.building import assemble, compile_source, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

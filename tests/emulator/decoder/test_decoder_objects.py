@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from objdump import CPU, asking_about, disassemble_object, missing_tools
 
 from amdjit.isa import decode_all, disassemble
 from amdjit.isa.instruction_set import instruction_set_of
+from tests.emulator.decoder.objdump import CPU, asking_about, disassemble_object, missing_tools
 
 elffile = pytest.importorskip("elftools.elf.elffile")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from model.cases.catalogue import BATCHES, run_batch
-from model.child import run_in_child
-from required_tools import needs_tools
+
+from tests.emulator.model.cases.catalogue import BATCHES, run_batch
+from tests.emulator.model.child import run_in_child
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -14,10 +14,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model.ieee import FORMATS, Format, div_fixup, div_fmas, div_scale, modified, output
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import run_registers
+
+from tests.emulator.model.ieee import (
+    FORMATS,
+    Format,
+    div_fixup,
+    div_fmas,
+    div_scale,
+    modified,
+    output,
+)
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers
 
 CAPTURES = json.loads((Path(__file__).parents[2] / "hardware" / "alu_gfx1201.json").read_text())
 EVERY_LANE = 0xFFFFFFFF

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import run_registers, samples32
+
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers, samples32
 
 pytestmark = needs_tools
 

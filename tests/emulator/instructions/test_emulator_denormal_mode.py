@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from float_checks import F16, F32, F64, same
-from float_modes import (
+
+from tests.emulator.float_checks import F16, F32, F64, same
+from tests.emulator.float_modes import (
     MODES,
     TINY,
     dwords,
@@ -17,7 +18,7 @@ from float_modes import (
     run,
     samples,
 )
-from single_instruction import run_registers, samples32
+from tests.emulator.single_instruction import run_registers, samples32
 
 
 @pytest.mark.covering(1)

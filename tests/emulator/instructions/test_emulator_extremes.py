@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from float_checks import F16, F32, F64
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import run_registers
+
+from tests.emulator.float_checks import F16, F32, F64
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = needs_tools
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate
-from exact_rounding import fused, rounded
-from float_checks import F16, F32, F64, same
-from float_modes import (
+
+from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import assemble, compile_source, emulate
+from tests.emulator.exact_rounding import fused, rounded
+from tests.emulator.float_checks import F16, F32, F64, same
+from tests.emulator.float_modes import (
     ARITHMETIC,
     MODES,
     SAMPLES,
@@ -26,10 +28,8 @@ from float_modes import (
     run,
     samples,
 )
-from required_tools import needs_tools
-from single_instruction import join64, run_registers
-
-from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import join64, run_registers
 
 pytestmark = needs_tools
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate, using
 from numpy.typing import NDArray
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import assemble, compile_source, emulate, using
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 PROCESSORS = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950")

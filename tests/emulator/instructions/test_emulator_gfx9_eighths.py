@@ -8,9 +8,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from gfx9_instruction import LANES, assert_same, run_gfx9
 from numpy.typing import NDArray
-from required_tools import needs_tools
+
+from tests.emulator.gfx9_instruction import LANES, assert_same, run_gfx9
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

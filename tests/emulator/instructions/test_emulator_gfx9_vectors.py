@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gfx9_instruction import LANES, assert_same, run_gfx9
 from numpy.typing import NDArray
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.gfx9_instruction import LANES, assert_same, run_gfx9
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 _EDGES = {

@@ -7,13 +7,13 @@ import itertools
 
 import numpy as np
 import pytest
-from building import assemble, emulate, own_parts
-from model.scalars import SCALARS
-from model.values import Bits, differences, numbers, patterns
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.emulator import run
+from tests.emulator.building import assemble, emulate, own_parts
+from tests.emulator.model.scalars import SCALARS
+from tests.emulator.model.values import Bits, differences, numbers, patterns
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -9,9 +9,10 @@ import subprocess
 
 import numpy as np
 import pytest
-from float_checks import F32, quiet_numpy, run32, same
-from required_tools import needs_tools
-from single_instruction import join64, run_registers, samples32, samples64, split64
+
+from tests.emulator.float_checks import F32, quiet_numpy, run32, same
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import join64, run_registers, samples32, samples64, split64
 
 pytestmark = [
     needs_tools,

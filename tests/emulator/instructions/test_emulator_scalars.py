@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, emulate
-from model.scalars import EXEC_OPS
-from required_tools import needs_tools
+
+from tests.emulator.building import assemble, emulate
+from tests.emulator.model.scalars import EXEC_OPS
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

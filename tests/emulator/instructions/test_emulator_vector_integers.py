@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from required_tools import needs_tools
-from single_instruction import join64, run_registers, samples32, samples64, split64
+
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import join64, run_registers, samples32, samples64, split64
 
 pytestmark = needs_tools
 

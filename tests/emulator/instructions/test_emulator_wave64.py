@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import Registers, run_registers
+
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import Registers, run_registers
 
 pytestmark = needs_tools
 

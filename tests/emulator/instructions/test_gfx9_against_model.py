@@ -7,11 +7,6 @@ import re
 
 import numpy as np
 import pytest
-from building import assemble, emulate, using
-from checked_by import GFX9, GFX9_OUTSIDE, why_not_in_the_model
-from model.cases.catalogue import GFX9_BATCHES, mnemonics, run_batch
-from model.child import run_in_child
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.instructions.refused import refusal
@@ -19,6 +14,11 @@ from amdjit.emulator.tiers.full import executes
 from amdjit.inspection.meanings import opcode_meaning
 from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.isa.rows import opcodes
+from tests.emulator.building import assemble, emulate, using
+from tests.emulator.checked_by import GFX9, GFX9_OUTSIDE, why_not_in_the_model
+from tests.emulator.model.cases.catalogue import GFX9_BATCHES, mnemonics, run_batch
+from tests.emulator.model.child import run_in_child
+from tests.emulator.required_tools import needs_tools
 
 # Lanes (waves for scalar instructions) of each case: some of the forms, or all.
 _QUICK, _WHOLE = 64, 2048

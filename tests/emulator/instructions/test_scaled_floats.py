@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gfx950_registers import Registers, run_on_gfx950, spread
-from scaled_float_model import SMALL, WIDE, Bits, narrowed, prng, widened
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.gfx950_registers import Registers, run_on_gfx950, spread
+from tests.emulator.scaled_float_model import SMALL, WIDE, Bits, narrowed, prng, widened
 
 PAIRS = ("fp8", "bf8", "fp4")
 SIXES = ("fp6", "bf6")

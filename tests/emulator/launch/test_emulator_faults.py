@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, device, emulate
-from required_tools import needs_tools
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import BackendError, KernelFault, LaunchError
+from tests.emulator.building import assemble, compile_source, device, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = [
     needs_tools,

@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hip_programs import PROCESSORS, compile_program, device_libraries, needs_new_library
-from printf_programs import PrintfProgram
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.options import Environment
 from amdjit.target import find_target
+from tests.emulator.launch.hip_programs import (
+    PROCESSORS,
+    compile_program,
+    device_libraries,
+    needs_new_library,
+)
+from tests.emulator.launch.printf_programs import PrintfProgram
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 PRINTF_KINDS = ["hostcall", pytest.param("buffered", marks=needs_new_library)]

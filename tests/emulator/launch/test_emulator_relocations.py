@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import compile_source, emulate
-from hip_programs import compile_program
-from required_tools import needs_tools
 
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import BackendError
 from amdjit.emulator import run
+from tests.emulator.building import compile_source, emulate
+from tests.emulator.launch.hip_programs import compile_program
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

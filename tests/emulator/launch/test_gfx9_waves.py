@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate, using
-from required_tools import needs_tools
 
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import assemble, compile_source, emulate, using
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 # gfx906 has no accumulation registers.

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matrix_products import (
+
+import amdjit
+from tests.emulator.matrix_products import (
     Dense,
     Product,
     chosen,
@@ -15,10 +17,8 @@ from matrix_products import (
     signs_text,
     sparse,
 )
-from matrix_waves import BITS, W32, W64, Wave
-from required_tools import needs_tools
-
-import amdjit
+from tests.emulator.matrix_waves import BITS, W32, W64, Wave
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

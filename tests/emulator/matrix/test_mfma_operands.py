@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from building import compile_source, emulate, using
-from mfma_registers import PLAIN, operands
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.intrinsics.models.mfma_arithmetic import Modifiers, wave_product
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction, mfma_instruction
+from tests.emulator.building import compile_source, emulate, using
+from tests.emulator.mfma_registers import PLAIN, operands
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 _SOURCE = """#include "common.h"

@@ -7,11 +7,11 @@ import zlib
 
 import numpy as np
 import pytest
-from mfma_registers import CASES, instructions, operands, product_of, run_native
 
 from amdjit.intrinsics.models import mfma_arithmetic, mfma_steps
 from amdjit.intrinsics.models.mfma_arithmetic import Modifiers, wave_product
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction
+from tests.emulator.mfma_registers import CASES, instructions, operands, product_of, run_native
 
 ALL = instructions()
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, emulate
-from captures import capture, digest, numbers
-from required_tools import needs_tools
-from silicon_captures import (
+
+from amdjit.diagnostics.errors import KernelFault
+from tests.captures import capture, digest, numbers
+from tests.emulator.building import assemble, emulate
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.silicon_captures import (
     integer_inputs,
     negated_halves,
     of_gfx12,
@@ -17,9 +19,7 @@ from silicon_captures import (
     sparse_kinds,
     sparse_seed,
 )
-from single_instruction import run_registers
-
-from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = [needs_tools, pytest.mark.usefixtures("each_tier")]
 both_waves = pytest.mark.parametrize("wave", [32, 64])

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import using
-from required_tools import needs_tools
-from silicon_samples import CASES, INSTRUCTIONS, Instruction, Registers
 
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix import dot_factors, dot_step, silicon, whole_numbers
 from amdjit.emulator.instructions.matrix.dot_step import DotStep
+from tests.emulator.building import using
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.silicon_samples import CASES, INSTRUCTIONS, Instruction, Registers
 
 pytestmark = needs_tools
 Patch = pytest.MonkeyPatch

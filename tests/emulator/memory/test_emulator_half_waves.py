@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_source, emulate
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import compile_source, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

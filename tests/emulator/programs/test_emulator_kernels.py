@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_kernel, emulate, run_on_host
-from c_kernels import CASES, GRID, Case
-from required_tools import needs_tools
+
+from tests.emulator.building import compile_kernel, emulate, run_on_host
+from tests.emulator.c_kernels import CASES, GRID, Case
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = [
     needs_tools,

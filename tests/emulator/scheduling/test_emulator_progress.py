@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_source, device, emulate
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault, LaunchError
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.target import find_target
+from tests.emulator.building import compile_source, device, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = [
     needs_tools,

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lane_model import OPERATIONS, Operation, Values, operations_of
 
 import amdjit
 from amdjit import i32, u32
 from amdjit.intrinsics import amdgcn, wave
+from tests.lane_model import OPERATIONS, Operation, Values, operations_of
 
 NUMBERS = np.arange(11, 75, dtype=np.int32)
 UNIFORM = np.array([17, 11], np.int32)

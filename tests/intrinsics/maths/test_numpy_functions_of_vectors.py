@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy_results import FLOATS, results
 
 import amdjit
 from amdjit.diagnostics.errors import CompileError
 from amdjit.intrinsics import arithmetic
+from tests.intrinsics.numpy_results import FLOATS, results
 
 
 @amdjit.kernel

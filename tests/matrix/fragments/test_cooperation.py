@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, marked
 
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
 from amdjit.testing import isa
 from amdjit.types import f16, f32, i8
+from tests.matrix.fragment_kernels import COL, ROW, marked
 
 pytestmark = pytest.mark.usefixtures("device")
 

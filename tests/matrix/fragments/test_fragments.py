@@ -9,13 +9,21 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, exact, exact_limits, in_memory, numpy_type, product_kernel
 
 import amdjit
 from amdjit import f16x8, shared, static_range, threadIdx
 from amdjit.intrinsics import matrix
 from amdjit.testing import isa
 from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
+from tests.matrix.fragment_kernels import (
+    COL,
+    ROW,
+    exact,
+    exact_limits,
+    in_memory,
+    numpy_type,
+    product_kernel,
+)
 
 pytestmark = pytest.mark.usefixtures("device")
 

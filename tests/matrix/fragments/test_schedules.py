@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, exact, marked
-from tested_devices import is_gfx11
 
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
 from amdjit.types import bf16, f16, f32
+from tests.matrix.fragment_kernels import COL, ROW, exact, marked
+from tests.matrix.tested_devices import is_gfx11
 
 pytestmark = pytest.mark.usefixtures("device")
 

@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import (
+
+import amdjit
+from amdjit import shared
+from amdjit.intrinsics import matrix, wave
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import Nibble
+from amdjit.intrinsics.matrix.views import transforms
+from amdjit.language.compile_time import Refused
+from amdjit.testing import isa
+from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
+from tests.matrix.fragment_kernels import (
     COL,
     ROW,
     A,
@@ -20,16 +30,6 @@ from fragment_kernels import (
     in_memory,
     sizes,
 )
-
-import amdjit
-from amdjit import shared
-from amdjit.intrinsics import matrix, wave
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
-from amdjit.intrinsics.matrix.operands.parameters import Nibble
-from amdjit.intrinsics.matrix.views import transforms
-from amdjit.language.compile_time import Refused
-from amdjit.testing import isa
-from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
 
 pytestmark = pytest.mark.usefixtures("device")
 

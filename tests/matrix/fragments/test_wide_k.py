@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, exact_limits, in_memory
 
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
 from amdjit.testing import isa
 from amdjit.types import bf8, f16, f32, fp8, i8, i32, u8
+from tests.matrix.fragment_kernels import COL, ROW, exact_limits, in_memory
 
 pytestmark = pytest.mark.usefixtures("device")
 

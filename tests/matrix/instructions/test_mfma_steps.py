@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import cdna_model
 import numpy as np
 import pytest
 
@@ -14,6 +13,7 @@ from amdjit.intrinsics.models import mfma_arithmetic, mfma_steps
 from amdjit.intrinsics.models.exact_sums import fused_f64
 from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction, mfma_instruction
 from amdjit.intrinsics.models.mfma_layouts import BITS, DTYPES, Array
+from tests import cdna_model
 
 RULES = [
     ("gfx908", "mfma_f32_16x16x4f32"), ("gfx908", "mfma_f32_16x16x16f16"),

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from plan_data import COL, ROW
-from plan_kernels import A, B, C, sizes
 
 import amdjit
 from amdjit import static_range
 from amdjit.intrinsics import matrix
 from amdjit.types import f16, f32, i8
+from tests.matrix.plan.plan_data import COL, ROW
+from tests.matrix.plan.plan_kernels import A, B, C, sizes
 
 pytestmark = pytest.mark.usefixtures("device")
 
