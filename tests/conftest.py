@@ -8,16 +8,19 @@ import gc
 import os
 import re
 import shutil
+import sys
 import tempfile
 import zlib
 from collections.abc import Generator, Iterable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
-from lld_oracle import all_links_compared
+
+from tests.lld_oracle import all_links_compared
 
 # Reasons that stay reasons on a machine that has every tool: no GPU, no material beside the
 # project, another platform.
@@ -49,6 +52,7 @@ _OWN_CACHE = pytest.StashKey[str]()
 _LINKS = pytest.StashKey[list[int]]()
 # Where a worker writes its stacks if it is killed, and what was found there.
 _STACKS = pytest.StashKey[int]()
+_CHANGES = pytest.StashKey[pytest.MonkeyPatch]()
 _LAST_WORDS = pytest.StashKey[list[str]]()
 _STACKS_FOLDER = "AMDJIT_TESTS_STACKS"
 # pytest-timeout ends the whole worker after 300 seconds.
@@ -86,14 +90,46 @@ def pytest_pycollect_makeitem(
     return None
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make no items of exhaustive cases that nobody asks for, either."""
-    if _leaves_out_exhaustive(metafunc.config):
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, object]:
+    """Make no items of exhaustive cases that nobody asks for, either, and of the combinations of
+    parameters those that have each together with each other."""
+    only_usual = _leaves_out_exhaustive(metafunc.config)
+    if only_usual:
         marks = metafunc.definition.own_markers
         marks[:] = [
             _without_exhaustive(mark) if mark.name == "parametrize" else mark for mark in marks
         ]
+    result = yield
+    calls: list[Any] = metafunc._calls
+    usual = [call for call in calls if not _is_exhaustive(call.marks)]
+    covering = metafunc.definition.get_closest_marker("covering")
+    if covering:
+        # Not every test runs on every device: the cases of each are chosen alone.
+        for device in {call.indices.get("device") for call in usual}:
+            cases = [call for call in usual if call.indices.get("device") == device]
+            chosen = _covering([call.indices for call in cases], covering.args[0])
+            for number, call in enumerate(cases):
+                if number not in chosen:
+                    call.marks.append(pytest.mark.exhaustive.mark)
+        usual = [call for call in usual if not _is_exhaustive(call.marks)]
+    if only_usual:
+        calls[:] = usual or calls[:1]
+    return result
+
+
+def _covering(cases: list[dict[str, int]], size: int) -> set[int]:
+    """Return the places of cases that have all values of every so many parameters together: the
+    next one is always the first of those that add most."""
+    missing = [set(combinations(sorted(case.items()), size)) for case in cases]
+    chosen = set()
+    while any(missing):
+        number = max(range(len(cases)), key=lambda place: len(missing[place]))
+        chosen.add(number)
+        added = missing[number].copy()
+        for each in missing:
+            each -= added
+    return chosen
 
 
 def _without_exhaustive(mark: pytest.Mark) -> pytest.Mark:
@@ -121,9 +157,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected out of the searches for garbage that tests cause."""
+    """Leave what was collected out of the searches for garbage that tests cause, and let these wait
+    until there is more of it: they took a twentieth of the time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000, *gc.get_threshold()[1:])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -146,6 +184,26 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.stash[_LAST_WORDS] = []
         os.environ[_STACKS_FOLDER] = tempfile.mkdtemp(prefix="amdjit-stacks-")
+        config.stash[_CHANGES] = pytest.MonkeyPatch()
+        # Else each process spins on every core after each product of matrices.
+        config.stash[_CHANGES].setenv("OPENBLAS_NUM_THREADS", "1")
+        _share_bytecode(config.stash[_CHANGES], _bytecode_folder(config))
+
+
+def _bytecode_folder(config: pytest.Config) -> str:
+    """Return a folder that stays, where pytest has one: the next run loads its tests sooner."""
+    cache: pytest.Cache | None = getattr(config, "cache", None)
+    return str(cache.mkdir("bytecode")) if cache else os.environ[_STACKS_FOLDER]
+
+
+def _share_bytecode(changes: pytest.MonkeyPatch, folder: str) -> None:
+    """Where no bytecode may be written beside the sources, write it to a folder of tests. Else
+    each worker and each of the hundreds of processes that they start compiles all of amdjit."""
+    if sys.dont_write_bytecode and not sys.pycache_prefix:
+        changes.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        changes.setenv("PYTHONPYCACHEPREFIX", folder)
+        changes.setattr(sys, "dont_write_bytecode", False)
+        changes.setattr(sys, "pycache_prefix", folder)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -172,6 +230,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the cache that these tests made."""
     if _LAST_WORDS in config.stash:
+        config.stash[_CHANGES].undo()
         shutil.rmtree(os.environ.pop(_STACKS_FOLDER), ignore_errors=True)
     folder = config.stash.get(_OWN_CACHE, None)
     if folder is not None:

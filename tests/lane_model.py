@@ -97,15 +97,15 @@ def _start(values: Values, lane: int) -> int:
 
 def _segment(last: Callable[[Values, int], int]) -> Model:
     def model(values: Values, lane: int, size: int) -> int:
-        return sum(
-            value for n, value in values.items() if _start(values, lane) <= n <= last(values, lane)
-        )
+        first, final = _start(values, lane), last(values, lane)
+        return sum(value for n, value in values.items() if first <= n <= final)
 
     return model
 
 
 def _end(values: Values, lane: int) -> int:
-    return max(n for n in values if _start(values, n) == _start(values, lane))
+    following = min((n for n in values if _is_head(n) and n > lane), default=64)
+    return max(n for n in values if n < following)
 
 
 def _mask(lanes: Sequence[int]) -> int:

@@ -48,7 +48,7 @@ def closing_line(folder: Path, required: str, *files: str) -> str:
         *files,
     ]
     environment = {**os.environ, "AMDJIT_REQUIRE_ORACLES": required, "PYTEST_ADDOPTS": ""}
-    environment["PYTHONPATH"] = str(CONFTEST.parent)  # what conftest.py imports
+    environment["PYTHONPATH"] = str(CONFTEST.parents[1])  # what conftest.py imports
     outcome = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60
     )

@@ -52,7 +52,7 @@ def is_generated(file: Path) -> bool:
 def functions(file: Path) -> Iterator[tuple[str, int]]:
     """Return each function's name and its lines, without those of texts: docstrings, and the IR
     that functions emit."""
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(_parsed(file)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node.name, _lines(node) - _text_lines(node)
 
@@ -112,6 +112,7 @@ def test_every_module_says_what_it_is() -> None:
     assert not names(undocumented)
 
 
+@cache
 def _parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text())
 

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import built_kernels as kernels
 import pytest
 
 import amdjit
@@ -21,6 +20,7 @@ from amdjit.command_line.build import parse_options
 from amdjit.diagnostics import AmdjitError, BackendError, LaunchError
 from amdjit.options import OptionError
 from amdjit.types import Array
+from tests.ahead_of_time import built_kernels as kernels
 
 FILE = str(Path(kernels.__file__))
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from standin_programs import compile_c, needs_standin, run_programs
 
 from amdjit.command_line import main
+from tests.ahead_of_time.standin_programs import compile_c, needs_standin, run_programs
 
 pytestmark = [needs_standin, pytest.mark.exhaustive]
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import built_kernels as kernels
 import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from standin_programs import compile_c, needs_standin, run_programs
 
 from amdjit import bf16, f16, f32, f64, fp8, i8, i32, i64, u8
 from amdjit.ahead_of_time import build
 from amdjit.command_line import parse_signature
+from tests.ahead_of_time import built_kernels as kernels
+from tests.ahead_of_time.standin_programs import compile_c, needs_standin, run_programs
 
 pytestmark = needs_standin
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reporting_kernels as kernels
-from standin_programs import compile_c, needs_standin, run_programs
 
 import amdjit
 from amdjit import f32, i32
 from amdjit.ahead_of_time import build
 from amdjit.diagnostics import KernelFault, LaunchError
+from tests.ahead_of_time import reporting_kernels as kernels
+from tests.ahead_of_time.standin_programs import compile_c, needs_standin, run_programs
 
 pytestmark = needs_standin
 

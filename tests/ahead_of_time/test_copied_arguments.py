@@ -10,13 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copying_kernels import RandomKernel, random_kernel
-from standin_programs import COMPILERS, compile_c, has, needs_standin, run_programs
 
 from amdjit.ahead_of_time import Build, build
 from amdjit.code_object import CodeObject
 from amdjit.command_line.kernel_files import load_kernel
 from amdjit.command_line.signatures import parse_signature
+from tests.ahead_of_time.copying_kernels import RandomKernel, random_kernel
+from tests.ahead_of_time.standin_programs import (
+    COMPILERS,
+    compile_c,
+    has,
+    needs_standin,
+    run_programs,
+)
 
 pytestmark = needs_standin
 

@@ -9,17 +9,24 @@ import os
 from pathlib import Path
 from typing import Any
 
-import built_kernels as kernels
 import ml_dtypes
 import numpy as np
 import pytest
-from standin_programs import COMPILERS, HERE, compile_c, has, needs_standin, run_programs
 
 from amdjit import bf16, f16, f32, i8, i32
 from amdjit.ahead_of_time import build
 from amdjit.ahead_of_time.building import FORMAT
 from amdjit.command_line import parse_signature
 from amdjit.target import TARGETS, device_target, most_specific, runs_on
+from tests.ahead_of_time import built_kernels as kernels
+from tests.ahead_of_time.standin_programs import (
+    COMPILERS,
+    HERE,
+    compile_c,
+    has,
+    needs_standin,
+    run_programs,
+)
 
 pytestmark = needs_standin
 

@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from whole_array_cases import (
+
+import amdjit
+from amdjit import f32
+from amdjit.algorithms import views as algorithm_views
+from tests.algorithms.whole_array_cases import (
     BF8,
     BF16,
     BORDERS,
@@ -25,10 +29,6 @@ from whole_array_cases import (
     same,
     views,
 )
-
-import amdjit
-from amdjit import f32
-from amdjit.algorithms import views as algorithm_views
 
 
 def composed(f, g):

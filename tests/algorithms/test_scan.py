@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from whole_array_cases import (
+
+import amdjit
+from amdjit.algorithms import scan
+from amdjit.algorithms.elements import kind_of
+from amdjit.algorithms.kernels.scanning import look_back
+from tests.algorithms.whole_array_cases import (
     BF16,
     BORDERS,
     COMPLEX,
@@ -23,11 +28,6 @@ from whole_array_cases import (
     same,
     views,
 )
-
-import amdjit
-from amdjit.algorithms import scan
-from amdjit.algorithms.elements import kind_of
-from amdjit.algorithms.kernels.scanning import look_back
 
 PAIR_KIND = kind_of(PAIR).constructor
 

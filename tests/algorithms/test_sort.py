@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from whole_array_cases import (
+
+import amdjit
+from tests.algorithms.whole_array_cases import (
     BF8,
     BF16,
     BORDERS,
@@ -20,8 +22,6 @@ from whole_array_cases import (
     same,
     views,
 )
-
-import amdjit
 
 EVERY = [*INTEGERS, *FLOATS, FP8, BF8, np.bool_]
 

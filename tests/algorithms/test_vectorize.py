@@ -11,10 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from whole_array_cases import BF16, COMPLEX, FLOATS, FP8, INTEGERS, on_device, same, views
 
 import amdjit
 from amdjit import f32
+from tests.algorithms.whole_array_cases import (
+    BF16,
+    COMPLEX,
+    FLOATS,
+    FP8,
+    INTEGERS,
+    on_device,
+    same,
+    views,
+)
 
 RECORD = np.dtype([("x", "f4"), ("y", "i2")])
 

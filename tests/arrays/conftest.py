@@ -12,10 +12,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "runtime" / "standin_hip"))
 
 import standin
-from standin_room import ON_STANDIN
 
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.target import find_target
+from tests.arrays.standin_room import ON_STANDIN
 
 if ON_STANDIN in os.environ:
     target = find_target("gfx1201")

@@ -8,9 +8,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from random_views import random_key, random_shape
 
 import amdjit
+from tests.arrays.random_views import random_key, random_shape
 
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 

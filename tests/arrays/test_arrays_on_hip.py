@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import standin
-from standin_room import ON_STANDIN
+
+from tests.arrays.standin_room import ON_STANDIN
 
 HERE = Path(__file__).parent
 

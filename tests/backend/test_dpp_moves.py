@@ -54,6 +54,7 @@ def bytes_of(x: Any, y: Any) -> Any:
     return out.view(np.int32)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("processor", ["gfx1100", "gfx1103", "gfx1150", "gfx1201"])
 @pytest.mark.parametrize(
     ("kernel", "expected"),
@@ -130,6 +131,7 @@ def results_of_same(x: Any, n: int) -> list[Any]:
     ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("processor", PROCESSORS)
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_values_of_all_lanes_stay_in_their_operand(processor: str, level: int) -> None:

@@ -40,6 +40,7 @@ def instructions(text_or_object: bytes) -> list[str]:
     ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("opt_level", [0, 1, 2, 3])
 @pytest.mark.parametrize("name", ["saxpy", "everything", "loops"])
 def test_code_is_the_code_of_opt_and_llc(

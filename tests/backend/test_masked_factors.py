@@ -41,6 +41,7 @@ def expected(x: int, y: int, n: int) -> list[int]:
     ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", [0, 1, 3])
 @pytest.mark.parametrize("processor", ["gfx908", "gfx942", "gfx1100", "gfx1201"])
 def test_sums_of_products_use_the_masked_factors(processor: str, level: int) -> None:

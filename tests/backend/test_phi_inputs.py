@@ -82,6 +82,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 @pytest.mark.parametrize(("kernel", "kind"), KERNELS, ids=lambda value: value.__name__)

@@ -141,6 +141,7 @@ def test_a_product_keeps_its_sign_as_a_half(level: int, wave_size: int) -> None:
     assert_array_equal(np.signbit(out), np.signbit(expected))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("type", ["half", "float", "<2 x half>", "<2 x float>"])
 @pytest.mark.parametrize("processor", ["gfx1030", "gfx1100", "gfx1201", "gfx90a", "gfx942"])
 def test_a_uniform_subtraction_from_zero_is_compiled_everywhere(type: str, processor: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import oracles
 import pytest
 
 from amdjit.code_object import CodeObject, MalformedCodeObject
+from tests.code_object import oracles
 
 BUILDS = [("saxpy", 32), ("saxpy", 64), ("everything", 32), ("everything", 64)]
 

@@ -9,8 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import c_objects
-import oracles
 import pytest
 from elftools.dwarf.descriptions import describe_DWARF_expr, set_global_machine_arch
 from elftools.dwarf.locationlists import BaseAddressEntry, LocationParser
@@ -19,6 +17,7 @@ from elftools.elf.elffile import ELFFile
 from amdjit.code_object import CodeObject
 from amdjit.code_object.debug_info import DebugInfo, read_debug_info
 from amdjit.code_object.elf import read_elf
+from tests.code_object import c_objects, oracles
 
 
 @pytest.fixture(params=c_objects.BUILDS, ids=" ".join)

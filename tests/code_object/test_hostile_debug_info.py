@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import c_objects
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from amdjit.code_object.debug_info import DebugInfo, read_debug_info
 from amdjit.code_object.elf import ElfFile, Section, read_elf
 from amdjit.code_object.errors import MalformedCodeObject
+from tests.code_object import c_objects
 
 FLAGS = [("-O2", "-gdwarf-3"), ("-O2", "-g")]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import oracles
 import pytest
 
 from amdjit.code_object import CodeObject, Kernel, KernelDescriptor, MalformedCodeObject
 from amdjit.code_object.descriptor import read_descriptor
+from tests.code_object import oracles
 
 USER_SGPRS = (
     "dispatch_ptr",

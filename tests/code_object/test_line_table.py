@@ -6,12 +6,12 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
-import oracles
 import pytest
 
 from amdjit.code_object import CodeObject, LineRow, LineTable, MalformedCodeObject
 from amdjit.code_object.elf import ElfFile, Section
 from amdjit.code_object.line_table import read_line_table
+from tests.code_object import oracles
 
 
 @pytest.mark.parametrize("dwarf", [3, 4, 5])

@@ -1,9 +1,8 @@
-"""The reference of the cycle model and the readers of traces are found by their modules' names."""
+"""The readers of traces are found by their modules' names."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "reference"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

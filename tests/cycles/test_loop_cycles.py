@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from random_waves import placed
 from trace_programs import assembled
 
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.static import loop_cycles
 from amdjit.isa.instruction import Instruction
 from amdjit.target import find_target
+from tests.cycles.random_waves import placed
 
 GFX1201, GFX1100 = find_target("gfx1201"), find_target("gfx1100")
 assert GFX1201 is not None

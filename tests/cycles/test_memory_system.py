@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory_system import MemorySystem
 
 from amdjit.cycles.engine.layout import TICKS, Access, Memory
 from amdjit.cycles.engine.library import engine
 from amdjit.cycles.memory import CacheShape, MemoryParameters, NativeMemory
+from tests.cycles.reference.memory_system import MemorySystem
 
 SHAPES = st.builds(CacheShape, st.integers(1, 6), st.integers(1, 4))
 NUMBERS = st.integers(0, 3000)

@@ -6,12 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import simulation as reference
 from hypothesis import HealthCheck, given, settings
-from program_steps import instructions_of
-from random_waves import Case, cases
-from test_simulation import VALUES
-from waves import WaveRun as ReferenceWave
 
 import amdjit
 from amdjit import blockIdx, f32, threadIdx
@@ -24,6 +19,11 @@ from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
 from amdjit.profiling.launch_profile import LaunchProfile
 from amdjit.target import find_target
+from tests.cycles.random_waves import Case, cases
+from tests.cycles.reference import simulation as reference
+from tests.cycles.reference.program_steps import instructions_of
+from tests.cycles.reference.waves import WaveRun as ReferenceWave
+from tests.cycles.test_simulation import VALUES
 
 
 @amdjit.kernel(block=(64, 1, 1))

@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import simulation as reference
-import transfers
-import vector_unit
 from hypothesis import HealthCheck, given, settings
-from program_steps import instructions_of
-from random_waves import Case, cases, pool
-from waves import WaveRun as ReferenceWave
 
 from amdjit.cycles.engine.order import CAUSES
 from amdjit.cycles.memory import CacheShape, MemoryParameters, NativeMemory
@@ -22,6 +16,11 @@ from amdjit.cycles.parameters import PARAMETERS
 from amdjit.cycles.program import Kind
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, Requests, WaveRun, simulate
+from tests.cycles.random_waves import Case, cases, pool
+from tests.cycles.reference import simulation as reference
+from tests.cycles.reference import transfers, vector_unit
+from tests.cycles.reference.program_steps import instructions_of
+from tests.cycles.reference.waves import WaveRun as ReferenceWave
 
 VALUES = {name: row.cycles for name, row in PARAMETERS.items()}
 UNUSED = MemoryParameters(*[CacheShape(1, 1)] * 3, *[0] * 8)

@@ -7,12 +7,12 @@ import stat
 from pathlib import Path
 
 import pytest
-from examined_machine import machine
 
 from amdjit import command_line
 from amdjit.disk_cache import Contents, DiskCache
 from amdjit.doctor.cache_findings import cache
 from amdjit.doctor.finding import Finding, State
+from tests.doctor.examined_machine import machine
 
 
 def found(folder: Path | str) -> Finding:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined_machine import RENDER, machine, with_card, with_gpu, write
 
 from amdjit.doctor.driver import device_files, driver, has_gpu
 from amdjit.doctor.finding import Finding, State
 from amdjit.doctor.machine import Machine
 from amdjit.runtime.hip_errors import JOIN_GROUPS, LOAD_DRIVER, SHARE_DEVICE_FILES
+from tests.doctor.examined_machine import RENDER, machine, with_card, with_gpu, write
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 NOBODY = 65534

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examined_machine import ROOT, machine, standin, variables, with_gpu, without_hip
 
 from amdjit import command_line
 from amdjit.doctor.child import Child
 from amdjit.doctor.examination import Examination, exit_code
 from amdjit.doctor.finding import Finding, State
 from amdjit.doctor.report import finding_text, report_json, verdict
+from tests.doctor.examined_machine import ROOT, machine, standin, variables, with_gpu, without_hip
 
 OK = Finding("Python", State.OK, "3.12")
 RAN = Finding("kernels", State.OK, "hip:0: all right", facts={"device": "hip:0"})

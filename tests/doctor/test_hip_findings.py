@@ -7,13 +7,21 @@ import sys
 from pathlib import Path
 
 import pytest
-from examined_machine import machine, standin, surveyed, variables, with_gpu, without_hip, write
 
 from amdjit.doctor import hip_findings
 from amdjit.doctor.child import Ended
 from amdjit.doctor.finding import Finding, State
 from amdjit.doctor.machine import Machine
 from amdjit.runtime.hip_errors import INSTALL_HIP, UPDATE_ROCM
+from tests.doctor.examined_machine import (
+    machine,
+    standin,
+    surveyed,
+    variables,
+    with_gpu,
+    without_hip,
+    write,
+)
 
 pytestmark = pytest.mark.skipif(bool(standin.why_not()), reason=standin.why_not() or "-")
 

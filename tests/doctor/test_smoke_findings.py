@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examined_machine import machine, standin, tried, variables, without_hip
 
 from amdjit.doctor import smoke
 from amdjit.doctor.child import Ended
@@ -14,6 +13,7 @@ from amdjit.doctor.finding import REPORT_IT, Finding, State
 from amdjit.doctor.smoke_findings import NO_SUCH_DEVICE, smoke_findings
 from amdjit.doctor.trials import TRIALS, Trial
 from amdjit.target import Feature, Target, find_target
+from tests.doctor.examined_machine import machine, standin, tried, variables, without_hip
 
 needs_standin = pytest.mark.skipif(bool(standin.why_not()), reason=standin.why_not() or "-")
 ALL = [trial.name for trial in TRIALS]

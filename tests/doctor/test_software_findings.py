@@ -11,13 +11,13 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from examined_machine import ROOT, machine
 
 from amdjit import backend
 from amdjit.diagnostics import BackendError
 from amdjit.doctor import software
 from amdjit.doctor.finding import REINSTALL, Finding, State
 from amdjit.doctor.machine import Machine
+from tests.doctor.examined_machine import ROOT, machine
 
 Question = Callable[[Machine], Iterator[Finding]]
 HERE = Machine.here()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from building import KERNELS
+
+from tests.emulator.building import KERNELS
 
 FILES = (
     *("program_integers", "program_calls", "program_floats"),

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from building import CPU, using
-from model.cases.catalogue import mnemonics
+from tests.emulator.building import CPU, using
+from tests.emulator.model.cases.catalogue import mnemonics
 
 GFX11 = "gfx1100"
 MODEL = "instructions/test_emulator_against_model.py"

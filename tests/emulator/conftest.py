@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from building import using
+
+from tests.emulator.building import using
 
 
 @pytest.fixture(params=["quick", "full"])

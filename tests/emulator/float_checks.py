@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from single_instruction import bits32, run_registers
+
+from tests.emulator.single_instruction import bits32, run_registers
 
 Floats = NDArray[Any]
 F32, F16, F64 = np.float32, np.float16, np.float64

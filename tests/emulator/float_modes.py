@@ -8,10 +8,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from exact_rounding import fused, rounded
-from float_checks import F16, F32, F64
 from numpy.typing import NDArray
-from single_instruction import join64, run_registers, samples16, samples32, samples64, split64
+
+from tests.emulator.exact_rounding import fused, rounded
+from tests.emulator.float_checks import F16, F32, F64
+from tests.emulator.single_instruction import (
+    join64,
+    run_registers,
+    samples16,
+    samples32,
+    samples64,
+    split64,
+)
 
 Floats = NDArray[Any]
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from building import assemble, emulate, using
 from numpy.typing import NDArray
+
+from tests.emulator.building import assemble, emulate, using
 
 Registers = NDArray[np.uint32]
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from building import SEPARATE, emulate, using
 from numpy.typing import NDArray
+
+from tests.emulator.building import SEPARATE, emulate, using
 
 Registers = NDArray[np.uint32]
 LANES = 64

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from building import assemble, emulate
-from matrix_waves import BITS, DTYPES, W32, Matrix, Wave
 from numpy.typing import NDArray
+
+from tests.emulator.building import assemble, emulate
+from tests.emulator.matrix_waves import BITS, DTYPES, W32, Matrix, Wave
 
 
 def pack(elements: NDArray[np.uint64], bits: int) -> NDArray[np.uint32]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from host_processors import HOSTS
 from numpy.typing import NDArray
 
 from amdjit.emulator.host.jit import HostCompiler
@@ -23,6 +22,7 @@ from amdjit.intrinsics.models.mfma_instructions import (
     mfma_instructions,
 )
 from amdjit.intrinsics.models.mfma_layouts import BITS, DTYPES, MfmaLayout
+from tests.emulator.host_processors import HOSTS
 
 Registers = NDArray[np.uint32]
 Bits = NDArray[np.uint64]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 
 import numpy as np
-from building import compile_for_host, compile_source, emulate
-from random_programs import Program
+
+from tests.emulator.building import compile_for_host, compile_source, emulate
+from tests.emulator.random_programs import Program
 
 ITEMS = 96
 

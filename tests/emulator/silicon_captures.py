@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from captures import xorshift32
 from numpy.typing import NDArray
+
+from tests.captures import xorshift32
 
 Registers = NDArray[np.uint32]
 

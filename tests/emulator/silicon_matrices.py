@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from matrix_waves import BITS, Wave
 from numpy.typing import NDArray
-from silicon_model import dot, integer_dot
+
+from tests.emulator.matrix_waves import BITS, Wave
+from tests.emulator.silicon_model import dot, integer_dot
 
 Registers = NDArray[np.uint32]
 

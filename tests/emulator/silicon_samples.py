@@ -9,11 +9,12 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from matrix_waves import W32, W64, Wave
 from numpy.typing import NDArray
-from silicon_matrices import Shape
-from silicon_model import FORMATS, dot_step
-from single_instruction import run_registers
+
+from tests.emulator.matrix_waves import W32, W64, Wave
+from tests.emulator.silicon_matrices import Shape
+from tests.emulator.silicon_model import FORMATS, dot_step
+from tests.emulator.single_instruction import run_registers
 
 Bits = NDArray[np.uint64]
 Registers = NDArray[np.uint32]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from building import assemble, emulate, own_parts
 from numpy.typing import NDArray
+
+from tests.emulator.building import assemble, emulate, own_parts
 
 Registers = NDArray[np.uint32]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from chromium import Browser, open_browser
+
+from tests.explorer.chromium import Browser, open_browser
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from chromium import Browser
-from hand_made import Profile, launch, long_kernel
 
 from amdjit.explorer.page import inspection_page, write_inspection_page, write_profile_page
+from tests.explorer.chromium import Browser
+from tests.explorer.hand_made import Profile, launch, long_kernel
 
 TABS = ("instruction", "lines", "occupancy", "memory", "cycles", "llvm", "tree")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from chromium import Browser
-from hand_made import Profile, inspection, launch
 
 from amdjit.explorer.page import write_inspection_page, write_profile_page
+from tests.explorer.chromium import Browser
+from tests.explorer.hand_made import Profile, inspection, launch
 
 keys = pytest.importorskip("selenium.webdriver.common.keys", reason="needs selenium").Keys
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hand_made import HOSTILE, Profile, hostile, inspection, launch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +25,7 @@ from amdjit.explorer.bundle import document, in_script
 from amdjit.explorer.inspection_data import inspection_data, ir_lines, ranges, tree_lines
 from amdjit.explorer.launch_data import merged
 from amdjit.explorer.page import inspection_page, profile_page, with_sources, write_profile_page
+from tests.explorer.hand_made import HOSTILE, Profile, hostile, inspection, launch
 
 
 class Reader(HTMLParser):

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chromium import Browser
-from hand_made import HOSTILE, Profile, hostile, inspection, launch
 
 from amdjit.explorer.page import write_inspection_page, write_profile_page
 from amdjit.inspection.facts import LineFacts
 from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.intrinsics.models.matrix_layouts import layout
+from tests.explorer.chromium import Browser
+from tests.explorer.hand_made import HOSTILE, Profile, hostile, inspection, launch
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-from chromium import Browser
 
 import amdjit
 from amdjit.explorer.page import write_inspection_page
+from tests.explorer.chromium import Browser
 
 pytestmark = pytest.mark.skipif(which("clang-22") is None, reason="needs clang-22")
 

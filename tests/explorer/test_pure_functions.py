@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import Browser
-from hand_made import inspection
 
 from amdjit.explorer.bundle import modules_in_order, script_of
 from amdjit.explorer.inspection_data import lane_maps, ranges
 from amdjit.intrinsics.models.matrix_layouts import matrix_instruction
+from tests.explorer.chromium import Browser
+from tests.explorer.hand_made import inspection
 
 MATRIX = next(each for each in inspection().instructions if each.unit == "WMMA")
 MODULES = (

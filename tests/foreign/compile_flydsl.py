@@ -117,7 +117,8 @@ def main() -> None:
     _prepare(folder)
     # After the preparation: importing FlyDSL imports torch.
     import flydsl.compiler as flyc  # noqa: PLC0415
-    from flydsl_kernels import gemm  # noqa: PLC0415
+
+    from tests.foreign.flydsl_kernels import gemm  # noqa: PLC0415
 
     m, n, k = request["size"]
     kind, total = request["kinds"]

@@ -12,9 +12,12 @@ import sys
 from pathlib import Path
 
 import triton
-import triton_kernels
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.foreign import triton_kernels
 
 TARGET = GPUTarget("hip", "gfx1201", 32)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from foreign_table import Record, Row, table_page
+
+from tests.foreign.foreign_table import Record, Row, table_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "foreign.md"
 _ROWS = pytest.StashKey[list[Row]]()

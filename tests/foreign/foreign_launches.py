@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from foreign_compilers import ForeignObject
-from foreign_table import Record, Row
 from numpy.typing import NDArray
 
 import amdjit
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.options import read_environment
 from amdjit.target import find_target
+from tests.foreign.foreign_compilers import ForeignObject
+from tests.foreign.foreign_table import Record, Row
 
 CHECKS = ("memory", "race", "init", "sync")
 

@@ -9,16 +9,25 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import iree_sources
 import numpy as np
-from foreign_compilers import ForeignObject, compile_flydsl, compile_iree, compile_triton
-from foreign_data import DTYPES
-from iree_program import Dispatch, HostFunction
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.foreign import iree_sources
+from tests.foreign.foreign_compilers import (
+    ForeignObject,
+    compile_flydsl,
+    compile_iree,
+    compile_triton,
+)
+from tests.foreign.foreign_data import DTYPES
+from tests.foreign.iree_program import Dispatch, HostFunction
 
 FOLDER = Path(__file__).with_name("objects")
 _FACTS = [["tt.divisibility", 16], ["tt.pointer_range", 32]]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from foreign_compilers import compile_flydsl
-from foreign_data import DTYPES, Array, integers, normal, product_bound, wide
-from foreign_launches import Expected, Launch, record_launch
-from foreign_table import Record
+
+from tests.foreign.foreign_compilers import compile_flydsl
+from tests.foreign.foreign_data import DTYPES, Array, integers, normal, product_bound, wide
+from tests.foreign.foreign_launches import Expected, Launch, record_launch
+from tests.foreign.foreign_table import Record
 
 pytestmark = pytest.mark.foreign
 

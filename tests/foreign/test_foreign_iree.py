@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import iree_sources as sources
 import numpy as np
 import pytest
-from foreign_compilers import compile_iree
-from foreign_data import (
+
+from tests.foreign import iree_sources as sources
+from tests.foreign.foreign_compilers import compile_iree
+from tests.foreign.foreign_data import (
     DTYPES,
     EPSILON,
     Array,
@@ -22,9 +23,9 @@ from foreign_data import (
     softmax,
     wide,
 )
-from foreign_launches import Expected, checked_findings, largest_error, run_everywhere
-from foreign_table import Record, Row
-from iree_program import Dispatch, HostFunction
+from tests.foreign.foreign_launches import Expected, checked_findings, largest_error, run_everywhere
+from tests.foreign.foreign_table import Record, Row
+from tests.foreign.iree_program import Dispatch, HostFunction
 
 pytestmark = pytest.mark.foreign
 

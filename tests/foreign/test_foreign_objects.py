@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from foreign_compilers import ForeignObject
-from foreign_data import EPSILON, attention, integers, normal, rounding, softmax, wide
-from foreign_launches import Expected, Launch, check_launch
+
+from tests.foreign.foreign_compilers import ForeignObject
+from tests.foreign.foreign_data import EPSILON, attention, integers, normal, rounding, softmax, wide
+from tests.foreign.foreign_launches import Expected, Launch, check_launch
 
 FOLDER = Path(__file__).with_name("objects")
 FACTS = json.loads((FOLDER / "objects.json").read_text())

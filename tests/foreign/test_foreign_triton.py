@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from foreign_data import (
+
+from tests.foreign.foreign_data import (
     DTYPES,
     EPSILON,
     attention,
@@ -16,8 +17,17 @@ from foreign_data import (
     rounding,
     softmax,
 )
-from foreign_launches import Expected, Launch, record_launch
-from triton_launches import BUFFER, PLAIN, SCRATCH, WIDE, Record, build, matmul, programs
+from tests.foreign.foreign_launches import Expected, Launch, record_launch
+from tests.foreign.triton_launches import (
+    BUFFER,
+    PLAIN,
+    SCRATCH,
+    WIDE,
+    Record,
+    build,
+    matmul,
+    programs,
+)
 
 pytestmark = pytest.mark.foreign
 

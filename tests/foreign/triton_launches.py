@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from foreign_compilers import ForeignObject, compile_triton
-from foreign_data import (
+
+from tests.foreign.foreign_compilers import ForeignObject, compile_triton
+from tests.foreign.foreign_data import (
     DTYPES,
     Array,
     product_bound,
     rounding,
     wide,
 )
-from foreign_launches import Expected, Launch, record_launch
-from foreign_table import Record
+from tests.foreign.foreign_launches import Expected, Launch, record_launch
+from tests.foreign.foreign_table import Record
 
 _NAMES = {
     "f32": "fp32",

@@ -6,12 +6,12 @@ import linecache
 from types import FunctionType
 
 import pytest
-from typing_of_expressions import COMPILATION
 
 from amdjit import i32
 from amdjit.diagnostics import CompileError
 from amdjit.frontend import type_kernel
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from tests.frontend.typing_of_expressions import COMPILATION
 
 HUGE = [
     "2**2**40",

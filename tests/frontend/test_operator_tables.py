@@ -7,7 +7,6 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from typing_of_operators import type_of_expression
 
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.types import (
@@ -24,6 +23,7 @@ from amdjit.types import (
     i32,
     u64,
 )
+from tests.frontend.typing_of_operators import type_of_expression
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typing_of_expressions import type_of
 
 from amdjit import (
     bf8,
@@ -32,6 +31,7 @@ from amdjit import (
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.values.promotion import assignable, common_scalar
 from amdjit.types import Scalar
+from tests.frontend.typing_of_expressions import type_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
 FNUZ = (fp8_fnuz, bf8_fnuz)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from documented_meaning import BINARY, Number, convert, extreme, of
-from program_types import COMPLEX, VECTORS, ComplexType
 
 from amdjit.types import SCALARS, Scalar, Vector, f64, i16, i32, i64
+from tests.fuzz.documented_meaning import BINARY, Number, convert, extreme, of
+from tests.fuzz.program_types import COMPLEX, VECTORS, ComplexType
 
 
 class Conversion:

@@ -14,12 +14,12 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from acting_helpers import NAMES
-from fuzzed_device import emulator
 from numpy.typing import NDArray
-from running import define
 
 import amdjit
+from tests.fuzz.acting_helpers import NAMES
+from tests.fuzz.fuzzed_device import emulator
+from tests.fuzz.running import define
 
 LANES = 8
 ITEMS = 4

@@ -3,8 +3,9 @@ records."""
 
 from __future__ import annotations
 
-from program_expressions import Expressions
-from program_types import (
+from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, u8
+from tests.fuzz.program_expressions import Expressions
+from tests.fuzz.program_types import (
     COMPLEX,
     NUMBERS,
     SIMPLE,
@@ -14,8 +15,6 @@ from program_types import (
     RecordType,
     TupleType,
 )
-
-from amdjit.types import Scalar, Vector, bf16, boolean, f16, f32, f64, i8, i16, i32, u8
 
 
 def _call_text(name: str, receiver: str, argument: str) -> str:

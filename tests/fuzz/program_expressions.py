@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from choices import Choices
-from program_types import (
+from amdjit.frontend.values.promotion import common_scalar
+from amdjit.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, i64, u8, u16, u32, u64
+from tests.fuzz.choices import Choices
+from tests.fuzz.program_types import (
     FLOATS,
     INTEGERS,
     ITEMS,
@@ -20,9 +22,6 @@ from program_types import (
     RecordType,
     TupleType,
 )
-
-from amdjit.frontend.values.promotion import common_scalar
-from amdjit.types import Scalar, Vector, bf16, boolean, f32, i8, i16, i32, i64, u8, u16, u32, u64
 
 T = TypeVar("T")
 SIGNED = (i8, i16, i32, i64)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from program_statements import Statements
-from program_types import NUMBERS, PARAMETERS
-
 from amdjit.types import Scalar, boolean, i32
+from tests.fuzz.program_statements import Statements
+from tests.fuzz.program_types import NUMBERS, PARAMETERS
 
 WEAK_HELPERS = {
     "with_bit": "def with_bit(v, k):\n    return v | 1 << k\n",

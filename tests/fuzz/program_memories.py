@@ -3,10 +3,9 @@ them."""
 
 from __future__ import annotations
 
-from program_loops import Loops
-from program_types import ITEMS, PARAMETERS, Kind, MemoryType
-
 from amdjit.types import Scalar, boolean, i32
+from tests.fuzz.program_loops import Loops
+from tests.fuzz.program_types import ITEMS, PARAMETERS, Kind, MemoryType
 
 
 class Memories(Loops):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from program_composites import Composites
-from program_expressions import parts
-from program_types import INTEGERS, NUMBERS, PARAMETERS, SLOTS
-
 from amdjit.types import Scalar, Vector, bf16, boolean, f16, i32
+from tests.fuzz.program_composites import Composites
+from tests.fuzz.program_expressions import parts
+from tests.fuzz.program_types import INTEGERS, NUMBERS, PARAMETERS, SLOTS
 
 _LANE = re.compile(r"\bi\b")
 _OWN = re.compile(r"\b(m\d|o_|taker)")

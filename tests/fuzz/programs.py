@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from choices import Choices
 from hypothesis import strategies as st
-from program_loops import WEAK_HELPERS
-from program_memories import Memories
-from program_types import PARAMETERS, PYTHON_NUMBERS
 
 from amdjit.types import i32
+from tests.fuzz.choices import Choices
+from tests.fuzz.program_loops import WEAK_HELPERS
+from tests.fuzz.program_memories import Memories
+from tests.fuzz.program_types import PARAMETERS, PYTHON_NUMBERS
 
 
 class Writer(Memories):

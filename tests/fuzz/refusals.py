@@ -18,13 +18,16 @@ import types
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
-
-from random_source import random_function
 
 import amdjit
 from amdjit import f32, f64, i32, i64
 from amdjit.diagnostics import CompileError, LaunchError
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.fuzz.random_source import random_function
 
 ARGUMENTS = (
     (f32[:], i32, i32[:], f32, f64[:, :], i64),

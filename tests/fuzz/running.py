@@ -13,14 +13,22 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-from documented_composites import NAMES, Array
-from documented_meaning import of
-from fuzzed_device import emulator, has_wide_waves
-from program_types import CONSTANTS, ITEMS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM, VECTORS
-from programs import program
 
 import amdjit
 from amdjit.types import i32
+from tests.fuzz.documented_composites import NAMES, Array
+from tests.fuzz.documented_meaning import of
+from tests.fuzz.fuzzed_device import emulator, has_wide_waves
+from tests.fuzz.program_types import (
+    CONSTANTS,
+    ITEMS,
+    PARAMETERS,
+    PYTHON_NUMBERS,
+    SLOTS,
+    UNIFORM,
+    VECTORS,
+)
+from tests.fuzz.programs import program
 
 LANES = 8
 """Lanes that run each program: they take different ways through it."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed_device import OLDER, SOME_OLDER, emulator, processor
-from program_arrays import RESULTS, ArrayWriter
-from running import define
 
 import amdjit
+from tests.fuzz.fuzzed_device import OLDER, SOME_OLDER, emulator, processor
+from tests.fuzz.program_arrays import RESULTS, ArrayWriter
+from tests.fuzz.running import define
 
 FACTORS, STEPS = (1, 2, 3), (-4, -3, -2, -1, 1, 2, 3, 4)
 

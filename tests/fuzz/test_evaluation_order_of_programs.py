@@ -5,11 +5,11 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from evaluation_order import difference, program
-from fuzzed_device import OLDER, SOME_OLDER, processor
 
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.statements import loops
+from tests.fuzz.evaluation_order import difference, program
+from tests.fuzz.fuzzed_device import OLDER, SOME_OLDER, processor
 
 
 def check(level: int, seeds: range, batch: int = 8) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed_device import OLDER, emulator, processor
-from running import define
 
 import amdjit
+from tests.fuzz.fuzzed_device import OLDER, emulator, processor
+from tests.fuzz.running import define
 
 LANES, SLOTS, LENGTH = 8, 3, 7
 BOUND = 997

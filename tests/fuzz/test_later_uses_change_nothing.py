@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed_device import emulator
-from running import define
 
 import amdjit
 from amdjit.types import f32, f64, i32, i64, u32
+from tests.fuzz.fuzzed_device import emulator
+from tests.fuzz.running import define
 
 LANES = 8
 _TYPED = ("x[t]", "n[t]", "m[t]", "float(x[t])", "float(n[t])")

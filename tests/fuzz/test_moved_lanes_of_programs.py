@@ -6,10 +6,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from moved_lane_programs import LANES, NAMES, TYPES, UNIFORM, random_program
-from running import define
 
 import amdjit
+from tests.fuzz.moved_lane_programs import LANES, NAMES, TYPES, UNIFORM, random_program
+from tests.fuzz.running import define
 
 # A processor of each family, with its wave sizes.
 FAMILIES = [

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-import numba_programs as numba
 import numpy as np
 import pytest
-from fuzzed_device import OLDER, SOME_OLDER, emulator, processor
-from running import define
 
 import amdjit
 from amdjit.frontend.values import numba_typing, promotion
+from tests.fuzz import numba_programs as numba
+from tests.fuzz.fuzzed_device import OLDER, SOME_OLDER, emulator, processor
+from tests.fuzz.running import define
 
 KERNEL_NAMES = {f"as_{name}": getattr(amdjit, name) for name in numba.INPUTS}
 ARRAYS = numba.inputs(np.random.default_rng(5))

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from documented_composites import NAMES, Array
-from documented_meaning import of
-from fuzzed_device import emulator, has_wide_waves, processor
-from program_types import ITEMS, NUMBERS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM
-from programs import Writer, program
-from running import INPUTS, KERNEL_NAMES, LANES, TABLES, Build, define
 
 import amdjit
 from amdjit.types import Scalar, boolean, i32
+from tests.fuzz.documented_composites import NAMES, Array
+from tests.fuzz.documented_meaning import of
+from tests.fuzz.fuzzed_device import emulator, has_wide_waves, processor
+from tests.fuzz.program_types import ITEMS, NUMBERS, PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM
+from tests.fuzz.programs import Writer, program
+from tests.fuzz.running import INPUTS, KERNEL_NAMES, LANES, TABLES, Build, define
 
 Lines = dict[int, list[str]]
 """What each lane prints, in its order."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed_device import OLDER, SOME_OLDER, emulator, processor
-from program_records import ELEMENTS, RecordWriter, filled, record_type
-from running import define
 
 import amdjit
+from tests.fuzz.fuzzed_device import OLDER, SOME_OLDER, emulator, processor
+from tests.fuzz.program_records import ELEMENTS, RecordWriter, filled, record_type
+from tests.fuzz.running import define
 
 
 def check(seed: int) -> None:

@@ -12,10 +12,6 @@ from unittest import mock
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from program_types import PARAMETERS, PYTHON_NUMBERS
-from programs import programs
-from refusals import ARGUMENTS, random_functions
-from running import KERNEL_NAMES, TABLES, define
 
 from amdjit.diagnostics import CompileError
 from amdjit.frontend import type_kernel
@@ -25,6 +21,10 @@ from amdjit.language.compile_time import Compilation
 from amdjit.language.launch_numbers import PYTHON_FLOAT, PYTHON_INT
 from amdjit.options import CompileOptions, named_target
 from amdjit.types import Array, Type, i32
+from tests.fuzz.program_types import PARAMETERS, PYTHON_NUMBERS
+from tests.fuzz.programs import programs
+from tests.fuzz.refusals import ARGUMENTS, random_functions
+from tests.fuzz.running import KERNEL_NAMES, TABLES, define
 
 COMPILATION = Compilation(CompileOptions(named_target("gfx1201")))
 ARRAYS = tuple(Array(type, 1) for type in PARAMETERS)

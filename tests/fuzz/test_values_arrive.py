@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed_device import OLDER, emulator, processor
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
-from running import define
 
 import amdjit
+from tests.fuzz.fuzzed_device import OLDER, emulator, processor
+from tests.fuzz.running import define
 
 DTYPES = [
     *(

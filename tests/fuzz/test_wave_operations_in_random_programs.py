@@ -7,8 +7,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from running import define
-from wave_programs import (
+
+import amdjit
+from tests.fuzz.running import define
+from tests.fuzz.wave_programs import (
     KERNEL_NAMES,
     NUMBERS,
     UNIFORM,
@@ -16,8 +18,6 @@ from wave_programs import (
     expected,
     random_wave_program,
 )
-
-import amdjit
 
 # Programs use what all of a group have.
 GROUPS = (

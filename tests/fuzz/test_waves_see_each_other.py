@@ -9,11 +9,11 @@ from random import Random
 
 import numpy as np
 import pytest
-from fuzzed_device import OLDER, emulator, has_wide_waves, processor
-from running import define
 
 import amdjit
 from amdjit.intrinsics import sync
+from tests.fuzz.fuzzed_device import OLDER, emulator, has_wide_waves, processor
+from tests.fuzz.running import define
 
 GLOBAL, LDS = ("p", "q", "c"), "r"
 ARRAYS = (*GLOBAL, LDS)

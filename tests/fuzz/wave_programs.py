@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from lane_model import OPERATIONS, Operation, operations_of
-
 import amdjit
 from amdjit.intrinsics import wave
+from tests.lane_model import OPERATIONS, Operation, operations_of
 
 __all__ = ["KERNEL_NAMES", "NUMBERS", "UNIFORM", "WaveProgram", "expected", "random_wave_program"]
 

@@ -14,14 +14,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from program_types import PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM
-from programs import program
-from running import INPUTS, LANES, as_python
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from amdjit.probe.corpus.language.batches import FILE as NAME
 from amdjit.probe.corpus.language.batches import TYPES, digest
+from tests.fuzz.program_types import PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM
+from tests.fuzz.programs import program
+from tests.fuzz.running import INPUTS, LANES, as_python
 
 FILE = Path(__file__).parents[2] / "amdjit/probe/corpus/language" / NAME
 # Kernels, and their programs: the bytes that each is written from, and how many a kernel has.

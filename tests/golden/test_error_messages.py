@@ -7,11 +7,11 @@ import string
 from pathlib import Path
 
 import pytest
-from golden_files import check_golden, load_case, portable
 
 import amdjit
 from amdjit.diagnostics import AmdjitError, CompileError, codes
 from amdjit.diagnostics.errors import ErrorKind
+from tests.golden.golden_files import check_golden, load_case, portable
 
 CASES = sorted((Path(__file__).parent / "errors").glob("*.py"))
 SEVERAL = sorted((Path(__file__).parent / "several").glob("*.py"))

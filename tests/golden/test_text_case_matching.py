@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_text_cases import rewritten
-from text_cases import Check, Mismatch, match, new_text, read_cases
+
+from tests.golden.test_text_cases import rewritten
+from tests.golden.text_cases import Check, Mismatch, match, new_text, read_cases
 
 IR = """
   %.1 = load i32, ptr addrspace(1) %a, align 4

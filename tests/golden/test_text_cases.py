@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from golden_files import load_case
-from text_cases import Case, Mismatch, match, new_text, read_cases
+
+from tests.golden.golden_files import load_case
+from tests.golden.text_cases import Case, Mismatch, match, new_text, read_cases
 
 HERE = Path(__file__).parent
 _ABOUT_THE_FILE = re.compile(r"; |target |source_filename|!\d+ = (distinct )?!DI")

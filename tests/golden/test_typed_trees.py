@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from golden_files import check_golden, load_case, portable
 
 from amdjit import f32, i64
+from tests.golden.golden_files import check_golden, load_case, portable
 
 CASES = sorted((Path(__file__).parent / "trees").glob("*.py"))
 # Arguments of kernels that are not annotated with types alone.

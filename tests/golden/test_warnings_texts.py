@@ -7,9 +7,9 @@ import warnings
 from pathlib import Path
 
 import pytest
-from golden_files import ROOT, check_golden, load_case, portable
 
 import amdjit
+from tests.golden.golden_files import ROOT, check_golden, load_case, portable
 
 CASES = sorted((Path(__file__).parent / "warnings").glob("*.py"))
 

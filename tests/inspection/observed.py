@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
-from garbage import Injected
 from numpy.typing import NDArray
 
 from amdjit.abi.launch_shape import LaunchShape
@@ -25,6 +24,7 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.wave.frame import Frame, Instrument, MemoryAccess
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import EXEC_LO
+from tests.inspection.garbage import Injected
 
 _MOST = 1 << 16
 _FIELDS = 40

@@ -7,10 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, compile_kernel, emulate
-from c_kernels import CASES, GRID, Case
-from observed import Launches, Seen, observed
-from required_tools import needs_tools
 
 import amdjit
 from amdjit import f32, shared, syncthreads, threadIdx
@@ -22,6 +18,10 @@ from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.lanes.addresses import Addresses, lane_addresses
 from amdjit.inspection.machine_code import read_machine_code
 from amdjit.inspection.reading import inspect_kernel, inspect_object
+from tests.emulator.building import assemble, compile_kernel, emulate
+from tests.emulator.c_kernels import CASES, GRID, Case
+from tests.emulator.required_tools import needs_tools
+from tests.inspection.observed import Launches, Seen, observed
 
 pytestmark = needs_tools
 
@@ -155,6 +155,7 @@ def test_each_instruction_says_what_it_moves_and_where() -> None:
     assert (found[-2].uniform, found[-2].lane_stride) == (None, None)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("stride", [1, 2, 3, 4, 8, 16, 17, 32, 33, 64])
 @pytest.mark.parametrize("width", [4, 8, 16])
 def test_strides_in_lds_have_the_conflicts_of_their_common_divisor(width: int, stride: int) -> None:

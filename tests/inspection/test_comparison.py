@@ -8,14 +8,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from building import assemble, compile_kernel
-from required_tools import needs_tools
 
 from amdjit import f32
 from amdjit.inspection.comparison import Comparison
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import UNITS
+from tests.emulator.building import assemble, compile_kernel
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from building import compile_kernel, compile_source, using
 from decoder.objdump import asking_about, disassemble_object
-from required_tools import needs_tools
 
 import amdjit
 from amdjit import f16, f32
 from amdjit.intrinsics import matrix
+from tests.emulator.building import compile_kernel, compile_source, using
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

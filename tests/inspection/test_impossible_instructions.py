@@ -37,6 +37,7 @@ def spoilt(code_object: bytes) -> bytes:
     return code_object[:place] + MERGED + code_object[place + len(MERGED) :]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", EMULATED, ids=str)
 @pytest.mark.parametrize("level", [0, 3])
 def test_kernels_have_instructions_of_their_processor(target: Target, level: int) -> None:

@@ -11,10 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from building import compile_kernel, compile_source
-from c_kernels import CASES
 from decoder.objdump import disassemble_object
-from required_tools import needs_tools
 
 import amdjit
 from amdjit import AmdjitError, f32
@@ -22,6 +19,9 @@ from amdjit.code_object import CodeObject, MalformedCodeObject
 from amdjit.cycles.parameters import PASSES
 from amdjit.examples import vector_add
 from amdjit.isa.traits import Timing
+from tests.emulator.building import compile_kernel, compile_source
+from tests.emulator.c_kernels import CASES
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

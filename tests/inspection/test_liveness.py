@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import liveness_cases
 import numpy as np
 import pytest
-from building import assemble, compile_kernel, emulate, run_on_host, using
-from c_kernels import CASES, GRID, Case
-from garbage import garbage_in_dead_registers
-from liveness_notes import notes
 from numpy.typing import NDArray
-from random_program_check import check
-from required_tools import needs_tools
 
 import amdjit
+from tests.emulator.building import assemble, compile_kernel, emulate, run_on_host, using
+from tests.emulator.c_kernels import CASES, GRID, Case
+from tests.emulator.random_program_check import check
+from tests.emulator.required_tools import needs_tools
+from tests.inspection import liveness_cases
+from tests.inspection.garbage import garbage_in_dead_registers
+from tests.inspection.liveness_notes import notes
 
 pytestmark = needs_tools
 
@@ -22,6 +22,7 @@ WAVE64 = "-mwavefrontsize64"
 EVERY_WAY = [(level, *wave) for level in ("-O0", "-O1", "-O3") for wave in ((), (WAVE64,))]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize(
     "flags",

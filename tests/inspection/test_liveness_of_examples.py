@@ -7,9 +7,9 @@ import importlib
 import pkgutil
 
 import pytest
-from garbage import garbage_in_dead_registers
 
 import amdjit.examples
+from tests.inspection.garbage import garbage_in_dead_registers
 
 NAMES = sorted(
     info.name

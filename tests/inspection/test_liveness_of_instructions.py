@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from garbage import garbage_in_dead_registers
-from model.cases.catalogue import BATCHES, run_batch
-from required_tools import needs_tools
+
+from tests.emulator.model.cases.catalogue import BATCHES, run_batch
+from tests.emulator.required_tools import needs_tools
+from tests.inspection.garbage import garbage_in_dead_registers
 
 pytestmark = needs_tools
 

@@ -8,11 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from building import assemble, emulate
-from garbage import Injected, garbage_in_dead_registers, launching_with
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from straight_programs import FIXED, Program
 
 import amdjit
 from amdjit.emulator.host.builder import constant
@@ -20,6 +16,10 @@ from amdjit.emulator.wave.frame import Frame, Instrument
 from amdjit.emulator.wave.registers import FULL_MASK
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import TTMP9
+from tests.emulator.building import assemble, emulate
+from tests.emulator.required_tools import needs_tools
+from tests.inspection.garbage import Injected, garbage_in_dead_registers, launching_with
+from tests.inspection.straight_programs import FIXED, Program
 
 pytestmark = needs_tools
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from building import assemble
-from required_tools import needs_tools
 
 from amdjit.code_object.resources import Demand
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.reading import inspect_object
 from amdjit.options import named_target
 from amdjit.target import TARGETS, Target
+from tests.emulator.building import assemble
+from tests.emulator.required_tools import needs_tools
 
 TARGET = named_target("gfx1201")
 random = np.random.default_rng(0)

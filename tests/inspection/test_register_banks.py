@@ -6,11 +6,11 @@ from __future__ import annotations
 import subprocess
 
 import numpy as np
-from building import assemble
-from required_tools import needs_tools
 
 from amdjit.code_object import CodeObject
 from amdjit.inspection.reading import inspect_object
+from tests.emulator.building import assemble
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

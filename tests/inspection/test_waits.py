@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_kernel
-from code_listing import listing, without
-from required_tools import needs_tools
-from wait_model import Step, early_uses
-from wait_paths import NotComparable, random_program, source, walk
 
 from amdjit.code_object import CodeObject
 from amdjit.inspection.waits import Waits, find_waits
 from amdjit.isa.analysis.control_flow import build_graph
 from amdjit.isa.analysis.kernel_code import kernel_text
+from tests.emulator.building import assemble, compile_kernel
+from tests.emulator.checks.code_listing import listing, without
+from tests.emulator.checks.wait_model import Step, early_uses
+from tests.emulator.required_tools import needs_tools
+from tests.inspection.wait_paths import NotComparable, random_program, source, walk
 
 pytestmark = needs_tools
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-from declared_intrinsics import declared
-
 import amdjit
 from amdjit.declarations import Intrinsic, Parameter
 from amdjit.target import find_target
@@ -31,6 +29,10 @@ from amdjit.types import (
     f32,
     i32,
 )
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.intrinsics.declared_intrinsics import declared
 
 TARGET = find_target("gfx1201")
 assert TARGET is not None

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from declared_intrinsics import declared
 
 from amdjit.declarations import As, Emit, Intrinsic, LlvmCall, Parameter
 from amdjit.intrinsics import amdgcn, python_builtins
@@ -32,6 +31,7 @@ from amdjit.types import (
     u32,
     u64,
 )
+from tests.intrinsics.declared_intrinsics import declared
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 DECLARED = declared()

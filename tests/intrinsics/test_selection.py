@@ -9,11 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import selection_cases
-from selection_cases import ELSEWHERE, HERE, compile_case, usual, write_module
 
 import amdjit
 from amdjit.intrinsics import amdgcn
+from tests.intrinsics import selection_cases
+from tests.intrinsics.selection_cases import ELSEWHERE, HERE, compile_case, usual, write_module
 
 CASES = [usual(label) for label in (*HERE, *ELSEWHERE)]
 # v_writelane_b32 also writes to a lane that is off, so it is for code that all lanes run.

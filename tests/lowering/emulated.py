@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from trees import GFX1201, program
-
 from amdjit.backend import emit_object, find_linker, link, optimise
 from amdjit.emulator.running import run
 from amdjit.lowering import lower
 from amdjit.options import CompileOptions, read_environment
 from amdjit.tree import nodes as tree
+from tests.tree.trees import GFX1201, program
 
 
 def run_on_emulator(

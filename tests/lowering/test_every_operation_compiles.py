@@ -6,8 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from llvm_tools import assembly, requires_llvm, verified
-from trees import (
+
+from amdjit.tree import nodes as tree
+from amdjit.types import SCALARS, Scalar, Vector, boolean, f16, f32, i32, u8, u64
+from tests.lowering.llvm_tools import assembly, requires_llvm, verified
+from tests.tree.trees import (
     COMPARISONS,
     HERE,
     OPERATORS,
@@ -22,9 +25,6 @@ from trees import (
     store,
     variable,
 )
-
-from amdjit.tree import nodes as tree
-from amdjit.types import SCALARS, Scalar, Vector, boolean, f16, f32, i32, u8, u64
 
 pytestmark = requires_llvm
 

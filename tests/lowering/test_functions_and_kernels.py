@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llvm_tools import optimised, requires_llvm, verified
-from trees import (
+
+from amdjit.diagnostics.errors import InternalError
+from amdjit.lowering import lower
+from amdjit.options import CompileOptions
+from amdjit.tree import nodes as tree
+from amdjit.types import AddressSpace, Array, Layout, Tuple, Vector, boolean, f16, f32, i32
+from tests.lowering.llvm_tools import optimised, requires_llvm, verified
+from tests.tree.trees import (
     GFX1201,
     HERE,
     SOURCE,
@@ -29,12 +35,6 @@ from trees import (
     thread,
     variable,
 )
-
-from amdjit.diagnostics.errors import InternalError
-from amdjit.lowering import lower
-from amdjit.options import CompileOptions
-from amdjit.tree import nodes as tree
-from amdjit.types import AddressSpace, Array, Layout, Tuple, Vector, boolean, f16, f32, i32
 
 pytestmark = requires_llvm
 

@@ -6,20 +6,6 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
-from llvm_tools import assembly, requires_llvm, verified
-from trees import (
-    HERE,
-    array,
-    call,
-    do,
-    function,
-    lowered,
-    number,
-    read,
-    shared,
-    store,
-    variable,
-)
 
 from amdjit.declarations import Emit, Intrinsic, LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
@@ -38,6 +24,20 @@ from amdjit.types import (
     i16,
     i32,
     i64,
+)
+from tests.lowering.llvm_tools import assembly, requires_llvm, verified
+from tests.tree.trees import (
+    HERE,
+    array,
+    call,
+    do,
+    function,
+    lowered,
+    number,
+    read,
+    shared,
+    store,
+    variable,
 )
 
 pytestmark = requires_llvm

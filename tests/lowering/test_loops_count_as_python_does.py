@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from host_execution import run_on_host
-from trees import (
+
+from amdjit.tree import nodes as tree
+from amdjit.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
+from tests.lowering.host_execution import run_on_host
+from tests.tree.trees import (
     HERE,
     array,
     assign,
@@ -25,9 +28,6 @@ from trees import (
     store,
     variable,
 )
-
-from amdjit.tree import nodes as tree
-from amdjit.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
 
 pytestmark = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="runs the IR on x86-64 hosts"
@@ -112,6 +112,7 @@ def test_ranges_of_run_time_bounds_and_steps(scalar: Scalar) -> None:
         )
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("constant_bounds", [False, True])
 @pytest.mark.parametrize("scalar", [i8, i32, u16, u64], ids=str)
 def test_ranges_of_constant_steps(scalar: Scalar, constant_bounds: bool) -> None:

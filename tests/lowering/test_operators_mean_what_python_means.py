@@ -10,22 +10,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from host_execution import run_on_host
-from python_meaning import in_python, interesting, wrapped
-from trees import (
-    HERE,
-    array,
-    assign,
-    compare,
-    function,
-    load,
-    lowered,
-    number,
-    op,
-    read,
-    store,
-    variable,
-)
 
 from amdjit.tree import nodes as tree
 from amdjit.types import (
@@ -44,6 +28,22 @@ from amdjit.types import (
     u16,
     u32,
     u64,
+)
+from tests.lowering.host_execution import run_on_host
+from tests.lowering.python_meaning import in_python, interesting, wrapped
+from tests.tree.trees import (
+    HERE,
+    array,
+    assign,
+    compare,
+    function,
+    load,
+    lowered,
+    number,
+    op,
+    read,
+    store,
+    variable,
 )
 
 INTEGERS = [i8, i16, i32, i64, u8, u16, u32, u64]

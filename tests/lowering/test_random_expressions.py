@@ -10,13 +10,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from host_execution import run_on_host
-from llvm_tools import assembly, requires_llvm, verified
-from python_meaning import in_python, interesting, wrapped
-from trees import HERE, array, compare, function, load, lowered, number, op, read, store, variable
 
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, boolean, i8, i16, i32, i64, u8, u16, u32, u64
+from tests.lowering.host_execution import run_on_host
+from tests.lowering.llvm_tools import assembly, requires_llvm, verified
+from tests.lowering.python_meaning import in_python, interesting, wrapped
+from tests.tree.trees import (
+    HERE,
+    array,
+    compare,
+    function,
+    load,
+    lowered,
+    number,
+    op,
+    read,
+    store,
+    variable,
+)
 
 INTEGERS = [i8, i16, i32, i64, u8, u16, u32, u64]
 OPERATORS = ["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "min", "max"]

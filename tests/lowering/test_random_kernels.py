@@ -6,7 +6,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from random_kernels import wrong
+
+from tests.lowering.random_kernels import wrong
 
 
 def settings(seed: int) -> dict[str, int]:

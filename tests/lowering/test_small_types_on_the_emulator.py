@@ -9,24 +9,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from emulated import run_on_emulator
-from trees import (
-    HERE,
-    array,
-    assign,
-    call,
-    compare,
-    function,
-    if_,
-    load,
-    number,
-    op,
-    read,
-    shared,
-    store,
-    thread,
-    variable,
-)
 
 from amdjit.tree import nodes as tree
 from amdjit.types import (
@@ -44,6 +26,24 @@ from amdjit.types import (
     fp8,
     i32,
     i64,
+)
+from tests.lowering.emulated import run_on_emulator
+from tests.tree.trees import (
+    HERE,
+    array,
+    assign,
+    call,
+    compare,
+    function,
+    if_,
+    load,
+    number,
+    op,
+    read,
+    shared,
+    store,
+    thread,
+    variable,
 )
 
 ITEMS = 256
@@ -130,6 +130,7 @@ def test_integers_become_bf16_and_fp8_through_f32() -> None:
     equal(converted(values, i32, fp8), values.astype(np.float32).astype(ml_dtypes.float8_e4m3fn))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%", "min", "max"])
 @pytest.mark.parametrize("scalar", [f16, bf16], ids=str)
 def test_arithmetic_of_halves_is_correctly_rounded(scalar: Scalar, operator: str) -> None:

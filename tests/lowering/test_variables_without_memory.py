@@ -10,8 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from host_execution import run_on_host
-from trees import (
+
+from amdjit.lowering.builder import folded
+from amdjit.lowering.function import variables_in_memory
+from amdjit.lowering.types import I8, I32, Literal, literal
+from amdjit.tree import nodes as tree
+from amdjit.types import i32
+from tests.lowering.host_execution import run_on_host
+from tests.tree.trees import (
     HERE,
     array,
     assign,
@@ -26,12 +32,6 @@ from trees import (
     store,
     variable,
 )
-
-from amdjit.lowering.builder import folded
-from amdjit.lowering.function import variables_in_memory
-from amdjit.lowering.types import I8, I32, Literal, literal
-from amdjit.tree import nodes as tree
-from amdjit.types import i32
 
 x, y, i, out = (
     variable("x", i32),

@@ -1,4 +1,4 @@
-"""Let these tests import the modules that the folders share, and run on several processors.
+"""Run these tests on several processors.
 
 On gfx11 and gfx942, the cases that `tested_devices.ALWAYS` counts always run; the others are
 exhaustive. On the other processors of CDNA, what always runs elsewhere is exhaustive, and whole
@@ -7,18 +7,13 @@ grids do not run.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import amdjit
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from tested_devices import ALWAYS, ALWAYS_ON_CDNA, CDNA, TARGETS, is_left_out
+from tests.matrix.tested_devices import ALWAYS, ALWAYS_ON_CDNA, CDNA, TARGETS, is_left_out
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tested_devices import is_gfx11
 
 import amdjit
 from amdjit import blockIdx
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.operands.parameters import Nibble, stored_type
 from amdjit.types import i8, u8
+from tests.matrix.tested_devices import is_gfx11
 
 Matrix = np.ndarray[Any, Any]
 A, B, C = matrix.matrix_a, matrix.matrix_b, matrix.accumulator

@@ -85,6 +85,7 @@ def nested(out, n):
         total = total * 2
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("function", [first_iteration, inner_loop, sequence, left_early, nested])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_values_are_those_of_python(function, n):

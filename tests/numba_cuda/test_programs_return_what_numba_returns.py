@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 
-import program_writer
 import pytest
-from results_of_numba import difference, kept, programs, results
-from run_programs import run_program
 
 from amdjit import numba_cuda
+from tests.numba_cuda import program_writer
+from tests.numba_cuda.results_of_numba import difference, kept, programs, results
+from tests.numba_cuda.run_programs import run_program
 
 # Programs that depend on one rule each: the width of `-x`, floats that `math.floor` leaves floats,
 # integers of loops beside a u64, signs of votes, the range of uint64, types of known comparisons.

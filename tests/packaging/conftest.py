@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from built_distributions import ROOT, build
+
+from tests.packaging.built_distributions import ROOT, build
 
 _NOT_SOURCE = (
     ".git",

@@ -11,7 +11,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from built_distributions import ROOT, build
+
+from tests.packaging.built_distributions import ROOT, build
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -10,8 +10,9 @@ from email.parser import HeaderParser
 from pathlib import Path
 
 import pytest
-from built_distributions import ROOT
 from packaging.requirements import Requirement
+
+from tests.packaging.built_distributions import ROOT
 
 REPOSITORY = "https://github.com/amdjit/amdjit"
 EVERYWHERE = {"cloudpickle", "llvmlite", "ml_dtypes", "msgpack", "numpy", "xxhash"}

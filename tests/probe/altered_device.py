@@ -20,7 +20,6 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(2, str(Path(__file__).resolve().parents[1] / "runtime" / "standin_hip"))
 
 import standin
-from alterations import ALTERATIONS
 from modelled_time import chosen_time
 
 from amdjit.command_line import main as amdjit_command
@@ -30,6 +29,7 @@ from amdjit.probe.processes import Processes
 from amdjit.probe.timing.batches import measurements
 from amdjit.probe.timing.experiment import Effort
 from amdjit.target import read_target
+from tests.probe.alterations import ALTERATIONS
 
 CHILD = "--as-the-chip"
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from probe_on_standin import needs_standin, probe
 
 from amdjit.command_line import main
 from amdjit.probe.outcome import CaseStatus, Record
 from amdjit.probe.subjects import subjects_of
+from tests.probe.probe_on_standin import needs_standin, probe
 
 pytestmark = needs_standin
 _SLOW = pytest.mark.exhaustive

@@ -11,7 +11,6 @@ import pkgutil
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -158,11 +157,8 @@ def test_the_corpus_is_the_same_in_every_process() -> None:
     assert len(digests.pop().strip()) == hashlib.sha256().digest_size * 2
 
 
-def test_the_stored_programs_are_those_that_the_generator_writes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "fuzz"))
-    writer = importlib.import_module("write_probe_programs")
+def test_the_stored_programs_are_those_that_the_generator_writes() -> None:
+    writer = importlib.import_module("tests.fuzz.write_probe_programs")
     # Wrong? `python tests/fuzz/write_probe_programs.py` writes the file anew.
     assert lzma.decompress(writer.FILE.read_bytes()) == writer.content()
 
@@ -226,6 +222,7 @@ def test_a_sample_of_two_sources_takes_both() -> None:
         np.testing.assert_array_equal(half[fits], expected[fits])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", FAMILIES)
 @pytest.mark.parametrize("kind", ["u32", "f32"])
 def test_contended_atomics_leave_what_numpy_computes(target: str, kind: str) -> None:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from probe_on_standin import needs_standin
 
 import amdjit
 from amdjit.cycles.chip import CHIPS
@@ -24,6 +23,7 @@ from amdjit.probe.case import Measurement
 from amdjit.probe.fitting import Fit, deviating, fit_measurements
 from amdjit.probe.timing.batches import experiments
 from amdjit.target import find_target
+from tests.probe.probe_on_standin import needs_standin
 
 pytestmark = needs_standin
 

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from probe_on_standin import needs_standin, probe
 
 from amdjit.command_line import main
 from amdjit.probe.outcome import BatchStatus, CaseStatus
+from tests.probe.probe_on_standin import needs_standin, probe
 
 pytestmark = needs_standin
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from probe_on_standin import needs_standin
 
 import amdjit
 from amdjit.diagnostics.errors import LaunchError
@@ -18,6 +17,7 @@ from amdjit.probe.timing import measuring
 from amdjit.probe.timing.experiment import Effort, Experiment, Launch, per_step
 from amdjit.probe.timing.measuring import Laboratory, spread_of
 from amdjit.runtime.device import Device
+from tests.probe.probe_on_standin import needs_standin
 
 HERE = Path(__file__).parent
 RUN = HERE.parent / "runtime" / "standin_hip" / "run_with_standin.py"

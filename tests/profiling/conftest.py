@@ -1,16 +1,12 @@
-"""Let these tests import their own modules; launch on the emulator."""
+"""These tests launch on the emulator."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import amdjit
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import profiled_kernels as kernels
 import pytest
 
 import amdjit
 from amdjit.profiling.counts import Counts, InstructionCounts
+from tests.profiling import profiled_kernels as kernels
 
 GROUPS, THREADS = 6, 64
 COUNT = GROUPS * THREADS

@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 import numpy as np
-import profiled_kernels as kernels
 import pytest
 
 import amdjit
 from amdjit.checking.profiling import refuse_profiles
 from amdjit.options import OptionError
+from tests.profiling import profiled_kernels as kernels
 
 COUNT = 384
 

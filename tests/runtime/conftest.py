@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from host_memory_device import HostMemoryDevice
 
 from amdjit.runtime.device import Device
+from tests.runtime.host_memory_device import HostMemoryDevice
 
 
 @pytest.fixture

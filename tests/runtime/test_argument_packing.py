@@ -8,12 +8,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from host_memory_device import HostMemoryDevice
 
 from amdjit import types as t
 from amdjit.diagnostics.errors import InternalError, LaunchError
 from amdjit.runtime import arrays
 from amdjit.runtime.arguments import ArgumentPacker, kernarg_fields
+from tests.runtime.host_memory_device import HostMemoryDevice
 
 
 def contiguous(element: t.Scalar, ndim: int, bits: int = 32) -> t.Array:

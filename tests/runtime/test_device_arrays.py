@@ -8,13 +8,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from host_memory_device import HostMemoryDevice
 
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime import arrays
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.foreign_arrays import from_dlpack
 from amdjit.runtime.streams import Stream
+from tests.runtime.host_memory_device import HostMemoryDevice
 
 TYPES = [
     np.int8, np.uint16, np.int64, np.bool_, np.float16, np.float32, np.float64,

@@ -6,18 +6,18 @@ import gc
 import math
 from typing import Any
 
-import dlpack_protocol
 import ml_dtypes
 import numpy as np
 import pytest
-from dlpack_protocol import IS_COPIED, READ_ONLY, Consumer, Producer
-from host_memory_device import HostMemoryDevice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amdjit.runtime import arrays, dlpack
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.foreign_arrays import from_dlpack
+from tests.runtime import dlpack_protocol
+from tests.runtime.dlpack_protocol import IS_COPIED, READ_ONLY, Consumer, Producer
+from tests.runtime.host_memory_device import HostMemoryDevice
 
 # dlpack.h, DLDataTypeCode, with the bits of an item.
 CODES = {

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_hip import ROOT, needs_standin, standin
 
 from amdjit.runtime.hip import library
+from tests.runtime.test_hip import ROOT, needs_standin, standin
 
 PROGRAM = """import amdjit
 

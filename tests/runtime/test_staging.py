@@ -9,7 +9,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from host_memory_device import HostMemoryDevice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
@@ -19,6 +18,7 @@ from amdjit.diagnostics.errors import LaunchError
 from amdjit.runtime import arrays
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.staging import Staging
+from tests.runtime.host_memory_device import HostMemoryDevice
 
 Kernel = Callable[..., None]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from host_memory_device import HostMemoryDevice
 
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.runtime.streams import Event, Stream, handle_of
+from tests.runtime.host_memory_device import HostMemoryDevice
 
 
 def test_events_time_a_stream(device: HostMemoryDevice) -> None:

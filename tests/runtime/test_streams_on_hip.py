@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from test_hip import needs_standin, run_checks
+from tests.runtime.test_hip import needs_standin, run_checks
 
 
 @needs_standin

@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from trees import (
+from amdjit.declarations import LlvmCall, intrinsic
+from amdjit.tree import nodes as tree
+from amdjit.tree.array_views import Based
+from amdjit.tree.printer import print_expression, print_program
+from amdjit.types import (
+    VOID,
+    AddressSpace,
+    Array,
+    Immediate,
+    Layout,
+    Pointer,
+    Tuple,
+    Vector,
+    boolean,
+    f16,
+    f32,
+    i32,
+)
+from tests.tree.trees import (
     HERE,
     array,
     assign,
@@ -23,25 +41,6 @@ from trees import (
     store,
     thread,
     variable,
-)
-
-from amdjit.declarations import LlvmCall, intrinsic
-from amdjit.tree import nodes as tree
-from amdjit.tree.array_views import Based
-from amdjit.tree.printer import print_expression, print_program
-from amdjit.types import (
-    VOID,
-    AddressSpace,
-    Array,
-    Immediate,
-    Layout,
-    Pointer,
-    Tuple,
-    Vector,
-    boolean,
-    f16,
-    f32,
-    i32,
 )
 
 

@@ -8,25 +8,6 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
-from trees import (
-    HERE,
-    array,
-    assign,
-    at,
-    call,
-    compare,
-    do,
-    function,
-    if_,
-    load,
-    number,
-    op,
-    program,
-    read,
-    store,
-    thread,
-    variable,
-)
 
 from amdjit.declarations import LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
@@ -50,6 +31,25 @@ from amdjit.types import (
     i32,
     i64,
     u8,
+)
+from tests.tree.trees import (
+    HERE,
+    array,
+    assign,
+    at,
+    call,
+    compare,
+    do,
+    function,
+    if_,
+    load,
+    number,
+    op,
+    program,
+    read,
+    store,
+    thread,
+    variable,
 )
 
 X, Y, FLAG, N, LONG = (

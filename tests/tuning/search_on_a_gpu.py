@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tuned_kernels
 
 import amdjit
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.tuning import tuned_kernels
 
 N = 256
 

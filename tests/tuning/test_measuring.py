@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tuned_kernels
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from amdjit.options import OptionError
 from amdjit.tuning import measuring
 from amdjit.tuning.measuring import Contestant, measure
 from amdjit.tuning.timing import Timing, median_interval, seconds_text, timing_of
+from tests.tuning import tuned_kernels
 
 HERE = Path(__file__).parent
 STANDIN = HERE.parent / "runtime" / "standin_hip" / "run_with_standin.py"

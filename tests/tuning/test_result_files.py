@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tuned_kernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +26,7 @@ from amdjit.tuning.candidates import Candidate, Facts, State
 from amdjit.tuning.configurations import Configuration
 from amdjit.tuning.keys import TuningKey, source_digest
 from amdjit.tuning.records import Best, Records, merge, read_file
+from tests.tuning import tuned_kernels
 
 HERE = Path(__file__).parent
 N = 256

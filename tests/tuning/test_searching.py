@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tuned_kernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from amdjit.options import OptionError
 from amdjit.tuning.candidates import Candidate, State
 from amdjit.tuning.configurations import Namespace
 from amdjit.tuning.results import Tuning
+from tests.tuning import tuned_kernels
 
 N = 256
 PER = {"per": [1, 2, 4]}

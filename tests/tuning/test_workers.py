@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tuned_kernels
 
 import amdjit
 import amdjit.backend
@@ -24,6 +23,7 @@ from amdjit.options import OptionError
 from amdjit.tuning.candidates import State
 from amdjit.tuning.pool import WorkerPool
 from amdjit.tuning.results import Tuning
+from tests.tuning import tuned_kernels
 
 N = 256
 WAYS = ["none", "exit", "hang", "memory", "error"]

@@ -155,6 +155,7 @@ def test_code_relies_on_no_more_than_the_elements_alignment(first: int) -> None:
     isa(four).count("global_load_b128", at_least=1)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 7])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32, np.float64])
 def test_nothing_is_read_behind_a_short_array(count: int, dtype: Any) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE, same_as_python
 
 import amdjit
 from amdjit import f32, f64, i32, local, shared
 from amdjit.tree.lds_arrays import lds_arrays
+from tests.api.lanes import DEVICE, same_as_python
 
 
 class Extent(enum.IntEnum):

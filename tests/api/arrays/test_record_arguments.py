@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
+from tests.api.lanes import DEVICE
 
 INNER = np.dtype([("p", "f4"), ("q", "i2")])
 RECORD = np.dtype(

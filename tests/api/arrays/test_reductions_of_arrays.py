@@ -8,11 +8,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from lanes import DEVICE, assert_same_bits, same_as_python
 from numpy.typing import NDArray
 
 import amdjit
 from amdjit import Const, f32, i32, local, shared
+from tests.api.lanes import DEVICE, assert_same_bits, same_as_python
 
 RANDOM = np.random.default_rng(5)
 TYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]

@@ -93,6 +93,7 @@ def test_shapes_meet_as_in_numpy(text: str) -> None:
         assert re.search(r"could not .*\)", expected)[0] in found  # type: ignore[index]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("typing", ["amdjit", "numba"])
 @pytest.mark.parametrize("text", OWN)
 def test_shapes_meet_in_memory_of_kernels(text: str, typing: str) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 from numpy.typing import NDArray
 
 import amdjit
 from amdjit import f32
+from tests.api.lanes import DEVICE
 
 
 def record_type(align: bool) -> np.dtype[Any]:

@@ -21,6 +21,7 @@ def words(kind: str) -> NDArray[Any]:
     return np.array(WORDS, kind)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["S5", "U5", "S3", "U7"])
 @pytest.mark.parametrize("on_device", [False, True])
 def test_elements_are_compared_stored_and_copied(kind: str, on_device: bool) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE, same_as_python
 
 import amdjit
 from amdjit import f32, i32, local
+from tests.api.lanes import DEVICE, same_as_python
 
 RANDOM = np.random.default_rng(9)
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanes import DEVICE, same_as_python
 from numpy.typing import NDArray
 
 import amdjit
 from amdjit import Const, f32, i32, local, shared, u8, u64
+from tests.api.lanes import DEVICE, same_as_python
 
 LANES = 12
 RANDOM = np.random.default_rng(11)

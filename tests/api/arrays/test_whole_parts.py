@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanes import DEVICE, same_as_python
 
 import amdjit
 from amdjit import f32, i32, local, shared
+from tests.api.lanes import DEVICE, same_as_python
 
 LANES = 6
 RANDOM = np.random.default_rng(5)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from lanes import same_as_python
+
+from tests.api.lanes import same_as_python
 
 
 def updated(i, a, b, out):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import atomic, f32, f32x4, i32, i64, local, shared
+from tests.api.lanes import DEVICE
 
 RANDOM = np.random.default_rng(7)
 
@@ -53,6 +53,7 @@ def expected(a, index):
     return out, counts
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64])
 @pytest.mark.parametrize("bounds_check", [False, True])
 def test_negative_indices_count_from_the_end_of_every_array(kind: Any, bounds_check: bool) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanes import same_as_python
 
 import amdjit
 from amdjit import atomic, f32, i32, shared, static_range, syncthreads, threadIdx, unroll
 from amdjit.intrinsics import wave
+from tests.api.lanes import same_as_python
 
 LANES = 40
 RANDOM = np.random.default_rng(7)

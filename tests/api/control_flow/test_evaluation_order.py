@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from acting_functions import bump
-from lanes import same_as_python
+
+from tests.api.acting_functions import bump
+from tests.api.lanes import same_as_python
 
 LANES = 4
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from acting_functions import Deferring, Pair, Reflected, bump, part, triple, weigh
-from lanes import same_as_python
 
 from amdjit import f32x4
+from tests.api.acting_functions import Deferring, Pair, Reflected, bump, part, triple, weigh
+from tests.api.lanes import same_as_python
 
 LANES = 4
 

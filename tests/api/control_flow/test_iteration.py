@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from lanes import DEVICE, same_as_python
 
 import amdjit
 from amdjit import Const, i8, i32, i64, local, u8, u32, u64
+from tests.api.lanes import DEVICE, same_as_python
 
 LANES = 12
 RANDOM = np.random.default_rng(5)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from lanes import same_as_python
-from random_control_flow import functions
 
 from amdjit import static_range
+from tests.api.control_flow.random_control_flow import functions
+from tests.api.lanes import same_as_python
 
 LANES = 32
 DATA = np.random.default_rng(17).integers(-30, 30, LANES).astype(np.int32)

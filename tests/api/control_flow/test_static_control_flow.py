@@ -7,10 +7,10 @@ import enum
 
 import numpy as np
 import pytest
-from lanes import DEVICE, same_as_python
 
 import amdjit
 from amdjit import CompileError, Const, static_range
+from tests.api.lanes import DEVICE, same_as_python
 
 LANES = 40
 RANDOM = np.random.default_rng(3)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE, same_as_python
 
 import amdjit
 from amdjit import CompileError, Const, f32, static_range
+from tests.api.lanes import DEVICE, same_as_python
 
 LANES = 32
 

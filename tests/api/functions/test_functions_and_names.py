@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from functions_and_settings import OFFSETS, SCALE, Settings, clamp, increment
-from lanes import same_as_python
 
 import amdjit
 from amdjit import f16, f32, i32, u8
+from tests.api.functions_and_settings import OFFSETS, SCALE, Settings, clamp, increment
+from tests.api.lanes import same_as_python
 
 LANES = 40
 RANDOM = np.random.default_rng(11)

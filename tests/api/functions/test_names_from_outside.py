@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from functions_and_settings import OFFSETS, SCALE, Settings, clamp, increment
 
 import amdjit
 from amdjit import f16, i32
+from tests.api.functions_and_settings import OFFSETS, SCALE, Settings, clamp, increment
 
 
 @pytest.mark.usefixtures("emulator")

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from lanes import DEVICE, same_as_python
 
 import amdjit
 from amdjit import f32, f64, i32
 from amdjit.diagnostics import CompileError
+from tests.api.lanes import DEVICE, same_as_python
 
 
 @dataclasses.dataclass(frozen=True)

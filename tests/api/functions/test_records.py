@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from lanes import DEVICE, same_as_python
 
 import amdjit
 from amdjit import f32, i32, i64
+from tests.api.lanes import DEVICE, same_as_python
 
 
 class Mode(enum.Enum):

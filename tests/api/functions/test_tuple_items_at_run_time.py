@@ -23,6 +23,7 @@ def item_of(items: amdjit.Const, positions, out):
     out[i] = items[positions[i]]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.uint16, np.uint64])
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 40])
 def test_every_item_of_a_table_is_found(size: int, kind: Any) -> None:

@@ -30,6 +30,7 @@ def quotients(divide: Callable[[Any, Any], Any], x: np.generic, **options: Any) 
     return kernel
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("divide", DIVISIONS)
 @pytest.mark.parametrize("dtype", ["i4", "u8", "i8", "f4", "f8"])
 def test_a_divisor_of_0_is_an_error_as_in_python(

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import LaunchError, LaunchWarning, f32, i32
@@ -15,6 +14,7 @@ from amdjit import numba_cuda as cuda
 from amdjit.checking.array_places import Place, line_note
 from amdjit.diagnostics import TypeCheckError
 from amdjit.options import OptionError
+from tests.api.lanes import DEVICE
 
 
 @amdjit.kernel

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import Const, f16, f32, i32
+from tests.api.lanes import DEVICE
 
 FACTOR = 2
 

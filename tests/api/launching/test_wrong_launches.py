@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 
 import amdjit
 from amdjit import Const, KernelFault, LaunchError, f32, i32, shared
 from amdjit.diagnostics import CompileError, TargetError, TypeCheckError, UnsupportedSyntaxError
+from tests.api.lanes import DEVICE
 
 
 @amdjit.kernel

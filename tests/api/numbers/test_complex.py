@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 from numpy.typing import NDArray
 
 import amdjit
+from tests.api.lanes import DEVICE
 
 TYPES = pytest.mark.parametrize("kind", [np.complex64, np.complex128])
 EDGES = [0, -0.0, 1, -2.5, 1e30, 1e-30, np.inf, -np.inf, np.nan]

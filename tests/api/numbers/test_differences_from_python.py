@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from lanes import DEVICE
 
 import amdjit
 from amdjit import f32, i8, i32
+from tests.api.lanes import DEVICE
 
 
 def run(kernel, *arrays: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE, assert_same_bits
 from numpy.typing import NDArray
 
 import amdjit
@@ -33,6 +32,7 @@ from amdjit import (
 )
 from amdjit.target import TARGETS, with_builtins_of
 from amdjit.types import Scalar
+from tests.api.lanes import DEVICE, assert_same_bits
 
 STORED = (fp8, bf8, fp8_fnuz, bf8_fnuz)
 # gfx1201 has instructions for the conversions, gfx1100 none.

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE, assert_same_bits
 from numpy.typing import NDArray
 
 import amdjit
 from amdjit import bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 from amdjit.frontend.values.promotion import common_scalar
 from amdjit.types import Scalar
+from tests.api.lanes import DEVICE, assert_same_bits
 
 INTEGERS = (i8, i16, i32, i64, u8, u16, u32, u64)
 FLOATS = (f16, bf16, f32, f64)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import DEVICE
 from ml_dtypes import bfloat16
 from numpy.typing import NDArray
 
 import amdjit
 from amdjit import f32
+from tests.api.lanes import DEVICE
 
 EDGES = [
     0.0,

@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from python_number_runs import (
+
+import amdjit
+from amdjit import f16, f32, f64, i32, i64, u8, u32
+from tests.api.python_number_runs import (
     ARITHMETIC,
     BITWISE,
     COMPARISONS,
@@ -24,9 +27,6 @@ from python_number_runs import (
     same_as_numpy,
     values_of,
 )
-
-import amdjit
-from amdjit import f16, f32, f64, i32, i64, u8, u32
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::amdjit.CompileWarning", "ignore::amdjit.PerformanceWarning"

@@ -10,10 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import lld_oracle
 import pytest
-from lld_oracle import assert_same, require_lld
-from random_objects import random_object
 
 from amdjit.backend import Linker, OwnLinker, emit_object, link, optimise
 from amdjit.backend.linking.objects import NotPlain
@@ -21,6 +18,9 @@ from amdjit.backend.linking.plain import COMMENT, link_plain
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions, Environment
 from amdjit.target import TARGETS, Target
+from tests import lld_oracle
+from tests.backend.linking.random_objects import random_object
+from tests.lld_oracle import assert_same, require_lld
 
 IR = Path(__file__).parents[1] / "ir"
 

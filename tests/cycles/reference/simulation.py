@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from program_steps import Instruction
-from transfers import TransferPath, TransferQueue
-from vector_unit import NEVER, P, VectorUnit
-from waves import FRONT, HIDDEN, Given, Ready, Wave, WaveRun
-
 from amdjit.cycles.program import COUNTERS, Kind
 from amdjit.isa.traits import Timing
+from tests.cycles.reference.program_steps import Instruction
+from tests.cycles.reference.transfers import TransferPath, TransferQueue
+from tests.cycles.reference.vector_unit import NEVER, P, VectorUnit
+from tests.cycles.reference.waves import FRONT, HIDDEN, Given, Ready, Wave, WaveRun
 
 __all__ = ["Issue", "simulate"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from vector_unit import NEVER, P
+from tests.cycles.reference.vector_unit import NEVER, P
 
 __all__ = ["TransferPath", "TransferQueue"]
 

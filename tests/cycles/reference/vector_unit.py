@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from program_steps import Instruction
-
 from amdjit.cycles.parameters import PARAMETERS
 from amdjit.isa.traits import Timing
+from tests.cycles.reference.program_steps import Instruction
 
 __all__ = ["NEVER", "Executed", "VectorUnit"]
 

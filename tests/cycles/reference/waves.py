@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from program_steps import Instruction
-from vector_unit import NEVER, P
-
 from amdjit.cycles.program import COUNTERS, FIRST_SGPR, SCC, Dependency, Kind
 from amdjit.isa.traits import Timing
+from tests.cycles.reference.program_steps import Instruction
+from tests.cycles.reference.vector_unit import NEVER, P
 
 __all__ = ["FRONT", "Given", "Ready", "Wave", "WaveRun"]
 

@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 
 from decoder.objdump import disassemble_object
-from wait_model import Step
 
 from amdjit.code_object import CodeObject
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
+from tests.emulator.checks.wait_model import Step
 
 NOTHING = struct.pack("<I", 0xBF800000)
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from building import assemble
-from code_listing import found_in, listing
-from required_tools import needs_tools
-from wait_model import early_uses
 
 from amdjit.code_object import CodeObject
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
+from tests.emulator.building import assemble
+from tests.emulator.checks.code_listing import found_in, listing
+from tests.emulator.checks.wait_model import early_uses
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -7,15 +7,15 @@ import re
 from typing import Any
 
 import pytest
-from building import KERNELS, assemble, compile_kernel, compile_source
-from code_listing import found_in, listing, without
-from required_tools import needs_tools
-from wait_model import NoModel, Step, early_uses
 
 import amdjit
 from amdjit.code_object import CodeObject
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
 from amdjit.examples import reduction, transpose_shuffle, wmma_gemm
+from tests.emulator.building import KERNELS, assemble, compile_kernel, compile_source
+from tests.emulator.checks.code_listing import found_in, listing, without
+from tests.emulator.checks.wait_model import NoModel, Step, early_uses
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

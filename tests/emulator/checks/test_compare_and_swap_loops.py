@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from seeded import Case, found_lines, reports_of, text_of
 
 import amdjit
 from amdjit import atomic, f64, shared, syncthreads
+from tests.emulator.checks.seeded_kernels.seeded import Case, found_lines, reports_of, text_of
 
 CHECKS = ("memory", "race", "init", "sync")
 

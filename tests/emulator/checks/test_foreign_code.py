@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from building import assemble, compile_source, emulate
-from required_tools import needs_tools
 
 import amdjit
 from amdjit import SanitizerReport
 from amdjit.emulator import run
+from tests.emulator.building import assemble, compile_source, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

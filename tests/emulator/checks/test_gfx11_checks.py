@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_kernel, using
-from required_tools import needs_tools
 
 import amdjit
 from amdjit import atomic, shared
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
 from amdjit.types import f32
+from tests.emulator.building import assemble, compile_kernel, using
+from tests.emulator.required_tools import needs_tools
 
 DEVICE = "emulator:gfx1100"
 

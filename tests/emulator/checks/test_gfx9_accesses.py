@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from building import device, using
-from checked_device import CheckedDevice
-from gfx9_instruction import CDNA, random_words, run_gfx9
-from required_tools import needs_tools
+
+from tests.emulator.building import device, using
+from tests.emulator.checks.checked_device import CheckedDevice
+from tests.emulator.gfx9_instruction import CDNA, random_words, run_gfx9
+from tests.emulator.required_tools import needs_tools
 
 _CHECKS = ("memory", "race", "init", "sync")
 
@@ -29,6 +30,7 @@ def _load(cpu: str, name: str) -> str:
     return f"global_load_lds_{name} v250, s[4:5]"
 
 
+@pytest.mark.covering(1)
 @needs_tools
 @pytest.mark.parametrize("cpu", CDNA)
 @pytest.mark.parametrize("name", ["dword", "ubyte"])

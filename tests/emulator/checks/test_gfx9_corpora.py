@@ -5,25 +5,27 @@ from __future__ import annotations
 
 from typing import Any
 
-import correct
-import correct_kernels
-import init_bugs
-import memory_bugs
 import numpy as np
 import pytest
-import race_bugs
-import sync_bugs
-from building import compile_kernel, device, using
-from c_kernels import CASES as C_CASES
-from c_kernels import GRID
-from c_kernels import Case as CCase
-from checked_device import CheckedDevice
-from required_tools import needs_tools
-from seeded import Case, found_lines, reports_of, text_of
-from wave64_cases import BUGS, CORRECT
 
 from amdjit.diagnostics.errors import TargetError
 from amdjit.emulator import run
+from tests.emulator.building import compile_kernel, device, using
+from tests.emulator.c_kernels import CASES as C_CASES
+from tests.emulator.c_kernels import GRID
+from tests.emulator.c_kernels import Case as CCase
+from tests.emulator.checks.checked_device import CheckedDevice
+from tests.emulator.checks.seeded_kernels import (
+    correct,
+    correct_kernels,
+    init_bugs,
+    memory_bugs,
+    race_bugs,
+    sync_bugs,
+)
+from tests.emulator.checks.seeded_kernels.seeded import Case, found_lines, reports_of, text_of
+from tests.emulator.checks.seeded_kernels.wave64_cases import BUGS, CORRECT
+from tests.emulator.required_tools import needs_tools
 
 PROVEN = ("gfx90a", "gfx942")
 CHECKS = ("memory", "race", "init", "sync")

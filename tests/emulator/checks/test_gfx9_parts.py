@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from building import device, using
-from checked_device import CheckedDevice
-from gfx9_instruction import random_words, run_gfx9
-from required_tools import needs_tools
+
+from tests.emulator.building import device, using
+from tests.emulator.checks.checked_device import CheckedDevice
+from tests.emulator.gfx9_instruction import random_words, run_gfx9
+from tests.emulator.required_tools import needs_tools
 
 _HALVES = {
     "v_cvt_scalef32_pk_fp8_f32 v9, v1, v2, v3": "gfx950",

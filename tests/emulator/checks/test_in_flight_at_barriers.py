@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.sanitizer import SanitizerReport
 from amdjit.emulator import run
+from tests.emulator.building import assemble
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -112,6 +112,7 @@ def found(family: str, first: str, second: str, wait: str) -> list[SanitizerRepo
     return reports.reports
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("case", MATRIX)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_is_under_way_races_behind_the_barrier(family: str, case: str) -> None:
@@ -125,6 +126,7 @@ def test_what_is_under_way_races_behind_the_barrier(family: str, case: str) -> N
         assert [report.kind for report in reports] == [expected]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("case", HARMLESS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_is_under_way_elsewhere_is_no_race(family: str, case: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from init_bugs import CASES
-from seeded import Case, found_lines, reports_of, text_of
 
 import amdjit
 from amdjit import LlvmCall, shared, syncthreads, u64
 from amdjit.options import SANITIZER_CHECKS
+from tests.emulator.checks.seeded_kernels.init_bugs import CASES
+from tests.emulator.checks.seeded_kernels.seeded import Case, found_lines, reports_of, text_of
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -3,16 +3,16 @@ and barriers order lanes."""
 
 from __future__ import annotations
 
-import correct
 import numpy as np
 import pytest
-from seeded import Case, reports_of, text_of
 
 import amdjit
 import amdjit.numba_cuda as cuda
 from amdjit import f32, shared, syncthreads
 from amdjit.intrinsics.sync import threadfence_block, wave_barrier
 from amdjit.options import OptionError
+from tests.emulator.checks.seeded_kernels import correct
+from tests.emulator.checks.seeded_kernels.seeded import Case, reports_of, text_of
 
 FAMILIES = ("gfx1201", "gfx1100", "gfx942", "gfx908")
 
@@ -102,6 +102,7 @@ def launch(kernel: amdjit.Kernel) -> None:
     kernel[1, 64](np.arange(64, dtype=np.float32), np.zeros(64, np.float32))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kernel", BUGS, ids=lambda kernel: kernel.function.__name__)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_lanes_that_nothing_orders_are_found_on_request(family: str, kernel: amdjit.Kernel) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running_source import kernel_from
 
 import amdjit
 from amdjit.diagnostics.sanitizer import SanitizerReport
+from tests.emulator.running_source import kernel_from
 
 FAMILIES = ("gfx1201", "gfx1100", "gfx942", "gfx90a")
 # The last workgroup of a grid adds up what all have stored. An atomic tells which one is the last,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from seeded import reports_of, text_of
 
 import amdjit
 from amdjit import f32, i64, local, u8
+from tests.emulator.checks.seeded_kernels.seeded import reports_of, text_of
 
 FAMILIES = ("gfx1201", "gfx1100", "gfx942", "gfx908")
 X = np.arange(1, 9, dtype=np.float32)
@@ -109,6 +109,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_index_outside_is_reported_at_its_line(family: str, name: str) -> None:
@@ -128,6 +129,7 @@ def test_an_index_outside_is_reported_at_its_line(family: str, name: str) -> Non
         assert lines[report.line - 1].endswith("# BUG"), text_of(found)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_index_inside_gives_what_it_gives_without_checks(family: str, name: str) -> None:

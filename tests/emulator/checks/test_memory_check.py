@@ -6,10 +6,16 @@ import inspect
 
 import numpy as np
 import pytest
-from memory_bugs import CASES, after_free, freed
-from seeded import DEVICE, Case, found_lines, reports_of, text_of
 
 import amdjit
+from tests.emulator.checks.seeded_kernels.memory_bugs import CASES, after_free, freed
+from tests.emulator.checks.seeded_kernels.seeded import (
+    DEVICE,
+    Case,
+    found_lines,
+    reports_of,
+    text_of,
+)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

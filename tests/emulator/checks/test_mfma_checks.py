@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_source, using
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
@@ -20,6 +18,8 @@ from amdjit.intrinsics.models.mfma_instructions import (
     lanes_of_b,
     mfma_instruction,
 )
+from tests.emulator.building import compile_source, using
+from tests.emulator.required_tools import needs_tools
 
 Lanes = np.ndarray[Any, np.dtype[np.bool_]]
 

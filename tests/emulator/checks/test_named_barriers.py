@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from building import compile_source, device
-from checked_device import CheckedDevice
-from required_tools import needs_tools
 
 from amdjit.emulator import run
+from tests.emulator.building import compile_source, device
+from tests.emulator.checks.checked_device import CheckedDevice
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -7,23 +7,23 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-import correct_kernels
 import numpy as np
 import pytest
-from building import compile_kernel, device
-from c_kernels import CASES as C_CASES
-from c_kernels import GRID
-from c_kernels import Case as CCase
-from c_programs import BLOCK as PROGRAM_BLOCK
-from c_programs import GRID as PROGRAM_GRID
-from c_programs import PROGRAMS, words
-from checked_device import CheckedDevice
-from correct import CASES
-from required_tools import needs_tools
-from seeded import Case, reports_of, text_of
 
 import amdjit.examples
 from amdjit.emulator import run
+from tests.emulator.building import compile_kernel, device
+from tests.emulator.c_kernels import CASES as C_CASES
+from tests.emulator.c_kernels import GRID
+from tests.emulator.c_kernels import Case as CCase
+from tests.emulator.c_programs import BLOCK as PROGRAM_BLOCK
+from tests.emulator.c_programs import GRID as PROGRAM_GRID
+from tests.emulator.c_programs import PROGRAMS, words
+from tests.emulator.checks.checked_device import CheckedDevice
+from tests.emulator.checks.seeded_kernels import correct_kernels
+from tests.emulator.checks.seeded_kernels.correct import CASES
+from tests.emulator.checks.seeded_kernels.seeded import Case, reports_of, text_of
+from tests.emulator.required_tools import needs_tools
 
 CHECKS = ("memory", "race", "init", "sync")
 # `report` prints what other examples measure, `waves` knows how many lanes their waves have.
@@ -50,7 +50,17 @@ def test_kernels_that_only_look_wrong(launch: correct_kernels.Launch) -> None:
     assert not reports, text_of(reports)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+# These take longest; `simple_hgemm`, `w4a16_gemm` and `flash_attention` do what they do.
+_LONGEST = ("i8_gemm", "perf_hgemm")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.exhaustive if name in _LONGEST else ())
+        for name in EXAMPLES
+    ],
+)
 def test_the_examples_raise_no_alarm(name: str) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")
     reports = reports_of(example.main, *CHECKS)

@@ -3,16 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from host_processors import HOSTS
-from race_bugs import (
-    CASES,
-    floats,
-    ints,
-    lanes_contradict,
-    no_barrier_before_reading_lds,
-    plain_increment,
-)
-from seeded import DEVICE, Case, found_lines, reports_of, text_of
 
 import amdjit
 from amdjit import f32, shared
@@ -20,6 +10,22 @@ from amdjit.emulator import EmulatorDevice
 from amdjit.emulator.host.jit import HostCompiler
 from amdjit.options import Environment
 from amdjit.target import find_target
+from tests.emulator.checks.seeded_kernels.race_bugs import (
+    CASES,
+    floats,
+    ints,
+    lanes_contradict,
+    no_barrier_before_reading_lds,
+    plain_increment,
+)
+from tests.emulator.checks.seeded_kernels.seeded import (
+    DEVICE,
+    Case,
+    found_lines,
+    reports_of,
+    text_of,
+)
+from tests.emulator.host_processors import HOSTS
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from seeded import reports_of, text_of
 
 import amdjit
 from amdjit import f16, f32, f64, shared, u8
+from tests.emulator.checks.seeded_kernels.seeded import reports_of, text_of
 
 Array = NDArray[Any]
 KINDS = {"u8": u8, "f16": f16, "f32": f32, "f64": f64}
@@ -52,6 +52,7 @@ def races(kernel: Any, values: Array, places: Array) -> list[str]:
     return [report.kind for report in reports]
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("places", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("space", ["global", "lds"])

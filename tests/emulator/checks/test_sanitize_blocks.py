@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from seeded import DEVICE
 
 import amdjit
 from amdjit.options import OptionError
+from tests.emulator.checks.seeded_kernels.seeded import DEVICE
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from running_source import kernel_from
-from seeded import text_of
 
 import amdjit
 from amdjit import atomic, f32, i32
 from amdjit.diagnostics.sanitizer import SanitizerReport
 from amdjit.intrinsics.sync import threadfence
+from tests.emulator.checks.seeded_kernels.seeded import text_of
+from tests.emulator.running_source import kernel_from
 
 FAMILIES = ("gfx1201", "gfx1100", "gfx950", "gfx942", "gfx90a", "gfx908")
 NUMPY = {

@@ -7,16 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_source, device
-from checked_device import CheckedDevice
-from code_listing import listing, without
-from required_tools import needs_tools
-from seeded import DEVICE, Case, found_lines, reports_of, text_of
-from sync_bugs import CASES
 
 import amdjit
 from amdjit import atomic, f32, shared, syncthreads, threadIdx
 from amdjit.emulator import run
+from tests.emulator.building import compile_source, device
+from tests.emulator.checks.checked_device import CheckedDevice
+from tests.emulator.checks.code_listing import listing, without
+from tests.emulator.checks.seeded_kernels.seeded import (
+    DEVICE,
+    Case,
+    found_lines,
+    reports_of,
+    text_of,
+)
+from tests.emulator.checks.seeded_kernels.sync_bugs import CASES
+from tests.emulator.required_tools import needs_tools
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from seeded import DEVICE, reports_of
 
 import amdjit
 from amdjit.emulator.checks.init.layout import PADDING
 from amdjit.emulator.checks.init.written_memory import WrittenMemory
 from amdjit.emulator.memory import DeviceMemory
+from tests.emulator.checks.seeded_kernels.seeded import DEVICE, reports_of
 
 
 @amdjit.kernel

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.emulator.counting.lds_banks import bank_cycles
+from tests.emulator.building import assemble, compile_source, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -83,6 +83,7 @@ def lines_of(addresses: list[int], size: int) -> int:
     return len(touched)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("size", TYPES)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @settings(max_examples=15, deadline=None)
@@ -161,6 +162,7 @@ def test_elements_that_lie_in_two_lines(dwords: int, workgroups: int) -> None:
     assert wide.cache_lines == sum(lines_of(wave, 4 * dwords) for wave in waves)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("size", [4, 8, 16])
 @pytest.mark.parametrize("stride", [2, 4, 12, 20, 36])
 @pytest.mark.parametrize("start", [0, 4, 2])

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, compile_kernel, compile_source, emulate
-from c_kernels import CASES, GRID, Case
-from random_programs import Program
-from required_tools import needs_tools
-from traces import profiled_and_traced
 
 import amdjit
 from amdjit.examples import reduction, wmma_gemm
+from tests.emulator.building import assemble, compile_kernel, compile_source, emulate
+from tests.emulator.c_kernels import CASES, GRID, Case
+from tests.emulator.counting.traces import profiled_and_traced
+from tests.emulator.random_programs import Program
+from tests.emulator.required_tools import needs_tools
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 from emulator_kernels import tiled_product
@@ -48,6 +48,7 @@ def check_case(case: Case, wave_size: int, level: str) -> None:
             np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("case", SOME, ids=str)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_c_kernels(case: Case, wave_size: int) -> None:

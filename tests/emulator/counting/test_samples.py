@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_source, emulate
-from required_tools import needs_tools
-from traces import as_numbers, profiled_and_traced
 
 import amdjit
 from amdjit.emulator.counting import samples
 from amdjit.emulator.counting.layout import CHUNK_BYTES
+from tests.emulator.building import compile_source, emulate
+from tests.emulator.counting.traces import as_numbers, profiled_and_traced
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -8,7 +8,12 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from objdump import ASSEMBLER, PROCESSOR, all_features, without_class_comments
+from tests.emulator.decoder.objdump import (
+    ASSEMBLER,
+    PROCESSOR,
+    all_features,
+    without_class_comments,
+)
 
 _ERROR = re.compile(r"^<stdin>:(\d+):\d+: error", re.MULTILINE)
 _LABEL = re.compile(r"^case(\d+):")

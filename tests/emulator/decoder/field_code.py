@@ -6,11 +6,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from random_code import SIZE, Piece
-
 from amdjit.isa.formats import Field, Format
 from amdjit.isa.instruction_set import GFX12, InstructionSet
 from amdjit.isa.operand_codes import DPP8, DPP8_FETCH_INACTIVE, DPP16, LITERAL, NULL
+from tests.emulator.decoder.random_code import SIZE, Piece
 
 _VECTORS = (0, 1, 2, 5, 126, 127, 128, 129, 130, 131, 200, 254, 255)
 _SCALARS = (

@@ -12,10 +12,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
+sys.path.insert(0, str(ROOT))
 
-from generate_tables import row_text  # noqa: E402
-from gfx9_shapes import (  # noqa: E402
+from amdjit.isa.formats import Format, Formats  # noqa: E402
+from amdjit.isa.gfx9_formats import (  # noqa: E402
+    GFX90A_FORMATS,
+    GFX906_FORMATS,
+    GFX908_FORMATS,
+    GFX942_FORMATS,
+    GFX950_FORMATS,
+)
+from tests.emulator.decoder.generate_tables import row_text  # noqa: E402
+from tests.emulator.decoder.gfx9_shapes import (  # noqa: E402
     is_matrix,
     matrix_shapes,
     matrix_type,
@@ -24,14 +32,14 @@ from gfx9_shapes import (  # noqa: E402
     try_direct_loads,
     try_sdwa,
 )
-from objdump import Line, asking_about, disassemble_each  # noqa: E402
-from opcode_probes import (  # noqa: E402
+from tests.emulator.decoder.objdump import Line, asking_about, disassemble_each  # noqa: E402
+from tests.emulator.decoder.opcode_probes import (  # noqa: E402
     try_constants,
     try_dpp,
     try_literals,
     try_modifiers,
 )
-from opcode_shapes import (  # noqa: E402
+from tests.emulator.decoder.opcode_shapes import (  # noqa: E402
     MEMORY,
     VGPR,
     Operand,
@@ -41,15 +49,6 @@ from opcode_shapes import (  # noqa: E402
     find_fills,
     make_shape,
     usable,
-)
-
-from amdjit.isa.formats import Format, Formats  # noqa: E402
-from amdjit.isa.gfx9_formats import (  # noqa: E402
-    GFX90A_FORMATS,
-    GFX906_FORMATS,
-    GFX908_FORMATS,
-    GFX942_FORMATS,
-    GFX950_FORMATS,
 )
 
 TARGET = ROOT / "amdjit/isa/gfx9_tables.py"

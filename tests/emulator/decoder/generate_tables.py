@@ -14,10 +14,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
+sys.path.insert(0, str(ROOT))
 
-from objdump import Line, asking_about, disassemble_each  # noqa: E402
-from opcode_probes import (  # noqa: E402
+from amdjit.isa.formats import Format  # noqa: E402
+from amdjit.isa.instruction_set import (  # noqa: E402
+    GFX11,
+    GFX12,
+    GFX115,
+    InstructionSet,
+)
+from tests.emulator.decoder.objdump import Line, asking_about, disassemble_each  # noqa: E402
+from tests.emulator.decoder.opcode_probes import (  # noqa: E402
     try_constants,
     try_dpp,
     try_halves,
@@ -25,7 +32,7 @@ from opcode_probes import (  # noqa: E402
     try_modifiers,
     try_unused_selects,
 )
-from opcode_shapes import (  # noqa: E402
+from tests.emulator.decoder.opcode_shapes import (  # noqa: E402
     BUFFERS,
     HALVES,
     MEMORY,
@@ -39,15 +46,7 @@ from opcode_shapes import (  # noqa: E402
     split_text,
     usable,
 )
-from operand_types import operand_type, reads_destination  # noqa: E402
-
-from amdjit.isa.formats import Format  # noqa: E402
-from amdjit.isa.instruction_set import (  # noqa: E402
-    GFX11,
-    GFX12,
-    GFX115,
-    InstructionSet,
-)
+from tests.emulator.decoder.operand_types import operand_type, reads_destination  # noqa: E402
 
 _DECODER = ROOT / "amdjit/isa"
 TARGETS = {

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import re
 
-from assembler import assemble_each
-from objdump import disassemble_each
-from opcode_shapes import Operand, Shape, encode, split_text, usable
-
 from amdjit.isa.formats import Format
+from tests.emulator.decoder.assembler import assemble_each
+from tests.emulator.decoder.objdump import disassemble_each
+from tests.emulator.decoder.opcode_shapes import Operand, Shape, encode, split_text, usable
 
 _MATRIX = re.compile(r"^v_(mfma|smfmac|accvgpr_(read|write))")
 _REGISTER = re.compile(r"^([va])(?:(\d+)|\[(\d+):(\d+)\])$")

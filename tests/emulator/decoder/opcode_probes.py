@@ -5,11 +5,19 @@ from __future__ import annotations
 
 import re
 
-from assembler import assemble_each
-from objdump import Line, disassemble_each
-from opcode_shapes import HALVES, MEMORY, VGPR, Operand, Shape, encode, split_text, usable
-
 from amdjit.isa.operand_codes import NULL
+from tests.emulator.decoder.assembler import assemble_each
+from tests.emulator.decoder.objdump import Line, disassemble_each
+from tests.emulator.decoder.opcode_shapes import (
+    HALVES,
+    MEMORY,
+    VGPR,
+    Operand,
+    Shape,
+    encode,
+    split_text,
+    usable,
+)
 
 # What each constant looks like in the text; the kind says how the disassembler prints constants
 # there.

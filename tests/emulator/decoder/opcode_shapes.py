@@ -7,9 +7,8 @@ import itertools
 import re
 from dataclasses import dataclass, field
 
-from objdump import Line, disassemble_each
-
 from amdjit.isa.formats import Format, Formats, format_of
+from tests.emulator.decoder.objdump import Line, disassemble_each
 
 LITERAL_WORD = 0x12345678
 # Some opcodes have no text but the one that names halves of registers.

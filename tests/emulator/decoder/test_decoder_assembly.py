@@ -7,12 +7,12 @@ import random
 import re
 
 import pytest
-from assembler import Assembled, assemble_each
-from objdump import Line, asking_about, disassemble_each, missing_tools
-from random_text import random_texts
 
 from amdjit.isa import UndecodableInstruction, decode, disassemble
 from amdjit.isa.instruction_set import GFX11, GFX12, GFX115, InstructionSet
+from tests.emulator.decoder.assembler import Assembled, assemble_each
+from tests.emulator.decoder.objdump import Line, asking_about, disassemble_each, missing_tools
+from tests.emulator.decoder.random_text import random_texts
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 

@@ -7,10 +7,10 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_code import pieces
 
 from amdjit.isa import UndecodableInstruction, decode, decode_all, disassemble
 from amdjit.isa.instruction import Instruction
+from tests.emulator.decoder.random_code import pieces
 
 
 def attempt(code: bytes, offset: int, pc: int) -> Instruction | UndecodableInstruction:

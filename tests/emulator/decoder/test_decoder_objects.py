@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from objdump import CPU, asking_about, disassemble_object, missing_tools
 
 from amdjit.isa import decode_all, disassemble
 from amdjit.isa.instruction_set import instruction_set_of
+from tests.emulator.decoder.objdump import CPU, asking_about, disassemble_object, missing_tools
 
 elffile = pytest.importorskip("elftools.elf.elffile")
 
@@ -87,6 +87,7 @@ def test_wave64_kernels_decode_as_objdump_does(name: str, tmp_path: Path) -> Non
     assert mine == theirs
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("name", ["half_precision", "half_registers", "bytes", "matrix"])
 def test_code_that_allocates_halves_of_registers_decodes_as_objdump_does(
@@ -105,6 +106,7 @@ def test_code_that_allocates_halves_of_registers_decodes_as_objdump_does(
     assert "half" not in name or any(".h" in line.text for line in halves)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "cpu", ["gfx1152", "gfx1153", "gfx9-4-generic", "gfx11-generic", "gfx12-generic"]
 )

@@ -7,16 +7,16 @@ import random
 import re
 from dataclasses import dataclass, replace
 
-import generate_tables
 import pytest
-from assembler import Assembled, assemble_each
-from field_code import field_pieces, source_pieces
-from objdump import Line, asking_about, disassemble_each, missing_tools
-from random_code import Piece, pieces
 
 from amdjit.isa import UndecodableInstruction, decode, disassemble
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.instruction_set import GFX11, GFX12, GFX115, InstructionSet
+from tests.emulator.decoder import generate_tables
+from tests.emulator.decoder.assembler import Assembled, assemble_each
+from tests.emulator.decoder.field_code import field_pieces, source_pieces
+from tests.emulator.decoder.objdump import Line, asking_about, disassemble_each, missing_tools
+from tests.emulator.decoder.random_code import Piece, pieces
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 

@@ -6,13 +6,7 @@ from __future__ import annotations
 import itertools
 import random
 
-import generate_gfx9_tables
 import pytest
-from assembler import assemble_each
-from field_code import base_pieces, field_pieces
-from objdump import asking_about, disassemble_each, missing_tools
-from random_code import Piece, pieces
-from test_decoder_opcodes import BEYOND, Doubt, judged
 
 from amdjit.isa import UndecodableInstruction, decode, disassemble
 from amdjit.isa.formats import Format
@@ -25,6 +19,12 @@ from amdjit.isa.instruction_set import (
     InstructionSet,
 )
 from amdjit.isa.operand_codes import LITERAL
+from tests.emulator.decoder import generate_gfx9_tables
+from tests.emulator.decoder.assembler import assemble_each
+from tests.emulator.decoder.field_code import base_pieces, field_pieces
+from tests.emulator.decoder.objdump import asking_about, disassemble_each, missing_tools
+from tests.emulator.decoder.random_code import Piece, pieces
+from tests.emulator.decoder.test_decoder_opcodes import BEYOND, Doubt, judged
 
 pytestmark = pytest.mark.skipif(missing_tools() is not None, reason=missing_tools() or "")
 

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from model.comparisons import COMPARISONS
-from model.floats import FLOAT_OPS
-from model.integers import INTEGERS
-from model.operation import Op
-from model.packed import HALVES
-from model.scalars import SCALARS
-from model.values import FLOATS, integers, numbers, patterns, width
 
 from amdjit.isa.mnemonics import phrase_of
 from amdjit.isa.rows import opcodes
+from tests.emulator.model.comparisons import COMPARISONS
+from tests.emulator.model.floats import FLOAT_OPS
+from tests.emulator.model.integers import INTEGERS
+from tests.emulator.model.operation import Op
+from tests.emulator.model.packed import HALVES
+from tests.emulator.model.scalars import SCALARS
+from tests.emulator.model.values import FLOATS, integers, numbers, patterns, width
 
 # `{d} = ...` up to the first word that is no part of a formula. Python has no bars for |x|.
 FORMULA = re.compile(

@@ -17,14 +17,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import pytest
-from assembler import assemble_each
-from objdump import ASSEMBLER, CPU
-from random_code import pieces
 
 from amdjit.isa import UndecodableInstruction, decode, disassemble
 from amdjit.isa.instruction import Opcode
 from amdjit.isa.rows import opcodes
 from amdjit.isa.traits import MemoryKind, Traits, Unit
+from tests.emulator.decoder.assembler import assemble_each
+from tests.emulator.decoder.objdump import ASSEMBLER, CPU
+from tests.emulator.decoder.random_code import pieces
 
 ANALYSER, COMPILER = "llvm-mca-22", "/usr/lib/llvm-22/bin/llc"
 TARGET = ("-mtriple=amdgcn-amd-amdhsa", f"-mcpu={CPU}")

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from model.scalars import SCALARS
 
 from amdjit.isa.instruction import Opcode
 from amdjit.isa.rows import opcodes, row_of
@@ -20,6 +19,7 @@ from amdjit.isa.traits import (
     Traits,
     Unit,
 )
+from tests.emulator.model.scalars import SCALARS
 
 PACKAGE = Path(__file__).parents[3] / "amdjit"
 # The one place that looks at the text of mnemonics.

@@ -16,10 +16,10 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import run_registers
 
 from amdjit.isa.approximations import SINGLE_RULES, WholeNumbers
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = needs_tools
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from model.cases.catalogue import BATCHES, run_batch
-from model.child import run_in_child
-from required_tools import needs_tools
+
+from tests.emulator.model.cases.catalogue import BATCHES, run_batch
+from tests.emulator.model.child import run_in_child
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -26,7 +27,16 @@ _OTHERS = tuple(batch for batch in BATCHES if batch not in _FLOATS)
 @pytest.mark.parametrize(
     ("batches", "tier"),
     [
-        *((_FLOATS[part::2], tier) for tier in ("quick", "full") for part in (0, 1)),
+        *(
+            pytest.param(
+                _FLOATS[part::2],
+                tier,
+                # Each in one tier: test_emulator_tier_fuzz.py has both compute the same.
+                marks=() if part == (tier == "full") else pytest.mark.exhaustive,
+            )
+            for tier in ("quick", "full")
+            for part in (0, 1)
+        ),
         *((_OTHERS[part::3], "") for part in (0, 1, 2)),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, tuple) else value,

@@ -7,9 +7,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from float_checks import F16, F32, F64, Floats, quiet_numpy, run32, same
-from required_tools import needs_tools
-from single_instruction import (
+
+from tests.emulator.float_checks import F16, F32, F64, Floats, quiet_numpy, run32, same
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import (
     bits32,
     join64,
     run_registers,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import run_registers, samples32
+
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers, samples32
 
 pytestmark = needs_tools
 
@@ -74,6 +75,7 @@ def dpp_model(
     return read, written
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("execution", [0xFFFFFFFF, PARTIAL])
 @pytest.mark.parametrize("bound", [0, 1])
 @pytest.mark.parametrize("control", CONTROLS)
@@ -150,6 +152,7 @@ def test_dpp8_reads_the_lanes_of_the_model(fetch: int) -> None:
     np.testing.assert_array_equal(found, np.where(active, read, old))
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize(("fetch", "bound"), [(0, 0), (0, 1), (1, 0)])

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from float_checks import F16, F32, F64, same
-from float_modes import (
+
+from tests.emulator.float_checks import F16, F32, F64, same
+from tests.emulator.float_modes import (
     MODES,
     TINY,
     dwords,
@@ -17,9 +18,10 @@ from float_modes import (
     run,
     samples,
 )
-from single_instruction import run_registers, samples32
+from tests.emulator.single_instruction import run_registers, samples32
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [F16, F32, F64])
 def test_the_descriptors_denormal_mode(kind: Any, mode: int) -> None:
@@ -72,6 +74,7 @@ def test_classes_are_those_of_the_bits_in_every_mode() -> None:
     assert found[0, 0] == 0x33333333
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("omod", ["mul:2", "mul:4", "div:2"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [F16, F32, F64])

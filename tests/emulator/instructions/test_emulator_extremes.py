@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from float_checks import F16, F32, F64
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import run_registers
+
+from tests.emulator.float_checks import F16, F32, F64
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = needs_tools
 
@@ -117,6 +118,7 @@ def expected(name: str, rows: NDArray[Any], kind: Any) -> NDArray[Any]:
     return np.array([model(int(x), int(y), kind, greater) for x, y in rows.T], BITS[kind][1])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", [F16, F32, F64])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_pair_of_kinds_of_numbers(name: str, kind: Any) -> None:
@@ -156,6 +158,7 @@ def test_the_idiom_of_compilers_quiets() -> None:
     np.testing.assert_array_equal(found, np.array(same, np.uint32))
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("mode", range(4))
 @pytest.mark.parametrize("kind", [F16, F32, F64])
 @pytest.mark.parametrize("name", MODELS)

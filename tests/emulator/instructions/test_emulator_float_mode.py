@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate
-from exact_rounding import fused, rounded
-from float_checks import F16, F32, F64, same
-from float_modes import (
+
+from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import assemble, compile_source, emulate
+from tests.emulator.exact_rounding import fused, rounded
+from tests.emulator.float_checks import F16, F32, F64, same
+from tests.emulator.float_modes import (
     ARITHMETIC,
     MODES,
     SAMPLES,
@@ -26,14 +28,13 @@ from float_modes import (
     run,
     samples,
 )
-from required_tools import needs_tools
-from single_instruction import join64, run_registers
-
-from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import join64, run_registers
 
 pytestmark = needs_tools
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [F16, F32, F64])
 @pytest.mark.parametrize("name", ARITHMETIC)
@@ -62,6 +63,7 @@ def test_other_formats_keep_their_rounding(mode: int) -> None:
     )
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "body",
@@ -128,6 +130,7 @@ CONVERSIONS = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", CONVERSIONS)
 def test_conversions_round_as_the_mode_says(name: str, mode: int) -> None:
@@ -180,6 +183,7 @@ def again(value: float, mode: int) -> float:
     return rounded(Fraction(value), F16, mode) if math.isfinite(value) and value else value
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [F32, F64])
 def test_ldexp_and_the_last_step_of_division_round_once(kind: Any, mode: int) -> None:
@@ -237,6 +241,7 @@ def test_what_else_the_mode_has_is_refused(body: str) -> None:
         emulate(assemble(body), "kernel", 1, 32, [np.zeros(4, np.uint8), np.zeros(4, np.uint8)])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_compiled_kernel_that_sets_the_rounding_with_a_value(mode: int, wave_size: int) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate, using
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import BackendError, KernelFault
@@ -27,6 +25,8 @@ from amdjit.isa.mnemonics import phrase_of
 from amdjit.isa.rows import opcodes
 from amdjit.isa.traits import Flow
 from amdjit.target import EMULATED
+from tests.emulator.building import assemble, compile_source, emulate, using
+from tests.emulator.required_tools import needs_tools
 
 CPU = "gfx1100"
 # v0 is the lane, s[0:1] the input, s[2:3] the output; v1 to v3 are three dwords of the lane.

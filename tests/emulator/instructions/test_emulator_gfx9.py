@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate, using
 from numpy.typing import NDArray
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import assemble, compile_source, emulate, using
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 PROCESSORS = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950")
@@ -41,6 +41,7 @@ _CONTROLS: dict[int, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("control", [*_CONTROLS, 0x157])
 @pytest.mark.parametrize("bound", [0, 1])
 def test_dpp_reads_the_lanes_that_its_control_names(control: int, bound: int) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from gfx9_instruction import LANES, assert_same, run_gfx9
 from numpy.typing import NDArray
-from required_tools import needs_tools
+
+from tests.emulator.gfx9_instruction import LANES, assert_same, run_gfx9
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -53,6 +54,7 @@ def _narrowing_rows(kind: Any) -> list[NDArray[np.float32]]:
     return list(every.reshape(-1, LANES))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("cpu", "kind"), _FORMATS)
 @pytest.mark.parametrize("overflow", [0, 1])
 def test_singles_are_rounded_to_8_bit_floats(cpu: str, kind: str, overflow: int) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gfx9_instruction import LANES, assert_same, run_gfx9
 from numpy.typing import NDArray
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.gfx9_instruction import LANES, assert_same, run_gfx9
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 _EDGES = {
@@ -66,6 +66,7 @@ def _twice_rounded(x: Any, y: Any, z: Any, legacy: bool) -> NDArray[Any]:
         return _flushed(product + z)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("width", [16, 32])
 @pytest.mark.parametrize(
     ("text", "order", "legacy"),
@@ -164,6 +165,7 @@ _PAIRS = [
 ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("selects", "signs", "low", "high"), _PAIRS)
 @pytest.mark.parametrize("name", ["fma", "mul", "add"])
 def test_pairs_of_singles_choose_dwords(
@@ -259,6 +261,7 @@ _DOTS = [
 ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("name", "bits", "signed", "accumulates"), _DOTS)
 @pytest.mark.parametrize("clamp", ["", " clamp"])
 def test_integer_dot_products(

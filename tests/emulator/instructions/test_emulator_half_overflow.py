@@ -9,13 +9,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from building import assemble, emulate
-from float_checks import F16, F32, same
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import run_registers, samples16, samples32
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import assemble, emulate
+from tests.emulator.float_checks import F16, F32, same
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers, samples16, samples32
 
 pytestmark = needs_tools
 
@@ -50,6 +50,7 @@ ARITHMETIC: dict[str, tuple[int, Callable[..., Floats]]] = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("way", ["descriptor", "instruction", "value"])
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_arithmetic_on_halves_does_not_overflow(name: str, way: str) -> None:

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from building import KERNELS, assemble, compile_source
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import run_registers
 
 from amdjit.code_object import CodeObject
 from amdjit.emulator.tiers.full import translate_wave
 from amdjit.isa.analysis.control_flow import build_graph
 from amdjit.isa.analysis.kernel_code import kernel_text
+from tests.emulator.building import KERNELS, assemble, compile_source
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = needs_tools
 

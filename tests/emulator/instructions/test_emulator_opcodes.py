@@ -11,14 +11,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import assemble, emulate
-from checked_by import MODEL, OTHERS, OUTSIDE, TESTS, checking_test, why_not_in_the_model
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.instructions.refused import REFUSED, refusal
 from amdjit.emulator.tiers.full import executes
 from amdjit.isa.rows import opcodes
+from tests.emulator.building import assemble, emulate
+from tests.emulator.checked_by import (
+    MODEL,
+    OTHERS,
+    OUTSIDE,
+    TESTS,
+    checking_test,
+    why_not_in_the_model,
+)
+from tests.emulator.required_tools import needs_tools
 
 TESTS_OF_THE_EMULATOR = Path(__file__).parents[1]
 ALL = sorted({opcode.mnemonic for opcode in opcodes()})

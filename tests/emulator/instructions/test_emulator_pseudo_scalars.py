@@ -7,13 +7,13 @@ import itertools
 
 import numpy as np
 import pytest
-from building import assemble, emulate, own_parts
-from model.scalars import SCALARS
-from model.values import Bits, differences, numbers, patterns
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.emulator import run
+from tests.emulator.building import assemble, emulate, own_parts
+from tests.emulator.model.scalars import SCALARS
+from tests.emulator.model.values import Bits, differences, numbers, patterns
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -68,6 +68,7 @@ def lanes_of(name: str, wave_size: int) -> Bits:
     return halves | halves[::-1] << np.uint64(16)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("name", NAMES)
@@ -116,6 +117,7 @@ UNDEFINED = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize(("lanes", "name"), UNDEFINED)
 def test_the_definedness_of_that_lane_counts(lanes: int, name: str, wave_size: int) -> None:

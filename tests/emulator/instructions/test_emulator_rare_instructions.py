@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, emulate
-from float_checks import F32, quiet_numpy, same
-from required_tools import needs_tools
-from single_instruction import bits32, run_registers, samples32
+
+from tests.emulator.building import assemble, emulate
+from tests.emulator.float_checks import F32, quiet_numpy, same
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import bits32, run_registers, samples32
 
 pytestmark = needs_tools
 __all__ = ["quiet_numpy"]

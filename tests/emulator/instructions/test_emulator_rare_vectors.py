@@ -9,9 +9,10 @@ import subprocess
 
 import numpy as np
 import pytest
-from float_checks import F32, quiet_numpy, run32, same
-from required_tools import needs_tools
-from single_instruction import join64, run_registers, samples32, samples64, split64
+
+from tests.emulator.float_checks import F32, quiet_numpy, run32, same
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import join64, run_registers, samples32, samples64, split64
 
 pytestmark = [
     needs_tools,
@@ -48,6 +49,7 @@ def test_masked_differences_leave_out_bytes_of_0(clamp: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("clamp", ["", " clamp"])
 @pytest.mark.parametrize("name", ["v_qsad_pk_u16_u8", "v_mqsad_pk_u16_u8"])
 def test_four_differences_in_words(name: str, clamp: str) -> None:

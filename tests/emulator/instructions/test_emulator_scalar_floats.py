@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, emulate, using
-from model.cases.samples import inputs_for
-from model.cases.scalar_programs import CLASSES, ScalarCase, run_scalar_cases
-from model.scalars import SCALARS
-from required_tools import needs_tools
 
 from amdjit.isa.gfx115_tables import ROWS
+from tests.emulator.building import assemble, emulate, using
+from tests.emulator.model.cases.samples import inputs_for
+from tests.emulator.model.cases.scalar_programs import CLASSES, ScalarCase, run_scalar_cases
+from tests.emulator.model.scalars import SCALARS
+from tests.emulator.required_tools import needs_tools
 
 CPU = "gfx1150"
 _NAMES = sorted(name for rows in ROWS.values() for name, _, _ in rows.values())
@@ -68,6 +68,7 @@ _PATTERNS = {
 }
 
 
+@pytest.mark.covering(1)
 @needs_tools
 @pytest.mark.parametrize("ieee", [0, 1])
 @pytest.mark.parametrize("name", _EXTREMES)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, emulate
-from model.scalars import EXEC_OPS
-from required_tools import needs_tools
+
+from tests.emulator.building import assemble, emulate
+from tests.emulator.model.scalars import EXEC_OPS
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -230,6 +231,7 @@ def test_wide_and_constant_operands(text: str) -> None:
 COMPARISONS = {"eq": "==", "lg": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["i32", "u32"])
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_scalar_comparisons_set_scc(name: str, kind: str) -> None:

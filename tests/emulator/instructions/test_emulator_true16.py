@@ -7,17 +7,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import KERNELS, assemble, compile_kernel, emulate, own_parts, run_on_host
-from c_kernels import BLOCK, CASES, COUNT, GRID, Case, floats, integers
-from c_programs import PROGRAMS, words
-from required_tools import needs_tools
-from single_instruction import run_registers, samples32
 
 import amdjit
 from amdjit.code_object import CodeObject
 from amdjit.emulator import run
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
 from amdjit.isa import decode_all
+from tests.emulator.building import (
+    KERNELS,
+    assemble,
+    compile_kernel,
+    emulate,
+    own_parts,
+    run_on_host,
+)
+from tests.emulator.c_kernels import BLOCK, CASES, COUNT, GRID, Case, floats, integers
+from tests.emulator.c_programs import PROGRAMS, words
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers, samples32
 
 pytestmark = needs_tools
 
@@ -109,6 +116,7 @@ def test_the_kernels_use_both_halves_of_registers() -> None:
     assert len(upper) > 8
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O1", "-O3"])
 @pytest.mark.parametrize(
     "name", sorted(path.stem for path in KERNELS.glob("*.c") if "program" not in path.stem)
@@ -152,6 +160,7 @@ MOVES = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("moves", MOVES)
 def test_an_undefined_half_is_told_from_a_defined_one(moves: str, wave_size: int) -> None:

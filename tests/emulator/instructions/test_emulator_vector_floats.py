@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from exact_rounding import fused
-from float_checks import F16, F32, F64, Floats, quiet_numpy, run32, same
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import (
+
+from tests.emulator.exact_rounding import fused
+from tests.emulator.float_checks import F16, F32, F64, Floats, quiet_numpy, run32, same
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import (
     bits32,
     join64,
     run_registers,

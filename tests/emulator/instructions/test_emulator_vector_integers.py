@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from required_tools import needs_tools
-from single_instruction import join64, run_registers, samples32, samples64, split64
+
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import join64, run_registers, samples32, samples64, split64
 
 pytestmark = needs_tools
 
@@ -227,6 +228,7 @@ HALVES: dict[str, Model] = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("selects", [(0, 0, 0), (1, 0, 0), (0, 1, 1), (1, 1, 1)])
 @pytest.mark.parametrize("name", HALVES)
 def test_16_bit_instructions_touch_one_half(name: str, selects: tuple[int, int, int]) -> None:

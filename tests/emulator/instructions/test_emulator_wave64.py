@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import Registers, run_registers
+
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import Registers, run_registers
 
 pytestmark = needs_tools
 
@@ -129,6 +130,7 @@ def test_permlane64_swaps_the_halves_of_a_wave(mask: int) -> None:
     )
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("fetch", [False, True])
 def test_any_lane_of_the_wave_is_fetched_through_lds_addresses(mask: int, fetch: bool) -> None:
@@ -175,6 +177,7 @@ def test_swizzles_stay_in_32_lanes() -> None:
     np.testing.assert_array_equal(run(body, inputs, [2])[0], inputs[0][LANES & 32 | 7])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize(
     "name",

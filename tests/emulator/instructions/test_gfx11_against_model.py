@@ -7,17 +7,17 @@ import re
 
 import numpy as np
 import pytest
-from building import assemble, emulate, using
-from checked_by import GFX11 as CPU
-from checked_by import GFX11_OUTSIDE, checking_test, why_not_in_the_model
-from model.cases.catalogue import BATCHES, mnemonics, run_batch
-from model.child import run_in_child
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator.tiers.full import executes
 from amdjit.isa.instruction_set import GFX11
 from amdjit.isa.rows import opcodes
+from tests.emulator.building import assemble, emulate, using
+from tests.emulator.checked_by import GFX11 as CPU
+from tests.emulator.checked_by import GFX11_OUTSIDE, checking_test, why_not_in_the_model
+from tests.emulator.model.cases.catalogue import BATCHES, mnemonics, run_batch
+from tests.emulator.model.child import run_in_child
+from tests.emulator.required_tools import needs_tools
 
 EXECUTED = sorted({opcode.mnemonic for opcode in opcodes(GFX11) if executes(opcode)})
 # Lanes (waves for scalar instructions) of each case: some of the forms, or all.

@@ -6,8 +6,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from gfx950_registers import Registers, run_on_gfx950
-from single_instruction import samples32
+
+from tests.emulator.gfx950_registers import Registers, run_on_gfx950
+from tests.emulator.single_instruction import samples32
 
 LANES = 64
 

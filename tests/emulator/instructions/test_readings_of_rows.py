@@ -9,10 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from model.integers import INTEGERS
-from model.operation import Op
-from model.scalars import SCALARS
-from model.values import numbers, patterns, saturated
 
 from amdjit.emulator.checks.init.rules.dependence import dependences, parts_of
 from amdjit.inspection.lanes.operations import computed
@@ -22,6 +18,10 @@ from amdjit.isa.instruction import Instruction, Opcode
 from amdjit.isa.instruction_set import GFX12
 from amdjit.isa.integer_rows import VECTOR_PAIR_ROWS, VECTOR_ROWS, expression_of
 from amdjit.isa.rows import opcodes
+from tests.emulator.model.integers import INTEGERS
+from tests.emulator.model.operation import Op
+from tests.emulator.model.scalars import SCALARS
+from tests.emulator.model.values import numbers, patterns, saturated
 
 LANES = 32
 VECTOR_OPS = sorted(name for name in INTEGERS if name in {*VECTOR_ROWS, *VECTOR_PAIR_ROWS})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gfx950_registers import Registers, run_on_gfx950, spread
-from scaled_float_model import SMALL, WIDE, Bits, narrowed, prng, widened
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.gfx950_registers import Registers, run_on_gfx950, spread
+from tests.emulator.scaled_float_model import SMALL, WIDE, Bits, narrowed, prng, widened
 
 PAIRS = ("fp8", "bf8", "fp4")
 SIXES = ("fp6", "bf6")
@@ -141,6 +141,7 @@ def test_each_number_of_a_pair_has_its_own_random_bits(of: str) -> None:
     np.testing.assert_array_equal(found, (codes[0] | codes[1] << 4) << 24)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("to", SIXES)
 @pytest.mark.parametrize("of", WIDE)
 @pytest.mark.parametrize("is_random", [False, True])

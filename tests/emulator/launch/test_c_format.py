@@ -7,9 +7,9 @@ import random
 import struct
 
 import pytest
-from printf_programs import libc_text
 
 from amdjit.abi.c_format import Words, format_c
+from tests.emulator.launch.printf_programs import libc_text
 
 _DOUBLES = (0.0, -0.0, 1.0, -2.5, 0.5, 1.5, 9.995, 5e-324, 1.7976931348623157e308)
 _NO_NUMBERS = (float("inf"), float("-inf"), float("nan"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, device, emulate
-from required_tools import needs_tools
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import BackendError, KernelFault, LaunchError
+from tests.emulator.building import assemble, compile_source, device, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = [
     needs_tools,
@@ -50,6 +50,7 @@ def test_a_store_past_the_end_names_line_thread_address_and_allocation() -> None
 
 
 # Far away is no round number: the other array may lie a power of two from this one.
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("index", [-1, 100, (1 << 20) + 12345, -(1 << 28) - 12345, 1 << 29])
 @pytest.mark.parametrize("width", ["u8", "u16", "u32", "u64", "f32x8"])
 def test_wild_loads_and_stores_of_any_width_are_refused(width: str, index: int) -> None:

@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hip_programs import PROCESSORS, compile_program, device_libraries, needs_new_library
-from printf_programs import PrintfProgram
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.options import Environment
 from amdjit.target import find_target
+from tests.emulator.launch.hip_programs import (
+    PROCESSORS,
+    compile_program,
+    device_libraries,
+    needs_new_library,
+)
+from tests.emulator.launch.printf_programs import PrintfProgram
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 PRINTF_KINDS = ["hostcall", pytest.param("buffered", marks=needs_new_library)]
@@ -38,6 +43,7 @@ def expected_lines(wave_size: int = 32) -> str:
     )
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", PRINTF_KINDS)
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_printf_writes_in_the_order_of_workgroups(
@@ -54,6 +60,7 @@ def test_printf_writes_in_the_order_of_workgroups(
     assert (out[~printed] == -1).all()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("library", device_libraries(), ids=lambda path: path.parts[1])
 @pytest.mark.parametrize("abi", [400, 500, 600])
 def test_every_library_and_version_prints(
@@ -97,6 +104,7 @@ def test_prints_are_clean_under_every_check(check: str, capsys: pytest.CaptureFi
     assert capsys.readouterr().out == expected_lines()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", PRINTF_KINDS)
 @pytest.mark.parametrize(("seed", "processor"), [(1, "gfx1201"), (2, "gfx942"), (3, "gfx1100")])
 def test_random_formats_are_as_libc_writes_them(
@@ -221,6 +229,7 @@ KERNEL unknown(int *o, int n) { o[THREAD] = odd(n); }
 """
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("tier", ["quick", "full", None])
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx1100", "gfx942"])
 def test_an_instruction_is_refused_when_it_is_executed(processor: str, tier: str | None) -> None:
@@ -253,6 +262,7 @@ KERNEL exchange(int *a, int *b) {
 """
 
 
+@pytest.mark.covering(1)
 @needs_new_library
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx1100", "gfx942"])
 @pytest.mark.parametrize("threads", [1, 3])

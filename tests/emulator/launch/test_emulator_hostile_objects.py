@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from building import CPU, compile_kernel, using
-from hostile_objects import BREAKS
-from required_tools import needs_tools
+
+from tests.emulator.building import CPU, compile_kernel, using
+from tests.emulator.launch.hostile_objects import BREAKS
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

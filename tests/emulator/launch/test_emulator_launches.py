@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source, device, emulate
-from required_tools import needs_tools
 
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.options import Environment
 from amdjit.target import find_target
+from tests.emulator.building import compile_kernel, compile_source, device, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -187,7 +187,7 @@ def test_control_c_stops_an_endless_kernel() -> None:
     import os, signal, sys, threading
     sys.path.insert(0, sys.argv[1])
     import numpy as np
-    from building import compile_source, emulate
+    from tests.emulator.building import compile_source, emulate
     # A job in the background is born with SIGINT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = compile_source('#include "common.h"\\n'

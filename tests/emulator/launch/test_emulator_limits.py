@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import CPU, assemble, compile_kernel, compile_source
-from required_tools import needs_tools
 
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import BackendError, KernelFault, LaunchError
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.options import Environment
 from amdjit.target import find_target
+from tests.emulator.building import CPU, assemble, compile_kernel, compile_source
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

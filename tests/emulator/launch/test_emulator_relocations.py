@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import compile_source, emulate
-from hip_programs import compile_program
-from required_tools import needs_tools
 
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import BackendError
 from amdjit.emulator import run
+from tests.emulator.building import compile_source, emulate
+from tests.emulator.launch.hip_programs import compile_program
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -64,6 +64,7 @@ void host() {
 ABS64 = 3
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx1100", "gfx942", "gfx90a"])
 @pytest.mark.parametrize("is_stripped", [False, True])
 def test_variables_that_the_host_names(processor: str, is_stripped: bool, tmp_path: Path) -> None:

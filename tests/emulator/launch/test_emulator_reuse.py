@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import CPU, compile_source
-from required_tools import needs_tools
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import KernelFault, LaunchError
 from amdjit.emulator import EmulatorDevice
 from amdjit.emulator.device import EmulatorDevice as Device
 from amdjit.target import find_target
+from tests.emulator.building import CPU, compile_source
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -122,7 +122,7 @@ def test_a_process_that_was_forked_can_launch() -> None:
     import os, sys
     sys.path.insert(0, sys.argv[1])
     import numpy as np
-    from building import compile_source, emulate
+    from tests.emulator.building import compile_source, emulate
     loop = "for (u32 i = 0; i < n; ++i) x[LANE] += 1;"
     code = compile_source('#include "common.h"\\n'
                           'KERNEL count(volatile GLOBAL u32 *x, u32 n) { ' + loop + ' }')
@@ -148,7 +148,7 @@ def test_signal_handlers_run_while_a_kernel_does(groups: int) -> None:
     sys.path.insert(0, sys.argv[1])
     import numpy as np
     from amdjit.abi.launch_shape import LaunchShape
-    from building import compile_source, device
+    from tests.emulator.building import compile_source, device
     code = compile_source('#include "common.h"\\n'
                           'KERNEL spin(volatile GLOBAL u32 *x) {{ while (*x == 0) ; }}')
     emulator = device(2)
@@ -174,7 +174,7 @@ def test_a_signal_handler_that_raises_stops_the_launch(groups: int) -> None:
     import signal, sys, time
     sys.path.insert(0, sys.argv[1])
     import numpy as np
-    from building import compile_source, emulate
+    from tests.emulator.building import compile_source, emulate
     code = compile_source('#include "common.h"\\n'
                           'KERNEL spin(volatile GLOBAL u32 *x) {{ while (*x == 0) ; }}')
     class Alarm(Exception): pass

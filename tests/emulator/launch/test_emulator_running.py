@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_source, device
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator import run
+from tests.emulator.building import compile_source, device
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate, using
-from required_tools import needs_tools
 
 from amdjit.code_object import CodeObject
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import assemble, compile_source, emulate, using
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 # gfx906 has no accumulation registers.
@@ -20,6 +20,7 @@ _HEAD = """#include "common.h"
 """
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("cpu", PROCESSORS)
 def test_work_items_and_workgroups_know_their_places(cpu: str, level: str) -> None:
@@ -95,6 +96,7 @@ def _expected() -> list[int]:
     return found
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("cpu", PROCESSORS)
 def test_each_lane_has_scratch_memory_of_its_own(cpu: str, level: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matrix_products import (
+
+import amdjit
+from tests.emulator.matrix_products import (
     Dense,
     Product,
     chosen,
@@ -15,10 +17,8 @@ from matrix_products import (
     signs_text,
     sparse,
 )
-from matrix_waves import BITS, W32, W64, Wave
-from required_tools import needs_tools
-
-import amdjit
+from tests.emulator.matrix_waves import BITS, W32, W64, Wave
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -42,6 +42,7 @@ SPARSE = [
 both_waves = pytest.mark.parametrize("wave", [W32, W64], ids=["w32", "w64"])
 
 
+@pytest.mark.covering(1)
 @both_waves
 @pytest.mark.parametrize("first", [8, 128])
 @pytest.mark.parametrize("product", DENSE, ids=str)
@@ -66,6 +67,7 @@ def test_an_inline_constant_as_c_fills_the_matrix(
     dense.expect(dense.run(constant=constant), dense.a @ dense.b + float(constant))
 
 
+@pytest.mark.covering(2)
 @both_waves
 @pytest.mark.parametrize("product", [DENSE[8], DENSE[9], DENSE[10]], ids=str)
 @pytest.mark.parametrize("signs", [0, 1, 2, 3])
@@ -87,6 +89,7 @@ def test_integer_products_with_signs_and_saturation(
     )
 
 
+@pytest.mark.covering(2)
 @both_waves
 @pytest.mark.parametrize("operand", [0, 1, 2])
 @pytest.mark.parametrize("modifier", ["neg_lo", "neg_hi", "both"])
@@ -127,6 +130,7 @@ def test_sparse_products_follow_the_index(product: Product, wave: Wave, selected
     operands.expect(operands.run(selected), operands.dense_a() @ operands.b + operands.c)
 
 
+@pytest.mark.covering(2)
 @both_waves
 @pytest.mark.parametrize("product", SPARSE[8:], ids=str)
 @pytest.mark.parametrize("signs", [0, 1, 2, 3])
@@ -140,6 +144,7 @@ def test_sparse_integers_with_signs_and_saturation(
     operands.expect(found, integer_sum(a, signed(product, signs, operands.b, 1), operands.c, clamp))
 
 
+@pytest.mark.covering(2)
 @both_waves
 @pytest.mark.parametrize("operand", [0, 1])
 @pytest.mark.parametrize("modifier", ["neg_lo", "neg_hi"])

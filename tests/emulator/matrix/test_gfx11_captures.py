@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from captures import capture, numbers
 from numpy.typing import NDArray
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.emulator import run
+from tests.captures import capture, numbers
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 Registers = NDArray[np.uint32]

@@ -8,13 +8,13 @@ import zlib
 
 import numpy as np
 import pytest
-from building import compile_source, emulate, using
-from mfma_registers import operands
-from required_tools import needs_tools
 
 from amdjit.intrinsics.builtins.table import rows
 from amdjit.intrinsics.models.mfma_arithmetic import wave_product
 from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction, mfma_instructions
+from tests.emulator.building import compile_source, emulate, using
+from tests.emulator.mfma_registers import operands
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 TYPES = {

@@ -10,7 +10,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from mfma_registers import PLAIN, operands, run_native
 
 import amdjit
 from amdjit.intrinsics import amdgcn
@@ -22,6 +21,7 @@ from amdjit.intrinsics.models.mfma_instructions import (
     mfma_instruction,
     mfma_instructions,
 )
+from tests.emulator.mfma_registers import PLAIN, operands, run_native
 
 ALL = [each for target in CDNA for each in mfma_instructions(target).values() if not each.is_scaled]
 TYPES = {

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from building import compile_source, emulate, using
-from mfma_registers import PLAIN, operands
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.intrinsics.models.mfma_arithmetic import Modifiers, wave_product
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction, mfma_instruction
+from tests.emulator.building import compile_source, emulate, using
+from tests.emulator.mfma_registers import PLAIN, operands
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 _SOURCE = """#include "common.h"
@@ -143,6 +143,7 @@ def test_operands_are_what_the_reference_multiplies(case: Case) -> None:
     check(case)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("tier", ["quick", "full"])
 @pytest.mark.parametrize("case", CASES[1:-1:9], ids=str)
 def test_both_tiers_multiply_alike(case: Case, tier: str) -> None:

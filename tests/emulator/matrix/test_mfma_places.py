@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mfma_registers import bits_of, instructions, packed, product_of, run_native
 
 from amdjit.intrinsics.models.mfma_arithmetic import Modifiers
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction
 from amdjit.intrinsics.models.mfma_layouts import DTYPES, Array
+from tests.emulator.mfma_registers import bits_of, instructions, packed, product_of, run_native
 
 
 def bits(values: Array, kind: str) -> Array:

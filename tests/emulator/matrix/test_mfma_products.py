@@ -7,12 +7,12 @@ import zlib
 
 import numpy as np
 import pytest
-from mfma_registers import CASES, instructions, operands, product_of, run_native
 
 from amdjit.intrinsics.models import mfma_arithmetic
 from amdjit.intrinsics.models.mfma_arithmetic import Modifiers, wave_product
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction
 from amdjit.isa.matrix_rounding import RoundedRule
+from tests.emulator.mfma_registers import CASES, instructions, operands, product_of, run_native
 
 ALL = instructions()
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from test_repeated_products import FLOATS, expected, name_of, product
 
 from amdjit.emulator.instructions.matrix.layouts import Matrix
+from tests.emulator.matrix.test_repeated_products import FLOATS, expected, name_of, product
 
 Registers = NDArray[np.uint32]
 # Exponent fields of factors and of accumulators in f32: ordinary, and up to two beyond the limits.

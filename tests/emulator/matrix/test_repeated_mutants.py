@@ -9,17 +9,17 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-import complement_model
 import ml_dtypes
 import numpy as np
 import pytest
-import test_repeated_products as products
-from silicon_samples import CASES, factor_pair, registers
 
 from amdjit.emulator.instructions.matrix import grid_step, repeated
 from amdjit.emulator.instructions.matrix.layouts import Matrix
 from amdjit.intrinsics.models import sums_of_products
 from amdjit.isa.matrix_rounding import rdna_rule
+from tests import complement_model
+from tests.emulator.matrix import test_repeated_products as products
+from tests.emulator.silicon_samples import CASES, factor_pair, registers
 
 KINDS = ("f32_f16", "f32_bf16", "f16_f16", "bf16_bf16")
 # What is replaced, by what, and the product in which that is found.

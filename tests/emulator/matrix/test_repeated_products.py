@@ -7,17 +7,17 @@ import ctypes
 from functools import cache
 from typing import Any
 
-import complement_model
 import numpy as np
 import pytest
-from captures import bits, capture
-from host_processors import HOSTS
 from numpy.typing import NDArray
-from silicon_samples import CASES, factor_pair, registers
 
 from amdjit.emulator.host.jit import HostCompiler
 from amdjit.emulator.instructions.matrix.layouts import Matrix
 from amdjit.emulator.instructions.matrix.repeated import repeated_matrices, repeated_text
+from tests import complement_model
+from tests.captures import bits, capture
+from tests.emulator.host_processors import HOSTS
+from tests.emulator.silicon_samples import CASES, factor_pair, registers
 
 Registers = NDArray[np.uint32]
 MATRICES = list(repeated_matrices())

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gfx950_registers import Registers, run_on_gfx950
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.intrinsics.models.mfma_arithmetic import Modifiers, wave_product
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction, mfma_instruction
 from amdjit.intrinsics.models.mfma_layouts import FORMATS
+from tests.emulator.gfx950_registers import Registers, run_on_gfx950
 
 SHAPES = ((16, 128), (32, 64))
 # By the numbers of formats.

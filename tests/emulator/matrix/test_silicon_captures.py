@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, emulate
-from captures import capture, digest, numbers
-from required_tools import needs_tools
-from silicon_captures import (
+
+from amdjit.diagnostics.errors import KernelFault
+from tests.captures import capture, digest, numbers
+from tests.emulator.building import assemble, emulate
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.silicon_captures import (
     integer_inputs,
     negated_halves,
     of_gfx12,
@@ -17,9 +19,7 @@ from silicon_captures import (
     sparse_kinds,
     sparse_seed,
 )
-from single_instruction import run_registers
-
-from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = [needs_tools, pytest.mark.usefixtures("each_tier")]
 both_waves = pytest.mark.parametrize("wave", [32, 64])
@@ -227,6 +227,7 @@ def test_captured_operands_of_packed_matrices(kind: str, wave: int) -> None:
             assert {f"{value:#010x}" for value in found[number].ravel()} == {row["gfx1201"]}, row
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("clamp", [0, 1])
 @pytest.mark.parametrize("signed_b", [0, 1])
 @pytest.mark.parametrize("name", ["16X16X16_IU8", "16X16X16_IU4", "16X16X32_IU4"])

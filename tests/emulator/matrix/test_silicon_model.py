@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from captures import capture, digest, numbers
-from matrix_waves import W32
-from silicon_captures import (
+
+from tests.captures import capture, digest, numbers
+from tests.emulator.matrix_waves import W32
+from tests.emulator.silicon_captures import (
     integer_inputs,
     negated_halves,
     of_gfx12,
@@ -16,8 +17,8 @@ from silicon_captures import (
     sparse_kinds,
     sparse_seed,
 )
-from silicon_matrices import Shape
-from silicon_model import dot, dot_step, rounded
+from tests.emulator.silicon_matrices import Shape
+from tests.emulator.silicon_model import dot, dot_step, rounded
 
 
 def test_the_model_gives_the_captured_dot_products() -> None:
@@ -103,6 +104,7 @@ def test_the_model_gives_the_captured_integer_products(name: str, clamp: int) ->
         assert digest(found) == row["digest"], row
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("op", range(4))
 @pytest.mark.parametrize("kind", ["sw16", "sw8"])
 def test_the_model_gives_the_captured_sparse_products(kind: str, op: int) -> None:

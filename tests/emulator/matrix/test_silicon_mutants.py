@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import using
-from required_tools import needs_tools
-from silicon_samples import CASES, INSTRUCTIONS, Instruction, Registers
 
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix import (
@@ -25,6 +22,9 @@ from amdjit.emulator.instructions.matrix import (
 from amdjit.emulator.instructions.matrix.grid_step import BIAS, GridStep
 from amdjit.emulator.instructions.matrix.quick_steps import QuickFloors
 from amdjit.isa.matrix_rounding import FORMATS
+from tests.emulator.building import using
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.silicon_samples import CASES, INSTRUCTIONS, Instruction, Registers
 
 pytestmark = needs_tools
 Patch = pytest.MonkeyPatch

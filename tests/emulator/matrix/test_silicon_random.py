@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from silicon_samples import CASES, DOTS, INSTRUCTIONS, Dot, Instruction
-from single_instruction import run_registers
+
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.silicon_samples import CASES, DOTS, INSTRUCTIONS, Dot, Instruction
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = needs_tools
 

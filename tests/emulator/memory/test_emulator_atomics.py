@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import assemble, compile_kernel, compile_source, emulate
 from numpy.typing import NDArray
-from required_tools import needs_tools
-from single_instruction import run_registers
+
+from tests.emulator.building import assemble, compile_kernel, compile_source, emulate
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = needs_tools
 
@@ -45,6 +46,7 @@ def atomic_model(
     return old
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("space", ["global", "flat", "lds"])
 @pytest.mark.parametrize("name", ATOMICS)
 def test_atomics_return_what_was_there_in_the_order_of_lanes(name: str, space: str) -> None:

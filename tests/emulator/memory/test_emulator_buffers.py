@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate
-from required_tools import needs_tools
 
 import amdjit
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.sanitizer import SanitizerError
+from tests.emulator.building import assemble, compile_source, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gfx9_instruction import CDNA, LANES, random_words, run_gfx9
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.gfx9_instruction import CDNA, LANES, random_words, run_gfx9
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gfx9_instruction import CDNA, LANES, random_words, run_gfx9
 from numpy.typing import NDArray
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.gfx9_instruction import CDNA, LANES, random_words, run_gfx9
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -186,6 +186,7 @@ _DIRECT = {
 }
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("cpu", CDNA)
 @pytest.mark.parametrize("name", _DIRECT)
 @pytest.mark.parametrize("memory", ["global", "buffer"])

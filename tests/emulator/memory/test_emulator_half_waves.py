@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_source, emulate
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import compile_source, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 
@@ -49,6 +49,7 @@ def code(dwords: int) -> bytes:
     return compile_source(SOURCE.replace("SHARED_POINTER", pointer).replace("TYPE", kind))
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("lanes", [32, 31, 16])
 @pytest.mark.parametrize("dwords", [1, 2, 4])
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -61,6 +62,7 @@ def test_loads_of_half_waves_are_32_single_loads(pattern: str, dwords: int, lane
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("lanes", [32, 31, 16])
 @pytest.mark.parametrize("dwords", [1, 2, 4])
 @pytest.mark.parametrize("pattern", PATTERNS)

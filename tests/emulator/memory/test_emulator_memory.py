@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, compile_source, emulate
-from required_tools import needs_tools
-from single_instruction import run_registers
+
+from tests.emulator.building import assemble, compile_source, emulate
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = needs_tools
 
@@ -64,6 +65,7 @@ def copy_body(space: str, size: int, mask: int) -> str:
 """
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("space", ["saddr", "global", "flat"])
 @pytest.mark.parametrize("size", NAMES)
 def test_copies_of_every_width_and_pattern(size: int, space: str) -> None:

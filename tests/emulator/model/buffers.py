@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from model import gfx9_buffers
-from model.families import is_gfx9
+from tests.emulator.model import gfx9_buffers
+from tests.emulator.model.families import is_gfx9
 
 # RDNA 4 ISA, table "Buffer and Image Data Formats": components are named from the highest bits
 # down.

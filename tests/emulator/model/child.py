@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from building import CPU, using
 
-from model.cases.catalogue import run_batch
+from tests.emulator.building import CPU, using
+from tests.emulator.model.cases.catalogue import run_batch
 
 
 def run_in_child(batches: str, count: int, seed: int, tier: str = "", cpu: str = CPU) -> str:
@@ -21,7 +21,7 @@ def run_in_child(batches: str, count: int, seed: int, tier: str = "", cpu: str =
     case. Raises AssertionError with what is wrong.
     """
     command = [sys.executable, __file__, batches, str(count), str(seed), cpu]
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    paths = os.pathsep.join([str(Path(__file__).parents[3]), *sys.path])
     done = subprocess.run(
         command,
         capture_output=True,

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from model.floats import is_class
-from model.operation import Op, op
-from model.values import Numbers
+from tests.emulator.model.floats import is_class
+from tests.emulator.model.operation import Op, op
+from tests.emulator.model.values import Numbers
 
 _INTEGER = {
     "lt": operator.lt, "eq": operator.eq, "le": operator.le,

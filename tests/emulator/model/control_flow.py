@@ -15,7 +15,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from model.scalars import EXEC_OPS
+from tests.emulator.model.scalars import EXEC_OPS
 
 Inputs = NDArray[np.uint32]
 _LABELS = count()

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from model.eighth import decoded
-from model.integers import packed, unchanged, unit_halves
-from model.operation import Op, op
-from model.values import Numbers, choose, each, patterns
+from tests.emulator.model.eighth import decoded
+from tests.emulator.model.integers import packed, unchanged, unit_halves
+from tests.emulator.model.operation import Op, op
+from tests.emulator.model.values import Numbers, choose, each, patterns
 
 Float = Callable[..., Numbers]
 

@@ -14,14 +14,29 @@ from functools import cache
 
 import numpy as np
 
-from model import ieee
-from model.cases.programs import INPUTS, PARTIAL, RESULT, SOURCES, VCC, Case, Registers
-from model.eighth import decoded
-from model.families import family_step, instruction_set, is_gfx9
-from model.ieee import FORMATS
-from model.integers import differences as byte_differences
-from model.values import Bits, Numbers, differences, numbers, patterns
-from model.waves import all_lanes, lane_bits, lane_mask, lanes_of_wave, mask_name, set_mask
+from tests.emulator.model import ieee
+from tests.emulator.model.cases.programs import (
+    INPUTS,
+    PARTIAL,
+    RESULT,
+    SOURCES,
+    VCC,
+    Case,
+    Registers,
+)
+from tests.emulator.model.eighth import decoded
+from tests.emulator.model.families import family_step, instruction_set, is_gfx9
+from tests.emulator.model.ieee import FORMATS
+from tests.emulator.model.integers import differences as byte_differences
+from tests.emulator.model.values import Bits, Numbers, differences, numbers, patterns
+from tests.emulator.model.waves import (
+    all_lanes,
+    lane_bits,
+    lane_mask,
+    lanes_of_wave,
+    mask_name,
+    set_mask,
+)
 
 ALL = tuple(
     f"v_{name}"

@@ -11,13 +11,12 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-import complement_model
-from building import assemble, processor
-from silicon_model import dot_step
-
 from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
 from amdjit.isa.rows import Row, opcodes, row_of
-from model.gfx9_names import GROUP, as_gfx9, gfx9_name
+from tests import complement_model
+from tests.emulator.building import assemble, processor
+from tests.emulator.model.gfx9_names import GROUP, as_gfx9, gfx9_name
+from tests.emulator.silicon_model import dot_step
 
 # Names that only the spelling tells apart (RDNA 3 ISA and RDNA 4 ISA, chapter 16).
 RENAMED = {

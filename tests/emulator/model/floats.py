@@ -7,14 +7,24 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from exact_rounding import rounded
 
-from model import ieee
-from model.conversions import CONVERSIONS, Float, negative, to_integer
-from model.eighth import encoded
-from model.nans import with_nans
-from model.operation import Op, op
-from model.values import FLOATS, Numbers, choose, each, each_float, fma, integers, numbers, patterns
+from tests.emulator.exact_rounding import rounded
+from tests.emulator.model import ieee
+from tests.emulator.model.conversions import CONVERSIONS, Float, negative, to_integer
+from tests.emulator.model.eighth import encoded
+from tests.emulator.model.nans import with_nans
+from tests.emulator.model.operation import Op, op
+from tests.emulator.model.values import (
+    FLOATS,
+    Numbers,
+    choose,
+    each,
+    each_float,
+    fma,
+    integers,
+    numbers,
+    patterns,
+)
 
 
 def quieted(x: Numbers) -> Numbers:

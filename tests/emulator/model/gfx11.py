@@ -6,19 +6,19 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import complement_model
 import numpy as np
 
-from model.comparisons import COMPARISONS
-from model.families import RENAMED
-from model.floats import FLOAT_OPS, products_of_zero
-from model.ieee import FORMATS, Format
-from model.integers import INTEGERS
-from model.memory import MEMORY, Access, Atomic
-from model.operation import Op, op
-from model.packed import HALVES
-from model.scalars import SCALARS, ScalarOp, scalar
-from model.values import Numbers, fma, numbers, patterns
+from tests import complement_model
+from tests.emulator.model.comparisons import COMPARISONS
+from tests.emulator.model.families import RENAMED
+from tests.emulator.model.floats import FLOAT_OPS, products_of_zero
+from tests.emulator.model.ieee import FORMATS, Format
+from tests.emulator.model.integers import INTEGERS
+from tests.emulator.model.memory import MEMORY, Access, Atomic
+from tests.emulator.model.operation import Op, op
+from tests.emulator.model.packed import HALVES
+from tests.emulator.model.scalars import SCALARS, ScalarOp, scalar
+from tests.emulator.model.values import Numbers, fma, numbers, patterns
 
 # Extremes as functions of bits: MODE's IEEE bit is 1 unless a kernel's descriptor says otherwise.
 Bits = int

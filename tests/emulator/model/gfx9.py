@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from model import gfx11
-from model.comparisons import COMPARISONS
-from model.conversions import to_integer
-from model.eighth import decoded, encoded
-from model.floats import FLOAT_OPS, products_of_zero
-from model.gfx9_names import gfx9_name
-from model.integers import INTEGERS, ONES, by_element, counted, trailing
-from model.memory import MEMORY, SCALAR_LOADS, Access, Atomic, Load
-from model.operation import Op, op
-from model.packed import HALVES, integer_dot
-from model.scalars import SCALARS, ScalarOp, scalar
-from model.values import Numbers, each, fma, integers, numbers, patterns
+from tests.emulator.model import gfx11
+from tests.emulator.model.comparisons import COMPARISONS
+from tests.emulator.model.conversions import to_integer
+from tests.emulator.model.eighth import decoded, encoded
+from tests.emulator.model.floats import FLOAT_OPS, products_of_zero
+from tests.emulator.model.gfx9_names import gfx9_name
+from tests.emulator.model.integers import INTEGERS, ONES, by_element, counted, trailing
+from tests.emulator.model.memory import MEMORY, SCALAR_LOADS, Access, Atomic, Load
+from tests.emulator.model.operation import Op, op
+from tests.emulator.model.packed import HALVES, integer_dot
+from tests.emulator.model.scalars import SCALARS, ScalarOp, scalar
+from tests.emulator.model.values import Numbers, each, fma, integers, numbers, patterns
 
 _Entry = TypeVar("_Entry")
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from model.operation import Op, op
-from model.values import Numbers, choose, each, integers, saturated
+from tests.emulator.model.operation import Op, op
+from tests.emulator.model.values import Numbers, choose, each, integers, saturated
 
 Scalar = Callable[..., int]
 ONES = 0xFFFFFFFF

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from model.cases.programs import PARTIAL, Case, Registers
-from model.families import is_gfx9
-from model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
+from tests.emulator.model.cases.programs import PARTIAL, Case, Registers
+from tests.emulator.model.families import is_gfx9
+from tests.emulator.model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
 
 # What a wave's lanes hold, by register, and EXEC: to what registers hold afterwards.
 Wave = dict[int, NDArray[np.uint32]]

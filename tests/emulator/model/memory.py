@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.floats import larger, smaller
-from model.values import numbers, patterns
+from tests.emulator.model.floats import larger, smaller
+from tests.emulator.model.values import numbers, patterns
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from model.ieee import FORMATS, Format, first_nan, fused_special
-from model.operation import Op
-from model.values import Numbers, patterns
+from tests.emulator.model.ieee import FORMATS, Format, first_nan, fused_special
+from tests.emulator.model.operation import Op
+from tests.emulator.model.values import Numbers, patterns
 
 _CODES = {np.dtype(np.float16): "f16", np.dtype(np.float32): "f32", np.dtype(np.float64): "f64"}
 # Operands' patterns to the NaN's pattern, in one format.

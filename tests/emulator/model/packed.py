@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from model.families import family_step
-from model.floats import larger, maximum, minimum, smaller
-from model.nans import with_nans
-from model.operation import Op, op
-from model.values import Numbers, fma, integers, patterns
+from tests.emulator.model.families import family_step
+from tests.emulator.model.floats import larger, maximum, minimum, smaller
+from tests.emulator.model.nans import with_nans
+from tests.emulator.model.operation import Op, op
+from tests.emulator.model.values import Numbers, fma, integers, patterns
 
 
 def _on_halves() -> dict[str, Op]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from model.comparisons import float_predicates
-from model.conversions import to_integer, towards_zero
-from model.floats import in_double, larger, maximum, minimum, smaller
-from model.integers import (
+from tests.emulator.model.comparisons import float_predicates
+from tests.emulator.model.conversions import to_integer, towards_zero
+from tests.emulator.model.floats import in_double, larger, maximum, minimum, smaller
+from tests.emulator.model.integers import (
     ONES,
     by_element,
     counted,
@@ -22,9 +22,9 @@ from model.integers import (
     sign_run,
     trailing,
 )
-from model.nans import with_nans
-from model.operation import Op, op
-from model.values import Numbers, choose, fma, integers
+from tests.emulator.model.nans import with_nans
+from tests.emulator.model.operation import Op, op
+from tests.emulator.model.values import Numbers, choose, fma, integers
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
-from model import control_flow, gfx9, gfx11
-from model.comparisons import COMPARISONS
-from model.families import has, instruction_set, is_gfx9, is_gfx11
-from model.floats import FLOAT_OPS
-from model.integers import INTEGERS
-from model.memory import MEMORY, SCALAR_LOADS, Access, Load
-from model.operation import Op
-from model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS
-from model.scalars import SCALARS, ScalarOp
+from tests.emulator.model import control_flow, gfx9, gfx11
+from tests.emulator.model.comparisons import COMPARISONS
+from tests.emulator.model.families import has, instruction_set, is_gfx9, is_gfx11
+from tests.emulator.model.floats import FLOAT_OPS
+from tests.emulator.model.integers import INTEGERS
+from tests.emulator.model.memory import MEMORY, SCALAR_LOADS, Access, Load
+from tests.emulator.model.operation import Op
+from tests.emulator.model.packed import BYTE_DOTS, HALVES, INTEGER_DOTS, MIXED, PAIRS
+from tests.emulator.model.scalars import SCALARS, ScalarOp
 
 _Entry = TypeVar("_Entry")
 

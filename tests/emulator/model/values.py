@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from exact_rounding import fused
 from numpy.typing import NDArray
+
+from tests.emulator.exact_rounding import fused
 
 Bits = NDArray[np.uint64]
 Numbers = NDArray[Any]

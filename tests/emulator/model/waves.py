@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from model.families import is_gfx9
+from tests.emulator.model.families import is_gfx9
 
 _LOW = 0xFFFFFFFF
 _UPPER = {"exec_lo": "exec_hi", "vcc_lo": "vcc_hi"}

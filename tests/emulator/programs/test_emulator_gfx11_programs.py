@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source, emulate, run_on_host, using
-from c_programs import BLOCK, GRID, PROGRAMS, words
-from required_tools import needs_tools
 
 import amdjit
+from tests.emulator.building import compile_kernel, compile_source, emulate, run_on_host, using
+from tests.emulator.c_programs import BLOCK, GRID, PROGRAMS, words
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 _EVERY = 7

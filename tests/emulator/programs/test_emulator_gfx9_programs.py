@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source, emulate, run_on_host, using
-from c_kernels import CASES, GRID, Case
-from c_programs import BLOCK, PROGRAMS, words
-from random_program_check import check
-from required_tools import needs_tools
+
+from tests.emulator.building import compile_kernel, compile_source, emulate, run_on_host, using
+from tests.emulator.c_kernels import CASES, GRID, Case
+from tests.emulator.c_programs import BLOCK, PROGRAMS, words
+from tests.emulator.random_program_check import check
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 GFX9 = ("gfx90a", "gfx942", "gfx906", "gfx908", "gfx950")

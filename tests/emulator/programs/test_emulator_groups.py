@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_kernel, emulate
-from c_programs import words
 from numpy.typing import NDArray
-from required_tools import needs_tools
+
+from tests.emulator.building import compile_kernel, emulate
+from tests.emulator.c_programs import words
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

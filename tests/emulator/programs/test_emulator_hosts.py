@@ -8,15 +8,15 @@ import platform
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source, using
-from host_processors import HOSTS
-from required_tools import needs_tools
-from silicon_samples import CASES, DOTS, INSTRUCTIONS, Instruction, Registers
 
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.emulator.host.jit import HostCompiler
 from amdjit.options import Environment
 from amdjit.target import find_target
+from tests.emulator.building import compile_kernel, compile_source, using
+from tests.emulator.host_processors import HOSTS
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.silicon_samples import CASES, DOTS, INSTRUCTIONS, Instruction, Registers
 
 pytestmark = [
     needs_tools,

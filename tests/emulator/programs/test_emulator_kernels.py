@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_kernel, emulate, run_on_host
-from c_kernels import CASES, GRID, Case
-from required_tools import needs_tools
+
+from tests.emulator.building import compile_kernel, emulate, run_on_host
+from tests.emulator.c_kernels import CASES, GRID, Case
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = [
     needs_tools,
@@ -15,12 +16,14 @@ pytestmark = [
 ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O3"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_kernels_give_the_hosts_results(case: Case, level: str) -> None:
     give_the_hosts_results(case, level)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "level",
     [pytest.param(f"-O{n}", marks=pytest.mark.exhaustive if n in (1, 2) else ()) for n in range(4)],

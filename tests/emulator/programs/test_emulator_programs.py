@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from building import compile_kernel, emulate, run_on_host
-from c_programs import BLOCK, GRID, PROGRAMS, words
-from required_tools import needs_tools
+
+from tests.emulator.building import compile_kernel, emulate, run_on_host
+from tests.emulator.c_programs import BLOCK, GRID, PROGRAMS, words
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

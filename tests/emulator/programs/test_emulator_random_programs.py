@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from random_program_check import check
-from required_tools import needs_tools
+
+from tests.emulator.random_program_check import check
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = [
     needs_tools,

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_kernel, compile_source, emulate
-from random_program_check import check
-from required_tools import needs_tools
+
+from tests.emulator.building import compile_kernel, compile_source, emulate
+from tests.emulator.random_program_check import check
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

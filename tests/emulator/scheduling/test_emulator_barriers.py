@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from barrier_programs import HEAD, PIPELINE
-from building import assemble, emulate
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.barrier_programs import HEAD, PIPELINE
+from tests.emulator.building import assemble, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = [
     needs_tools,

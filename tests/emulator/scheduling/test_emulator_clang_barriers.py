@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import CPU, compile_source, emulate
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault
+from tests.emulator.building import CPU, compile_source, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = [
     needs_tools,

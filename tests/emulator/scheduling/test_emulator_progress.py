@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import compile_source, device, emulate
-from required_tools import needs_tools
 
 from amdjit.diagnostics.errors import KernelFault, LaunchError
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.target import find_target
+from tests.emulator.building import compile_source, device, emulate
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = [
     needs_tools,
@@ -46,6 +46,7 @@ KERNEL shift(GLOBAL u32 *x, GLOBAL u32 *count, u32 groups, u32 rounds) {
 """
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("wait", ["SLEEP", ""])
 @pytest.mark.parametrize("groups", [2, 16, 150])

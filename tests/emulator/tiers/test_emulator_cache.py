@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from building import compile_kernel
-from required_tools import needs_tools
 
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.emulator.host.jit import HostCompiler
 from amdjit.options import Environment
 from amdjit.target import find_target
+from tests.emulator.building import compile_kernel
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

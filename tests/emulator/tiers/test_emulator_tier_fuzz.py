@@ -13,13 +13,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from building import using
-from host_processors import HOSTS
-from random_floats import RESULTS, Program, operands
-from required_tools import needs_tools
-from single_instruction import run_registers
 
 from amdjit.emulator.host.jit import HostCompiler
+from tests.emulator.building import using
+from tests.emulator.host_processors import HOSTS
+from tests.emulator.random_floats import RESULTS, Program, operands
+from tests.emulator.required_tools import needs_tools
+from tests.emulator.single_instruction import run_registers
 
 pytestmark = needs_tools
 

@@ -10,11 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from barrier_programs import HEAD as NAMED
-from barrier_programs import PIPELINE
-from building import KERNELS, assemble, compile_kernel, compile_source
-from random_programs import Program
-from required_tools import needs_tools
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import CodeObject
@@ -32,6 +27,11 @@ from amdjit.isa.analysis.control_flow import Graph, build_graph
 from amdjit.isa.analysis.kernel_code import kernel_text
 from amdjit.options import Environment
 from amdjit.target import find_target
+from tests.emulator.barrier_programs import HEAD as NAMED
+from tests.emulator.barrier_programs import PIPELINE
+from tests.emulator.building import KERNELS, assemble, compile_kernel, compile_source
+from tests.emulator.random_programs import Program
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import using
-from model.cases.catalogue import register_cases
-from model.cases.programs import Case, rows_of
-from required_tools import needs_tools
+
+from tests.emulator.building import using
+from tests.emulator.model.cases.catalogue import register_cases
+from tests.emulator.model.cases.programs import Case, rows_of
+from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools
 _FLOATS = ("half", "single", "double", "conversions", "packed", "wide")

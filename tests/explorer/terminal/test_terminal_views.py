@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from inspected_values import INSPECTION, INSTRUCTIONS
 
 from amdjit.explorer.terminal.screen import Screen
 from amdjit.explorer.terminal.views import VIEWS, view
 from amdjit.inspection.facts import Occupancy, OccupancyStep, Peak
+from tests.explorer.terminal.inspected_values import INSPECTION, INSTRUCTIONS
 
 ESCAPES = re.compile(r"\033\[\d*m")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from building import assemble, emulate
-from observed import Seen, observed
-from random_lanes import VECTORS, RandomProgram
-from required_tools import needs_tools
 
 from amdjit.inspection.accesses import known_states
 from amdjit.inspection.lanes.values import Value
 from amdjit.inspection.machine_code import read_machine_code
+from tests.emulator.building import assemble, emulate
+from tests.emulator.required_tools import needs_tools
+from tests.inspection.lanes.random_lanes import VECTORS, RandomProgram
+from tests.inspection.observed import Seen, observed
 
 pytestmark = needs_tools
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import complement_model
 import ml_dtypes
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import amdjit
 from amdjit import address_of, i32, local, shared
 from amdjit.intrinsics import amdgcn
+from tests import complement_model
 
 RANDOM = np.random.default_rng(13)
 LANES = np.arange(32)

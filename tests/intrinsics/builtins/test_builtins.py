@@ -9,9 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import builtin_kernels
 import pytest
-from builtin_kernels import ENDINGS, kernel_text, wave_size, write_module
 
 import amdjit
 from amdjit.intrinsics import amdgcn
@@ -19,6 +17,8 @@ from amdjit.intrinsics.builtins.irregular import EMITTERS
 from amdjit.intrinsics.builtins.table import Row, nearest, python_name, rows
 from amdjit.target import TARGETS, Target
 from amdjit.types import SCALARS, boolean
+from tests.intrinsics.builtins import builtin_kernels
+from tests.intrinsics.builtins.builtin_kernels import ENDINGS, kernel_text, wave_size, write_module
 
 INVENTORY = Path(__file__).parents[4] / "shared" / "data" / "amdgcn_builtins.json"
 # Those of which it knows.

@@ -185,6 +185,7 @@ def scaled(
     d.store(count * lane, found)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("formats", [(0, 1), (2, 4), (4, 4)])
 @pytest.mark.parametrize("shape", ["16x16x128", "32x32x64"])
 def test_kernels_multiply_with_scales(shape: str, formats: tuple[int, int]) -> None:

@@ -77,6 +77,7 @@ def _size(shape: Any) -> int:
     return math.prod(shape) if isinstance(shape, tuple) else shape
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import itertools
 
 import numpy as np
 import pytest
-from lane_patterns import DPP, EVERY_CONTROL, MASKS, SWIZZLES, dpp, swizzle
 
 import amdjit
 from amdjit import u32
 from amdjit.intrinsics import arithmetic, wave
+from tests.intrinsics.lanes.lane_patterns import DPP, EVERY_CONTROL, MASKS, SWIZZLES, dpp, swizzle
 
 OLD = 5  # what rocWMMA's tests leave in masked lanes
 

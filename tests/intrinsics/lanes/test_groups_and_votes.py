@@ -102,6 +102,7 @@ def votes(x, out):
     out[b, 3, t] = sync.syncthreads_count(x[b, t] == 0)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("size", [32, 64])
 @pytest.mark.parametrize("block", [(1, 1), (45, 1), (16, 5), (32, 32)])
 def test_votes_of_a_workgroup_count_all_its_waves(size: int, block: tuple[int, int]) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lane_model import OPERATIONS, Operation, Values, operations_of
 
 import amdjit
 from amdjit import i32, u32
 from amdjit.intrinsics import amdgcn, wave
+from tests.lane_model import OPERATIONS, Operation, Values, operations_of
 
 NUMBERS = np.arange(11, 75, dtype=np.int32)
 UNIFORM = np.array([17, 11], np.int32)
@@ -61,6 +61,7 @@ def used_later(x, out):
     out[3, t] = i32(s) * 5
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("level", range(4))
 @pytest.mark.parametrize(("cpu", "size"), [("gfx1100", 32), ("gfx1150", 64), ("gfx1201", 32)])
 def test_a_move_within_eight_lanes_is_not_made_where_its_result_is_used(

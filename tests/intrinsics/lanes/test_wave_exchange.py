@@ -68,6 +68,7 @@ def models(values: Any, others: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "f2", "f4", "f8"])
 def test_patterns_move_values_of_every_width(dtype: str, wave_size: int) -> None:
@@ -119,6 +120,7 @@ def matches(values, heads, out, same, sums):
         sums[i] = wave.segmented_reduce(values[i], heads[i] != 0, "max")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", ["i4", "u8", "f2", "f4", "f8"])
 def test_lanes_find_those_with_the_same_value(dtype: str, wave_size: int) -> None:

@@ -85,6 +85,7 @@ def is_float(dtype: Any) -> bool:
     return dtype == BF16 or dtype.kind == "f"
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_reductions_and_scans_are_over_the_active_lanes(dtype: Any, wave_size: int) -> None:

@@ -30,8 +30,9 @@ from amdjit.options import CompileOptions, named_target
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
 import double_accuracy as accuracy
-import fit_doubles
 from double_references import REFERENCES
+
+from tests.intrinsics import fit_doubles
 
 
 def check(name: str, arguments: tuple[np.ndarray, ...]) -> None:

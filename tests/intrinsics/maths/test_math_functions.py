@@ -22,9 +22,10 @@ from amdjit.intrinsics.maths import roots_and_remainders
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
-import fit_polynomials
 import math_accuracy as accuracy
 import math_sources
+
+from tests.intrinsics import fit_polynomials
 
 SMALLEST_NORMAL = 2.0**-126
 LARGEST_ERROR = dict.fromkeys(accuracy.REFERENCES | accuracy.REFERENCES_OF_TWO, 2.0) | {

@@ -11,12 +11,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from numpy_results import FLOATS, quiet, results
 
 import amdjit
 from amdjit.diagnostics.errors import CompileError
 from amdjit.frontend.calls.callables import REMEDIES
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
+from tests.intrinsics.numpy_results import FLOATS, quiet, results
 
 SPECIAL = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.75, 1e-7, 100.0, 6e4, math.inf)
 
@@ -157,6 +157,7 @@ def _sine_of_turns(x: float) -> float:
     return (-1) ** (whole % 2) * math.sin(math.pi * (x - whole))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("decimals", [-2, -1, 1, 3])
 def test_rounding_to_decimals_is_numpys(dtype: Any, decimals: int) -> None:

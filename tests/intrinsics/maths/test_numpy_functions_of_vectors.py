@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy_results import FLOATS, results
 
 import amdjit
 from amdjit.diagnostics.errors import CompileError
 from amdjit.intrinsics import arithmetic
+from tests.intrinsics.numpy_results import FLOATS, results
 
 
 @amdjit.kernel
@@ -88,6 +88,7 @@ def test_parts_of_complex_numbers_are_numpys() -> None:
 OF_ELEMENTS: tuple[Callable[..., Any], ...] = (math.exp, math.sqrt, np.floor, np.sign, math.fabs)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("dtype", "length"), [(np.float32, 4), (np.float16, 2)])
 @pytest.mark.parametrize("function", OF_ELEMENTS, ids=lambda f: f.__name__)
 def test_functions_of_numbers_are_computed_for_each_element_of_a_vector(

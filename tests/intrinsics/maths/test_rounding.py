@@ -90,6 +90,7 @@ def test_run_time_digits_of_floats_round_as_numpy(dtype: Any) -> None:
     assert same(pythons[left], own.astype(dtype)).all()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.__name__)
 @pytest.mark.parametrize("digits", [-400, -39, -5, -1, 0, 1, 5, 11, 39, 400])
 def test_constant_digits_round_as_those_of_run_time(dtype: Any, digits: int) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from atomic_contention import contended
 
 import amdjit
 from amdjit import atomic, threadIdx
 from amdjit.intrinsics import memory, sync
+from tests.intrinsics.atomic_contention import contended
 
 
 @amdjit.kernel

@@ -11,12 +11,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from atomic_contention import contended
 
 import amdjit
 from amdjit import atomic, bf16, f16, shared, threadIdx, vector
 from amdjit.intrinsics import memory, sync
 from amdjit.language.compile_time import Compilation, compile_time
+from tests.intrinsics.atomic_contention import contended
 
 ORDERS = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")
 SCOPES = ("wavefront", "workgroup", "agent", "system")

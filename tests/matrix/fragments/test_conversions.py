@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, in_memory, marked
 
 import amdjit
 from amdjit.intrinsics import matrix
 from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
+from tests.matrix.fragment_kernels import COL, ROW, in_memory, marked
 
 pytestmark = pytest.mark.usefixtures("device")
 

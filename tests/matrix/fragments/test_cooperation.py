@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, marked
 
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
 from amdjit.testing import isa
 from amdjit.types import f16, f32, i8
+from tests.matrix.fragment_kernels import COL, ROW, marked
 
 pytestmark = pytest.mark.usefixtures("device")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("waves", [1, 2, 4, 8])
 @pytest.mark.parametrize("layout", [ROW, COL], ids=["row", "col"])
 def test_waves_that_share_a_tile_copy_all_of_it_and_nothing_else(waves: int, layout: Any) -> None:
@@ -59,6 +60,7 @@ def test_flat_arrays_are_shared_too() -> None:
 FEW = [(m, k, waves) for m, k in ((16, 16), (48, 16), (32, 48), (20, 40)) for waves in (2, 4, 5, 8)]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("case", marked(FEW, FEW[1::5] + FEW[3:4]), ids=str)
 def test_any_number_of_waves_shares_any_number_of_blocks(
@@ -108,6 +110,7 @@ def test_waves_share_one_block_in_wide_accesses() -> None:
         code.count(each, 1)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("waves", [2, 3, 4, 6])
 @pytest.mark.parametrize("clip", [None, True])
 @pytest.mark.parametrize("layout", [ROW, COL], ids=["row", "col"])

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, marked
 
 import amdjit
 from amdjit import static_range
 from amdjit.intrinsics import matrix
 from amdjit.types import bf16, f16, f32, f64, i8, i32, u32
+from tests.matrix.fragment_kernels import COL, ROW, marked
 
 pytestmark = pytest.mark.usefixtures("device")
 

@@ -9,13 +9,21 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, exact, exact_limits, in_memory, numpy_type, product_kernel
 
 import amdjit
 from amdjit import f16x8, shared, static_range, threadIdx
 from amdjit.intrinsics import matrix
 from amdjit.testing import isa
 from amdjit.types import bf8, bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u16, u32
+from tests.matrix.fragment_kernels import (
+    COL,
+    ROW,
+    exact,
+    exact_limits,
+    in_memory,
+    numpy_type,
+    product_kernel,
+)
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -95,6 +103,7 @@ def test_tiles_of_any_multiples_of_16(tile: tuple[int, int, int]) -> None:
 COPIED = {1: [fp8, bf8, i8, u8], 2: [f16, bf16, i16, u16], 4: [f32, i32, u32], 8: [f64]}
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("layout", [ROW, COL], ids=name_of)
 @pytest.mark.parametrize("use", [matrix.matrix_a, matrix.matrix_b, matrix.accumulator], ids=name_of)
 def test_loads_and_stores_copy_and_touch_nothing_else(use: Any, layout: Any) -> None:

@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cdna_fragments import (
+
+from amdjit import CompileError, bf8_fnuz, bf16, f16, f32, f64, fp8, fp8_fnuz, i8, i32, u8
+from amdjit.intrinsics.matrix.operands.blocks import cdna_side
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import stored_type
+from amdjit.intrinsics.models.matrix_layouts import Generation
+from amdjit.intrinsics.models.mfma_instructions import CDNA
+from tests.matrix.cdna_fragments import (
     COLUMNS,
     FLOATS,
     ROWS,
@@ -21,13 +28,6 @@ from cdna_fragments import (
     places,
     rows_of_types,
 )
-
-from amdjit import CompileError, bf8_fnuz, bf16, f16, f32, f64, fp8, fp8_fnuz, i8, i32, u8
-from amdjit.intrinsics.matrix.operands.blocks import cdna_side
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
-from amdjit.intrinsics.matrix.operands.parameters import stored_type
-from amdjit.intrinsics.models.matrix_layouts import Generation
-from amdjit.intrinsics.models.mfma_instructions import CDNA
 
 
 @pytest.mark.parametrize("target", CDNA)

@@ -7,12 +7,12 @@ import itertools
 from typing import Any
 
 import pytest
-from fragment_kernels import marked
 
 import amdjit
 from amdjit import f32x4, f32x8, shared
 from amdjit.intrinsics import amdgcn, matrix, wave
 from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u8
+from tests.matrix.fragment_kernels import marked
 
 
 def instructions(asm: str) -> list[str]:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, at, exact, exact_limits, in_memory, marked
 
 import amdjit
 from amdjit import blockIdx, shared
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.operands.parameters import Nibble
 from amdjit.types import bf16, f16, f32, fp8, i8, i32, u8
+from tests.matrix.fragment_kernels import COL, ROW, at, exact, exact_limits, in_memory, marked
 
 pytestmark = pytest.mark.usefixtures("device")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fragment_kernels import exact
 
 import amdjit
 from amdjit import blockIdx, static_range
 from amdjit.intrinsics import matrix
 from amdjit.types import f16, f32
+from tests.matrix.fragment_kernels import exact
 
 pytestmark = pytest.mark.usefixtures("device")
 

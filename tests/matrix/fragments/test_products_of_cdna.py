@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cdna_fragments import (
+
+import amdjit
+from amdjit import Const, bf8_fnuz, bf16, f16, f32, f64, fp8_fnuz, i8, i32
+from amdjit.intrinsics import matrix
+from amdjit.intrinsics.matrix.operands.blocks import cdna_side
+from amdjit.intrinsics.matrix.operands.parameters import stored_type
+from amdjit.intrinsics.models.mfma_instructions import CDNA
+from tests.matrix.cdna_fragments import (
     COLUMNS,
     FLOATS,
     ROWS,
@@ -24,13 +31,6 @@ from cdna_fragments import (
     multiply,
     rows_of_types,
 )
-
-import amdjit
-from amdjit import Const, bf8_fnuz, bf16, f16, f32, f64, fp8_fnuz, i8, i32
-from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.operands.blocks import cdna_side
-from amdjit.intrinsics.matrix.operands.parameters import stored_type
-from amdjit.intrinsics.models.mfma_instructions import CDNA
 
 
 def random_matrices(types: Any, *shapes: tuple[int, int]) -> list[Any]:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, exact, marked
-from tested_devices import is_gfx11
 
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
 from amdjit.types import bf16, f16, f32
+from tests.matrix.fragment_kernels import COL, ROW, exact, marked
+from tests.matrix.tested_devices import is_gfx11
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -86,6 +86,7 @@ SCHEDULES = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: schedule.function.__name__)
 @pytest.mark.parametrize("wave_size", marked([32, 64], [32]))
 def test_a_product_through_lds_that_waves_have_filled_together(

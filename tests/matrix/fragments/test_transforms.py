@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import (
+
+import amdjit
+from amdjit import shared
+from amdjit.intrinsics import matrix, wave
+from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
+from amdjit.intrinsics.matrix.operands.parameters import Nibble
+from amdjit.intrinsics.matrix.views import transforms
+from amdjit.language.compile_time import Refused
+from amdjit.testing import isa
+from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
+from tests.matrix.fragment_kernels import (
     COL,
     ROW,
     A,
@@ -21,16 +31,6 @@ from fragment_kernels import (
     sizes,
 )
 
-import amdjit
-from amdjit import shared
-from amdjit.intrinsics import matrix, wave
-from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
-from amdjit.intrinsics.matrix.operands.parameters import Nibble
-from amdjit.intrinsics.matrix.views import transforms
-from amdjit.language.compile_time import Refused
-from amdjit.testing import isa
-from amdjit.types import bf16, f16, f32, f64, fp8, i8, i32, u8
-
 pytestmark = pytest.mark.usefixtures("device")
 
 EXCHANGE = re.compile(r"ds_bpermute|ds_permute|v_permlane|row_xmask|v_readlane|scratch_")
@@ -39,6 +39,7 @@ EXCHANGE = re.compile(r"ds_bpermute|ds_permute|v_permlane|row_xmask|v_readlane|s
 PAIRS = [pair for pair in itertools.product((A, B, C), repeat=2)]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("uses", PAIRS, ids=lambda uses: "-".join(use.value for use in uses))
 def test_a_matrix_stays_the_same_as_another_operand(uses: Any, wave_size: int) -> None:
@@ -54,6 +55,7 @@ def test_matrices_of_all_sizes_of_elements_stay_the_same(uses: Any) -> None:
             check_conversion(uses, dtype, 32, 48, layouts, wave_size)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "uses", [(A, B), (C, A), (B, C)], ids=lambda uses: "-".join(use.value for use in uses)
 )
@@ -114,6 +116,7 @@ TRANSPOSES = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("case", TRANSPOSES, ids=lambda case: f"{case[0].value}-{case[1]}")
 def test_a_fragment_becomes_its_transpose_of_the_same_use(case: Any, wave_size: int) -> None:

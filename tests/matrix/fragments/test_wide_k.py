@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fragment_kernels import COL, ROW, exact_limits, in_memory
 
 import amdjit
 from amdjit import shared
 from amdjit.intrinsics import matrix, wave
 from amdjit.testing import isa
 from amdjit.types import bf8, f16, f32, fp8, i8, i32, u8
+from tests.matrix.fragment_kernels import COL, ROW, exact_limits, in_memory
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -70,6 +70,7 @@ def check(
     np.testing.assert_array_equal(d.astype(np.float64), a @ b)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("types", TYPES, ids=lambda types: "-".join(map(name_of, types)))
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_products_are_those_of_numpy(types: Any, wave_size: int) -> None:
@@ -83,6 +84,7 @@ def test_what_is_read_element_by_element_has_the_same_order(layouts: tuple[Any, 
     check((i8, i8, i32), (16, 32, 96), layouts)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("shape", [(16, 16, 16), (32, 16, 48), (13, 7, 45), (16, 16, 2)], ids=str)
 @pytest.mark.parametrize(
     "types", [TYPES[0], TYPES[2]], ids=lambda types: "-".join(map(name_of, types))

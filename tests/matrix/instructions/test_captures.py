@@ -8,10 +8,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from captures import Array, bits, capture, digest, xorshift32
-from scalar_dots import chain, step
 
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
+from tests.captures import Array, bits, capture, digest, xorshift32
+from tests.matrix.scalar_dots import chain, step
 
 DTYPES = {
     "f16": np.dtype(np.float16),

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captures import capture
 
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
 from amdjit.intrinsics.matrix.multiply.certainty import (
@@ -22,6 +21,7 @@ from amdjit.intrinsics.matrix.multiply.certainty import (
 from amdjit.intrinsics.models.mfma_instructions import CDNA
 from amdjit.isa.gfx12_tables import ROWS
 from amdjit.isa.instruction_set import GFX11
+from tests.captures import capture
 
 DOCS = Path(__file__).parents[3] / "docs"
 MEASURED = ("float_dot_gfx1201", "wmma_integer_gfx1201")

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from float_data import DATA, DTYPES, bits_of
-from instruction_kernels import run
-from sparse_data import distinct_places
 
 import amdjit
 from amdjit import bf8, bf16, f16, f32, fp8
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.models.matrix_layouts import MatrixInstruction
+from tests.matrix.float_data import DATA, DTYPES, bits_of
+from tests.matrix.instruction_kernels import run
+from tests.matrix.sparse_data import distinct_places
 
 FLOATS = [each for each in matrix.INSTRUCTIONS.values() if not each.is_integer]
 ELEMENTS = {"f16": f16, "bf16": bf16, "fp8": fp8, "bf8": bf8, "f32": f32}

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import complement_model
 import ml_dtypes
 import numpy as np
 import pytest
-from captures import Array, bits, capture, numbers
-from float_data import DATA, multiply_accumulate
 
 from amdjit.intrinsics import amdgcn, matrix
 from amdjit.intrinsics.models.matrix_layouts import GFX11_INSTRUCTIONS, MatrixInstruction
+from tests import complement_model
+from tests.captures import Array, bits, capture, numbers
+from tests.matrix.float_data import DATA, multiply_accumulate
 
 TARGET = "gfx1100"
 DTYPES = {

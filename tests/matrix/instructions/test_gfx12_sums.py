@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from float_data import DATA, DTYPES, bits_of, multiply_accumulate
-from scalar_dots import chain, step
-from sparse_data import distinct_places
 
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.models import quick_sums
 from amdjit.intrinsics.models.dots import dot_of_numbers
+from tests.matrix.float_data import DATA, DTYPES, bits_of, multiply_accumulate
+from tests.matrix.scalar_dots import chain, step
+from tests.matrix.sparse_data import distinct_places
 
 Array = np.ndarray[Any, Any]
 

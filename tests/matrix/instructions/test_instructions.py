@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from instruction_kernels import FLAGS, run
-from sparse_data import two_of_four
 
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.operands.packing import DTYPES
 from amdjit.intrinsics.models.matrix_layouts import BITS, MatrixInstruction
+from tests.matrix.instruction_kernels import FLAGS, run
+from tests.matrix.sparse_data import two_of_four
 
 Matrix = np.ndarray[Any, Any]
 ALL = list(matrix.INSTRUCTIONS.values())

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import cdna_model
 import numpy as np
 import pytest
 
@@ -15,6 +14,7 @@ from amdjit.intrinsics.models import mfma_arithmetic
 from amdjit.intrinsics.models.exact_sums import fused_f64
 from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction, mfma_instruction
 from amdjit.intrinsics.models.mfma_layouts import BITS, DTYPES, Array
+from tests import cdna_model
 
 RULES = [
     ("gfx908", "mfma_f32_16x16x4f32"), ("gfx908", "mfma_f32_16x16x16f16"),
@@ -90,6 +90,7 @@ def differing(target: str, name: str, spread: str, seed: int) -> int:
     return int((found != wanted).sum())
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("spread", [ANY_BITS, NEAR, CANCELLING, TINY])
 @pytest.mark.parametrize(("target", "name"), RULES)
 def test_a_product_is_that_of_the_independent_model(target: str, name: str, spread: str) -> None:

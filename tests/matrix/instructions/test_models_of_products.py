@@ -7,10 +7,10 @@ import warnings
 import ml_dtypes
 import numpy as np
 import pytest
-from float_data import DATA, DTYPES, bits_of, multiply_accumulate
 
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
 from amdjit.intrinsics.numbers import dots
+from tests.matrix.float_data import DATA, DTYPES, bits_of, multiply_accumulate
 
 
 def test_models_of_dot_builtins_read_bits() -> None:

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sparse_data import two_of_four
-from wrapped_products import compute, nothing, wrapper_of
 
 import amdjit
 from amdjit import threadIdx
@@ -19,6 +17,8 @@ from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.multiply.instructions import operand_types
 from amdjit.intrinsics.models.matrix_layouts import MatrixInstruction
 from amdjit.types import Scalar, Vector, i32
+from tests.matrix.sparse_data import two_of_four
+from tests.matrix.wrapped_products import compute, nothing, wrapper_of
 
 ALL = list(matrix.INSTRUCTIONS.values())
 SPARSE = [product for product in ALL if product.is_sparse]

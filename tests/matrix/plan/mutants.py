@@ -12,9 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import plan_kernels
 import pytest
-from plan_kernels import A, B, C
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics import amdgcn
@@ -23,6 +21,8 @@ from amdjit.intrinsics.matrix.transfers import blocks
 from amdjit.intrinsics.matrix.transfers.memory import static_range
 from amdjit.intrinsics.matrix.views import cooperation
 from amdjit.language.compile_time import CompileTimeFunction, compile_time
+from tests.matrix.plan import plan_kernels
+from tests.matrix.plan.plan_kernels import A, B, C
 
 _ACCESS_OF, _PRODUCT_OF = fragments.access_of, fragments.product_of
 _FIRST_ALONG, _PLACE_OF = blocks.first_along, blocks.place_of

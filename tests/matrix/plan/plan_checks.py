@@ -7,7 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from plan_data import (
+
+import amdjit
+from amdjit.intrinsics import matrix
+from amdjit.types import Scalar, bf16, f16
+from tests.matrix.plan.plan_data import (
     COL,
     ROW,
     Matrix,
@@ -19,13 +23,14 @@ from plan_data import (
     signalling,
     tolerance,
 )
-from plan_grids import depths_of
-from plan_kernels import copy_kernel, lds_product_kernel, product_kernel, shared_copy_kernel
-from tested_devices import is_cdna, is_gfx11, lanes
-
-import amdjit
-from amdjit.intrinsics import matrix
-from amdjit.types import Scalar, bf16, f16
+from tests.matrix.plan.plan_grids import depths_of
+from tests.matrix.plan.plan_kernels import (
+    copy_kernel,
+    lds_product_kernel,
+    product_kernel,
+    shared_copy_kernel,
+)
+from tests.matrix.tested_devices import is_cdna, is_gfx11, lanes
 
 Data = Callable[[int, int, Any], Matrix]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from fragment_kernels import in_memory, limits, numpy_type
 
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.operands.parameters import Nibble
 from amdjit.types import Scalar, bf16, f16, u8
+from tests.matrix.fragment_kernels import in_memory, limits, numpy_type
 
 Matrix = np.ndarray[Any, Any]
 ROW, COL = matrix.row_major, matrix.col_major

@@ -8,9 +8,6 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from plan_data import COL, ROW
-from plan_kernels import BLOCKS, A, B, C
-
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.matrix.operands.parameters import stored_type
 from amdjit.types import (
@@ -29,6 +26,8 @@ from amdjit.types import (
     u16,
     u32,
 )
+from tests.matrix.plan.plan_data import COL, ROW
+from tests.matrix.plan.plan_kernels import BLOCKS, A, B, C
 
 USES = (A, B, C)
 MEMORY_TYPES = (f16, bf16, f32, f64, fp8, bf8, i8, u8, i16, u16, i32, u32)

@@ -9,14 +9,14 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from fragment_kernels import exact
-from plan_data import signalling
-from plan_kernels import COL, ROW, A, B, C, sizes
-from tested_devices import is_cdna, is_gfx11, multiplies
 
 import amdjit
 from amdjit import shared, static_range, types
 from amdjit.intrinsics import matrix
+from tests.matrix.fragment_kernels import exact
+from tests.matrix.plan.plan_data import signalling
+from tests.matrix.plan.plan_kernels import COL, ROW, A, B, C, sizes
+from tests.matrix.tested_devices import is_cdna, is_gfx11, multiplies
 
 Matrix = np.ndarray[Any, Any]
 DTYPES = ("f16", "bf16", "f32", "f64", "fp8", "bf8", "i8", "u8", "i16", "u16", "i32", "u32")

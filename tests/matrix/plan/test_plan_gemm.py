@@ -13,9 +13,11 @@ import itertools
 from typing import Any
 
 import pytest
-from plan_checks import check_product, lds_product_error
-from plan_data import COL, ROW, random_data, rocwmma_data
-from plan_grids import (
+
+from amdjit.types import f16, f32, fp8, i8, i32
+from tests.matrix.plan.plan_checks import check_product, lds_product_error
+from tests.matrix.plan.plan_data import COL, ROW, random_data, rocwmma_data
+from tests.matrix.plan.plan_grids import (
     CDNA_TYPES,
     LAYOUTS,
     ROCWMMA_TYPES,
@@ -29,9 +31,7 @@ from plan_grids import (
     product_grid,
     tiles_of,
 )
-from plan_kernels import BLOCKS
-
-from amdjit.types import f16, f32, fp8, i8, i32
+from tests.matrix.plan.plan_kernels import BLOCKS
 
 pytestmark = pytest.mark.usefixtures("device")
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from plan_data import COL, ROW
-from plan_kernels import A, B, C, sizes
 
 import amdjit
 from amdjit import static_range
 from amdjit.intrinsics import matrix
 from amdjit.types import f16, f32, i8
+from tests.matrix.plan.plan_data import COL, ROW
+from tests.matrix.plan.plan_kernels import A, B, C, sizes
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -34,6 +34,7 @@ def along_of(use: Any, bits: int, lane: int, element: int, wave_size: int) -> in
     return 8 * (group % 2) + 4 * (group // 2) + element
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", [f16, i8, f32], ids=lambda dtype: dtype.name)
 def test_each_lane_holds_its_elements_of_each_block(dtype: Any, wave_size: int) -> None:

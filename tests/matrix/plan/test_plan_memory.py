@@ -12,12 +12,20 @@ import itertools
 from typing import Any
 
 import pytest
-from plan_checks import check_copy, check_fill, shared_by
-from plan_data import COL, ROW
-from plan_grids import FRAGMENTS, MEMORY_TYPES, PADS, USES, covering, memory_grid, named
-from plan_kernels import BLOCKS, A, B
 
 from amdjit.types import f16, f32, fp8, i8
+from tests.matrix.plan.plan_checks import check_copy, check_fill, shared_by
+from tests.matrix.plan.plan_data import COL, ROW
+from tests.matrix.plan.plan_grids import (
+    FRAGMENTS,
+    MEMORY_TYPES,
+    PADS,
+    USES,
+    covering,
+    memory_grid,
+    named,
+)
+from tests.matrix.plan.plan_kernels import BLOCKS, A, B
 
 pytestmark = pytest.mark.usefixtures("device")
 

@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mutants import (
+
+import amdjit
+from amdjit.intrinsics import matrix
+from amdjit.intrinsics.matrix.multiply import instructions
+from amdjit.intrinsics.models.matrix_layouts import Layout, MatrixInstruction
+from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u32
+from tests.matrix.plan.mutants import (
     CLIP_MUTANTS,
     FP8_MUTANT,
     PRODUCT_MUTANTS,
@@ -20,17 +26,11 @@ from mutants import (
     Mutant,
     mutated,
 )
-from plan_checks import Data, check_copy, lds_product_error, product_error
-from plan_data import COL, ROW, ones, random_data, rocwmma_data
-from plan_kernels import A
-from sparse_data import two_of_four
-from wrapped_products import compute, kernel_of
-
-import amdjit
-from amdjit.intrinsics import matrix
-from amdjit.intrinsics.matrix.multiply import instructions
-from amdjit.intrinsics.models.matrix_layouts import Layout, MatrixInstruction
-from amdjit.types import bf8, bf16, f16, f32, fp8, i8, i32, u32
+from tests.matrix.plan.plan_checks import Data, check_copy, lds_product_error, product_error
+from tests.matrix.plan.plan_data import COL, ROW, ones, random_data, rocwmma_data
+from tests.matrix.plan.plan_kernels import A
+from tests.matrix.sparse_data import two_of_four
+from tests.matrix.wrapped_products import compute, kernel_of
 
 pytestmark = pytest.mark.usefixtures("device")
 

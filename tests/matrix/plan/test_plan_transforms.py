@@ -10,15 +10,15 @@ import itertools
 from typing import Any
 
 import pytest
-from fragment_kernels import check_conversion
-from mutants import own_word
-from plan_data import COL, ROW
-from plan_grids import named
-from plan_kernels import A, B, C
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.matrix.transfers import exchanges
 from amdjit.types import bf16, f16, f32, f64, fp8, i8, i16, i32, u8, u32
+from tests.matrix.fragment_kernels import check_conversion
+from tests.matrix.plan.mutants import own_word
+from tests.matrix.plan.plan_data import COL, ROW
+from tests.matrix.plan.plan_grids import named
+from tests.matrix.plan.plan_kernels import A, B, C
 
 pytestmark = pytest.mark.usefixtures("device")
 

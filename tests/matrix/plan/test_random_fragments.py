@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-import random_fragments
-from mutants import CLIP_MUTANTS, PRODUCT_MUTANTS, Mutant, mutated, own_word
 
 from amdjit.intrinsics.matrix.transfers import exchanges
+from tests.matrix.plan import random_fragments
+from tests.matrix.plan.mutants import CLIP_MUTANTS, PRODUCT_MUTANTS, Mutant, mutated, own_word
 
 pytestmark = pytest.mark.usefixtures("device")
 

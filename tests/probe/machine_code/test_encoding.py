@@ -5,9 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from assembler import assemble_each
-from objdump import asking_about, missing_tools
-from random_code import pieces
 
 from amdjit.isa import UndecodableInstruction, decode, disassemble
 from amdjit.isa.instruction import Instruction
@@ -24,6 +21,9 @@ from amdjit.isa.instruction_set import (
 )
 from amdjit.isa.rows import opcodes
 from amdjit.probe.machine_code.encoding import encode
+from tests.emulator.decoder.assembler import assemble_each
+from tests.emulator.decoder.objdump import asking_about, missing_tools
+from tests.emulator.decoder.random_code import pieces
 
 _SETS = (GFX12, GFX11, GFX115, GFX906, GFX908, GFX90A, GFX942, GFX950)
 _ASKED = (GFX12, GFX11, GFX942)

@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from assembled_kernels import assembled, headers, linked, section
 
 from amdjit.backend.linking.plain import link_plain
 from amdjit.code_object import CodeObject
 from amdjit.probe.machine_code.kernel_object import KernelFacts, Mode, make_code_object
 from amdjit.target import TARGETS, Target, with_settings
+from tests.probe.machine_code.assembled_kernels import assembled, headers, linked, section
 
 _TOOLS = ("llvm-mc-22", "ld.lld-22", "llvm-objcopy-22", "llvm-readelf-22")
 pytestmark = pytest.mark.skipif(

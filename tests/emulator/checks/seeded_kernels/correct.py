@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from seeded import Case
 
 import amdjit
 from amdjit import atomic, f32, i32, local, shared, syncthreads
 from amdjit.intrinsics import wave
 from amdjit.intrinsics.sync import fence, lds_barrier, threadfence, threadfence_block
+from tests.emulator.checks.seeded_kernels.seeded import Case
 
 
 def ints(n: int) -> np.ndarray[Any, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from seeded import Case
 
 import amdjit
 from amdjit import f16, f32, i32, local, shared, syncthreads, threadIdx
 from amdjit.intrinsics import amdgcn, memory, wave
+from tests.emulator.checks.seeded_kernels.seeded import Case
 
 
 def empty(*shape: int, kind: Any = np.float32) -> amdjit.DeviceArray:

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from seeded import Case
 
 import amdjit
 from amdjit import DeviceArray, f32, i32, local, shared, syncthreads
+from tests.emulator.checks.seeded_kernels.seeded import Case
 
 
 def ints(n: int) -> np.ndarray[Any, Any]:

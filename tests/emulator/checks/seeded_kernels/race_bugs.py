@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from seeded import Case
 
 import amdjit
 from amdjit import atomic, f32, i32, shared, syncthreads
 from amdjit.intrinsics.sync import lds_barrier, threadfence, threadfence_block
+from tests.emulator.checks.seeded_kernels.seeded import Case
 
 
 def ints(n: int) -> np.ndarray[Any, Any]:

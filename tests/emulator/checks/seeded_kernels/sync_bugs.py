@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from seeded import Case
 
 import amdjit
 from amdjit import f32, f32x8, shared, syncthreads, threadIdx
 from amdjit.intrinsics import amdgcn, memory, sync
+from tests.emulator.checks.seeded_kernels.seeded import Case
 
 
 def floats(*shape: int, kind: Any = np.float32) -> np.ndarray[Any, Any]:

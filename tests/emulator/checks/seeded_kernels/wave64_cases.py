@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from init_bugs import empty, ones, upper_rows
-from seeded import Case
 
 import amdjit
 from amdjit import DeviceArray, f32, f32x4, shared, syncthreads, threadIdx
 from amdjit.intrinsics import amdgcn, memory, wave
+from tests.emulator.checks.seeded_kernels.init_bugs import empty, ones, upper_rows
+from tests.emulator.checks.seeded_kernels.seeded import Case
 
 
 def upper_half_empty(kind: Any = np.float32) -> DeviceArray:

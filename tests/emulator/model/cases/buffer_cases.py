@@ -8,11 +8,11 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from model.buffers import Resource, format_size, formats, value_of
-from model.cases.buffer_programs import DATA, INDEX, OFFSET, ROWS, BufferCase
-from model.families import is_gfx11
-from model.tables import tables
-from model.waves import lanes_of_wave
+from tests.emulator.model.buffers import Resource, format_size, formats, value_of
+from tests.emulator.model.cases.buffer_programs import DATA, INDEX, OFFSET, ROWS, BufferCase
+from tests.emulator.model.families import is_gfx11
+from tests.emulator.model.tables import tables
+from tests.emulator.model.waves import lanes_of_wave
 
 # An instruction's offset, in elements, for which the lanes' own make up: these are "negative".
 _FAR, _GFX11_FAR = 1000, 500

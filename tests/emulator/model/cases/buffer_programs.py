@@ -6,15 +6,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from building import emulate, own_parts
 from numpy.typing import NDArray
 
-from model.buffers import Address, Resource, format_size, formats, loaded, one_of, stored
-from model.cases.programs import PARTIAL
-from model.families import assembled
-from model.memory import Atomic, Load, Store, signed
-from model.tables import tables
-from model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
+from tests.emulator.building import emulate, own_parts
+from tests.emulator.model.buffers import (
+    Address,
+    Resource,
+    format_size,
+    formats,
+    loaded,
+    one_of,
+    stored,
+)
+from tests.emulator.model.cases.programs import PARTIAL
+from tests.emulator.model.families import assembled
+from tests.emulator.model.memory import Atomic, Load, Store, signed
+from tests.emulator.model.tables import tables
+from tests.emulator.model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
 
 REGION, RESULTS = 4096, 1024
 _CASE = REGION + RESULTS

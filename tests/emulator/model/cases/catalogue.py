@@ -9,41 +9,51 @@ from dataclasses import replace
 
 import numpy as np
 
-from model import control_flow, division, lanes
-from model.buffers import formats
-from model.cases import lds_programs
-from model.cases.buffer_cases import make_case
-from model.cases.buffer_programs import FORMATTED, BufferCase, run_buffer_cases, untyped
-from model.cases.gfx9_buffer_cases import make_gfx9_case
-from model.cases.gfx9_packed import wide_cases
-from model.cases.gfx9_registers import ALL as GFX9_REGISTERS
-from model.cases.gfx9_registers import Accumulators, DirectLoads
-from model.cases.gfx9_stores import run_scalar_stores, scalar_stores
-from model.cases.gfx9_variants import CLASSES as GFX9_CLASSES
-from model.cases.gfx9_variants import Gfx9Variant
-from model.cases.memory_programs import (
+from tests.emulator.model import control_flow, division, lanes
+from tests.emulator.model.buffers import formats
+from tests.emulator.model.cases import lds_programs
+from tests.emulator.model.cases.buffer_cases import make_case
+from tests.emulator.model.cases.buffer_programs import (
+    FORMATTED,
+    BufferCase,
+    run_buffer_cases,
+    untyped,
+)
+from tests.emulator.model.cases.gfx9_buffer_cases import make_gfx9_case
+from tests.emulator.model.cases.gfx9_packed import wide_cases
+from tests.emulator.model.cases.gfx9_registers import ALL as GFX9_REGISTERS
+from tests.emulator.model.cases.gfx9_registers import Accumulators, DirectLoads
+from tests.emulator.model.cases.gfx9_stores import run_scalar_stores, scalar_stores
+from tests.emulator.model.cases.gfx9_variants import CLASSES as GFX9_CLASSES
+from tests.emulator.model.cases.gfx9_variants import Gfx9Variant
+from tests.emulator.model.cases.memory_programs import (
     inputs_for_memory,
     memory_cases,
     returns_nothing,
     run_memory_cases,
     run_scalar_loads,
 )
-from model.cases.operand_makers import Maker
-from model.cases.packed_variants import CLASSES as PACKED_CLASSES
-from model.cases.packed_variants import Packed, dual_case, dual_operations
-from model.cases.programs import Case, run_cases
-from model.cases.samples import inputs_for
-from model.cases.scalar_programs import CLASSES as SCALAR_CLASSES
-from model.cases.scalar_programs import ExecCase, ScalarCase, exec_cases, run_scalar_cases
-from model.cases.variants import CLASSES, Variant
-from model.families import has, is_gfx9, own_name, rows_by_mnemonic
-from model.integers import INTEGERS
-from model.memory import Access, Atomic
-from model.operation import Op
-from model.scalars import EXEC_OPS
-from model.tables import tables
-from model.values import width
-from model.waves import lanes_of_wave
+from tests.emulator.model.cases.operand_makers import Maker
+from tests.emulator.model.cases.packed_variants import CLASSES as PACKED_CLASSES
+from tests.emulator.model.cases.packed_variants import Packed, dual_case, dual_operations
+from tests.emulator.model.cases.programs import Case, run_cases
+from tests.emulator.model.cases.samples import inputs_for
+from tests.emulator.model.cases.scalar_programs import CLASSES as SCALAR_CLASSES
+from tests.emulator.model.cases.scalar_programs import (
+    ExecCase,
+    ScalarCase,
+    exec_cases,
+    run_scalar_cases,
+)
+from tests.emulator.model.cases.variants import CLASSES, Variant
+from tests.emulator.model.families import has, is_gfx9, own_name, rows_by_mnemonic
+from tests.emulator.model.integers import INTEGERS
+from tests.emulator.model.memory import Access, Atomic
+from tests.emulator.model.operation import Op
+from tests.emulator.model.scalars import EXEC_OPS
+from tests.emulator.model.tables import tables
+from tests.emulator.model.values import width
+from tests.emulator.model.waves import lanes_of_wave
 
 BATCHES = (
     *(

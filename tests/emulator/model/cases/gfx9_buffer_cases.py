@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model.buffers import Address, Resource, format_size
-from model.cases.buffer_cases import format_number, selection, store_data
-from model.cases.buffer_programs import DATA, INDEX, OFFSET, ROWS, BufferCase
-from model.tables import tables
+from tests.emulator.model.buffers import Address, Resource, format_size
+from tests.emulator.model.cases.buffer_cases import format_number, selection, store_data
+from tests.emulator.model.cases.buffer_programs import DATA, INDEX, OFFSET, ROWS, BufferCase
+from tests.emulator.model.tables import tables
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from model.cases.operand_makers import Maker
-from model.cases.programs import OLD, PARTIAL, RESULT, SOURCES, Case, Registers
-from model.cases.variants import clamped
-from model.families import has
-from model.operation import Op
-from model.tables import tables
-from model.values import Bits, Numbers, differences, numbers, patterns
-from model.waves import all_lanes, lane_mask, set_mask
+from tests.emulator.model.cases.operand_makers import Maker
+from tests.emulator.model.cases.programs import OLD, PARTIAL, RESULT, SOURCES, Case, Registers
+from tests.emulator.model.cases.variants import clamped
+from tests.emulator.model.families import has
+from tests.emulator.model.operation import Op
+from tests.emulator.model.tables import tables
+from tests.emulator.model.values import Bits, Numbers, differences, numbers, patterns
+from tests.emulator.model.waves import all_lanes, lane_mask, set_mask
 
 
 def wide_cases(maker: Maker, random: np.random.Generator, times: int) -> Iterator[Case]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.cases.lds_programs import SharedMemory, read, write
-from model.cases.programs import Case
-from model.families import has, instruction_set
-from model.lanes import Lanes, Wave, put
-from model.waves import lanes_of_wave
+from tests.emulator.model.cases.lds_programs import SharedMemory, read, write
+from tests.emulator.model.cases.programs import Case
+from tests.emulator.model.families import has, instruction_set
+from tests.emulator.model.lanes import Lanes, Wave, put
+from tests.emulator.model.waves import lanes_of_wave
 
 ALL = (
     *(f"v_accvgpr_{name}_b32" for name in ("read", "write", "mov")),

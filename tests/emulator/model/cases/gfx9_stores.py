@@ -6,15 +6,15 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from building import emulate, own_parts
 from numpy.typing import NDArray
 
-from model.cases.memory_programs import buffer_words
-from model.cases.programs import SCALARS
-from model.families import assembled, has
-from model.gfx9 import ACCESSES
-from model.memory import Access, Atomic, Store
-from model.waves import lanes_of_wave
+from tests.emulator.building import emulate, own_parts
+from tests.emulator.model.cases.memory_programs import buffer_words
+from tests.emulator.model.cases.programs import SCALARS
+from tests.emulator.model.families import assembled, has
+from tests.emulator.model.gfx9 import ACCESSES
+from tests.emulator.model.memory import Access, Atomic, Store
+from tests.emulator.model.waves import lanes_of_wave
 
 _REGION, _RESULT = 64, 16
 _CASE = _REGION + _RESULT

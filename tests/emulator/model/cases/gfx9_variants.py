@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from amdjit.isa.rows import Row
-from model.cases.operand_makers import Maker, Source
-from model.cases.programs import Registers
-from model.cases.variants import Variant, signed
-from model.operation import Op
-from model.values import FLOATS, Bits, Numbers, patterns, width
-from model.waves import copied_mask, mask_name
+from tests.emulator.model.cases.operand_makers import Maker, Source
+from tests.emulator.model.cases.programs import Registers
+from tests.emulator.model.cases.variants import Variant, signed
+from tests.emulator.model.operation import Op
+from tests.emulator.model.values import FLOATS, Bits, Numbers, patterns, width
+from tests.emulator.model.waves import copied_mask, mask_name
 
 CLASSES = (
     "plain",

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from model.cases.programs import PARTIAL, Case, Registers
-from model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
+from tests.emulator.model.cases.programs import PARTIAL, Case, Registers
+from tests.emulator.model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
 
 # Bytes of LDS that a lane fills.
 _FILLED = 64

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from building import emulate, own_parts
 from numpy.typing import NDArray
 
-from model.cases.programs import PARTIAL
-from model.families import assembled, instruction_set, is_gfx9
-from model.memory import Access, Atomic, Load, Store, signed
-from model.tables import tables
-from model.values import differences
-from model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
+from tests.emulator.building import emulate, own_parts
+from tests.emulator.model.cases.programs import PARTIAL
+from tests.emulator.model.families import assembled, instruction_set, is_gfx9
+from tests.emulator.model.memory import Access, Atomic, Load, Store, signed
+from tests.emulator.model.tables import tables
+from tests.emulator.model.values import differences
+from tests.emulator.model.waves import all_lanes, lane_mask, lanes_of_wave, set_mask
 
 Rows = NDArray[np.uint32]
 # Words 3 of a buffer of dwords (RDNA 4 ISA, 9.1.5; CDNA 3 ISA, 9.1.8).

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.cases.programs import MASK, SCALARS, SOURCES, VCC, Registers
-from model.families import is_gfx9
-from model.values import FLOATS, Bits, Numbers, width
-from model.waves import lane_bits, lane_mask, lanes_of_wave, mask_name
+from tests.emulator.model.cases.programs import MASK, SCALARS, SOURCES, VCC, Registers
+from tests.emulator.model.families import is_gfx9
+from tests.emulator.model.values import FLOATS, Bits, Numbers, width
+from tests.emulator.model.waves import lane_bits, lane_mask, lanes_of_wave, mask_name
 
 LITERALS = (0x40490FDB, 0xFFFF8003, 0x00000117, 0x12345678, 0xBE99999A)
 

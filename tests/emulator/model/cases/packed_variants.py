@@ -5,17 +5,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.cases.operand_makers import Maker
-from model.cases.programs import OLD, PARTIAL, RESULT, VCC, Case, Registers
-from model.cases.variants import clamped
-from model.families import has, instruction_set, is_gfx9
-from model.gfx9 import dot_is_known as gfx9_dot_is_known
-from model.gfx9 import dot_of_pairs as gfx9_dot
-from model.operation import Op
-from model.packed import BYTE_DOTS, MIXED, dot_of_pairs
-from model.tables import tables
-from model.values import Bits, Numbers, differences, fma, halves, numbers, patterns, saturated
-from model.waves import all_lanes, lane_mask, set_mask
+from tests.emulator.model.cases.operand_makers import Maker
+from tests.emulator.model.cases.programs import OLD, PARTIAL, RESULT, VCC, Case, Registers
+from tests.emulator.model.cases.variants import clamped
+from tests.emulator.model.families import has, instruction_set, is_gfx9
+from tests.emulator.model.gfx9 import dot_is_known as gfx9_dot_is_known
+from tests.emulator.model.gfx9 import dot_of_pairs as gfx9_dot
+from tests.emulator.model.operation import Op
+from tests.emulator.model.packed import BYTE_DOTS, MIXED, dot_of_pairs
+from tests.emulator.model.tables import tables
+from tests.emulator.model.values import (
+    Bits,
+    Numbers,
+    differences,
+    fma,
+    halves,
+    numbers,
+    patterns,
+    saturated,
+)
+from tests.emulator.model.waves import all_lanes, lane_mask, set_mask
 
 CLASSES = ("plain", "halves", "signs", "clamp", "scalar", "partial")
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from building import emulate, own_parts
 from numpy.typing import NDArray
 
-from model.families import assembled
-from model.waves import in_lanes, lanes_of_wave
+from tests.emulator.building import emulate, own_parts
+from tests.emulator.model.families import assembled
+from tests.emulator.model.waves import in_lanes, lanes_of_wave
 
 Registers = NDArray[np.uint32]
 

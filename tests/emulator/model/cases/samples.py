@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.cases.programs import INPUTS, Registers
-from model.values import FLOATS
+from tests.emulator.model.cases.programs import INPUTS, Registers
+from tests.emulator.model.values import FLOATS
 
 _SPECIAL: dict[type, list[int]] = {
     np.uint16: [

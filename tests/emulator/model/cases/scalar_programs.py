@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
-from building import emulate
 from numpy.typing import NDArray
 
-from model.cases.operand_makers import INLINE_FLOATS, INLINE_INTEGERS, LITERALS
-from model.cases.programs import PARTIAL
-from model.families import assembled
-from model.operation import Op
-from model.scalars import EXEC_OPS, ScalarOp
-from model.values import Bits, Numbers, differences, numbers, patterns, width
+from tests.emulator.building import emulate
+from tests.emulator.model.cases.operand_makers import INLINE_FLOATS, INLINE_INTEGERS, LITERALS
+from tests.emulator.model.cases.programs import PARTIAL
+from tests.emulator.model.families import assembled
+from tests.emulator.model.operation import Op
+from tests.emulator.model.scalars import EXEC_OPS, ScalarOp
+from tests.emulator.model.values import Bits, Numbers, differences, numbers, patterns, width
 
 Inputs = NDArray[np.uint32]
 Judge = Callable[[Inputs], NDArray[np.bool_]]

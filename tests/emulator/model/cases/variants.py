@@ -8,13 +8,22 @@ from dataclasses import replace
 import numpy as np
 
 from amdjit.isa.rows import Row
-from model.cases.operand_makers import Lanes, Maker, Source, _size
-from model.cases.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
-from model.families import is_gfx9, is_gfx11
-from model.ieee import FORMATS, output
-from model.operation import Op
-from model.values import FLOATS, Bits, Numbers, differences, numbers, patterns, saturated, width
-from model.waves import (
+from tests.emulator.model.cases.operand_makers import Lanes, Maker, Source, _size
+from tests.emulator.model.cases.programs import MASK, OLD, PARTIAL, RESULT, VCC, Case, Registers
+from tests.emulator.model.families import is_gfx9, is_gfx11
+from tests.emulator.model.ieee import FORMATS, output
+from tests.emulator.model.operation import Op
+from tests.emulator.model.values import (
+    FLOATS,
+    Bits,
+    Numbers,
+    differences,
+    numbers,
+    patterns,
+    saturated,
+    width,
+)
+from tests.emulator.model.waves import (
     all_lanes,
     copied_mask,
     lane_bits,

@@ -1,6 +1,0 @@
-"""Let these tests import the golden files' helpers and typing.py."""
-
-import sys
-from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "golden")]
