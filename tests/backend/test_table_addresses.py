@@ -53,7 +53,7 @@ def test_tables_are_read_behind_masks(cpu: str, level: int) -> None:
 
 
 def test_llvm_ends_at_an_address_behind_a_mask_and_not_at_the_entry() -> None:
-    text = (Path(__file__).parent / "ir" / "table_behind_mask.ll").read_text()
+    text = (Path(__file__).parent / "table_behind_mask.ll").read_text()
     target = find_target("gfx1100")
     assert target is not None
     options = CompileOptions(target, wave_size=64, opt_level=2)
