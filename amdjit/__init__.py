@@ -403,7 +403,7 @@ if not TYPE_CHECKING:  # which would take every name for one of the module's
             raise AttributeError(
                 f"{message}: {known}" if known else message, name=name, obj=sys.modules[__name__]
             )
-        return getattr(importlib.import_module(_LATE[name]), name)
+        return getattr(late(_LATE[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -24,7 +24,7 @@ from amdjit.launching.kernel_options import KernelOptions, checked_options
 from amdjit.launching.launchers import ForAll, Launcher
 from amdjit.launching.numba_names import NumbaNames
 from amdjit.launching.prepared import LaunchableKernel, PreparedLaunch, prepare
-from amdjit.launching.quick_launches import KeptLaunchers, QuickCalls
+from amdjit.launching.quick_launches import LauncherCache, QuickCalls
 from amdjit.launching.recompilation import Change
 from amdjit.launching.record_arguments import Annotation, is_const
 from amdjit.launching.signature import Signature
@@ -84,7 +84,7 @@ class Kernel(NumbaNames, PickledByName):
         self._signatures = signatures
         self.specialized_kernels: dict[tuple[Any, ...], Kernel] = {}
         """What `specialize` has returned so far, by the types of the arguments."""
-        self._launchers = KeptLaunchers(QuickCalls(self._launchable), *self._launcher_types)
+        self._launchers = LauncherCache(QuickCalls(self._launchable), *self._launcher_types)
         if self._launchable.explicit is not None:
             target = current_device().target.id
             for types_given in self._launchable.explicit.signatures:

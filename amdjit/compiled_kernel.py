@@ -1,4 +1,4 @@
-"""The result of a compilation: a kernel's code object, and every value on the way to it."""
+"""The result of a compilation: a kernel's code object, and the value of every stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The story of a compilation, one call per stage:
+"""A compilation from beginning to end, one call per stage:
 
 Python function -> typed tree -> LLVM IR -> optimised IR -> object -> linked code object
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgpack
 
 from amdjit import backend
-from amdjit.backend.early import code_cache, sign_of
+from amdjit.backend.prestart import code_cache, compiled_before_key
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import codes
 from amdjit.diagnostics.errors import BackendError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     impossible = late("amdjit.inspection.impossible")
 
-__all__ = ["compile_kernel", "keep_built"]
+__all__ = ["compile_kernel", "store_built"]
 
 
 def compile_kernel(
@@ -67,9 +67,9 @@ def compile_kernel(
         ) from None
     cache = code_cache(environment)
     optimized, code_object = _build(llvm, options, environment, typed.libraries, cache)
-    sign = sign_of(cache, function, arguments, options)
-    if cache.get(sign) is None:
-        cache.put(sign, b"")
+    note = compiled_before_key(cache, function, arguments, options)
+    if cache.get(note) is None:
+        cache.put(note, b"")
     return CompiledKernel(
         typed.program.kernel.name,
         arguments,
@@ -85,7 +85,8 @@ def compile_kernel(
 
 
 def _typed(argument: Argument) -> Argument:
-    """Return an argument without its distinctness, which no expression's type depends on."""
+    """Return an argument's type without the promise that its memory is distinct: the type of no
+    expression depends on it, and the front end need not distinguish such types."""
     return argument.without_promises() if isinstance(argument, Array) else argument
 
 
@@ -123,14 +124,16 @@ def _possible(
 ) -> tuple[str, bytes]:
     """Return optimised IR and its code object, all of whose instructions the target has.
 
-    BackendError with the source line if LLVM makes others. What stands in the kernel as assembly
-    text is not refused: that may be data.
+    LLVM can merge a move between lanes into an instruction that does not exist on the target
+    (`backend.dpp_moves`). Then the object is made again with every move on its own. BackendError
+    with the source line if that does not help. A kernel with inline assembly is not refused: its
+    text may contain data.
     """
     pair = _linked(plain, optimized, options, environment)
     size = options.wave_size
     if impossible.impossible_instruction(pair[1], options.target, size) is None:
         return pair
-    plain, optimized = map(backend.keep_moves_apart, (plain, optimized))
+    plain, optimized = map(backend.fence_all_moves, (plain, optimized))
     pair = _linked(plain, optimized, options, environment)
     found = impossible.impossible_instruction(pair[1], options.target, size)
     if found is not None and not backend.has_inline_assembly(optimized):
@@ -155,17 +158,20 @@ def _key_of_built(
     bitcode: tuple[bytes, ...],
     cache: DiskCache,
 ) -> str:
-    # The other options are written in the IR.
+    # All other options have left their traces in the IR itself.
     tools = f"{backend.LLVM_VERSION} {backend.find_linker(environment)}"
     level = f"{options.wave_size} {options.opt_level}"
     return cache.key("code object", llvm, options.target.id, level, tools, *bitcode)
 
 
-def keep_built(
+def store_built(
     llvm: str, optimized: str, code_object: bytes, options: CompileOptions, environment: Environment
 ) -> None:
-    """Put what another process built from the IR of a kernel into the disk cache, where
-    `compile_kernel` finds it. Kernels that link libraries are built here all the same."""
+    """Store what another process built from a kernel's IR in the disk cache, where
+    `compile_kernel` finds it.
+
+    Kernels that link libraries are not found: their key also has the bitcode.
+    """
     cache = code_cache(environment)
     key = _key_of_built(llvm, options, environment, (), cache)
     cache.put(key, msgpack.packb((optimized, code_object)))

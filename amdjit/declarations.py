@@ -264,28 +264,33 @@ class Parameter:
 @documented(intrinsic_text, intrinsic_signature)
 @dataclass(frozen=True, eq=False, repr=False)
 class Intrinsic(PickledByName):
-    """A typed operation with exactly one lowering. A call on the host runs its reference model.
-
-    wave_sizes: those in which it exists. wave32_targets: the processors on which it exists in waves
-    of 32 lanes only. features: what the target must have. targets: the
-    processors that have it, None for all. alternative: what to use on other processors, as a text
-    or a function of the target's name. meets: whether it belongs to the barrier of the whole grid,
-    so that launches of the kernel are cooperative.
-    """
+    """A typed operation with exactly one lowering. A call on the host runs its reference model."""
 
     name: str
+    """As kernels call it."""
     parameters: tuple[Parameter, ...]
     result: Type
     lowering: Lowering
+    """An `LlvmCall`, `InlineAsm` or `Emit`."""
     reference: Callable[..., Any] = field(repr=False)
+    """The body of the declaration, which computes the same on the host."""
     features: frozenset[Feature] = frozenset()
+    """What the processor must have."""
     wave_sizes: tuple[int, ...] = (32, 64)
+    """The wave sizes in which it exists."""
     wave32_targets: tuple[str, ...] = ()
+    """The processors on which it exists in waves of 32 lanes only."""
     isa: str | None = None
+    """The mnemonic that its code must contain, which tests look for."""
     targets: tuple[str, ...] | None = None
+    """The processors that have it, None for all."""
     alternative: str | Callable[[str], str] = ""
+    """What to use on other processors, as a text or a function of the target's name."""
     documentation: str = field(default="", repr=False)
+    """The declaration's docstring."""
     meets: bool = False
+    """Whether it belongs to the barrier of the whole grid, so that launches of the kernel are
+    cooperative."""
 
     def __repr__(self) -> str:
         return f"<intrinsic {public_name(self, self.name)}>"

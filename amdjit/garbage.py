@@ -1,4 +1,4 @@
-"""Python's garbage collector, paused while a compilation builds its values."""
+"""Python's garbage collector, paused while modules are loaded and compilations build values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ __all__ = ["collector_paused"]
 def collector_paused() -> Iterator[None]:
     """Pause the search for unreachable cycles, which walks all objects of the process.
 
-    During a compilation that search took a third of the time of long kernels and found nothing.
+    During a compilation that search took a third of the time of long kernels and found nothing, and
+    a sixth of the time in which the compiler is loaded.
     Reference counting goes on. If two threads compile at the same time, the collector resumes when
     the first is done.
     """

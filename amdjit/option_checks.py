@@ -34,6 +34,8 @@ _ALTERNATIVES = {
     "typing": ("amdjit", "numba"),
 }
 
+# Limits that keep mistakes from costing hours or gigabytes: rounds of unrolled loops multiply code,
+# each level of recursion is code of its own, and every launch allocates the buffer of prints.
 _MOST_UNROLLED = 1024
 _FEWEST_REGISTERS = 8
 _DEEPEST_RECURSION = 256

@@ -34,49 +34,59 @@ class Feature(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One AMDGPU processor.
-
-    name: LLVM's -mcpu. isa: (major, minor, stepping). wave_sizes: the default one first.
-    elf_machine_flags: EF_AMDGPU_MACH of the ELF header (LLVM AMDGPU guide, "ELF Header").
-    vgpr_file: 32-bit registers that a SIMD has for one lane; vgpr_granule: the unit in which a
-    wave32 gets them (a wave64: half of it); vgpr_limit: the most that a wave may have. max_waves:
-    wave slots of a SIMD. lds_per_workgroup, lds_per_workgroup_processor, lds_granule: bytes.
-    simds_per_workgroup_processor: SIMDs that share one LDS, in workgroup-processor mode if the
-    processor has it. has_workgroup_processors: whether a workgroup may span two compute units that
-    share their LDS. is_emulated: whether the emulator runs its machine code. multiprocessors:
-    workgroup processors of the largest product, or compute units where there are none; 0 where
-    only a GPU has to know. like: the processor that has the same builtins of clang; None if the
-    table of builtins names this one. lacks: parts of the names of those of them that it lacks.
-    id_features: what a target id may say about it, in alphabetical order (LLVM AMDGPU guide,
-    "Target ID"; the processors are in "Processors"). members: of a generic processor, those that
-    run its code; () for a real one. generic_version: that of a generic processor's code (LLVM
-    AMDGPU guide, "Generic Processor Versioning").
-    settings: what this one says, in the same order: code for a setting runs only where it holds.
-    """
+    """One AMDGPU processor, or one target id of it."""
 
     name: str
+    """LLVM's name, as for -mcpu."""
     isa: tuple[int, int, int]
+    """(major, minor, stepping)."""
     wave_sizes: tuple[int, ...]
+    """Lanes of a wave, the default first."""
     features: frozenset[Feature]
+    """What intrinsics may need."""
     elf_machine_flags: int
+    """EF_AMDGPU_MACH of the ELF header (LLVM AMDGPU guide, "ELF Header")."""
     vgpr_file: int
+    """32-bit registers that a SIMD has for one lane."""
     vgpr_granule: int
+    """VGPRs are allocated in this unit in wave32, in half of it in wave64."""
     vgpr_limit: int
+    """The most VGPRs of a wave."""
     max_waves: int
+    """Wave slots of a SIMD."""
     lds_per_workgroup: int
+    """Bytes that a workgroup may have."""
     lds_per_workgroup_processor: int
+    """Bytes of the LDS itself."""
     lds_granule: int
+    """The unit of allocation, in bytes."""
     simds_per_workgroup_processor: int
+    """SIMDs that share one LDS, in workgroup-processor mode if the processor has it."""
     max_workgroup_size: int = 1024
+    """work-items."""
     has_workgroup_processors: bool = True
+    """Whether a workgroup may span two compute units that share their LDS."""
     is_emulated: bool = False
+    """Whether the emulator runs its machine code."""
     multiprocessors: int = 0
+    """Workgroup processors of the largest product, or compute units where there are none; 0 where
+    only a GPU has to know."""
     like: str | None = None
+    """The processor that has the same builtins of clang; None if the table of builtins names this
+    one."""
     id_features: tuple[str, ...] = ()
+    """The settings that a target id may have, in alphabetical order (LLVM AMDGPU guide, "Target
+    ID"; the processors are in "Processors")."""
     lacks: tuple[str, ...] = ()
+    """Parts of the names of those builtins that it lacks, though `like` has them."""
     members: tuple[str, ...] = ()
+    """The processors that run the code of a generic one; () for a real processor."""
     generic_version: int = 0
+    """The version of a generic processor's code (LLVM AMDGPU guide, "Generic Processor
+    Versioning")."""
     settings: tuple[tuple[str, bool], ...] = ()
+    """The settings of this target id, in the order of `id_features`: code for a setting runs only
+    on devices that have it."""
 
     @property
     def id(self) -> str:
@@ -467,6 +477,7 @@ def emulated_for(code: Target) -> Target | None:
     return found if found is None else with_settings(found, dict(code.settings))
 
 
+# The major version of the processors on which LLVM uses halves of registers unless told not to.
 _HALVES = 11
 
 

@@ -307,27 +307,27 @@ Fact = bool | None
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Array(Type):
-    """An n-dimensional array in memory.
-
-    shape: the extents if they are known when compiling (LDS and private arrays), else None.
-    offset_bits: 32 if the array spans less than 2 GiB, so that extents and byte offsets fit an i32,
-    else 64. alignment: bytes that the first element's address is a multiple of, if that is more
-    than the element's own alignment; else 0. pitch: bytes from one element to the next, if these
-    are a field of records; else 0. packing: bytes that all elements' addresses are multiples of, if
-    records decide that; else 0. distinct: whether no other argument of the launch shares memory
-    with the array; None if that is not known.
-    """
+    """An n-dimensional array in memory."""
 
     element: Element
     ndim: int
     layout: Layout = Layout.ANY
     address_space: AddressSpace = AddressSpace.GLOBAL
     shape: tuple[int, ...] | None = None
+    """The extents if they are known when compiling (LDS and private arrays), else None."""
     offset_bits: int = 32
+    """32 if the array spans less than 2 GiB, so that extents and byte offsets fit an i32, else
+    64."""
     alignment: int = 0
+    """Bytes that the first element's address is a multiple of, if that is more than the element's
+    own alignment; else 0."""
     pitch: int = 0
+    """Bytes from one element to the next, if these are a field of records; else 0."""
     packing: int = 0
+    """Bytes that all elements' addresses are multiples of, if records decide that; else 0."""
     distinct: bool | None = None
+    """Whether no other argument of the launch shares memory with the array; None if that is not
+    known."""
 
     def __str__(self) -> str:
         if self.ndim == 0:

@@ -92,7 +92,7 @@ def child() -> None:
     kernels = compilations()
     stages: dict[str, float] = {}
     loading = Clock()
-    importlib.import_module("amdjit.backend.guarded")
+    importlib.import_module("amdjit.backend.isolated")
     for stage in STAGES:
         owner, _, name = stage.partition(".")
         module = importlib.import_module(f"amdjit.{owner}")

@@ -19,9 +19,10 @@ short examples, and CONTRIBUTING.md explains them.
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING
+
+from amdjit.late import load_module
 
 if TYPE_CHECKING:
     from amdjit.intrinsics import (
@@ -66,4 +67,4 @@ def __getattr__(name: str) -> ModuleType:
     fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.{name}")
+    return load_module(f"{__name__}.{name}")

@@ -50,10 +50,7 @@ from amdjit.lowering.types import (
     undefined,
 )
 from amdjit.tree import nodes as tree
-from amdjit.tree.array_views import Reshaped, Transposed
-from amdjit.tree.bases import Based
-from amdjit.tree.constant_arrays import ConstantArray
-from amdjit.tree.record_views import RecordView
+from amdjit.tree.array_views import Based, ConstantArray, RecordView, Reshaped, Transposed
 from amdjit.types import AddressSpace, Array, Known, Layout, Scalar, Type, Void
 
 __all__ = ["address", "evaluate"]

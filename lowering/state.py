@@ -24,21 +24,27 @@ __all__ = ["FunctionState", "Loop", "ModuleState", "Region"]
 
 @dataclass(slots=True)
 class ModuleState:
-    """One module. functions: the LLVM function of each lowered function. lds: the LDS array of each
-    allocation, by its identity. constants: the address of each array in constant memory, by its
-    content. ordered: what barriers of the workgroup order in global memory. crossing: the
-    functions with operations across lanes, and whether some lanes may get past these."""
+    """What lowering knows of the module that it writes."""
 
     module: Any
+    """Llvmlite's module."""
     options: CompileOptions
     debug_info: DebugInfo | None
+    """None for a kernel without source lines."""
     debug_types: DebugTypes | None = None
+    """None unless variables are described."""
     reports: ReportTable | None = None
+    """The failures that the kernel can report; None if there are none."""
     ordered: Ordered = Ordered.ALL
+    """What barriers of the workgroup order in global memory."""
     functions: dict[Function, Any] = field(default_factory=dict)
+    """The LLVM function of each lowered function."""
     lds: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
+    """The LDS array of each allocation, by its identity."""
     constants: dict[bytes, Any] = field(default_factory=dict)
+    """The address of each array in constant memory, by its content."""
     crossing: dict[Function, bool] = field(default_factory=dict)
+    """The functions with operations across lanes, and whether some lanes may get past these."""
 
     @property
     def fast_math(self) -> tuple[str, ...]:
@@ -89,32 +95,37 @@ class Loop(Region):
 
 @dataclass(slots=True)
 class FunctionState:
-    """One function.
-
-    variables: for debug information about variables. in_memory: the variables that need memory
-    (function.py). slots: their allocas, one for each LLVM value that a variable consists of.
-    bound: the current values of the other variables. loops: the loops around the current statement,
-    innermost last. record, calls: in functions that report to the host, the record's address and,
-    if they fit, the calls that led here as one number (see `ReportTable.calls_of`). whole: the
-    function outside of loops. returned: the memory of the values that a loop returns. depth: how
-    many branches and conditions of loops this is in.
-    """
+    """What lowering knows of the function that it writes."""
 
     module: ModuleState
     function: Function
+    """The typed function."""
     builder: Builder
+    """Writes at the end of the current LLVM block."""
     locations: FunctionLocations | None
+    """The source locations of instructions; None without debug information."""
     variables: FunctionVariables | None = None
+    """What describes the variables to debuggers."""
     in_memory: frozenset[Variable] = frozenset()
+    """The variables that need memory (function.py)."""
     bound: dict[Variable, Any] = field(default_factory=dict)
+    """The current values of the other variables."""
     slots: dict[Variable, list[tuple[Any, Any]]] = field(default_factory=dict)
+    """The allocas of these variables, one for each LLVM value that a variable consists of."""
     private: dict[int, tuple[AllocateArray, ArrayValue]] = field(default_factory=dict)
+    """The private array of each allocation, by its identity."""
     loops: list[Loop] = field(default_factory=list)
+    """The loops around the current statement, innermost last."""
     record: Any = None
+    """The address of the record, in functions that report to the host."""
     calls: Any = None
+    """The calls that led here as one number, if they fit (`ReportTable.calls_of`)."""
     whole: Region = field(default_factory=Region)
+    """The code of the function that is in no loop."""
     returned: list[tuple[Any, Any]] = field(default_factory=list)
+    """The memory of the values that a loop returns."""
     depth: int = 0
+    """How many branches and conditions of loops surround the current statement."""
 
     @property
     def is_straight(self) -> bool:

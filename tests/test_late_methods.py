@@ -22,6 +22,8 @@ KINDS = [
     {"frozen": True, "slots": True, "eq": False, "repr": False},
 ]
 
+PARAMETERS = ("init", "repr", "eq", "frozen")
+
 
 def classes(dataclass: Callable[..., Any], options: dict[str, bool]) -> tuple[Any, Any, Any]:
     """Return a class, one that inherits from it, and one without fields of its own."""
@@ -96,7 +98,7 @@ def actions(kinds: tuple[Any, Any, Any], options: dict[str, bool]) -> dict[str, 
         "wrong": [outcome(lambda: point()), outcome(lambda: point(1, 2, [], 3, 4))],
         "unknown": outcome(lambda: point(1, z=3)),
         "slots": [hasattr(one, "__dict__"), getattr(named, "__slots__", None)],
-        "frozen": point.__dataclass_params__.frozen,
+        "parameters": [getattr(point.__dataclass_params__, each) for each in PARAMETERS],
         "signature": list(inspect.signature(named).parameters),
     }
     if options.get("frozen") and options.get("eq", True):

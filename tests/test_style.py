@@ -208,7 +208,7 @@ def test_what_the_disk_cache_holds_is_compiled_without_llvm(
         "from amdjit.examples.saxpy import saxpy; from amdjit import f32 as f; x = f[:]; "
         "saxpy.compile(f, x, x, x)"
     )
-    started = "amdjit.backend.guarded"
+    started = "amdjit.backend.isolated"
     assert started in loaded(program, "amdjit.backend")
     # LLVM runs in another process, which is started where the cache does not hold the code.
     assert started not in loaded(program, "amdjit.backend")

@@ -166,22 +166,23 @@ def _argument(argument: ExceptionArgument, remaining: list[int]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class FaultSite:
-    """A statement that may stop the kernel. kind: "assert", "raise" or "index".
-
-    array: the name of the array that is indexed; the text's values are then `indices` indices and
-    as many extents. is_library: whether it is in amdjit itself. is_wrapped: whether negative
-    indices have been counted from the end. raised: the exception, for "raise".
-    """
+    """A statement that may stop the kernel."""
 
     kind: str
+    """"assert", "raise" or "index"."""
     text: Text
     file: str
     line: int
     array: str = ""
+    """The name of the array that is indexed; the text's values are then `indices` indices and as
+    many extents."""
     is_library: bool = False
+    """Whether it is in amdjit itself."""
     indices: int = 0
     is_wrapped: bool = False
+    """Whether negative indices have been counted from the end."""
     raised: Raised | None = None
+    """The exception, for "raise"."""
 
 
 @dataclass(frozen=True, slots=True)

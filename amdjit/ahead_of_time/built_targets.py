@@ -13,25 +13,27 @@ __all__ = ["BuiltTarget", "built_target"]
 
 @dataclass(frozen=True)
 class BuiltTarget:
-    """A code object and what it needs.
-
-    max_block: the most work-items of a workgroup. required_block: its exact shape, or None.
-    lds_bytes: static LDS of a workgroup; lds_limit: the most with dynamic LDS. vgprs, sgprs: of a
-    wave, with what is spilled of them. scratch_bytes: of a work-item.
-    """
+    """A code object and what it needs."""
 
     target: Target
     code_object: bytes
     wave_size: int
     max_block: int
+    """The most work-items of a workgroup."""
     required_block: tuple[int, int, int] | None
+    """Its exact shape, or None."""
     lds_bytes: int
+    """Static LDS of a workgroup."""
     lds_limit: int
+    """The most with dynamic LDS."""
     vgprs: int
+    """VGPRs of a wave, with those that are spilled."""
     sgprs: int
+    """SGPRs of a wave, with those that are spilled."""
     vgpr_spills: int
     sgpr_spills: int
     scratch_bytes: int
+    """Private memory of a work-item, in bytes."""
 
     @property
     def id(self) -> str:

@@ -28,19 +28,19 @@ __all__ = ["CompiledIn", "Group", "Interface", "Leaf", "MachineValue", "interfac
 
 @dataclass(frozen=True)
 class Leaf:
-    """A single value that the program passes.
-
-    name: in Python, such as `p.scale`. path: of the member in the arguments' struct. label: the
-    path as one name. written: whether the kernel may write the array. used: whether the kernel
-    uses the number at all.
-    """
+    """A single value that the program passes."""
 
     name: str
+    """Its spelling in Python, such as `p.scale`."""
     path: tuple[str, ...]
+    """The names that lead to the member in the arguments' struct."""
     label: str
+    """The path as one name."""
     type: Type
     written: bool = False
+    """Whether the kernel may write the array."""
     used: bool = True
+    """Whether the kernel uses the number at all."""
 
 
 @dataclass(frozen=True)
@@ -87,16 +87,16 @@ Parameter = Leaf | Group | CompiledIn
 
 @dataclass(frozen=True)
 class MachineValue:
-    """A value of the kernarg segment. member: its name in the kernarg struct.
-
-    part: "data", "extent" or "stride" of an array, "record" of where the kernel reports, else
-    "value". axis: of an extent or a stride.
-    """
+    """A value of the kernarg segment."""
 
     member: str
+    """Its name in the kernarg struct."""
     leaf: Leaf
     part: str
+    """"data", "extent" or "stride" of an array, "record" of where the kernel reports, else
+    "value"."""
     axis: int
+    """The axis, for an extent or a stride."""
     type: Type
     offset: int
     nbytes: int
@@ -104,19 +104,19 @@ class MachineValue:
 
 @dataclass(frozen=True)
 class Interface:
-    """What a program passes to a kernel.
-
-    kernel: its name in the code. values: in the order of the kernarg segment. kernarg_bytes: the
-    size of the explicit part. record: the address of the record that the kernel reports to, if it
-    does; reports: what it reports.
-    """
+    """What a program passes to a kernel."""
 
     kernel: str
+    """Its name in the code."""
     parameters: tuple[Parameter, ...]
     values: tuple[MachineValue, ...]
+    """The machine values, in the order of the kernarg segment."""
     kernarg_bytes: int
+    """The size of the explicit part."""
     record: Leaf | None = None
+    """The address of the record that the kernel reports to, if it does."""
     reports: ReportTable | None = None
+    """What it reports."""
 
     @property
     def signature(self) -> str:

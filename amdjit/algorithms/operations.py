@@ -51,18 +51,18 @@ _KNOWN: dict[Any, _Known] = {
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An associative function of two values and the values that it combines.
-
-    commutes: whether the values may be taken in another order. kind: what is combined. result: the
-    type of the result's elements. identity: of this kind; None if there is none or it is not known.
-    """
+    """An associative function of two values and the values that it combines."""
 
     function: Callable[..., Any]
     name: str
     commutes: bool
+    """Whether the values may be taken in another order."""
     kind: Kind
+    """What is combined."""
     result: Kind
+    """The type of the result's elements."""
     identity: Any
+    """The neutral element, of this kind; None if there is none or it is not known."""
 
     @property
     def unrounded(self) -> Operation:

@@ -1,4 +1,5 @@
-"""Where whole-array work runs: arrays of the host and of devices go in, results come out alike."""
+"""Where whole-array work runs: arguments are arrays of the host or of devices, and results are of
+the same kind."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from amdjit.arrays.creation import empty, to_device
 from amdjit.arrays.device_array import over
 from amdjit.devices import current_device, find_device, use
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.launching.foreign import borrowed
+from amdjit.launching.foreign_arguments import borrowed
 from amdjit.runtime import dlpack
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device

@@ -1,5 +1,5 @@
-"""Copies between device arrays: strided, broadcast, overlapping, of another type, to another
-device."""
+"""Copies between device arrays, which may be strided, broadcast, overlapping, of different types or
+on different devices."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from amdjit.devices import current_device, use
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.runtime import arrays
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_memory import Layout
+from amdjit.runtime.device import Device, Layout
 from amdjit.runtime.memory import temporary
 from amdjit.runtime.place import is_captured, keep_for_graph
 from amdjit.runtime.streams import Stream, handle_of
@@ -33,7 +32,7 @@ from amdjit.types import Scalar, bf8, bf8_fnuz, bf16, f16, f32, fp8, fp8_fnuz, f
 _BLOCK = 256
 _MOST_BLOCKS = 65535
 _NARROW = (f16, bf16)
-# Their conversions are not the same on all processors, or not NumPy's.
+# Types whose conversions differ between processors, or from NumPy's: they go through the host.
 _BY_HOST = (fp8, bf8, fp8_fnuz, bf8_fnuz)
 
 
@@ -51,7 +50,7 @@ def copy_array(target: DeviceArray, source: DeviceArray, stream: Stream | None =
         if _is_plain(target, source):
             _copy_across(target, source, handle)
             return
-        source = brought(target.device, source, stream)
+        source = copied_to(target.device, source, stream)
         strides = broadcast_strides(source, target.shape)
     if target.dtype != source.dtype:
         source = converted(source, target.dtype, stream)
@@ -98,20 +97,21 @@ def converted(
 
 
 def _by_way_of(source: Scalar | None, target: Scalar | None) -> Scalar | None:
-    """Return the type through which NumPy converts: its halves are made of f32."""
+    """Return the type through which NumPy converts: it makes f16 from f32, so that f64 is rounded
+    twice."""
     if target in _NARROW and source is not None and source not in (f16, bf16, f32):
         return target if (source.name, target) == ("f64", f16) else f32
     return target
 
 
 def _is_plain(target: DeviceArray, source: DeviceArray) -> bool:
-    """Whether a copy between devices of one kind is one of bytes, as they lie."""
+    """Whether a copy between devices of one kind can copy the bytes without changing the layout."""
     same = (target.shape, target.dtype) == (source.shape, source.dtype)
     kinds = type(target.device) is type(source.device)
     return same and kinds and target.is_contiguous and source.is_contiguous
 
 
-def brought(device: Device, source: DeviceArray, stream: Stream | None = None) -> DeviceArray:
+def copied_to(device: Device, source: DeviceArray, stream: Stream | None = None) -> DeviceArray:
     """Return a C-contiguous copy of another device's array, for the work of a stream."""
     copy = arrays.empty(device, source.shape, source.dtype)
     handle = handle_of(stream, device)
@@ -125,8 +125,8 @@ def brought(device: Device, source: DeviceArray, stream: Stream | None = None) -
 
 
 def _copy_across(target: DeviceArray, source: DeviceArray, handle: Any) -> None:
-    """Copy the bytes of another device's array, after the work that its current stream has now,
-    and before what comes there later."""
+    """Copy the bytes of another device's array, after the work that its current stream has now and
+    before its later work."""
     if is_captured(handle):
         raise LaunchError(
             f"a copy from {source.device.name} to {target.device.name} cannot be captured: a graph "

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from amdjit.arrays.copying import brought
+from amdjit.arrays.copying import copied_to
 from amdjit.arrays.device_array import DeviceArray, over
 from amdjit.devices import current_device, find_device
-from amdjit.launching.foreign import borrowed
+from amdjit.launching.foreign_arguments import borrowed
 from amdjit.runtime import arrays, foreign_arrays, pool
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_memory import HostKind
+from amdjit.runtime.device import Device, HostKind
 from amdjit.runtime.elements import element_type, extents_of, refuse_masked
 from amdjit.runtime.host_memory import host_array
 from amdjit.runtime.streams import Stream, handle_of
@@ -146,9 +145,9 @@ def arange(
     *,
     device: Where = None,
 ) -> DeviceArray:
-    """Return a new array of evenly spaced numbers, the same as `numpy.arange` has, also in type.
+    """Return a new array of evenly spaced numbers, with the values and the type of `numpy.arange`.
 
-    NumPy makes them on the host."""
+    NumPy computes them on the host."""
     bounds = (start,) if stop is None else (start, stop)
     steps = {} if step is None else {"step": step}
     return to_device(np.arange(*bounds, **steps, dtype=dtype), stream, device=device)
@@ -164,7 +163,7 @@ def to_device(
     not wait: the source must stay as it is until the stream has done its work."""
     place = _place(device, stream)
     if isinstance(array, arrays.DeviceArray) and array.device is not place:
-        return over(brought(place, array, stream))
+        return over(copied_to(place, array, stream))
     if foreign_arrays.is_foreign(array):
         return _copied(array, place, stream)
     return over(arrays.to_device(place, array, stream))
@@ -188,8 +187,8 @@ def asarray(
 ) -> DeviceArray:
     """Return an array as a DeviceArray of a type; one that is already is returned as it is.
 
-    array: a DeviceArray, a host array or what NumPy makes one of, or another library's tensor on
-    the same device, whose memory is shared."""
+    array: a DeviceArray, a host array or anything that NumPy can convert to one, or another
+    library's tensor on the same device, whose memory is shared."""
     place = _place(device, stream)
     if isinstance(array, arrays.DeviceArray):
         made = to_device(array, stream, device=place)
@@ -240,15 +239,15 @@ def managed_empty(
 
 
 class MemoryPool(pool.MemoryPool):
-    """Device memory that is used again without asking the driver, in the order of streams.
+    """Device memory that is reused without calling the driver, in stream order.
 
     limit: bytes that may be in use at once, None for no limit. device: a device or its name, by
     default the current one. `used`, `peak` and `reserved` count bytes: those in use, the most that
-    were, and those that the pool holds. `trim()` gives the device what is not in use.
+    were, and those that the pool holds. `trim()` returns unused memory to the device.
 
-    `with pool:` makes new arrays on its device take their memory from it. A dropped array's memory
-    is used again after all work of the device, but for that of non-blocking streams: wait for
-    those before. On the emulator memory goes back to the device at once.
+    Inside `with pool:`, new arrays on its device take their memory from it. The memory of a dropped
+    array is reused after all work of the device, except that of non-blocking streams: wait for
+    those first. On the emulator, memory returns to the device at once.
     """
 
     def __init__(self, limit: int | None = None, *, device: Where = None) -> None:

@@ -1,4 +1,4 @@
-"""The arrays that users have: views, fills and copies of device memory."""
+"""`amdjit.DeviceArray`: views, fills and copies of device memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from amdjit.arrays.copying import converted, copy_array, spread_first
 from amdjit.arrays.layouts import viewed_as
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.launching.foreign import borrowed
+from amdjit.launching.foreign_arguments import borrowed
 from amdjit.runtime import arrays
 from amdjit.runtime.dlpack import CPU
 from amdjit.runtime.elements import element_bytes, element_type, refuse_masked
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-# What NumPy's arrays do and device arrays do not: each says what to do instead.
+# What NumPy's arrays can do and device arrays cannot: each error says what to do instead.
 
 _KERNEL = "write a kernel, or copy to the host first"
 
@@ -31,11 +31,11 @@ _KERNEL = "write a kernel, or copy to the host first"
 class NoNumber:
     """Refuses comparison, arithmetic, truth, iteration and conversion to numbers.
 
-    Arrays of a device are what kernels work on: an operator would be a launch that nobody sees.
+    An operator on device arrays would be a hidden kernel launch.
     """
 
     __slots__ = ()
-    # `==` raises, so that arrays are told apart, and found in sets, as objects.
+    # `==` raises; so hashing by identity is safe, and arrays can be in sets and dicts.
     __hash__ = object.__hash__
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> NoReturn:
@@ -108,7 +108,7 @@ class DeviceArray(NoNumber, arrays.DeviceArray):
     every axis returns a view without axes. `array[...] = value` writes to it with NumPy's rules for
     shapes and types. `strides` are in bytes. `address` is the device address of the first element.
 
-    Memory goes with the last array over it, or with `free()`, or at the end of a block: `with
+    Memory is freed with the last array over it, by `free()`, or at the end of a block `with
     amdjit.zeros(n) as array:`.
     """
 
@@ -122,9 +122,9 @@ class DeviceArray(NoNumber, arrays.DeviceArray):
 
         As NumPy's assignment does, this broadcasts the value to the array's shape and converts it
         to the array's type, floats to integers too; overlapping arrays are copied as if the source
-        had been copied first. A float that its integer type cannot hold becomes an arbitrary
-        number, and not always NumPy's. ValueError if the shapes do not fit, and for a read-only
-        array.
+        had been copied first. The result for a float that the integer type cannot hold is
+        arbitrary, and may differ from NumPy's. ValueError if the shapes do not fit, and for a
+        read-only array.
         """
         self._check_writable()
         if isinstance(value, arrays.DeviceArray):
@@ -176,7 +176,7 @@ class DeviceArray(NoNumber, arrays.DeviceArray):
         pattern = element_bytes(value, self.dtype)
         handle = handle_of(stream, self.device)
         keep_for_graph(handle, self)
-        if self.size == 0:  # a view of nothing may lie beside the memory
+        if self.size == 0:  # An empty view may lie outside the memory.
             return
         if self.is_contiguous or self.is_in_fortran_order:
             self.device.fill(self.address, pattern, self.size, handle)
@@ -269,7 +269,7 @@ class DeviceArray(NoNumber, arrays.DeviceArray):
 
 
 def over(array: arrays.DeviceArray) -> DeviceArray:
-    """Return an array that users get, over the memory of one that launches know."""
+    """Return a user's array over the memory of a `runtime.arrays.DeviceArray`."""
     if isinstance(array, DeviceArray):
         return array
     return DeviceArray(

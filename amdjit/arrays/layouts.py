@@ -1,4 +1,5 @@
-"""Layouts of views: what NumPy would make of a shape and strides, and how few copies move it."""
+"""Layouts of views: how NumPy would treat a shape and strides, and the fewest copies of rows that
+move an array."""
 
 from __future__ import annotations
 
@@ -26,9 +27,10 @@ class Rows(NamedTuple):
 
 
 def common_rows(shape: Shape, itemsize: int, first: Shape, second: Shape) -> Rows:
-    """Join the axes of two arrays of one shape as far as both allow. Strides are in bytes."""
+    """Merge the axes of two arrays of the same shape as far as both layouts allow. Strides are in
+    bytes."""
     axes = [axis for axis in zip(shape, first, second, strict=True) if axis[0] != 1]
-    # In memory order of the first: it is the one that is written.
+    # In the memory order of the first array, because that is the one that is written.
     axes.sort(key=lambda axis: (abs(axis[1]), abs(axis[2])))
     nbytes = itemsize
     joined: list[tuple[int, int, int]] = []
@@ -48,21 +50,21 @@ def common_rows(shape: Shape, itemsize: int, first: Shape, second: Shape) -> Row
 
 
 def unit_of(rows: Rows, *addresses: int) -> int:
-    """Return the largest number of bytes, at most 8, that divides all of a copy."""
+    """Return the largest unit, at most 8 bytes, that divides all sizes and strides of a copy."""
     unit = math.gcd(8, rows.nbytes, *addresses, *rows.strides[0], *rows.strides[1])
     return unit
 
 
 def without_memory(shape: Shape, strides: Shape, itemsize: int) -> NDArray[Any]:
-    """Return a NumPy array of this layout whose elements must not be touched: NumPy's own rules
-    then say what a view of it looks like."""
+    """Return a NumPy array of this layout, whose elements must not be accessed. It serves to apply
+    NumPy's own rules for views."""
     return as_strided(np.empty((), np.dtype((np.void, itemsize))), shape, strides)
 
 
 def viewed_as(array: DeviceArray, dtype: DTypeLike) -> tuple[np.dtype[Any], Shape, Shape]:
     """Return type, shape and strides of an array whose bytes are read as another type.
 
-    ValueError as NumPy has it, where the sizes do not fit.
+    NumPy's ValueError if the sizes do not fit.
     """
     view = without_memory(array.shape, array.strides, array.itemsize).view(np.dtype(dtype))
     return view.dtype, view.shape, view.strides
@@ -85,7 +87,7 @@ def broadcast_strides(array: DeviceArray, shape: Shape) -> Shape:
         ) from None
 
 
-# How long NumPy looks for a common byte of two interleaved arrays before it gives up.
+# How long NumPy searches for a common byte of two interleaved arrays before it gives up.
 _MOST_WORK = 10_000
 
 
@@ -110,10 +112,10 @@ def share_memory(one: DeviceArray, other: DeviceArray) -> bool:
         or other.address + other_high <= one.address + low
     ):
         return False
-    # NumPy solves it exactly, from the addresses: it does not look at the memory.
+    # NumPy solves this exactly from the addresses, without reading the memory.
     places: list[Any] = [_Place(one), _Place(other)]
     first, second = (np.asarray(place) for place in places)
-    shares: Any = np.shares_memory  # its types know no other limits than none and the least
+    shares: Any = np.shares_memory  # NumPy's stubs allow only two values of this limit.
     try:
         return bool(shares(first, second, max_work=_MOST_WORK))
     except np.exceptions.TooHardError:

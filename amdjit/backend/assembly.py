@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from amdjit.backend.assembler import assemble, find_assembler
-from amdjit.backend.guarded import emit_object_or_assembly
+from amdjit.backend.isolated import emit_object_or_assembly
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.options import CompileOptions, Environment
 from amdjit.target import Target

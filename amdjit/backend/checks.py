@@ -1,5 +1,5 @@
-"""Checks of a module that LLVM would end the process for, or compile to code that no device
-loads."""
+"""Checks for mistakes in a module at which LLVM would abort, or which would become code that no
+device loads."""
 
 from __future__ import annotations
 

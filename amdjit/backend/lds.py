@@ -68,7 +68,8 @@ def _place(
     arrays: Mapping[str, tuple[int, int]],
     layout: llvm.TargetData,
 ) -> _Place | None:
-    """Return the place of an array, or of an element that the optimiser made a variable."""
+    """Return the address of an array, or of an element that the optimiser split off as a
+    variable."""
     whole, _, number = variable.name.rpartition(".")
     if 'target("' in line or (
         variable.name not in arrays and (whole not in arrays or not number.isdigit())
@@ -93,7 +94,7 @@ def _with_addresses(llvm_text: str, places: list[_Place]) -> str:
         )
         nodes.append(f"!{number} = !{{i32 {place.offset}, i32 {place.offset + 1}}}\n")
         number += 1
-    # Where addresses are given, LLVM takes the size for the kernel's descriptor from here.
+    # If addresses are given, LLVM takes the size in the kernel descriptor from this attribute.
     end = max(place.offset + place.nbytes for place in places)
     llvm_text = _KERNEL.sub(rf'\1 "amdgpu-lds-size"="{end}"', llvm_text)
     return llvm_text.rstrip("\n") + "\n" + "".join(nodes)

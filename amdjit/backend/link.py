@@ -1,19 +1,13 @@
-"""Objects to code objects: by amdjit's own linker, and by lld for what that does not know."""
+"""Linking of objects to code objects: by amdjit's own linker, or by lld for objects that use what
+it does not support."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from amdjit.backend.linking.objects import NotPlain
 from amdjit.backend.linking.plain import link_plain
 from amdjit.backend.tools import Linker, OwnLinker, find_lld, run_tool
+from amdjit.code_object import elf
 from amdjit.diagnostics.errors import BackendError
-from amdjit.late import late
-
-if TYPE_CHECKING:
-    from amdjit.code_object import elf
-else:
-    elf = late("amdjit.code_object.elf")
 
 __all__ = ["link"]
 

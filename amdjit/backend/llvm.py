@@ -24,15 +24,15 @@ from amdjit.backend.checks import (
     has_inline_assembly,
     has_whole_wave_code,
 )
-from amdjit.backend.halves_of_ones import keep_halves_of_ones
+from amdjit.backend.dpp_moves import fence_risky_moves
 from amdjit.backend.lds import keep_narrow_loads, place_lds_arrays
 from amdjit.backend.libraries import with_libraries
-from amdjit.backend.meeting_values import keep_meeting_values
-from amdjit.backend.moved_lanes import keep_moved_values
+from amdjit.backend.phi_inputs import keep_phi_inputs
 from amdjit.backend.products_in_place import keep_products_in_place
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.backend.spilled_scalars import loses_spilled_scalars, may_spill_scalars
 from amdjit.backend.table_addresses import compute_addresses_first
+from amdjit.backend.wide_or import keep_ones_of_wide_or
 from amdjit.diagnostics.errors import BackendError
 from amdjit.forking import Lock, wait_before_fork
 from amdjit.options import CompileOptions
@@ -40,10 +40,10 @@ from amdjit.target import TRIPLE, Target, feature_string
 
 __all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
 
-# llvmlite has no other way to know that no thread is inside of LLVM.
+# llvmlite cannot tell whether a thread is inside LLVM.
 wait_before_fork(llvm.ffi.lib._lock)
 
-# Target machines are shared between calls and LLVM does not lock them.
+# Target machines are shared between calls, and LLVM does not lock them.
 _LOCK = Lock()
 
 Code = TypeVar("Code", bytes, str)
@@ -71,10 +71,10 @@ def optimise(
             _run_pipeline(module, llvm.create_pass_builder(machine, tuning))
             text = place_lds_arrays(str(module), module, machine.target_data)
             text = keep_signs_of_zeros(keep_narrow_loads(text, target), target)
-            text = keep_products_in_place(keep_halves_of_ones(text), target)
-            text = keep_moved_values(text, target)
+            text = keep_products_in_place(keep_ones_of_wide_or(text), target)
+            text = fence_risky_moves(text, target)
             text = compute_addresses_first(text, target, options.wave_size)
-            text = cut_long_blocks(keep_meeting_values(text))
+            text = cut_long_blocks(keep_phi_inputs(text))
             return mark_fences(mark_atomic_accesses(text))
 
 
@@ -128,13 +128,15 @@ def _emitted(
     target: Target,
     options: CompileOptions,
 ) -> Code:
-    """Emit IR with SGPRs spilled to lanes of VGPRs, or to memory if lanes would lose them."""
+    """Emit IR with SGPRs spilled to lanes of VGPRs, or to memory if the lanes would lose them
+    (`spilled_scalars`)."""
     code = _emitted_once(emit, llvm_text, target, options)
     if not may_spill_scalars(llvm_text, code):
         return code
     if not loses_spilled_scalars(_emitted_once(_commented, llvm_text, target, options)):
         return code
-    # A machine reads the option when it compiles its first function.
+    # LLVM reads the option when a machine compiles its first function, so each setting needs a
+    # machine of its own.
     llvm.set_option("amdjit", "-amdgpu-spill-sgpr-to-vgpr=0")
     try:
         return _emitted_once(emit, llvm_text, target, options, spill_to_lanes=False)
@@ -159,9 +161,9 @@ def _initialise() -> None:
     # llvmlite can initialise all targets or the native one only; all take about a millisecond.
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    # LLVM 22 drops the masks of factors of 24 bits, and then may take `v_mad_u64_u32`, which uses
-    # 32 bits of them, for their sum with 64 bits (its pull request 198729 mends it). It does not if
-    # it makes products of 24 bits in instruction selection only.
+    # LLVM 22 drops the masks of factors of 24 bits, and may then select `v_mad_u64_u32`, which uses
+    # 32 bits of them, for their sum with 64 bits (fixed by its pull request 198729). This cannot
+    # happen if products of 24 bits are formed in instruction selection only.
     llvm.set_option("amdjit", "-amdgpu-codegenprepare-mul24=0")
 
 
@@ -216,7 +218,7 @@ def _parsed(llvm_text: str, machine: llvm.TargetMachine) -> Iterator[llvm.Module
     except RuntimeError as error:
         raise BackendError(f"LLVM refuses the IR: {error}") from error
     finally:
-        # The module lives in the context and has to go first.
+        # The module lives in the context, and must be closed first.
         module.close()
         context.close()
 

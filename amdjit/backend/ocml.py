@@ -1,4 +1,4 @@
-"""Files of bitcode: find ROCm's OCML, and read libraries."""
+"""Find the bitcode of ROCm's OCML, and read bitcode libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that LLVM runs in, so that a mistake in LLVM ends that process and not the user's.
+"""The child process that runs LLVM, so that a bug in LLVM ends it and not the user's process.
 
 It is started with the first compilation, while the front end works, and handles one request at a
 time. If it dies or takes too long, the compilation is refused with what LLVM printed, and the next
@@ -22,8 +22,8 @@ from amdjit.forking import when_forked
 
 __all__ = ["CompilerDied", "CompilerProcess", "NoProcess", "compiler_process"]
 
-# Packages whose `__init__` is not run: the process needs few of their modules and should start
-# quickly.
+# Packages whose `__init__` is not executed in the child: it needs few of their modules, and starts
+# faster without the rest.
 _START = """
 import sys, types
 sys.path[:0] = {paths!r}
@@ -43,9 +43,9 @@ _PACKAGES = (
 
 
 class CompilerDied(AmdjitError):
-    """The process ended, or was ended, in the middle of a compilation.
+    """The process ended, or was killed, during a compilation.
 
-    how: the way in which it ended. said: what LLVM printed.
+    how: how it ended, in words. said: what LLVM printed.
     """
 
     def __init__(self, how: str, said: str) -> None:
@@ -59,7 +59,7 @@ class NoProcess(AmdjitError):
 
 
 class CompilerProcess:
-    """A process, replaced by another one when it dies. Threads take turns."""
+    """The process, which is replaced when it dies. Threads take turns."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -91,7 +91,7 @@ class CompilerProcess:
     def run(self, time_limit: float, *request: Any) -> Any:
         """Return what `worker.compile_in_process` returns for the request.
 
-        What LLVM has to say of a program that it compiles is dropped: see `run_and_listen`.
+        LLVM's messages about the program are dropped: see `run_and_listen`.
         """
         return self.run_and_listen(time_limit, *request)[0]
 
@@ -106,8 +106,8 @@ class CompilerProcess:
             try:
                 (kind, value), said = self._exchange(time_limit, request)
             except BaseException as error:
-                # Also at Ctrl-C: the process would answer the next request with the result of
-                # this one.
+                # Also at Ctrl-C: otherwise the process would answer
+                # the next request with the result of this one.
                 self.stop()
                 if isinstance(error, NoProcess):
                     self._why_none = str(error)
@@ -133,8 +133,7 @@ class CompilerProcess:
         raise CompilerDied(ending(process.exit_code()), said)
 
     def forget(self) -> None:
-        """Let go of the process and the lock, which belong to the process that this one was forked
-        from."""
+        """Drop the process and the lock in a forked child: they belong to its parent."""
         self._lock = threading.RLock()
         self._process, self._is_ready = None, False
 
@@ -156,7 +155,8 @@ def _start_text() -> str:
 
 
 def _is_python(executable: str | None) -> bool:
-    """Return whether a program is Python, by its name, and not a program that embeds Python."""
+    """Return whether a program is Python itself, judged by its name, rather than one that embeds
+    it."""
     return (
         bool(executable)
         and not getattr(sys, "frozen", False)

@@ -6,9 +6,9 @@
     call void (...) @llvm.fake.use(<8 x i32> %d)
 
 LLVM 22 moves a product of gfx11 that only one branch uses into that branch, where some lanes may be
-inactive: its machine instruction has lost the mark "convergent" that the intrinsic has. A use
-beside the product holds it back, and is no instruction. Other uses in its block may leave with it,
-except a product that adds to it, which stays itself.
+inactive: its machine instruction has lost the mark "convergent" that the intrinsic has. A
+`fake.use` beside the product holds it back, and becomes no instruction. Other uses in its block
+would not: they may move with it, except a product that adds to it, which is held back itself.
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ LLVM spills SGPRs to the lanes of VGPRs, and defines such a VGPR in the block th
 its uses (SILowerSGPRSpills.cpp). LLVM 22 does so even if the block is in a loop. The definition has
 no instruction, but ends what the register held: what one iteration leaves for the next, as the
 masks of lanes that left the loop, is lost as soon as a register allocator gives the VGPR to
-something else, or keeps it in memory, as at `opt_level=0`. Pull request 186348 mends it: it moves
-the definition out of the loop.
+something else, or keeps it in memory, as at `opt_level=0`. LLVM's pull request 186348 fixes this by
+moving the definition out of the loop.
 
 The comments of assembly text tell where the definitions are. `amdjit.backend.llvm` emits such code
-again with SGPRs spilled to memory: about twice the instructions. VGPRs that are defined outside of
-loops lose nothing, and code that has no others stays as it is.
+again with SGPRs spilled to memory: about twice the instructions. VGPRs that are defined outside
+loops lose nothing, so code with only these is emitted once.
 """
 
 from __future__ import annotations

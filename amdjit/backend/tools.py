@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from amdjit import child_process
 else:
-    # Most kernels need no program.
+    # Loaded late: most kernels need none of these programs.
     shutil, tempfile = late("shutil"), late("tempfile")
     child_process = late("amdjit.child_process")
 
@@ -34,6 +34,7 @@ __all__ = [
     "run_tool",
 ]
 
+# Linking and assembling take less than a second: after this time, the program hangs.
 _TIME_LIMIT = 120.0
 _EXECUTABLE_SUFFIX = ".exe" if os.name == "nt" else ""
 _LINKER_NAMES = ("ld.lld", "ld.lld-22")
@@ -54,8 +55,8 @@ class Linker:
 
 @dataclass(frozen=True, slots=True)
 class OwnLinker:
-    """The linker in `amdjit.backend.linking`. What it does not know, it hands to the lld that the
-    environment leads to."""
+    """The linker in `amdjit.backend.linking`. Objects that it does not support go to the lld that
+    `find_lld` finds."""
 
     environment: Environment = field(default_factory=Environment)
 
@@ -105,8 +106,8 @@ def find_lld(environment: Environment) -> Linker:
 def find_assembler(environment: Environment) -> Assembler:
     """Return clang's assembler; BackendError with the remedy if none is found.
 
-    The one in the ziglang package comes first, because it belongs to the same LLVM release as
-    llvmlite, which prints the text. Then ROCm's and that on PATH.
+    The ziglang package's is preferred, because it is of the same LLVM release as llvmlite, which
+    writes the text. Then follow ROCm's and the one on PATH.
     """
     zig = _zig()
     if zig is not None:

@@ -1,11 +1,11 @@
-"""Code objects that describe Python's variables to debuggers, with the machine code of those that
-do not.
+"""Code objects that describe Python's variables to debuggers, with the same machine code as without
+the description.
 
-LLVM's passes for AMDGPU are not blind to debug records: in some kernels the last scheduling changes
-because of them, and in functions with whole-wave code LLVM ends (SIWholeQuadMode asks for the index
-of a debug instruction). So the code is compiled without records first. Records are kept as far as
-all that a loader reads stays the same, byte by byte: all of them if possible, else halves of them,
-halves of these, and so on, a limited number of times.
+Debug records influence LLVM's AMDGPU passes: in some kernels they change the last scheduling, and
+in functions with whole-wave code they make LLVM abort (SIWholeQuadMode asks for the index of a
+debug instruction). So the code is compiled without records first. Then records are added as long as
+everything that a loader reads stays the same, byte for byte: all of them if possible, else halves
+of them, halves of these, and so on, a limited number of times.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from amdjit.options import CompileOptions, Environment
 __all__ = ["link_with_variables", "without_records"]
 
 _RECORD = re.compile(r"^ +#dbg_\w+\(.*\n", re.MULTILINE)
+# Each attempt emits the kernel again, so the search is bounded: records that are left out cost
+# descriptions of variables only.
 _MOST_ATTEMPTS = 12
 _LOADED = 2  # SHF_ALLOC
 
@@ -51,7 +53,7 @@ def link_with_variables(
         return link(emit_object(text, options.target, options, environment), linker)
 
     best = _Attempt(plain, build(plain))
-    # LLVM 22 ends if a block of whole-wave code begins with a debug record.
+    # LLVM 22 aborts if a block of whole-wave code begins with a debug record.
     if not has_whole_wave_code(plain):
         best = _with_most_records(described, best, build)
     return best.text, best.code_object
@@ -92,7 +94,7 @@ def _with_records(llvm_text: str, kept: set[int]) -> str:
 
 
 def _loaded(code_object: bytes) -> list[tuple[str, int, bytes]]:
-    """Return all that a loader and a device read: each section that takes memory."""
+    """Return everything that a loader and a device read: the sections with memory."""
     elf = read_elf(code_object)
     return [
         (section.name, section.address, elf.section_data(section))

@@ -1,7 +1,7 @@
-"""LLVM in a process of its own, which `amdjit.backend.process` starts: it compiles until its input
+"""The child process that `amdjit.backend.process` starts: it runs stages of LLVM until its input
 ends.
 
-A message holds Python values as `marshal` writes them: both ends run the same Python.
+Messages are Python values in the format of `marshal`, since both ends run the same Python.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from amdjit.options import CompileOptions
 from amdjit.target import read_target
 
 if TYPE_CHECKING:
-    from amdjit.backend import declared, llvm
+    from amdjit.backend import declared_intrinsics, llvm
 else:
-    declared, llvm = late("amdjit.backend.declared"), late("amdjit.backend.llvm")
+    declared_intrinsics = late("amdjit.backend.declared_intrinsics")
+    llvm = late("amdjit.backend.llvm")
 
 __all__ = ["DONE", "FAILED", "READY", "REFUSED", "compile_in_process", "main"]
 
 READY = b"ready"
 """The first message of the process, which it sends once LLVM is loaded."""
 
-# What came of a request: the first of the two values of an answer.
+# How a request ended: the first of the two values of an answer.
 DONE, REFUSED, FAILED = "done", "refused", "failed"
-# All stages but this one are LLVM's. It loads every declared intrinsic, which most compilations do
-# not need.
-_MODULES = {"check_declared": declared}
+# The stages that are not in `llvm`. This one loads the table of intrinsics, which most compilations
+# do not need.
+_MODULES = {"check_declared_intrinsics": declared_intrinsics}
 
 
 def compile_in_process(
@@ -49,7 +50,7 @@ def compile_in_process(
 
 
 def main() -> None:
-    """Compile until there is nothing more to read."""
+    """Compile until the input ends."""
     parent = Parent()
     importlib.import_module("amdjit.backend.llvm")
     parent.send(READY)

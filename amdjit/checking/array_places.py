@@ -12,20 +12,22 @@ _BELOW_4_GIB = 1 << 32
 
 
 class ArrayArgument(NamedTuple):
-    """An array of a launch. strides: in bytes. itemsize, dtype: of an element.
-
-    written: whether the kernel may write it; if not, a store to it comes from an index of another
-    array. in_lds: whether it is the kernel's own array in LDS, and the address an offset there.
-    """
+    """An array of a launch."""
 
     name: str
     address: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    """Strides in bytes."""
     itemsize: int
+    """Bytes of an element."""
     dtype: str
+    """The name of an element's type."""
     written: bool = True
+    """Whether the kernel may write it; if not, a store to it comes from an index of another
+    array."""
     in_lds: bool = False
+    """Whether it is the kernel's own array in LDS, and the address an offset there."""
 
     @property
     def span(self) -> tuple[int, int]:

@@ -30,6 +30,7 @@ __all__ = [
 _MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 _COUNT = struct.Struct("<Q")
 _ENTRY = struct.Struct("<3Q")
+# Limits on what is read from a bundle, so that a damaged one cannot ask for endless work.
 _MOST = 256
 _LONGEST_NAME = 4096
 # HIP wants a host's entry, whose code is elsewhere, and pages (clang's driver: -bundle-align=4096).

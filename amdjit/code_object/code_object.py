@@ -49,24 +49,26 @@ class Kernel:
 
 @dataclass(frozen=True)
 class CodeObject:
-    """A linked AMDGPU code object, read from its bytes alone. Two are equal if their bytes are.
-
-    target: the processor, with the settings that the code is for. kernels: by name. segments: what
-    a loader puts in memory, by address. symbols: the full symbol table. dynamic_symbols: those that
-    a loader sees. relocations: places that a loader has to patch, usually none; their symbols are
-    numbers of dynamic ones. undefined_symbols: names that a loader would have to find elsewhere.
-    printf_formats: as in the metadata.
-    """
+    """A linked AMDGPU code object, read from its bytes alone. Two are equal if their bytes are."""
 
     data: bytes = field(repr=False)
     target: Target = field(compare=False)
+    """The processor, with the settings that the code is for."""
     kernels: Mapping[str, Kernel] = field(compare=False, repr=False)
+    """The kernels by their names."""
     segments: tuple[Segment, ...] = field(compare=False, repr=False)
+    """What a loader puts in memory, by address."""
     symbols: tuple[Symbol, ...] = field(compare=False, repr=False)
+    """The full symbol table."""
     dynamic_symbols: tuple[Symbol, ...] = field(compare=False, repr=False)
+    """The symbols that a loader sees."""
     relocations: tuple[Relocation, ...] = field(compare=False, repr=False)
+    """Places that a loader has to patch, usually none; their symbols are numbers of dynamic
+    ones."""
     undefined_symbols: tuple[str, ...] = field(compare=False, repr=False)
+    """Names that a loader would have to find elsewhere."""
     printf_formats: tuple[str, ...] = field(compare=False, repr=False)
+    """As in the metadata."""
     elf: ElfFile = field(compare=False, repr=False)
 
     def __repr__(self) -> str:

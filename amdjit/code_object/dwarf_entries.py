@@ -16,6 +16,7 @@ from amdjit.code_object.errors import MalformedCodeObject
 
 __all__ = ["Entry", "RawUnit", "Stored", "read_units", "uleb_at"]
 
+# Limits far beyond real debug information, so that damaged bytes cannot cause endless work.
 _MOST_ENTRIES = 1 << 20
 _MOST_ATTRIBUTES = 128
 _DEEPEST = 1024

@@ -22,6 +22,7 @@ __all__ = ["Location", "Register", "read_location", "register", "register_text"]
 #
 # Section numbers in comments are those of the DWARF 5 standard.
 
+# A limit far beyond real expressions, which have a few operations.
 _MOST_OPERATIONS = 256
 
 

@@ -18,6 +18,7 @@ from amdjit.code_object.line_table import read_file_names
 
 __all__ = ["BLOCK_FORMS", "Unit", "read_all_units"]
 
+# Limits far beyond real debug information, so that damaged bytes cannot cause endless work.
 _MOST_PIECES = 1 << 18
 _MOST_ORIGINS = 16
 BLOCK_FORMS = (Form.EXPRESSION, Form.BLOCK, Form.BLOCK1, Form.BLOCK2, Form.BLOCK4)

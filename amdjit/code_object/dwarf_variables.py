@@ -21,17 +21,20 @@ _VARIABLES = (Tag.FORMAL_PARAMETER, Tag.VARIABLE)
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable at an address. type: as the debug information calls it, "void" if it names none.
-    registers: those that hold it, as the assembler writes them, such as `v[4:7]`; a number if it is
-    constant there; `scratch[fp + 8]` in memory; an expression if it can be computed. function: in
-    which it is declared. vgprs, sgprs: the numbers of the registers."""
+    """A variable at an address."""
 
     name: str
     type: str
+    """As the debug information calls it, "void" if it names none."""
     registers: str
+    """The registers that hold it, as the assembler writes them, such as `v[4:7]`; a number if it is
+    constant there; `scratch[fp + 8]` in memory; an expression if it can be computed."""
     function: str = ""
+    """The function in which it is declared."""
     vgprs: frozenset[int] = frozenset()
+    """The numbers of the VGPRs that hold it."""
     sgprs: frozenset[int] = frozenset()
+    """The numbers of the SGPRs that hold it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ __all__ = ["ElfFile", "Note", "Relocation", "Section", "Segment", "Symbol", "rea
 
 ELF_TYPE_RELOCATABLE = 1
 ELF_TYPE_SHARED = 3
+# EM_AMDGPU, ELFOSABI_AMDGPU_HSA (LLVM AMDGPU guide, "ELF Header").
 MACHINE_AMDGPU = 224
 OSABI_AMDGPU_HSA = 64
 

@@ -17,6 +17,7 @@ from amdjit.late_methods import dataclass
 
 __all__ = ["LineRow", "LineTable", "read_file_names", "read_line_table"]
 
+# A limit far beyond real line tables: a few bytes of a damaged program can emit endless rows.
 _MOST_ROWS = 1 << 22
 _ADDRESS_MASK = (1 << 64) - 1
 _LINE_MASK = (1 << 32) - 1

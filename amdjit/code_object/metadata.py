@@ -16,6 +16,7 @@ from amdjit.late_methods import dataclass
 __all__ = ["KernelArgument", "KernelMetadata", "Metadata", "read_metadata"]
 
 _NOTE_OWNER = "AMDGPU"
+# NT_AMDGPU_METADATA (LLVM AMDGPU guide, "Note Records").
 _NOTE_TYPE_METADATA = 32
 
 # msgpack allocates what the header of an array claims: nested false claims must not add up to much
@@ -46,18 +47,16 @@ class KernelArgument:
 
 @dataclass(frozen=True, slots=True)
 class KernelMetadata:
-    """The compiler's facts about one kernel. Sizes are in bytes, spills in registers.
-
-    group_segment_bytes: static LDS. private_segment_bytes: scratch of one work-item.
-    required_workgroup_size: x, y, z if the kernel fixes them.
-    """
+    """The compiler's facts about one kernel. Sizes are in bytes, spills in registers."""
 
     name: str
     symbol: str
     kernarg_size: int
     kernarg_align: int
     group_segment_bytes: int
+    """Static LDS."""
     private_segment_bytes: int
+    """Scratch of one work-item."""
     sgpr_count: int
     vgpr_count: int
     sgpr_spills: int
@@ -65,6 +64,7 @@ class KernelMetadata:
     wave_size: int
     max_flat_workgroup_size: int
     required_workgroup_size: tuple[int, int, int] | None
+    """x, y, z if the kernel fixes them."""
     uses_dynamic_stack: bool
     arguments: tuple[KernelArgument, ...]
 

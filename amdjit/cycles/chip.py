@@ -29,20 +29,23 @@ CHIP_VALUES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A graphics processor as a whole.
-
-    target: LLVM's name. clock: of the boost, in Hz. l2_bytes, infinity_bytes: of the L2 and of the
-    Infinity Cache. l2_bandwidth, infinity_bandwidth, dram_bandwidth: bytes a second.
-    """
+    """A graphics processor as a whole."""
 
     target: str
+    """LLVM's name."""
     product: str
     clock: float
+    """The boost clock, in Hz."""
     l2_bytes: int
+    """The size of the L2."""
     infinity_bytes: int
+    """The size of the Infinity Cache."""
     l2_bandwidth: float
+    """Bytes a second of the L2."""
     infinity_bandwidth: float
+    """Bytes a second of the Infinity Cache."""
     dram_bandwidth: float
+    """Bytes a second of DRAM."""
 
     @property
     def workgroup_processors(self) -> int:

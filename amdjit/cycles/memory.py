@@ -34,21 +34,31 @@ class CacheShape:
 
 @dataclass(frozen=True, slots=True)
 class MemoryParameters:
-    """The memory system in numbers. Costs and latencies are ticks (`engine.layout.TICKS` a cycle):
-    cost, of the bandwidth that a line takes; latency, until it is there. far: what is behind L2,
+    """The memory system in numbers. `engine.layout.TICKS` ticks are a cycle; behind L2 is the
     Infinity Cache or DRAM."""
 
     vector_cache: CacheShape
+    """Of one compute unit."""
     scalar_cache: CacheShape
+    """Of the workgroup processor."""
     l2_cache: CacheShape
+    """The workgroup processor's part of L2."""
     vector_latency: int
+    """Ticks until a line of the vector cache is there."""
     scalar_latency: int
+    """Ticks until a line of the scalar cache is there."""
     l2_latency: int
+    """Ticks until a line of L2 is there."""
     far_latency: int
+    """Ticks until a line from behind L2 is there."""
     vector_cost: int
+    """Ticks of bandwidth that a line of the vector cache takes."""
     scalar_cost: int
+    """Ticks of bandwidth that a line of the scalar cache takes."""
     l2_cost: int
+    """Ticks of bandwidth that a line of L2 takes."""
     far_cost: int
+    """Ticks of bandwidth that a line from behind L2 takes."""
 
 
 def memory_of(

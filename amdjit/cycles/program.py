@@ -65,20 +65,20 @@ _TIMING = {timing: number for number, timing in enumerate(TIMINGS)}
 class Kind(IntEnum):
     """How an instruction leaves its wave: the port that it goes through, or what it does itself."""
 
-    VALU = 0
-    SALU = 1
-    SCALAR_MEMORY = 2
-    VECTOR_MEMORY = 3
-    LDS = 4
-    BRANCH = 5
+    VALU = 0  # through the vector ALU
+    SALU = 1  # through the scalar ALU
+    SCALAR_MEMORY = 2  # to the scalar cache
+    VECTOR_MEMORY = 3  # to memory, through the path that two SIMDs share
+    LDS = 4  # to LDS, through the path that two SIMDs share
+    BRANCH = 5  # by the wave itself; the next instruction is fetched from elsewhere
     IMMEDIATE = 6  # takes a cycle of the wave, or `Step.idle` of them
     WAIT = 7  # waits for counters
     DELAY = 8  # s_delay_alu: takes no cycle, delays instructions that follow
     WAIT_ALU = 9  # s_wait_alu
-    BARRIER_SIGNAL = 10
-    BARRIER_WAIT = 11
-    MESSAGE = 12
-    END = 13
+    BARRIER_SIGNAL = 10  # arrives at the barrier and goes on
+    BARRIER_WAIT = 11  # takes no cycle if the barrier is complete
+    MESSAGE = 12  # s_sendmsg
+    END = 13  # s_endpgm
 
 
 class Dependency(IntFlag):
@@ -104,42 +104,31 @@ _FIELDS = (
 
 
 class Step(IntEnum):
-    """Columns of `ProgramTable.steps`.
+    """Columns of `ProgramTable.steps`."""
 
-    KIND: a `Kind`. TIMING: an index of `TIMINGS`. READS, WRITES: the index of the first register in
-    `ProgramTable.registers`; those of the next column follow. READS_END, WRITES_END: after the
-    last. TRANSFER: dwords of address and data that go to the LDS or memory unit. RESULT: dwords
-    that a memory instruction returns to each lane. COUNTED: bits of the wait counters that it
-    increments. IDLE: cycles of s_nop and s_sleep. DELAY, NEXT_DELAY: of
-    s_delay_alu, the conditions by number; SKIP: how many instructions the second one comes after
-    the first. DEPENDENCIES: bits of `Dependency` that s_wait_alu waits for. IS_LOAD, IS_STORE: of
-    memory. CONDITION: the register that a branch tests, -1 without one. SIZE: bytes. USES_SGPR: a
-    VALU instruction reads or writes SGPRs other than VCC. READS_SGPR, WRITES_SGPR: a scalar
-    register other than EXEC and SCC is read or written. NEEDS_SOURCES: a message that gives
-    registers back, or the instruction before it: memory instructions must have read theirs.
-    """
-
-    KIND = 0
-    TIMING = 1
-    READS = 2
-    READS_END = 3
-    WRITES = 4
-    WRITES_END = 5
-    TRANSFER = 6
-    RESULT = 7
-    COUNTED = 8
-    IDLE = 9
-    DELAY = 10
-    SKIP = 11
-    NEXT_DELAY = 12
-    DEPENDENCIES = 13
-    IS_LOAD = 14
-    IS_STORE = 15
-    CONDITION = 16
-    SIZE = 17
-    USES_SGPR = 18
-    READS_SGPR = 19
-    WRITES_SGPR = 20
+    KIND = 0  # a `Kind`
+    TIMING = 1  # an index of `TIMINGS`
+    READS = 2  # the first of its sources in `ProgramTable.registers`
+    READS_END = 3  # after the last of them
+    WRITES = 4  # the first of its results there
+    WRITES_END = 5  # after the last of them
+    TRANSFER = 6  # dwords of address and data that go to the LDS or memory unit
+    RESULT = 7  # dwords that a memory instruction returns to each lane
+    COUNTED = 8  # bits of the wait counters that it increments
+    IDLE = 9  # cycles of s_nop and s_sleep
+    DELAY = 10  # the first condition of s_delay_alu, by number
+    SKIP = 11  # how many instructions the second one comes after the first
+    NEXT_DELAY = 12  # the second condition, 0 if there is none
+    DEPENDENCIES = 13  # bits of `Dependency` that s_wait_alu waits for
+    IS_LOAD = 14  # 1 if it loads from memory
+    IS_STORE = 15  # 1 if it stores to memory
+    CONDITION = 16  # the register that a branch tests, -1 without one
+    SIZE = 17  # of the instruction, in bytes
+    USES_SGPR = 18  # 1 for a VALU instruction with SGPRs other than VCC
+    READS_SGPR = 19  # 1 if it reads a scalar register other than EXEC and SCC
+    WRITES_SGPR = 20  # 1 if it writes a scalar register other than EXEC and SCC
+    # 1 for a message that gives registers back, or the instruction before it: memory instructions
+    # must have read their sources.
     NEEDS_SOURCES = 21
     COLUMNS = 22
 

@@ -21,24 +21,29 @@ _MOST_SEGMENTS = 4000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulatedWave:
-    """A wave and when it issued. path: indices of its instructions. issued: the cycle of each.
-    stalled: cycles that it waited for each, and cause: an index of `STALLS`, why. start, end:
-    cycles. reason: of each, what came last before it, an index of `engine.order.CAUSES`, even if
-    that did not stall it. executed: the cycle at which a unit executed it, -1 if none did; None if
-    nobody asked."""
+    """A wave and when it issued."""
 
     simd: int
     slot: int
     workgroup: int
     wave: int
     start: int
+    """The first cycle."""
     end: int
+    """The cycle after the last."""
     path: Int64s
+    """Indices of its instructions."""
     issued: Int64s
+    """The cycle at which each was issued."""
     stalled: Int64s
+    """Cycles that it waited for each."""
     cause: Int64s
+    """Why it waited, an index of `STALLS`."""
     reason: NDArray[np.uint8] | None = None
+    """What came last before each issue, an index of `engine.order.CAUSES`, even if it did not stall
+    the wave."""
     executed: Int64s | None = None
+    """The cycle at which a unit executed it, -1 if none did; None if nobody asked."""
 
 
 def by_instruction(

@@ -45,24 +45,26 @@ _SIMDS, _PAIRS = 4, 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveRun:
-    """What a wave does.
-
-    path: its instructions, by number in the program. request: of each its row in `Requests.rows`,
-    or -1; None: none has one. start: the first cycle at which it may issue, counted from the start
-    of its workgroup. salt: makes lines of a repeated workgroup its own (`engine.memory`). age: of
-    two waves that can issue, the one with the lower one does; None: its place among all. Of each
-    instruction may be given: fetched, the cycle before which it is not there; accepted, the cycle
-    before which vector memory does not take its operands; done, the cycles that memory takes.
-    """
+    """What a wave does."""
 
     path: Int32s
+    """Its instructions, by number in the program."""
     request: Int32s | None = None
+    """For each instruction its row in `Requests.rows`, or -1; None if none has one."""
     start: int = 0
+    """The first cycle at which it may issue, counted from the start of its workgroup."""
     salt: int = 0
+    """Makes lines of a repeated workgroup its own (`engine.memory`)."""
     age: int | None = None
+    """Of two waves that can issue, the one with the lower age does; None: its place among all
+    waves."""
     fetched: Int64s | None = None
+    """For each instruction, the cycle before which it is not fetched; None: fetching takes no
+    time."""
     accepted: Int64s | None = None
+    """For each instruction, the cycle before which vector memory does not take its operands."""
     done: Int64s | None = None
+    """For each instruction, the cycles that memory takes; None: the model of memory says so."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

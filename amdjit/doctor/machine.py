@@ -17,20 +17,20 @@ __all__ = ["Machine"]
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What questions look at.
-
-    root: the folder whose dev, sys, proc and etc are read. system: "linux", "win32" or "darwin", as
-    sys.platform has it. processor: of the host, such as "x86_64". variables: those of the
-    environment. groups: the numbers of the groups that this process is in. home: the user's
-    folder, which is shown as `~`.
-    """
+    """What questions look at."""
 
     root: Path
+    """The folder whose dev, sys, proc and etc are read."""
     system: str
+    """"linux", "win32" or "darwin", as sys.platform has it."""
     processor: str
+    """Of the host, such as "x86_64"."""
     variables: Mapping[str, str]
+    """The environment variables."""
     groups: frozenset[int]
+    """The numbers of the groups that this process is in."""
     home: str
+    """The user's folder, which is shown as `~`."""
 
     @staticmethod
     def here() -> Machine:

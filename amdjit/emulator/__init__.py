@@ -18,8 +18,9 @@ Machine code itself, its decoder and facts about it, is below all of them, in `a
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from amdjit.late import late_names
 
 if TYPE_CHECKING:
     from amdjit.emulator.checks.waits.code_object import find_missing_waits
@@ -34,10 +35,6 @@ _MODULES = {
     "run": "amdjit.emulator.running",
 }
 
-
-def __getattr__(name: str) -> Any:
-    # The translator takes 25 ms to import, a sixth of what `import amdjit` may take, and programs
-    # that only compile never need it: it is loaded when one of these names is first used.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULES[name]), name)
+# The translator takes 25 ms to import, a sixth of what `import amdjit` may take, and programs that
+# only compile never need it: it is loaded when one of these names is first used.
+__getattr__ = late_names(__name__, _MODULES)

@@ -1,4 +1,4 @@
-"""The emulated device, on which the rest of amdjit launches if there is no AMD GPU."""
+"""The emulated device, on which kernels run if there is no AMD GPU."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ else:
 
 @dataclass
 class _Machine:
-    """What the first launch needs. It is made late because LLVM takes time to start."""
+    """What launches need, created by the first one: LLVM takes time to start."""
 
     host: Host
     dispatcher: Dispatcher
@@ -85,7 +85,8 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
         self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
         self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
         self._memory = DeviceMemory(memory or settings.emulator_memory or _physical_memory())
-        # These two must see everything from the beginning; others come with a checked launch.
+        # These two must observe all allocations from the beginning; the other checks begin with a
+        # checked launch.
         self._memory.observer(WrittenMemory)
         self._memory.observer(Quarantine)
         self._environment = settings
@@ -106,7 +107,7 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
 
     @property
     def target(self) -> Target:
-        """The processor that code objects must be compiled for."""
+        """The processor for which code objects must be compiled."""
         return self._target
 
     @property
@@ -185,9 +186,9 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
     ) -> None:
         """Run a kernel to its end. `kernarg` holds the explicit arguments.
 
-        Inside `amdjit.profile` it counts what it does. LaunchError if it cannot start, KernelFault
-        for what it does wrong, which leaves other memory intact. In a captured stream the launch is
-        recorded.
+        Inside `amdjit.profile` the launch is counted; in a captured stream it is recorded.
+        LaunchError if it cannot start; KernelFault for what the kernel does wrong, which leaves
+        other memory intact.
         """
         if shape.cooperative:
             self._captures.refuse_waits(stream, f"launch {function.name} cooperatively")
@@ -208,7 +209,7 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
     def slot(
         self, function: Any, shape: LaunchShape, nbytes: int, stream: Any = None
     ) -> EmulatedSlot:
-        """Make a launch that waits for its arguments."""
+        """Prepare a launch that gets its arguments later."""
         return EmulatedSlot(self, function, shape, nbytes, stream)
 
     def launch_sanitized(
@@ -221,8 +222,8 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
     ) -> tuple[tuple[SanitizerReport, ...], KernelFault | None]:
         """Run a kernel as `launch` does, with checks.
 
-        Return their reports, and what stopped the launch if something did. LaunchError inside
-        `amdjit.profile`: checks would be counted, too.
+        Return their reports, and the fault that stopped the launch, if any. LaunchError inside
+        `amdjit.profile`, because the counts would include those of the checks.
         """
         if PROFILES.get():
             checks = ", ".join(sorted(request.checks))
@@ -239,18 +240,18 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
 
 
 def _physical_memory() -> int | None:
-    """Return the bytes of the host's memory, None if Python does not know them."""
+    """Return the size of the host's memory in bytes, None if Python does not know it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return None
 
 
-# Launches that wait for their arguments.
+# Prepared launches, which get their arguments later.
 
 
 class EmulatedSlot:
-    """A launch of a kernel: `amdjit.runtime.device_launches.LaunchSlot`."""
+    """A launch of a kernel: `amdjit.runtime.device.LaunchSlot`."""
 
     __slots__ = ("_device", "_function", "_shape", "_stream", "kernarg", "offset")
 

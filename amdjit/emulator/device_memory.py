@@ -40,7 +40,7 @@ class EmulatedMemory:
         return address
 
     def allocate_zeros(self, nbytes: int, stream: Any = None) -> int:
-        """Allocate memory of zeros. The host gives it pages when they are first written."""
+        """Allocate zeroed memory, whose pages the host provides when they are first written."""
         self._captures.refuse_in_thread(f"allocate {nbytes} bytes")
         if not (self._tracks_memory or is_on("memory")):
             return self._memory.allocate(nbytes, zeroed=True)
@@ -49,8 +49,8 @@ class EmulatedMemory:
         return address
 
     def share(self, address: int) -> None:
-        """Count the allocation that holds `address` as written: others may write it unobserved
-        from now on."""
+        """Treat the allocation at `address` as written, because other libraries may now write to it
+        unobserved."""
         self._memory.share(address)
 
     def free(self, address: int) -> None:
@@ -58,8 +58,8 @@ class EmulatedMemory:
         self._memory.free(address)
 
     def allocate_on_host(self, nbytes: int, kind: Any) -> tuple[int, int]:
-        """Allocate memory for the host and for kernels. All of it counts as written: nobody sees
-        what the host writes there."""
+        """Allocate memory for the host and for kernels. All of it counts as written, because writes
+        of the host are not observed."""
         self._captures.refuse_in_thread(f"allocate {nbytes} bytes for the host")
         address = self._memory.allocate(nbytes)
         self._memory.share(address)
@@ -71,16 +71,18 @@ class EmulatedMemory:
 
     @property
     def temporaries(self) -> None:
-        """None: memory is allocated for each launch, so that each use of freed memory is
-        noticed."""
+        """None: each launch allocates its own memory, so that every use of freed memory is
+        detected."""
         return None
 
     def pool_source(self) -> EmulatedPool:
-        """Return a source that keeps nothing: so each use of freed memory is noticed."""
+        """Return a source that does not reuse memory, so that every use of freed memory is
+        detected."""
         return EmulatedPool(self)
 
     def memory_info(self) -> tuple[int, int]:
-        """Return what AMDJIT_EMULATOR_MEMORY leaves and sets, else the host's memory."""
+        """Return the free and the total memory: of AMDJIT_EMULATOR_MEMORY if set, else of the
+        host."""
         host = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         total = host if self._memory.limit is None else self._memory.limit
         return max(total - self._memory.used, 0), total

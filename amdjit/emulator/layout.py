@@ -40,7 +40,7 @@ MODE_SLOT = 128
 # has signalled since they last completed; the site where it ended.
 WAITED_SLOT, SIGNALLED_SLOT = 129, 130
 NAMED_COMPLETE_SLOT, JOINED_SLOT, NAMED_SIGNALLED_SLOT, END_SITE_SLOT = 131, 132, 133, 134
-# Where the wave's last shared jump goes, two dwords, and its site (`tiers/shared_jump.py`).
+# Where the wave's last shared jump goes, two dwords, and its site (`tiers/terminators.py`).
 JUMP_TARGET_SLOT, JUMP_SITE_SLOT = 136, 138
 # Receives what a kernel does not ask for.
 UNUSED_SLOT = 139
@@ -63,44 +63,41 @@ SCRATCH_BASE = 0xF000 << 32
 class Context(Field):
     """What one host thread knows while it runs a launch."""
 
-    LAUNCH = 0, "ptr"
-    TABLE = 1, "ptr"
+    LAUNCH = 0, "ptr"  # the `Launch`, which all threads share
+    TABLE = 1, "ptr"  # the device's table of allocations
     TABLE_COUNT = 2, "i64", "rows"
-    SITES = 3, "ptr"
-    LDS = 4, "ptr"
-    LDS_SIZE = 5, "i64", "bytes"
-    SCRATCH = 6, "i64", "address"
-    SCRATCH_LANE_BYTES = 7, "i64", "bytes"
-    STATES = 8, "ptr"
-    RESUMES = 9, "ptr"
-    GROUP_X = 10
+    SITES = 3, "ptr"  # the last allocation of each of the kernel's sites (`SiteRange`)
+    LDS = 4, "ptr"  # of the workgroup that runs
+    LDS_SIZE = 5, "i64", "bytes"  # of a workgroup
+    SCRATCH = 6, "i64", "address"  # of the wave that runs
+    SCRATCH_LANE_BYTES = 7, "i64", "bytes"  # of one lane
+    STATES = 8, "ptr"  # the states of the waves of the workgroup that runs
+    RESUMES = 9, "ptr"  # where each of these waves goes on, i32
+    GROUP_X = 10  # the position of the workgroup in the grid
     GROUP_Y = 11
     GROUP_Z = 12
-    WAVE = 13
-    LOAD_BIAS = 14, "i64", "bytes"
-    SCRATCH_ALL = 15, "i64", "address"
-    LANE_BASE = 16, "i64", "lanes"
+    WAVE = 13  # the number of the wave in its workgroup
+    LOAD_BIAS = 14, "i64", "bytes"  # what is added to a pc of the code object to make an address
+    SCRATCH_ALL = 15, "i64", "address"  # of all waves on this thread
+    LANE_BASE = 16, "i64", "lanes"  # 0, or 32 in the upper half of a wave64
     # A number that no other workgroup, and no other part of it between two barriers, has on this
-    # thread; EPOCHS is the last that was given.
+    # thread.
     EPOCH = 17
     # What the current access adds unsigned 32-bit offsets to, 0 if it adds none.
     OFFSET_BASE = 18, "i64", "address"
-    # The slots of the workgroups that are resident on this host thread, and the slot of the
-    # workgroup that runs.
-    SLOTS = 19, "ptr"
-    SLOT = 20
-    RESIDENTS = 21, "i64", "slots"
-    LDS_ALL = 22, "ptr"
-    LDS_STRIDE = 23, "i64", "bytes"
-    EPOCHS = 24
+    SLOTS = 19, "ptr"  # rows of `SlotField`: the workgroups that are resident on this thread
+    SLOT = 20  # the slot of the workgroup that runs
+    RESIDENTS = 21, "i64", "slots"  # how many slots there are
+    LDS_ALL = 22, "ptr"  # of all slots
+    LDS_STRIDE = 23, "i64", "bytes"  # from one slot's LDS to the next one's
+    EPOCHS = 24  # the last EPOCH that was given
     # The number of this host thread in the launch, from 0 on.
     THREAD = 25
-    # About how many instructions its waves may still execute before it looks at the stop flag; how
-    # many such looks remain before it calls ATTEND, which returns the next such number. ATTEND is
-    # null where nobody wants to be called.
+    # About how many its waves may still execute before it looks at the stop flag.
     BUDGET = 26, "i64", "instructions"
-    TICKS = 27, "i64", "budgets"
-    ATTEND = 28, "ptr"
+    TICKS = 27, "i64", "budgets"  # such looks that remain before it calls CALLBACK
+    # Returns the next number of TICKS; null on threads that do not call Python.
+    CALLBACK = 28, "ptr"
     # Where a counted launch counts on this thread (`counting/layout.py`).
     COUNTERS = 29, "ptr"
     FIELDS = 30
@@ -142,81 +139,76 @@ SLOT_ROW = SlotField.BARRIERS + (1 + NAMED_BARRIERS) * BARRIER_ROW
 class Launch(Field):
     """What all threads of one launch share."""
 
-    STOP = 0
-    NEXT_GROUP = 1
-    GROUPS = 2, "i64", "workgroups"
-    CHUNK = 3, "i64", "workgroups"
-    GRID_X = 4, "i64", "workgroups"
+    STOP = 0  # not 0 once the launch has to stop (`Stop`)
+    NEXT_GROUP = 1  # the next workgroup that a thread takes
+    GROUPS = 2, "i64", "workgroups"  # of the grid
+    CHUNK = 3, "i64", "workgroups"  # that a thread takes at a time
+    GRID_X = 4, "i64", "workgroups"  # the extent of the grid
     GRID_Y = 5, "i64", "workgroups"
     WAVES = 6, "i64", "waves of a workgroup"
-    WAVE_FUNCTION = 7, "ptr"
-    STATE_BYTES = 8, "i64", "bytes"
-    SCALARS = 9, "ptr"
-    EXECS = 10, "ptr"
-    ITEM_IDS = 11, "ptr"
-    FAULT = 12, "ptr"
+    WAVE_FUNCTION = 7, "ptr"  # the host code of the kernel
+    STATE_BYTES = 8, "i64", "bytes"  # of a wave's state
+    SCALARS = 9, "ptr"  # what the SGPRs of each wave begin with
+    EXECS = 10, "ptr"  # what EXEC of each wave of a workgroup begins with
+    ITEM_IDS = 11, "ptr"  # the work-item ids that VGPRs begin with
+    FAULT = 12, "ptr"  # the `Fault` record
     # What the checks of this launch work with (`Sanitizer`), null if there are none.
     SANITIZER = 13, "ptr"
-    # The program of `aj_threaded32` or `aj_threaded64`. CHANGED is not 0 once WAVE_FUNCTION is
-    # another one than at the start.
-    PROGRAM = 14, "ptr"
-    CHANGED = 15
-    # Not 0 for a cooperative launch, of which the rest is: how many threads take workgroups; how
-    # often some thread saw a change; and how many have seen none since, and have confirmed that,
-    # with the number of changes for which that holds; how long they look (`scheduling/standstill`).
+    PROGRAM = 14, "ptr"  # the program of `aj_threaded32` or `aj_threaded64`
+    CHANGED = 15  # not 0 once WAVE_FUNCTION is another one than at the start
+    # Not 0 for a cooperative launch; the fields up to LOOKS are of such launches only
+    # (`scheduling/standstill`).
     COOPERATIVE = 16
-    LIVE_THREADS = 17, "i64", "threads"
-    CHANGES = 18
-    VOTES = 19
-    CONFIRMATIONS = 20
-    SWEEPS = 21, "i64", "sweeps"
-    LOOKS = 22
-    # The slots of a wave's state that receive the place of its workgroup.
-    X_SLOT = 23, "i64", "slots"
-    Y_SLOT = 24, "i64", "slots"
-    Z_SLOT = 25, "i64", "slots"
-    # The slot that receives the distance of a wave's scratch memory from that of the workgroup's
-    # first wave; the bytes of ITEM_IDS that each half of a wave gets.
+    LIVE_THREADS = 17, "i64", "threads"  # that take workgroups
+    CHANGES = 18  # how often some thread has seen a change
+    VOTES = 19  # the number of changes, and how many threads have seen none since
+    CONFIRMATIONS = 20  # the same for threads that have confirmed it
+    SWEEPS = 21, "i64", "sweeps"  # of a thread between two looks at the registers (`Patience`)
+    LOOKS = 22  # with the same registers before it votes
+    X_SLOT = 23, "i64", "slots"  # the slot of a wave's state that receives its workgroup's x
+    Y_SLOT = 24, "i64", "slots"  # the same for y
+    Z_SLOT = 25, "i64", "slots"  # the same for z
+    # Receives the distance of a wave's scratch memory from that of the workgroup's first wave.
     WAVE_OFFSET_SLOT = 26, "i64", "slots"
-    ITEM_BYTES = 27, "i64", "bytes"
-    # What answers a wave that interrupts the host, null if nobody does (`scheduling/host_calls`).
+    ITEM_BYTES = 27, "i64", "bytes"  # bytes of ITEM_IDS that each half of a wave gets
+    # Answers a wave that interrupts the host, null if nobody does (`scheduling/host_calls`).
     HOST = 28, "ptr"
     FIELDS = 29
 
 
 class Fault(Field):
-    """The first fault of a launch. CLAIMED is not 0 once there is one."""
+    """The first fault of a launch."""
 
-    CLAIMED = 0
-    KIND = 1
-    SITE = 2
-    LANE = 3
-    ADDRESS = 4, "i64", "address"
-    GROUP_X = 5
+    CLAIMED = 0  # not 0 once a thread has the right to write the rest
+    KIND = 1  # a `FaultKind`
+    SITE = 2  # the number of the instruction among those that may fault
+    LANE = 3  # the first lane that is at fault
+    ADDRESS = 4, "i64", "address"  # of the access, or a number that the kind explains
+    GROUP_X = 5  # the position of the workgroup in the grid
     GROUP_Y = 6
     GROUP_Z = 7
-    WAVE = 8
-    SIZE = 9, "i64", "bytes"
-    BASE = 10, "i64", "address"
-    THREAD = 11
-    SLOT = 12
+    WAVE = 8  # its number in the workgroup
+    SIZE = 9, "i64", "bytes"  # of the access, for one lane
+    BASE = 10, "i64", "address"  # what the access adds its offset to (`Context.OFFSET_BASE`), or 0
+    THREAD = 11  # the host thread
+    SLOT = 12  # the slot of the workgroup there
     FIELDS = 13
 
 
 class FaultKind(IntEnum):
     """What went wrong."""
 
-    GLOBAL_LOAD = 1
-    GLOBAL_STORE = 2
-    LDS = 3
-    SCRATCH = 4
-    SCALAR_LOAD = 5
-    TRAP = 6
-    TIME_LIMIT = 7
-    WILD_BRANCH = 9
-    MISALIGNED = 10
-    BUFFER = 11
-    MODE = 12
+    GLOBAL_LOAD = 1  # outside all allocations
+    GLOBAL_STORE = 2  # outside all allocations, or to read-only memory
+    LDS = 3  # outside the workgroup's LDS
+    SCRATCH = 4  # outside the work-item's private memory
+    SCALAR_LOAD = 5  # outside all allocations
+    TRAP = 6  # S_TRAP
+    TIME_LIMIT = 7  # the launch took too long
+    WILD_BRANCH = 9  # to an address that is no instruction of the kernel
+    MISALIGNED = 10  # an address that the size of the access does not divide
+    BUFFER = 11  # the address is a `BufferRefusal`
+    MODE = 12  # a bit of MODE that the emulator does not support
     # An instruction of a barrier, or a wave's end, whose effect is not documented: the address is a
     # `BarrierMisuse`.
     BARRIER_MISUSE = 13
@@ -235,7 +227,7 @@ class FaultKind(IntEnum):
 
 class BufferRefusal(IntEnum):
     """What a buffer access asks for that documents forbid or leave open; the address of a fault of
-    kind BUFFER."""
+    kind BUFFER. `launch/faults.py` says each in a sentence."""
 
     TYPE = 1
     UNBOUND = 2
@@ -255,7 +247,7 @@ class BufferRefusal(IntEnum):
 
 class BarrierMisuse(IntEnum):
     """What is wrong with the use of a barrier, whose number takes the place of the access's
-    size."""
+    size. `launch/barrier_faults.py` says each in a sentence."""
 
     NO_SUCH = 1
     NOT_INITIALISED = 2
@@ -319,7 +311,7 @@ def state_bytes(wave_size: int, accumulates: bool) -> int:
 # Results of the wave function. Positive: waits at the barrier of that id.
 WAVE_ENDED = 0
 WAVE_STOPPED = -1
-# A wave that polls gives way: bit 30 is set, the low bits are the resume id. Bit 29 is set as well
+# A wave that polls yields: bit 30 is set, the low bits are the resume id. Bit 29 is set as well
 # if it waits for another wave: it sleeps, or its registers have not changed since it last gave way
 # there.
 WAVE_YIELDED = 1 << 30
@@ -330,47 +322,45 @@ WAVE_NAMED, WAVE_ARRIVES = 1 << 28, 1 << 27
 
 
 class Sanitizer(Field):
-    """What the checks of one launch share. ROWS: the reports, a hash table of a power of two of
-    rows. LOST counts the reports that found no row, SEQUENCE those that did. RACE, INIT: what these
-    checks work with. SYNC: not 0 if barriers are checked."""
+    """What the checks of one launch share."""
 
-    ROWS = 0, "ptr"
-    ROW_MASK = 1
-    LOST = 2, "i64", "reports"
-    SEQUENCE = 3, "i64", "reports"
-    RACE = 4, "ptr"
-    INIT = 5, "ptr"
-    SYNC = 6
+    ROWS = 0, "ptr"  # rows of `Report`: a hash table
+    ROW_MASK = 1  # the number of rows, a power of two, minus 1
+    LOST = 2, "i64", "reports"  # that found no row
+    SEQUENCE = 3, "i64", "reports"  # that have a row
+    RACE = 4, "ptr"  # the race check's memory (`checks/race/layout.py`), or null
+    INIT = 5, "ptr"  # the memory of the check for undefined values, or null
+    SYNC = 6  # not 0 if barriers are checked
     FIELDS = 8
 
 
 class Report(Field):
-    """A row of the reports. KEY: kind, site and other site, 0 if the row is free; the rest is of
-    the first find.
+    """A row of the reports.
 
     OTHER_*: the second place, if the kind has one; OTHER_SITE is the number of a site, 0 for none.
     """
 
-    KEY = 0
-    COUNT = 1, "i64", "finds"
-    KIND = 2
-    SITE = 3
-    LANE = 4
-    ADDRESS = 5, "i64", "address"
-    GROUP_X = 6
+    KEY = 0  # kind, site and other site, 0 if the row is free; the rest is of the first find
+    COUNT = 1, "i64", "finds"  # how often it was found
+    KIND = 2  # a `FaultKind`, or a number of one of the checks
+    SITE = 3  # as in `Fault`, like the fields up to BASE
+    LANE = 4  # of the first find; -1 for none
+    ADDRESS = 5, "i64", "address"  # of the access
+    GROUP_X = 6  # the position of the workgroup in the grid
     GROUP_Y = 7
     GROUP_Z = 8
-    WAVE = 9
-    SIZE = 10, "i64", "bytes"
-    BASE = 11, "i64", "address"
-    OTHER_SITE = 12
-    OTHER_GROUP = 13
-    OTHER_WAVE = 14
-    OTHER_LANE = 15
-    SEQUENCE = 16
+    WAVE = 9  # its number in the workgroup
+    SIZE = 10, "i64", "bytes"  # of the access, for one lane
+    BASE = 11, "i64", "address"  # as in `Fault`
+    OTHER_SITE = 12  # the number of the second site, 0 if the kind has none
+    OTHER_GROUP = 13  # the workgroup at the other site, by number
+    OTHER_WAVE = 14  # its wave in the workgroup
+    OTHER_LANE = 15  # its lane, -1 for none
+    SEQUENCE = 16  # the number of the report, in the order of finding
     FIELDS = 24
 
 
+# Different reports of a launch; further ones are only counted.
 REPORT_ROWS = 256
 # The kinds of reports: below 32 those of faults (`FaultKind`), then 32 numbers for each check.
 FAULT_KINDS = 0

@@ -22,6 +22,8 @@ from amdjit.diagnostics.errors import Allocation, BackendError
 from amdjit.emulator.layout import TABLE_ROW
 from amdjit.forking import Lock
 
+# As hipMalloc aligns. The gap after each allocation belongs to no allocation, so that an access
+# slightly beyond its end is found, rather than hitting the next allocation.
 ALIGNMENT = 256
 GAP = 4096
 
@@ -31,18 +33,16 @@ Piece = tuple[int, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An allocation: [start, end), and a label for faults, which only amdjit's own have.
-
-    rows: its rows of the table, which say what kernels may write. content: the memory, which lies
-    in `storage`.
-    """
+    """An allocation: [start, end), and a label for faults, which only amdjit's own have."""
 
     start: int
     end: int
     label: str
     rows: bytes
+    """Its rows of the table, which say what kernels may write."""
     storage: NDArray[np.uint8]
     content: NDArray[np.uint8]
+    """The memory, which lies in `storage`."""
 
 
 class MemoryObserver:

@@ -79,6 +79,7 @@ class StreamState:
 #
 # What is refused follows HIP (`amdjit.diagnostics.capture_refusals`).
 
+# hipErrorStreamCapture* and hipErrorCapturedEvent (hip_runtime_api.h, hipError_t).
 _UNSUPPORTED, _INVALIDATED, _MERGE, _UNJOINED, _ISOLATION = 900, 901, 902, 904, 905
 _IMPLICIT, _CAPTURED_EVENT, _WRONG_THREAD = 906, 907, 908
 
@@ -102,7 +103,7 @@ class KernelCall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmulatedNode:
-    """A node of a graph: `amdjit.runtime.device_graphs.NodeFacts`, and its work."""
+    """A node of a graph: `amdjit.runtime.device.NodeFacts`, and its work."""
 
     kind: str
     name: str
@@ -114,7 +115,7 @@ class EmulatedNode:
 
 @dataclass(slots=True, eq=False)
 class EmulatedCapture:
-    """A capture that goes on: `amdjit.runtime.device_graphs.Capture`."""
+    """A capture that goes on: `amdjit.runtime.device.Capture`."""
 
     origin: EmulatedStream
     thread: int
@@ -278,7 +279,7 @@ class Captures:
 
 
 class EmulatedGraph:
-    """A graph: `amdjit.runtime.device_graphs.DeviceGraph`."""
+    """A graph: `amdjit.runtime.device.DeviceGraph`."""
 
     def __init__(
         self, captures: Captures, nodes: Sequence[EmulatedNode], kept: Sequence[object]
@@ -293,7 +294,7 @@ class EmulatedGraph:
 
 
 class EmulatedExecutable:
-    """A graph that is ready to launch: `amdjit.runtime.device_graphs.DeviceExecutable`."""
+    """A graph that is ready to launch: `amdjit.runtime.device.DeviceExecutable`."""
 
     def __init__(self, captures: Captures, graph: EmulatedGraph) -> None:
         self._captures = captures

@@ -1,6 +1,6 @@
 """From Python source to the typed tree.
 
-The way of a function through the rooms:
+How a function passes through the rooms:
 
 1. `program.type_kernel` reads the source (`source.reading`) and opens a `session.TypingSession`.
 2. It binds the parameters to the argument types; a `Const` argument is bound to its value.
@@ -8,20 +8,21 @@ The way of a function through the rooms:
    `statement_typing` names the function for each node of `ast`.
 4. Statements evaluate expressions (table in `expression_typing`). An expression becomes a
    `values.kinds.Value`: known now, or a node of the typed tree with a type.
-5. Operators bring their operands to one type (`building.operands`); a name at a meeting of branches
-   gets one binding (`names.merging`); loops are typed again until their types are stable.
+5. Operators convert their operands to one type (`numbers.operands`); a name gets one binding where
+   branches meet (`names.merging`); loops are typed again until their types are stable.
 6. `calls.dispatch` types calls. For a device function the session types its body once for each
    combination of argument types, by the same steps.
-7. A statement that is refused leaves its error in the builder, and typing goes on after it; all
-   errors are raised together at the end.
+7. The error of a refused statement is stored in the builder, and typing continues; all errors are
+   raised together at the end.
 8. The finished statements become the `tree.Program` that `tree.verifier` checks and the lowering
-   takes; `narrow_products` adds warnings, and `values.dependencies` what the code depends on.
+   takes; `numbers.width_warnings` adds warnings, and `values.dependencies` what the code depends
+   on.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from amdjit.frontend.values.known import CompileTime
+from amdjit.late import late_names
 
 if TYPE_CHECKING:
     from amdjit.frontend.names.annotation_places import at_annotation
@@ -48,23 +49,19 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Content": "values.dependencies",
-    "Dependency": "values.dependencies",
-    "OutsideArray": "values.dependencies",
-    "TypedKernel": "program",
-    "array_matches": "names.parameters",
-    "at_annotation": "names.annotation_places",
-    "definition_span": "source.reading",
-    "element_of_dtype": "values.structures",
-    "field_types": "values.structures",
-    "kernel_annotations": "program",
-    "structure_of": "values.structures",
-    "type_kernel": "program",
+    "Content": "amdjit.frontend.values.dependencies",
+    "Dependency": "amdjit.frontend.values.dependencies",
+    "OutsideArray": "amdjit.frontend.values.dependencies",
+    "TypedKernel": "amdjit.frontend.program",
+    "array_matches": "amdjit.frontend.names.parameters",
+    "at_annotation": "amdjit.frontend.names.annotation_places",
+    "definition_span": "amdjit.frontend.source.reading",
+    "element_of_dtype": "amdjit.frontend.values.structures",
+    "field_types": "amdjit.frontend.values.structures",
+    "kernel_annotations": "amdjit.frontend.program",
+    "structure_of": "amdjit.frontend.values.structures",
+    "type_kernel": "amdjit.frontend.program",
 }
 
-
-def __getattr__(name: str) -> Any:
-    # The front end is loaded when a kernel is first compiled.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+# The front end is loaded when a kernel is first compiled.
+__getattr__ = late_names(__name__, _MODULES)

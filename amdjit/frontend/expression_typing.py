@@ -10,7 +10,6 @@ from amdjit.declarations import Coordinates, DeviceFunction, Property
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import ExpressionHandler, FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.remedies import similar_names
 from amdjit.frontend.calls.closures import lambda_value, refreshed
@@ -34,6 +33,7 @@ from amdjit.frontend.names.scope import (
     value_of_object,
     value_outside,
 )
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Method, TupleValue, Value
 from amdjit.frontend.values.structures import is_own_value
 from amdjit.tree import nodes as tree
@@ -101,7 +101,7 @@ def _compare_rest(
     (left,), right = builder.evaluate_after((left,), comparator)
     if len(rest) == 1:
         return compare(builder, type(operator), left, right, node)
-    left, right = builder.settle(left, node), builder.hold(right, "middle", comparator)
+    left, right = builder.evaluate_now(left, node), builder.hold(right, "middle", comparator)
     first = compare(builder, type(operator), left, right, node)
     return both(builder, first, lambda: _compare_rest(builder, right, rest[1:], node), node)
 

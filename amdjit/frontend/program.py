@@ -17,17 +17,23 @@ from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.building.builder import FunctionBuilder, OutOfTimeError, freeze
 from amdjit.frontend.divergent_locks import divergent_locks
 from amdjit.frontend.names.annotations import annotated_type, is_const, written_annotation
-from amdjit.frontend.names.marked import type_body
 from amdjit.frontend.names.parameters import arguments_of, parameter_names
+from amdjit.frontend.names.partly_assigned import type_body
 from amdjit.frontend.names.scope import value_of_object
-from amdjit.frontend.narrow_products import narrow_products
+from amdjit.frontend.numbers.width_warnings import narrow_products
 from amdjit.frontend.session import TypingSession, new_builder, no_type
 from amdjit.frontend.source.reading import FunctionSource, read_source
 from amdjit.frontend.values.dependencies import Dependency, OutsideArray
-from amdjit.frontend.values.kinds import Binding, CompileTime, Marked, TupleValue, Undefined, Value
-from amdjit.frontend.values.launch_parameters import used_parameters
+from amdjit.frontend.values.kinds import (
+    Binding,
+    CompileTime,
+    PartlyAssigned,
+    TupleValue,
+    Undefined,
+    Value,
+)
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weak_types import Origin, WeakTypes
+from amdjit.frontend.values.weak_numbers import Origin, WeakNumbers
 from amdjit.language.compile_time import Compilation
 from amdjit.language.launch_numbers import LaunchNumber, LaunchUse, PythonNumber
 from amdjit.late_methods import dataclass
@@ -72,10 +78,8 @@ def type_kernel(
     widened: frozenset[Origin] = frozenset()
     deadline = time.monotonic() + time_limit
     while True:
-        weak_types = WeakTypes(widened)
-        session = TypingSession(
-            compilation, builtins, type_of, weak_types=weak_types, deadline=deadline
-        )
+        weak = WeakNumbers(widened)
+        session = TypingSession(compilation, builtins, type_of, weak=weak, deadline=deadline)
         try:
             typed = _type_once(source, session, function, arguments)
         except OutOfTimeError as late:
@@ -101,9 +105,7 @@ def _type_once(
         raise InternalError(f"{source.node.name}: a statement was refused without an error")
     body = freeze(builder.statements)
     session.requests.update(builder.launch_parameters.requests)
-    passed_on = with_launch_parameters(
-        parameters, dict(used_parameters(builder.launch_parameters, body))
-    )
+    passed_on = with_launch_parameters(parameters, dict(builder.launch_parameters.used(body)))
     kernel = tree.Function(
         source.node.name,
         tuple(passed_on),
@@ -207,7 +209,7 @@ def _parameter(
     if isinstance(type, PythonNumber):
         number = LaunchNumber(name, type.kind)
         parameters.append(number)
-        return builder.launch_parameters.weak(number, builder.source.name_span)
+        return builder.launch_parameters.read_weak(number, builder.source.name_span)
     if not isinstance(type, Tuple):
         variable = builder.variable(name, type)
         parameters.append(variable)
@@ -218,7 +220,7 @@ def _parameter(
     items: list[Value] = []
     for part, element in zip(fields, type.elements, strict=True):
         item = _parameter(builder, f"{name}.{part}", element, parameters)
-        assert not isinstance(item, (Undefined, Marked))
+        assert not isinstance(item, (Undefined, PartlyAssigned))
         if isinstance(item, tree.Variable):
             item = tree.Read(builder.source.name_span, element, item)
         items.append(item)

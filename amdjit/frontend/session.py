@@ -33,7 +33,6 @@ from amdjit.frontend.calls.refused_functions import (
     with_call,
 )
 from amdjit.frontend.expression_typing import EXPRESSIONS
-from amdjit.frontend.names.marked import type_body
 from amdjit.frontend.names.parameters import (
     argument_key,
     arguments_of,
@@ -45,6 +44,7 @@ from amdjit.frontend.names.parameters import (
     run_time_parts,
     typed_like_others,
 )
+from amdjit.frontend.names.partly_assigned import type_body
 from amdjit.frontend.names.scope import count_rounds
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
@@ -56,8 +56,7 @@ from amdjit.frontend.statements.returns import (
 )
 from amdjit.frontend.values.dependencies import Dependency, OutsideArray
 from amdjit.frontend.values.kinds import CompileTime, FunctionValue, Value
-from amdjit.frontend.values.launch_parameters import used_parameters
-from amdjit.frontend.values.weak_types import Origin, WeakTypes
+from amdjit.frontend.values.weak_numbers import Origin, WeakNumbers
 from amdjit.language.compile_time import Compilation
 from amdjit.language.launch_numbers import LaunchUse
 from amdjit.late import late
@@ -81,7 +80,7 @@ _WIDE = "wide"
 
 
 def no_type(value: object) -> None:
-    """Say that an object is no array of a device."""
+    """Return None, since no object is a device array."""
 
 
 @dataclass
@@ -89,23 +88,40 @@ class TypingSession:
     """Types a kernel and, once for each combination of argument types, what it calls."""
 
     compilation: Compilation
+    """The options and the processor."""
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
+    """What Python's own functions stand for in kernels."""
     type_of: Callable[[object], Type | None] = no_type
+    """The type of an array outside the kernel that launches pass, None for anything else."""
     functions: list[tree.Function] = field(default_factory=list)
+    """The functions that have been typed, callees first."""
     reads: dict[tuple[int, str], Dependency] = field(default_factory=dict)
+    """The variables outside the kernel that the code depends on, by scope and name."""
     instances: dict[_Key, Instance | Refused] = field(default_factory=dict)
+    """The typed function for each combination of arguments."""
     explored: dict[types.FunctionType, CompileError] = field(default_factory=dict)
+    """For functions that were typed with unknown arguments, the errors that do not depend on
+    these."""
     sources: dict[types.FunctionType, FunctionSource] = field(default_factory=dict)
+    """The source of each function, read once."""
     active: list[object] = field(default_factory=list)
+    """The functions that are being typed, the innermost last."""
     reports: ReportSites = field(default_factory=ReportSites)
+    """The failures that the kernel can report."""
     libraries: dict[Path, None] = field(default_factory=dict)
-    weak_types: WeakTypes = field(default_factory=WeakTypes)
+    """The bitcode files that calls need; a dict keeps their order."""
+    weak: WeakNumbers = field(default_factory=WeakNumbers)
+    """The values without a width."""
     requests: set[Origin] = field(default_factory=set)
+    """The origins of weak values that have to be wide, for the next typing."""
     findings: dict[tuple[str, str, int], Finding] = field(default_factory=dict)
-    # Of functions that return local arrays, in a recursion: how many become parts of a caller.
+    """Warnings, by name, file and line."""
     copies: dict[tree.Function, int] = field(default_factory=dict)
+    """For functions that return local arrays in a recursion, how many become parts of a caller."""
     deadline: float = math.inf
-    level: int = 0  # how many calls of a recursion are active around the function being typed
+    """When typing has to stop, on the monotonic clock."""
+    level: int = 0
+    """How many calls of a recursion are active around the function that is being typed."""
 
     def note_library(self, file: Path) -> None:
         """Remember that the code calls a function of this bitcode."""
@@ -118,8 +134,8 @@ class TypingSession:
         self.reads.setdefault((id(scope), name), kind(scope, name, value))
 
     def outside_array(self, scope: Any, name: str, array: object) -> OutsideArray | None:
-        """Remember that the code uses the array of this variable, which launches pass; None for
-        what is no array of a device. scope: None for an array that cannot be another one."""
+        """Remember that launches must pass the array of this variable; None if it holds no device
+        array. scope: None for an array that cannot be replaced by another one."""
         type = self.type_of(array)
         if type is None:
             return None
@@ -157,10 +173,7 @@ class TypingSession:
             declared, arguments = declared_signatures.as_declared(
                 builder, function, arguments, node
             )
-        if (
-            any(map(self.weak_types.number, arguments.values()))
-            and function in self.builtins.values()
-        ):
+        if any(map(self.weak.number, arguments.values())) and function in self.builtins.values():
             arguments = typed_like_others(builder, arguments, node)
         keys = (
             argument_key(builder, value, node, is_library(python)) for value in arguments.values()
@@ -187,7 +200,8 @@ class TypingSession:
         node: ast.expr,
         typed_at: Callable[[int], Instance | Refused],
     ) -> Instance | Refused:
-        """Return the instance of a function for a call from the function being typed."""
+        """Return the instance for a call from the function that is being typed, at the level of
+        recursion that the call has."""
         if python not in self.active:  # within a recursion it may lead back there
             return typed_at(0 if is_library(python) else self.level)
         instance = recursion.next_level(builder, python.__name__, node, self.level, typed_at)
@@ -247,7 +261,7 @@ class TypingSession:
     ) -> Instance | Refused:
         """Type a function for these arguments: once, or once per call if it has LDS arrays.
 
-        The errors of a function whose result they do not hide are noted, and typing goes on.
+        If a function has errors but its result is known, the errors are noted and typing continues.
         """
         known = self.instances.get(key)
         found = None if isinstance(known, Instance) and not known.is_shared else known
@@ -275,8 +289,8 @@ class TypingSession:
         arguments: Mapping[str, Value | None],
         node: ast.expr,
     ) -> CompileError:
-        """Return the errors of a function that do not depend on the arguments that are unknown
-        (None); none if it is typed for other arguments."""
+        """Return the errors of a function that do not depend on the unknown arguments (None); no
+        errors if the function is also typed for known arguments, which reports them."""
         python = function.function
         assert isinstance(python, types.FunctionType)
         if python not in self.explored:
@@ -303,32 +317,28 @@ class TypingSession:
         node: ast.expr,
         wide: Callable[[], Instance | Refused] | None,
     ) -> Value:
-        """Return the value of a call. wide: makes the instance whose results have 64 bits."""
+        """Return the value of a call. wide: makes the instance whose results have 64 bits, in case
+        the value has to be wide."""
         if isinstance(instance, Refused):
             return unknown_result(builder, instance, node)
         if instance.function is None:
             assert instance.value is not None
             for argument in arguments.values():
                 builder.discard(argument, node)
-            number = self.weak_types.number(instance.value)
-            return (
-                instance.value
-                if number is None
-                else builder.launch_parameters.weak(number, builder.span(node))
-            )
+            return builder.launch_parameters.read_here(instance.value, builder.span(node))
         call = self._call_instance(builder, instance.function, instance.uses, arguments, node)
         if instance.is_endless:
             raise recursion.endless(builder, call, node)
-        origins = self.weak_types.results.get(call.function, ())
+        origins = self.weak.results.get(call.function, ())
         if isinstance(call.type, (Array, Tuple)):
             held = builder.hold(call, call.function.name, node)
-            self.weak_types.returned(origins, held)
+            self.weak.note_items(origins, held)
             return held
         if origins:
-            self.weak_types.expressions.add(call)
-            if wide is not None and self.weak_types.is_weak(call):
+            self.weak.expressions.add(call)
+            if wide is not None and self.weak.is_weak(call):
                 again = partial(self._call_wide, builder, call, wide, arguments, node)
-                self.weak_types.again[call] = again
+                self.weak.note_call(call, again)
         return call
 
     def _call_wide(
@@ -409,7 +419,7 @@ class TypingSession:
         name = builder.source.name
         name = f"{name}.{len(self.functions)}" if self.functions else name
         body = freeze(builder.statements)
-        launched = used_parameters(builder.launch_parameters, body)
+        launched = builder.launch_parameters.used(body)
         typed = tree.Function(
             name,
             (*parameters, *(variable for _, variable in launched)),
@@ -421,7 +431,7 @@ class TypingSession:
             reports=builder.reports,
         )
         if any(origins):
-            self.weak_types.results[typed] = origins
+            self.weak.results[typed] = origins
         self.requests.update(builder.launch_parameters.requests)
         self.functions.append(typed)
         if self.level and may_be_own_memory(result):
@@ -445,7 +455,7 @@ def new_builder(
     )
 
 
-# The names that belong to a function rather than to its module.
+# Which names are local to a function, rather than its module's.
 
 
 @lru_cache(maxsize=64)
@@ -454,7 +464,7 @@ def local_names(node: ast.FunctionDef) -> frozenset[str]:
     return assigned_names(node.body) | {argument.arg for argument in arguments_of(node)}
 
 
-# The calls on the way to what reports to the host.
+# The calls that lead to a report to the host.
 
 
 def site_of_call(

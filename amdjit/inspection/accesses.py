@@ -97,7 +97,7 @@ def _bank_conflicts(instruction: Instruction, known: Addresses | None) -> int | 
 
 
 # What is known of registers before each instruction of a kernel: a forward analysis whose meet
-# keeps what holds on all ways.
+# keeps what holds on all paths.
 
 
 def known_states(code: MachineCode) -> Iterator[tuple[Instruction, State]]:

@@ -16,29 +16,29 @@ from amdjit.isa.traits import Flow
 
 __all__ = ["MachineCode", "read_machine_code"]
 
+# Unknown places end their paths. With more than these, so little is known that facts would mislead.
 _MOST_UNKNOWN = 32
 
 
 @dataclass(frozen=True, slots=True)
 class MachineCode:
-    """The reachable code of one kernel.
-
-    edges: for each block, by its first address, where it goes on: a call goes to functions, and not
-    to the instruction after it, to which their returns go. returns: the instructions after calls.
-    hides_functions: there are branches through registers, and functions without names to which they
-    may go. ones: the scalar registers known to be
-    all ones at each block's start. unknown: why what stands at an address is no instruction that
-    the decoder knows, or leaves the code; what follows it is not known.
-    """
+    """The reachable code of one kernel."""
 
     whole: CodeObject
     kernel: Kernel
     graph: Graph
     edges: Mapping[int, tuple[int, ...]]
+    """For each block, by its first address, where it goes on: a call goes to functions, and not to
+    the instruction after it, to which their returns go."""
     returns: frozenset[int]
+    """The instructions after calls."""
     hides_functions: bool
+    """There are branches through registers, and functions without names to which they may go."""
     ones: Mapping[int, Ones]
+    """The scalar registers known to be all ones at each block's start."""
     unknown: Mapping[int, str]
+    """Why what stands at an address is no instruction that the decoder knows, or leaves the code;
+    what follows it is not known."""
 
     @property
     def wave_size(self) -> int:

@@ -37,20 +37,20 @@ _WORKGROUP = "-1, the workgroup's"
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An opcode with texts for its operands.
-
-    names: by letter. roles: by role, "" for an operand that is absent. immediates: None if only the
-    opcode is known. counters: the wait counters that count it, in words. returns: an atomic returns
-    the old value; None if only the opcode is known.
-    """
+    """An opcode with texts for its operands."""
 
     opcode: Opcode
     names: Mapping[str, str]
+    """The text of each operand, by the letter that phrases have for it."""
     roles: Mapping[str, str]
+    """By role, "" for an operand that is absent."""
     immediates: Mapping[str, int] | None
+    """None if only the opcode is known."""
     target: str
     counters: str
+    """The wait counters that count it, in words."""
     returns: bool | None
+    """An atomic returns the old value; None if only the opcode is known."""
 
     def fill(self, phrase: str) -> str:
         """Return a phrase with the operands in their places."""

@@ -61,26 +61,30 @@ def halves_of(first: int, dwords: int) -> int:
 
 @dataclass(slots=True)
 class Effect:
-    """What one instruction does. It is filled once, when it is made.
-
-    reads: VGPRs of which it reads active lanes; across: those of which it may read inactive ones,
-    too. writes: VGPRs of which it may change anything; kills: those of which it overwrites all
-    active lanes; kills_all: all lanes. needs_all: it is defined only if all lanes are active.
-    change: of EXEC. scalar_reads, scalar_writes, scalar_kills: SGPRs. writes_scalars: it writes
-    scalar registers, SGPRs or others.
-    """
+    """What one instruction does. It is filled once, when it is made."""
 
     reads: int = 0
+    """VGPRs of which it reads active lanes."""
     across: int = 0
+    """VGPRs of which it may also read inactive lanes."""
     writes: int = 0
+    """VGPRs of which it may change anything."""
     kills: int = 0
+    """VGPRs of which it overwrites all active lanes."""
     kills_all: int = 0
+    """VGPRs of which it overwrites all lanes."""
     needs_all: bool = False
+    """Whether its result is defined only if all lanes are active."""
     change: ExecChange = ExecChange.NONE
+    """How it changes EXEC."""
     scalar_reads: int = 0
+    """SGPRs that it reads."""
     scalar_writes: int = 0
+    """SGPRs of which it may change anything."""
     scalar_kills: int = 0
+    """SGPRs that it overwrites."""
     writes_scalars: bool = False
+    """Whether it writes scalar registers, SGPRs or others."""
 
 
 # Of an instruction of which nothing is known, and of a branch that may go anywhere.

@@ -1,10 +1,11 @@
 """Which memory instructions each wait is for, and which waits each instruction needs.
 
-A dataflow analysis over the ways through the code. In flight are, for each counter and each
+A dataflow analysis over the paths through the code. In flight are, for each counter and each
 instruction that counts on it, the ages of its last execution and of those before it: how many
 instructions that count there were issued since. `s_wait_loadcnt N` ends everything of age N and
 above. A set of ages is a number with a bit for each; ages that no wait of the kernel tells apart
-share the highest bit. Sets of different ways unite, so that nothing is lost where they meet.
+share the highest bit. The sets of different paths are united, so that nothing is lost where paths
+meet.
 """
 
 from __future__ import annotations
@@ -108,13 +109,15 @@ _NO_VALUE: _Value = (0, frozenset())
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What one instruction means to the search. uses, writes, results: sets of registers; results
-    arrive when it ends."""
+    """What one instruction means to the search."""
 
     instruction: Instruction
     uses: int
+    """Registers that must be ready before it."""
     writes: int
+    """Registers that it overwrites."""
     results: int
+    """Registers that it writes when it ends."""
     counts: tuple[WaitCounter, ...]
     waits: Mapping[WaitCounter, int]
 
@@ -161,7 +164,7 @@ class _Search:
 
     def _pass(self, step: _Step, state: _State) -> None:
         """Change a state to the one after an instruction, and note its facts. The last visit of a
-        block has the state of all ways to it, and so the facts that remain."""
+        block has the state of all paths to it, and therefore the facts that remain."""
         if step.waits or step.instruction.traits.waits_at_barrier:
             ended = self._ended(step, state)
             self.waits_for[step.instruction.pc] = tuple(sorted(ended))

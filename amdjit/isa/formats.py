@@ -7,8 +7,9 @@ the first dword, so that a whole instruction is one little-endian integer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
+
+from amdjit.late_methods import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +35,28 @@ class Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Format:
-    """One microcode format: `prefix` in the top `prefix_bits` bits of the first dword; size in
-    bytes.
-
-    segment: the two bits from `segment_shift` of the first dword if they select the format, too.
-    reserved: bits that must be 0. alternative: the format of opcodes that this one has not.
-    constant: bits that are always set, beside the prefix.
-    """
+    """One microcode format."""
 
     name: str
+    """Its name in the ISA documents, such as VOP3."""
     prefix: int
+    """The top `prefix_bits` bits of the first dword."""
     prefix_bits: int
     size: int
+    """Bytes, without a literal or a DPP word."""
     opcode: Field
+    """The field of the opcode."""
     fields: tuple[Field, ...]
+    """The other fields."""
     segment: int | None = None
+    """The two bits from `segment_shift` of the first dword, if they select the format as well."""
     reserved: int = 0
+    """Bits that must be 0."""
     segment_shift: int = 16
     alternative: str = ""
+    """The format of the opcodes that this one lacks."""
     constant: int = 0
+    """Bits that are always set, besides the prefix."""
 
     def field(self, name: str) -> Field:
         """Return a field by its name; KeyError if there is none."""

@@ -2,7 +2,7 @@
 
 Sources: the Vega 7nm, CDNA, CDNA 2 and CDNA 3 ISA documents, chapters "Microcode Formats". They
 differ in which bits of a memory access name caches, in whether its data may lie in accumulation
-VGPRs, and in matrix instructions, which gfx906 has not.
+VGPRs, and in matrix instructions, which gfx906 lacks.
 """
 
 from __future__ import annotations

@@ -5,11 +5,12 @@ Fields have the names of the RDNA 4 ISA document (chapter 15, "Microcode Formats
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.operand_codes import RegisterFile as RegisterFile
 from amdjit.isa.traits import Access, MemoryKind, Traits, Unit
+from amdjit.late_methods import dataclass, field
 
 DEVICE_SCOPE = 2
 
@@ -84,9 +85,6 @@ class Opcode:
 
     What the instruction is and does is in `traits`; the mnemonic is for tables and texts. Opcodes
     of two families differ, even if all that is written of them is the same.
-
-    selects_halves: the operands of 16 bits are halves of registers that op_sel names, not the
-    operands themselves.
     """
 
     mnemonic: str
@@ -96,6 +94,17 @@ class Opcode:
     traits: Traits = field(compare=False, repr=False)
     instruction_set: InstructionSet = field(repr=False)
     selects_halves: bool = False
+    """The operands of 16 bits are halves of registers that op_sel names, not the operands
+    themselves."""
+
+    @property
+    def source_places(self) -> Sequence[int]:
+        """The indices of an ALU instruction's sources among its operands, in the order of its
+        expression. The result is operand 0; if the instruction also reads it, it is the last
+        source."""
+        specs = self.operands
+        places = [place for place in range(1, len(specs)) if specs[place].read]
+        return (*places, 0) if specs and specs[0].read else places
 
     @property
     def zeroes_high_half(self) -> bool:

@@ -50,84 +50,90 @@ from amdjit.isa.wait_counters import (
 
 
 class Accumulation(Enum):
-    """Which accumulation VGPRs there are: none; some apart, for matrix instructions only (gfx908);
-    or some that share a file with the others, and that memory instructions reach (gfx90a)."""
+    """Which accumulation VGPRs processors have."""
 
-    NONE = auto()
-    APART = auto()
-    UNIFIED = auto()
+    NONE = auto()  # no accumulation VGPRs
+    APART = auto()  # a file of their own, which only matrix instructions and moves reach (gfx908)
+    UNIFIED = auto()  # in one file with the other VGPRs; memory instructions reach them (gfx90a)
 
 
 class ScratchSetup(Enum):
-    """How a wave learns where its scratch memory is: it need not, since instructions know; the code
-    computes the address (gfx908, gfx90a); or FLAT_SCRATCH begins with it (LLVM AMDGPU guide, "Flat
-    Scratch")."""
+    """How a wave learns where its scratch memory is (LLVM AMDGPU guide, "Flat Scratch")."""
 
-    NONE = auto()
-    BY_CODE = auto()
-    ARCHITECTED = auto()
+    NONE = auto()  # instructions know it, so that nothing must be set up
+    BY_CODE = auto()  # the code computes the address (gfx908, gfx90a)
+    ARCHITECTED = auto()  # FLAT_SCRATCH holds it when a wave begins
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InstructionSet:
     """One family's tables and policies; an instruction's `opcode.instruction_set`."""
 
-    # What texts and tables call it, and the processors whose programs differ in more than opcodes.
     name: str
+    """What texts and the tables of emitters call it: a name for each set of processors whose
+    opcodes differ."""
     family: str
-    # LLVM's name of one of the family.
+    """The processors whose programs differ in more than opcodes: gfx9, gfx11 or gfx12."""
     processor: str
+    """LLVM's name of one processor of it."""
     formats: Formats
-    # Format -> opcode number -> (mnemonic, operands, flags), as `rows.py` reads them; for wave32
-    # where waves have 32 lanes, too.
+    """The microcode formats."""
     rows: Mapping[str, Mapping[int, tuple[str, str, str]]]
-    # What the numbers in fields of operands stand for.
+    """Format -> opcode number -> (mnemonic, operands, flags), as `rows.py` reads them; for wave32
+    if waves may have 32 lanes."""
     codes: OperandCodes
+    """What the numbers in fields of operands stand for."""
     wait_counters: WaitCounters
+    """What its instructions count on which wait counter."""
     hardware_registers: Mapping[int, str]
+    """The names of the registers of S_GETREG, by number."""
     messages: Mapping[int, str]
-    # The operations of the messages that have some.
+    """The names of the messages of S_SENDMSG, by number."""
     message_operations: Mapping[int, Mapping[int, str]] = field(default_factory=dict)
-    # Controls of DPP16 other than permutations of four lanes.
+    """The operations of the messages that have some, by number."""
     dpp_controls: Mapping[int, str]
-    # Opcodes that are known but not decoded, and their class.
+    """The names of DPP16 controls, except permutations of four lanes."""
     refused: Mapping[tuple[str, int], str]
-    # Operations that have another name in the newest family, which says what they do.
+    """Opcodes that are known but not decoded, and their class."""
     renamed: Mapping[str, str]
-    # DPP has a form of eight lanes, and may read inactive lanes.
+    """Operations that have another name in the newest family, where their meaning is defined."""
     has_dpp8: bool = True
-    # DS_PERMUTE and DS_BPERMUTE reach all lanes of a wave64, not only those of a half.
+    """Whether DPP has a form of eight lanes, and may read inactive lanes."""
     has_wave_wide_permutes: bool
-    # MODE has DX10_CLAMP and IEEE.
+    """Whether DS_PERMUTE and DS_BPERMUTE reach all lanes of a wave64, not only those of a half."""
     has_nan_modes: bool
-    # Those of MODE that may be written.
+    """Whether MODE has DX10_CLAMP and IEEE."""
     mode_bits: int
-    # Atomic stores have a scope, unlike others.
+    """The bits of MODE that S_SETREG may write."""
     marks_atomic_stores: bool
-    # The factors of a matrix product, too, are spread over all lanes of a wave64.
+    """Whether atomic stores have a scope, unlike plain stores."""
     spread_factors: bool
-    # The second source of an instruction with DPP may be a scalar or a constant.
+    """Whether the factors of a matrix product, like the result, are spread over all lanes of a
+    wave64."""
     dpp_takes_scalars: bool
-    # Waves have 32 lanes, too.
+    """Whether the second source of an instruction with DPP may be a scalar or a constant."""
     has_wave32: bool = True
-    # Which accumulation VGPRs there are.
+    """Whether waves may have 32 lanes; they always may have 64."""
     accumulation: Accumulation = Accumulation.NONE
-    # How waves find their scratch memory.
+    """Which accumulation VGPRs it has."""
     scratch: ScratchSetup = ScratchSetup.NONE
-    # v0 has all ids of a work-item, otherwise v0 to v2.
+    """How waves find their scratch memory."""
     packs_item_ids: bool = True
-    # A result of 16 bits leaves the rest of its register alone, otherwise only where op_sel names
-    # the half (LLVM: zeroesHigh16BitsOfDest).
+    """Whether a wave begins with all three ids of a work-item in v0, rather than in v0 to v2."""
     keeps_high_halves: bool = True
-    # Buffers have a data format and a number format, and no OOB_SELECT.
+    """Whether a 16-bit result leaves the rest of its register unchanged; otherwise it does so only
+    if op_sel names the half (LLVM: zeroesHigh16BitsOfDest)."""
     splits_formats: bool = False
-    # The disassembler writes the implied VCC of V_CNDMASK inside the bars of the second source.
+    """Whether buffer resources have a data format and a number format, and no OOB_SELECT."""
     writes_mask_in_bars: bool = False
-    # The emulator executes it.
+    """Whether the disassembler writes V_CNDMASK's implied VCC inside the bars of the second
+    source's absolute value."""
     runs: bool = True
-    # The codes of S_ENDPGM, and of the S_TRAP that ends a wave.
+    """Whether the emulator executes it."""
     end_of_program: int = 0xBFB00000
+    """The code of S_ENDPGM."""
     trap: int = 0xBF900002
+    """The code of the S_TRAP that ends a wave."""
 
 
 GFX12 = InstructionSet(

@@ -7,8 +7,10 @@ Sources: RDNA 4 ISA document, section 15.3, tables of SSRC, SRC and SDST codes; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
+
+from amdjit.late_methods import dataclass
 
 # Source codes that do not stand for an operand: those of a word that follows the instruction.
 LITERAL = 255

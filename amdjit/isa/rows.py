@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from amdjit.isa.formats import Field, Format, format_named
@@ -14,56 +13,60 @@ from amdjit.isa.matrix_products import MatrixProduct
 from amdjit.isa.mnemonics import traits_of
 from amdjit.isa.operand_codes import LITERAL
 from amdjit.isa.traits import Traits
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class OperandRow:
-    """How to read one operand: the bits at `shift` under `mask`, and what they may hold.
-
-    kind: that of the field. takes: letters v s i l n (VGPR, scalar, inline constant, literal, null
-    where no other scalar is taken), or a word for an operand without a plain field: vcc, exec,
-    literal, returned (the result of an atomic), off, null. constants: how the disassembler prints
-    constants here. half: the operand names either half of a VGPR. source: n for srcn, 3 for vdst,
-    -1 otherwise. hidden: it is not in the text. plain: see `_plain_kind`.
-    """
+    """How to read one operand: the bits at `shift` under `mask`, and what they may hold."""
 
     spec: OperandSpec
     kind: str
+    """What the number in the field stands for."""
     shift: int
     mask: int
     takes: str
+    """Letters v s i l n (VGPR, scalar, inline constant, literal, null where no other scalar is
+    taken), or a word for an operand without a plain field: vcc, exec, literal, returned (the result
+    of an atomic), off, null."""
     constants: str
+    """How the disassembler prints constants here."""
     half: bool
+    """The operand names either half of a VGPR."""
     hidden: bool
+    """Whether the disassembler leaves the operand out."""
     source: int
+    """n for srcn, 3 for vdst, -1 otherwise."""
     dwords: int
     plain: str
+    """See `_plain_kind`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One opcode.
-
-    suffixed: the text has a suffix for the encoding. flags: modifier name -> bits that the opcode
-    has. fixed: (shift, mask, value) of bits that may not change. selects: the op_sel bit at each
-    place of op_sel:[...]. words: bare flags (dpp16, dpp8, mix, ...). literal: a literal always
-    follows. select_mask: the op_sel bits that have a meaning, or are accepted without one.
-    source_fields: (shift, mask) of each source that may announce a literal. dpp_shift: where src0
-    may announce a DPP word, -1 for nowhere.
-    """
+    """One opcode."""
 
     opcode: Opcode
     format: Format
     operands: tuple[OperandRow, ...]
     suffixed: bool
+    """The text has a suffix for the encoding."""
     flags: dict[str, int]
+    """Modifier name -> bits that the opcode has."""
     fixed: tuple[tuple[int, int, int], ...]
+    """(shift, mask, value) of bits that may not change."""
     selects: str
+    """The op_sel bit at each place of op_sel:[...]."""
     words: frozenset[str]
+    """Bare flags (dpp16, dpp8, mix, ...)."""
     literal: bool
+    """A literal always follows."""
     select_mask: int
+    """The op_sel bits that have a meaning, or are accepted without one."""
     source_fields: tuple[tuple[int, int], ...]
+    """(shift, mask) of each source that may announce a literal."""
     dpp_shift: int
+    """Where src0 may announce a DPP word, -1 for nowhere."""
 
     def uses_literal(self, bits: int) -> bool:
         """Whether a literal follows: always, or because a source announces it."""

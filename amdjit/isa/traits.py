@@ -6,11 +6,11 @@ looks at a mnemonic's text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
 from amdjit.isa.wait_counters import WaitEvent, WaitField
+from amdjit.late_methods import dataclass, field
 
 
 class Unit(Enum):
@@ -42,16 +42,17 @@ class Result(Enum):
 class Flow(Enum):
     """How a wave goes on after an instruction."""
 
-    NEXT = auto()
-    JUMP = auto()
-    CONDITIONAL = auto()
-    CALL = auto()
-    INDIRECT = auto()
+    NEXT = auto()  # with the following instruction
+    JUMP = auto()  # at the target of a branch
+    CONDITIONAL = auto()  # at the target, or with the following instruction
+    CALL = auto()  # at the target, with the address of the following instruction in a register
+    INDIRECT = auto()  # where a register says
+    # Where a register says, with the address of the following instruction in another one.
     INDIRECT_CALL = auto()
-    END = auto()
-    TRAP = auto()
-    BARRIER = auto()
-    SLEEP = auto()
+    END = auto()  # not at all
+    TRAP = auto()  # in the trap handler
+    BARRIER = auto()  # with the following instruction, once others have arrived
+    SLEEP = auto()  # with the following instruction, after a while
 
     @property
     def is_indirect(self) -> bool:
@@ -101,7 +102,7 @@ class MemoryKind(Enum):
     STORE = "store"
     ATOMIC = "atomic"
     PREFETCH = "prefetch"
-    PROBE = "probe"
+    PROBE = "probe"  # S_ATC_PROBE, which loads nothing
 
 
 class Exchange(Enum):
@@ -116,26 +117,32 @@ LOW_HALF, HIGH_HALF = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an instruction does to memory.
-
-    size: bytes that a lane moves for each address, in wave32; 0 if a format, a prefetch or M0 says
-    it. half: that of a register that is filled or stored (RDNA 4 ISA, 10.4). has_descriptor: a
-    buffer resource has the base address. names_format: the instruction names the buffer's format.
-    converts: values are converted from or to it. is_transposed: lanes exchange what they load.
-    has_two_addresses: with data of their own. expects_first: memory must hold the first operand.
-    """
+    """What an instruction does to memory."""
 
     space: Space
+    """Where the address points; FLAT if the address itself decides."""
     kind: MemoryKind
+    """What it does there."""
     size: int
+    """Bytes that a lane moves for each address, in wave32; 0 if a format, a prefetch or M0 says
+    it."""
     half: int | None = None
+    """LOW_HALF or HIGH_HALF, the half of a register that is loaded or stored (RDNA 4 ISA, 10.4)."""
     exchange: Exchange | None = None
+    """For atomics that store their data."""
     has_descriptor: bool = False
+    """Whether a buffer resource holds the base address."""
     names_format: bool = False
+    """Whether the instruction names the buffer's format (`tbuffer_*`)."""
     converts: bool = False
+    """Whether values are converted from or to the buffer's format."""
     is_transposed: bool = False
+    """Whether lanes exchange what they load."""
     has_two_addresses: bool = False
+    """Whether it has two addresses, each with data of its own (DS_*2ADDR_*)."""
     expects_first: bool = False
+    """Whether a compare-and-swap has the expected value as its first data operand, not its
+    second."""
 
 
 class CacheAction(Enum):
@@ -253,13 +260,6 @@ class FloatMode(Enum):
     HALF_AND_DOUBLE = auto()
 
 
-class Infinity(Enum):
-    """Where an infinite result of finite sources comes from that is no overflow."""
-
-    POLE = auto()  # of the function itself, as a division by zero
-    QUOTIENT = auto()  # of the division that the instruction finishes
-
-
 class Timing(Enum):
     """How long an instruction keeps its unit busy: classes whose cycles are a matter of the
     processor (`amdjit.cycles.parameters` has gfx1201's)."""
@@ -289,101 +289,121 @@ class Timing(Enum):
 class Immediate(Enum):
     """What the immediate of a scalar or LDS instruction is."""
 
-    NONE = auto()
-    NUMBER = auto()
-    SIGNED = auto()
-    BITS = auto()
-    BRANCH = auto()
-    MESSAGE = auto()
-    HARDWARE_REGISTER = auto()
-    VERSION = auto()
-    END = auto()
-    DELAYS = auto()
-    DEPENDENCIES = auto()
-    OLD_COUNTERS = auto()
-    SWIZZLE = auto()
-    ATTRIBUTE = auto()
-    INDEX_MODE = auto()
-    CLAUSE = auto()
+    NONE = auto()  # it has none
+    NUMBER = auto()  # an unsigned number
+    SIGNED = auto()  # a signed number
+    BITS = auto()  # bits, written in hexadecimal
+    BRANCH = auto()  # the distance of a branch, in dwords
+    MESSAGE = auto()  # the message of S_SENDMSG
+    HARDWARE_REGISTER = auto()  # a hardware register with offset and size
+    VERSION = auto()  # the microcode version of S_VERSION
+    END = auto()  # the number of S_ENDPGM, usually 0
+    DELAYS = auto()  # the conditions of S_DELAY_ALU
+    DEPENDENCIES = auto()  # the counters of S_WAIT_ALU
+    OLD_COUNTERS = auto()  # the three counters of S_WAITCNT
+    SWIZZLE = auto()  # the pattern of DS_SWIZZLE
+    ATTRIBUTE = auto()  # the attribute of an interpolation
+    INDEX_MODE = auto()  # the operands that S_SET_GPR_IDX_* index
+    CLAUSE = auto()  # the length and breaks of S_CLAUSE
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """The facts about one opcode; those of a dual-issue instruction are about one half.
-
-    operation: the mnemonic without the prefix of dual-issue halves, by which tables of what
-    instructions compute have it. immediate: what the constant of a scalar or LDS instruction is.
-
-    is_dual: it is half a dual-issue instruction. ends_block: a basic block ends with it.
-
-    cache_scope: which scope a cache instruction has by its name (`Instruction.scope`).
-
-    event: as what wait counters count it; atomics count as stores if they return nothing.
-    waits: what it waits for.
-
-    lane_by_lane: each active lane, and no other, writes all registers of the result, from its own
-    lane of the sources. once_per_wave: a wave64 executes it once, not once for each half.
-    moved_role: the operand whose values go to other lanes. reads_inactive: whatever its fields say,
-    it may read lanes that are inactive. is_pseudo_scalar: a vector ALU instruction of one number.
-    ignores_exec: all lanes take part. is_relative: M0 is added to the numbers of vector registers;
-    moves_relative_scalars: to those of scalar ones.
-
-    timing: how long it keeps its unit busy.
-    writes_scc: also if a wait counter says when. writes_exec: also if EXEC is no operand.
-    is_packed: two results side by side. is_mixed: op_sel_hi chooses the sources' types.
-    picks_source: the result is one of the sources.
-    part_bits: how many bits of its destination op_sel chooses, 8 or 16; the others stay (gfx9).
-    """
+    """The facts about one opcode; those of a dual-issue instruction are about one half."""
 
     unit: Unit
+    """The part of the processor that executes it."""
     result: Result
+    """What its first destination is."""
     operation: str
+    """The mnemonic without the prefix of dual-issue halves, by which tables of what instructions
+    compute have it."""
     is_dual: bool = False
+    """Whether it is half of a dual-issue instruction."""
     immediate: Immediate = Immediate.NUMBER
+    """What the constant of a scalar or LDS instruction is."""
     timing: Timing = Timing.VALU
+    """The class of instructions that keep a unit busy equally long."""
 
     flow: Flow = Flow.NEXT
+    """How the wave goes on after it."""
     condition: Condition | None = None
+    """What a conditional branch tests; None for anything else."""
     barrier: Barrier | None = None
+    """What it does with a barrier."""
     idle: Idle | None = None
+    """Set for instructions that compute nothing."""
     reads_pc: bool = False
+    """Whether it reads the program counter (S_GETPC_B64)."""
 
     memory: Access | None = None
+    """Its access to memory; None if it has none."""
     cache: CacheAction | None = None
+    """What a cache instruction does."""
     cache_scope: int | None = None
+    """The scope that a cache instruction has by its name, as `Instruction.scope`."""
     event: WaitEvent | None = None
+    """As what the wait counters count it. Atomics without a result count as stores."""
     waits: tuple[WaitField, ...] = ()
+    """The wait counters that its immediate encodes, for a wait instruction."""
 
     lane_by_lane: bool = True
+    """Whether each active lane, and no other, writes all registers of the result, from its own lane
+    of the sources."""
     once_per_wave: bool = False
+    """Whether a wave64 executes it once, not once for each half."""
     single_lane: SingleLane | None = None
+    """Set if it moves one lane of a vector register from or to a scalar register."""
     moved_role: str | None = None
+    """The operand whose values go to other lanes."""
     reads_inactive: bool = False
+    """Whether it may read inactive lanes, whatever its fields say."""
     is_pseudo_scalar: bool = False
+    """Whether it is a vector ALU instruction on scalar registers (V_S_*)."""
     ignores_exec: bool = False
+    """Whether all lanes take part, whatever EXEC holds."""
     is_relative: bool = False
+    """Whether M0 is added to the numbers of vector registers (V_MOVREL*, S_SET_GPR_IDX_*)."""
     moves_relative_scalars: bool = False
+    """Whether M0 is added to the numbers of scalar registers (S_MOVREL*)."""
 
     reads_scc: bool = False
+    """Whether it reads SCC."""
     writes_scc: bool = False
+    """Whether it writes SCC, at once or when a wait counter says so (`scc_is_late`)."""
     scc_is_late: bool = False
+    """Whether it writes SCC only after a wait, such as S_BARRIER_SIGNAL_ISFIRST."""
     writes_exec: bool = False
+    """Whether it writes EXEC, as an operand or implicitly."""
     writes_mode: ModeWrite | None = None
+    """Which part of MODE it writes."""
 
     matrix: MatrixProduct | None = None
+    """The product of a WMMA or SWMMAC instruction."""
     block_product: BlockProduct | None = None
+    """The product of an MFMA or SMFMAC instruction."""
     logic: ScalarLogic | None = None
+    """Its operator, for bitwise logic of scalar registers."""
     arithmetic: Arithmetic | None = None
+    """Set for the operations through which analyses follow values."""
     compares: bool = False
+    """Whether it is a vector comparison, whose result is a lane mask."""
     is_packed: bool = False
+    """Whether it computes two results side by side (V_PK_*)."""
     is_mixed: bool = False
+    """Whether op_sel_hi chooses the types of the sources (V_FMA_MIX_*)."""
     picks_source: bool = False
+    """Whether the result is one of the sources, such as a minimum."""
     part_bits: int | None = None
-    infinity: Infinity | None = None
+    """How many bits of its destination op_sel chooses, 8 or 16; the others stay (gfx9)."""
+    is_quotient: bool = False
+    """Whether it finishes a division, whose infinity is no overflow if the denominator is 0."""
     rounding: FloatMode | None = None
+    """Which field of MODE rounds the result."""
 
-    # Asked for each instruction of a kernel, several times.
     ends_block: bool = field(init=False)
+    """Whether a basic block ends with it; stored, because it is asked several times for each
+    instruction of a kernel."""
 
     @property
     def waits_at_barrier(self) -> bool:

@@ -6,8 +6,9 @@ An instruction set has one value of `WaitCounters`; checks reach it through the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

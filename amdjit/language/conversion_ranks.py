@@ -1,4 +1,4 @@
-"""What becomes of a number whose type is not the one that a signature says.
+"""How a number is converted if its type is not that of the signature.
 
 - EXACT: it has that type.
 - WIDER: of the same kind and wider: i32 to i64, f32 to f64.

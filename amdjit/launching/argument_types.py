@@ -57,7 +57,7 @@ def argument_types(
 ) -> tuple[Argument, ...]:
     """Return the type of each single value of a launch, or the value if it is compiled in.
 
-    Compiled in are `Const` arguments, None and members of enums. values: scalars, vectors as
+    `Const` arguments, None and members of enums are compiled in. values: scalars, vectors as
     sequences, and DeviceArrays. TypeCheckError where an annotation does not fit, LaunchError for a
     value that no kernel can take. widths: the types of Python's numbers, if they have one.
     """
@@ -187,7 +187,7 @@ def widened(kinds: Sequence[Argument]) -> tuple[Argument, ...] | None:
 
 
 def given_type(kernel: str, name: str, annotation: Annotation, given: Any) -> Argument:
-    """Return what `Kernel.compile` was given for a parameter as a specialisation has it.
+    """Return an argument of `Kernel.compile` in the form that specialisations use.
 
     None stands for the annotated type. TypeCheckError where the annotation does not fit,
     LaunchError for what is not the type of an argument.

@@ -17,11 +17,12 @@ _SMALL_ARRAY_BYTES = 2**31
 
 
 class ArrayFacts(NamedTuple):
-    """What a launch asks of an array; it never changes, so the array keeps it.
+    """What a launch needs to know of an array. It never changes, so the array caches it.
 
-    type: as that of an array that shares no memory with others; None if kernels cannot take the
-    array, or it has no elements. There is one object for each type. low, high: the addresses that
-    its elements span. steps: its strides in elements, empty for a contiguous array.
+    type: as if the array shared no memory with others; None if kernels cannot take the array, or if
+    it has no elements. Equal types are one object, so that they can be compared by identity. low,
+    high: the addresses that its elements span. steps: its strides in elements, empty for a
+    contiguous array.
     """
 
     type: Array | None
@@ -31,7 +32,7 @@ class ArrayFacts(NamedTuple):
 
 
 def facts_of(array: DeviceArray) -> ArrayFacts:
-    """Return the facts of an array, found once."""
+    """Return the facts of an array, from its cache after the first call."""
     facts = array.launch_key
     if facts is None:
         facts = array.launch_key = _find_facts(array)
@@ -71,7 +72,7 @@ def type_outside(value: object) -> Array | None:
 
 @functools.cache
 def _distinct_array(element: Scalar | Record, ndim: int, layout: Layout, offset_bits: int) -> Array:
-    # One object for each type: made once, and compared by identity.
+    # One object for each type, so that types can be compared by identity.
     return Array(element, ndim, layout, offset_bits=offset_bits, distinct=True)
 
 

@@ -1,4 +1,4 @@
-"""Which compiled code a device takes, and what is nearest where it takes none."""
+"""Which compiled code runs on a device, and which is nearest if none does."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _XNACK_VARIABLE = "HSA_XNACK"
 
 
 def compatible_targets(device: Target) -> Iterator[Target]:
-    """Give the targets whose code a device runs, what is made for it first."""
+    """Return the targets whose code runs on a device, the most specific first."""
     own = dataclasses.replace(device, settings=())
     there = dict(device.settings)
     for row in (own, *(each for each in TARGETS if device.name in each.members)):
-        # A device without a setting runs the code of both.
+        # A device that does not tell a setting runs the code for either.
         values = [(there[n], None) if n in there else (None, False, True) for n in row.id_features]
         for chosen in product(*values):
             settings = zip(row.id_features, chosen, strict=True)
@@ -38,7 +38,7 @@ def conflict(targets: Sequence[Target]) -> tuple[Target, Target] | None:
 
 
 def nearest(codes: Iterable[Target], device: Target) -> Target:
-    """Return the target that is most like a device's: by settings, then by the ISA's version."""
+    """Return the target nearest to a device's: by settings, then by the version of the ISA."""
 
     def distance(code: Target) -> tuple[bool, list[int], int]:
         steps = [abs(a - b) for a, b in zip(code.isa, device.isa, strict=True)]

@@ -26,7 +26,7 @@ __all__ = ["CompiledBundle", "bundled_targets"]
 class CompiledBundle(Mapping[str, CompiledKernel]):
     """A kernel compiled for several targets, by their ids: `bundle["gfx1201"]`.
 
-    members: what each compilation gave, in the order of the targets.
+    members: the compiled kernels, in the order of the targets.
     """
 
     members: tuple[CompiledKernel, ...]
@@ -43,7 +43,7 @@ class CompiledBundle(Mapping[str, CompiledKernel]):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The target ids that there is code for."""
+        """The target ids that the bundle has code for."""
         return tuple(member.target.id for member in self.members)
 
     @property
@@ -53,7 +53,7 @@ class CompiledBundle(Mapping[str, CompiledKernel]):
         return bundles.write_bundle([(each.target, each.code_object) for each in self.members])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the bundle to a file. OSError if that cannot be."""
+        """Write the bundle to a file; OSError if that fails."""
         Path(path).write_bytes(self.bytes)
 
     def __getitem__(self, target: str) -> CompiledKernel:

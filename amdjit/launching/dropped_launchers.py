@@ -11,15 +11,16 @@ from amdjit.diagnostics.performance import LaunchWarning
 
 __all__ = ["warn_if_dropped"]
 
-# The instructions that end in a launcher, and the methods between them and here.
+# The bytecode instructions that can produce a launcher, and the methods that may be on the stack
+# between them and this module.
 _MAKING = ("BINARY_SUBSCR", "BINARY_OP", "CALL", "CALL_FUNCTION", "CALL_FUNCTION_EX",
            "CALL_FUNCTION_KW", "CALL_KW", "CALL_METHOD")  # fmt: skip
 _METHODS = ("__getitem__", "get", "watch", "launch", "forall")
 
 
 def warn_if_dropped(kernel: str) -> None:
-    """Warn where the statement that configures a launch ends there: its next instruction drops the
-    launcher."""
+    """Warn if the statement that configures a launch does not call it: then its next bytecode
+    instruction drops the launcher."""
     frame, depth = sys._getframe(1), 2
     method = ""
     while _is_between(frame) and frame.f_back is not None:
@@ -41,6 +42,6 @@ def warn_if_dropped(kernel: str) -> None:
 
 
 def _is_between(frame: FrameType) -> bool:
-    """Whether a frame is that of a method of amdjit's, not of a user's function of that name."""
+    """Whether a frame belongs to a method of amdjit, not to a user's function of the same name."""
     module: str = frame.f_globals.get("__name__", "")
     return frame.f_code.co_name in _METHODS and module.startswith("amdjit.")

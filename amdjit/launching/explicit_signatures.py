@@ -89,9 +89,9 @@ class ExplicitSignatures:
         )
 
     def choose(self, values: Sequence[Any]) -> tuple[tuple[Argument, ...], tuple[Any, ...]]:
-        """Return the signature of a launch, and its arguments as that takes them.
+        """Return the signature that a launch uses, and its arguments converted to it.
 
-        LaunchError where none fits, or several fit equally well.
+        LaunchError if none fits, or several fit equally well.
         """
         ranked: list[tuple[tuple[int, int, int, int], tuple[Argument, ...]]] = []
         for signature in self.signatures:
@@ -123,7 +123,7 @@ def of_decorator(
 ) -> ExplicitSignatures:
     """Return the signatures that a kernel was decorated with: one, or a list of them.
 
-    OptionError for what is none, and for one with more or fewer types than the kernel has
+    OptionError for anything else, and for a signature with more or fewer types than the kernel has
     parameters.
     """
     listed = given if isinstance(given, list) else [given]
@@ -172,7 +172,8 @@ def _device_signature(name: str, given: Any) -> CallSignature:
 
 
 def parameter_types(kernel: str, signature: Any, is_kernel: bool = True) -> tuple[Any, ...]:
-    """Return the types that a signature says; OptionError if it is none, or says a result."""
+    """Return the types of a signature's parameters; OptionError if it is no signature, or has a
+    result."""
     if isinstance(signature, str):
         if not is_signature_text(signature):
             raise OptionError(
@@ -195,13 +196,13 @@ def parameter_types(kernel: str, signature: Any, is_kernel: bool = True) -> tupl
 
 
 def parameter_type(kernel: str, given: Any) -> Type:
-    """Return the type of a parameter that a signature says; OptionError if it is none."""
+    """Return the type of a parameter in a signature; OptionError if it is no type."""
     if isinstance(given, str):
         given = parse_type(given)
     if isinstance(given, ComplexElement):
         return COMPLEX64 if given.nbytes == 8 else COMPLEX128
     if isinstance(given, Record):
-        return Array(given, 0, Layout.CONTIGUOUS)  # as the launch passes one
+        return Array(given, 0, Layout.CONTIGUOUS)  # as launches pass records
     if isinstance(given, tuple):
         return Tuple(tuple(parameter_type(kernel, each) for each in given))
     if isinstance(given, Type):
@@ -224,7 +225,7 @@ def type_list(signatures: Iterable[tuple[Argument, ...]]) -> str:
 
 
 def _rank(kind: Argument, value: Any) -> int | None:
-    """Return which conversion an argument needs, None if there is none."""
+    """Return which conversion an argument needs, None if it cannot be converted."""
     if isinstance(kind, Scalar):
         found = _number_type(value)
         return None if found is None else conversion(found, kind)
@@ -260,7 +261,7 @@ def _array_rank(kind: Array, value: Any) -> int | None:
             return None
     elif _number_type(value) is not None or isinstance(value, (str, tuple, list, complex)):
         return None
-    # Another library's array is checked when it has become one of amdjit's.
+    # Another library's array is checked later, as a DeviceArray.
     return WIDER if kind.layout is Layout.ANY else EXACT
 
 
@@ -286,7 +287,8 @@ def _tuple_rank(kind: Tuple, value: Any) -> int | None:
 
 
 def _with_bits(kind: Argument, value: Any) -> Any:
-    """Return an integer as a type of integers reads its bits, if it has as many as the type."""
+    """Return the integer whose bits, in a type of integers, are those of the given one, if it has
+    no more bits than the type."""
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not isinstance(kind, Scalar) or not kind.is_integer or not is_integer:
         return value
@@ -297,7 +299,8 @@ def _with_bits(kind: Argument, value: Any) -> Any:
 
 
 def _converted(kernel: str, kind: Argument, value: Any) -> Any:
-    """Return an argument as its signature takes it. Python's numbers are left to the launch."""
+    """Return an argument converted to its type in the signature. The launch converts Python's
+    numbers."""
     if kind in (COMPLEX64, COMPLEX128):
         own = np.complex64 if kind == COMPLEX64 else np.complex128
         return value if isinstance(value, own) else own(value)

@@ -29,7 +29,7 @@ __all__ = ["KernelOptions", "UnknownOptionError", "checked_options"]
 
 
 class UnknownOptionError(OptionError, TypeError):
-    """There is no option of this name: a TypeError, too, as for any unknown keyword."""
+    """There is no option of this name: also a TypeError, as for any unknown keyword."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class KernelOptions:
 
     @property
     def number_widths(self) -> Mapping[Type, Scalar]:
-        """The types of Python's numbers, which else take that of what they meet in the kernel."""
+        """The types of Python's numbers; empty if they take the types of the other operands in the
+        kernel."""
         return NUMBA_WIDTHS if self.given.get("typing") == "numba" else NO_WIDTHS
 
     @property

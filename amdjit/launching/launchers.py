@@ -14,36 +14,42 @@ from amdjit.devices import current_device
 from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.late import late
 from amdjit.launching import residence
-from amdjit.launching.block_choice import choose_block
 from amdjit.launching.prepared import PreparedLaunch, prepare
-from amdjit.launching.quick_launches import BoundLaunch, QuickCalls, Ready
+from amdjit.launching.quick_launches import BoundLaunch, ConfiguredCall, QuickCalls
 from amdjit.launching.specialisations import Loaded
 from amdjit.runtime.device import Device
 from amdjit.runtime.place import PLACE, Place, StreamOfDevice, is_captured
 from amdjit.runtime.streams import Stream
+from amdjit.target import Target
 
 if TYPE_CHECKING:
+    from amdjit.code_object import resources
     from amdjit.runtime import sanitized
 else:
+    resources = late("amdjit.code_object.resources")
     sanitized = late("amdjit.runtime.sanitized")
 
 __all__ = ["ForAll", "Launcher"]
 
-# A launcher that is kept meets few specialisations, devices and streams.
-_MOST_READY = 8
+# A program that calls one launcher again and again does so for few specialisations, devices and
+# streams.
+_MOST_CONFIGURED = 8
+# In the order of preference where they allow the same occupancy: 256 work-items suit most kernels.
+_BLOCKS = (256, 128, 512, 1024, 64)
 
 
 class _Launches:
-    """What launches of a kernel on a stream share: they are quick where an earlier one was alike.
+    """A kernel with a stream and a configuration: the base of both kinds of launchers.
 
-    is_constant: whether the grid cannot change. ready: the quick launches, by the newest.
+    is_constant: whether the grid cannot change. configured: earlier calls, the newest first.
 
-    A call is first offered to the quick ones of this launcher (`ready.Ready`), which say no where
-    they are not certain, then to those of the kernel's other launchers. Else it goes the slow way
-    (`prepared.prepare`), and calls like it are quick from then on.
+    A call is first offered to this launcher's earlier calls (`ConfiguredCall`), which decline
+    unless they are certain that it is like them, and then to those of the kernel's other launchers
+    (`QuickCalls`). If all decline, the call is prepared in full (`prepared.prepare`), and later
+    calls like it are quick.
     """
 
-    __slots__ = ("_calls", "_cooperative", "_dynamic_lds", "_is_constant", "_ready", "_stream")
+    __slots__ = ("_calls", "_configured", "_cooperative", "_dynamic_lds", "_is_constant", "_stream")
 
     def __init__(
         self,
@@ -52,14 +58,14 @@ class _Launches:
         dynamic_lds: int,
         cooperative: bool,
         is_constant: bool,
-        ready: list[Ready] | None = None,
+        configured: list[ConfiguredCall] | None = None,
     ) -> None:
         self._calls, self._stream = calls, stream
         self._dynamic_lds, self._cooperative = dynamic_lds, cooperative
         self._is_constant = (
             is_constant and not cooperative and (stream is None or isinstance(stream, Stream))
         )
-        self._ready = [] if ready is None else ready
+        self._configured = [] if configured is None else configured
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         """Launch the kernel.
@@ -83,8 +89,8 @@ class _Launches:
             may_be_quick = stream is None or not is_captured(stream.handle)
         if may_be_quick:
             try:
-                for ready in self._ready:
-                    if ready.place() is target and ready.launch(device, arguments):
+                for configured in self._configured:
+                    if configured.place() is target and configured.launch(device, arguments):
                         return
                 if self._launch_as_known(device, target, arguments):
                     return
@@ -94,7 +100,7 @@ class _Launches:
         self._launch(arguments, keywords, may_be_quick)
 
     def bind(self, *arguments: Any, **keywords: Any) -> BoundLaunch:
-        """Fix the arguments, too: `launch = kernel[grid, block].bind(...)`, then `launch()`.
+        """Fix the arguments as well: `launch = kernel[grid, block].bind(...)`, then `launch()`.
 
         The call is checked and the kernel compiled here. The arrays are DeviceArrays, which the
         result keeps alive; LaunchError for NumPy arrays, which each launch would have to copy.
@@ -124,7 +130,7 @@ class _Launches:
         raise NotImplementedError
 
     def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
-        """Launch the slow way, which finds all mistakes."""
+        """Prepare the call in full, which finds all mistakes, and launch."""
         prepared = prepare(self._calls.kernel, arguments, keywords, self._stream)
         prepared.launch(self._shape(prepared.loaded, prepared.device))
         if learns:
@@ -133,18 +139,18 @@ class _Launches:
     def _launch_as_known(
         self, device: Device, target: Device | StreamOfDevice, arguments: Sequence[Any]
     ) -> bool:
-        """Launch if the call is like one of another launcher; return whether it was."""
+        """Launch if the call is like one of another launcher; return whether it was launched."""
         for quick in self._calls.known:
             if quick.device() is not device:
                 continue
             try:
                 shape = self._shape(quick.loaded, device)
             except LaunchError:
-                return False  # the slow way looks for mistakes in the arguments first
-            ready = Ready(quick, target, shape)
-            if ready.launch(device, arguments):
-                self._ready.insert(0, ready)
-                del self._ready[_MOST_READY:]
+                return False  # `prepare` reports mistakes in the arguments before those in the grid
+            configured = ConfiguredCall(quick, target, shape)
+            if configured.launch(device, arguments):
+                self._configured.insert(0, configured)
+                del self._configured[_MOST_CONFIGURED:]
                 return True
         return False
 
@@ -166,10 +172,10 @@ class Launcher(_Launches):
         stream: Stream | None = None,
         dynamic_lds: int = 0,
         cooperative: bool = False,
-        ready: list[Ready] | None = None,
+        configured: list[ConfiguredCall] | None = None,
     ) -> None:
-        is_constant = ready is not None or all(map(_is_constant, (grid, block, dynamic_lds)))
-        super().__init__(calls, stream, dynamic_lds, cooperative, is_constant, ready)
+        is_constant = configured is not None or all(map(_is_constant, (grid, block, dynamic_lds)))
+        super().__init__(calls, stream, dynamic_lds, cooperative, is_constant, configured)
         self._grid, self._block = grid, block
 
     def __repr__(self) -> str:
@@ -224,7 +230,7 @@ class ForAll(_Launches):
         return ForAll(self._calls, self._n, stream, self._dynamic_lds, self._grid_stride)
 
     def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
-        block = choose_block(loaded, device.target, self._dynamic_lds)
+        block = _choose_block(loaded, device.target, self._dynamic_lds)
         grid = -(-self._n // block[0])
         if self._grid_stride:
             compiled = loaded.compiled
@@ -238,3 +244,18 @@ def _is_constant(extent: object) -> bool:
     """Whether a grid or block cannot change after it was given."""
     entries = extent if isinstance(extent, tuple) else (extent,)
     return all(isinstance(entry, (int, np.integer)) for entry in entries)
+
+
+def _choose_block(loaded: Loaded, target: Target, dynamic_lds: int) -> tuple[int, int, int]:
+    """Return the one-dimensional block that lets a SIMD hold the most waves of the kernel."""
+    required = loaded.compiled.options.required_workgroup_size
+    if required is not None:
+        return required
+    wave_size = loaded.compiled.options.wave_size
+    lds = loaded.static_lds + dynamic_lds
+    fitting = [size for size in _BLOCKS if size <= loaded.max_workgroup_size]
+    best = max(
+        fitting or [loaded.max_workgroup_size],
+        key=lambda size: resources.waves_by_lds(lds, -(-size // wave_size), target),
+    )
+    return best, 1, 1

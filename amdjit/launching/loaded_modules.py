@@ -17,16 +17,15 @@ from amdjit.code_object import Kernel, KernelMetadata
 from amdjit.code_object.bundles import Bundle, read_bundle
 from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.forking import Lock
-from amdjit.launching.captured import refuse_checks
+from amdjit.launching.capture_checks import refuse_checks
 from amdjit.launching.compatibility import nearest, why_not
-from amdjit.launching.foreign import own_stream
+from amdjit.launching.foreign_arguments import own_stream
 from amdjit.launching.loaded_values import packed, signature
 from amdjit.options import Environment, read_environment
 from amdjit.runtime import device as devices
 from amdjit.runtime import sanitized
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_graphs import CapturedLaunch
+from amdjit.runtime.device import CapturedLaunch, Device
 from amdjit.runtime.place import handle_of, is_captured
 from amdjit.target import emulated_for, most_specific
 
@@ -65,7 +64,7 @@ class Module:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The target ids that there is code for, such as "gfx1201" or "gfx90a:xnack-"."""
+        """The target ids that the module has code for, such as "gfx1201" or "gfx90a:xnack-"."""
         return tuple(self._objects)
 
     @property
@@ -85,7 +84,7 @@ class Module:
         return found
 
     def target_for(self, device: Device) -> str:
-        """Return the target id of the code that a device takes; LaunchError if it takes none."""
+        """Return the target id of the code that runs on a device; LaunchError if none does."""
         targets = [part.target for part in self._bundle.members]
         found = most_specific(targets, device.target)
         if found is None:
@@ -121,8 +120,8 @@ class LoadedKernel:
         return signature(self.module.facts(self.name))
 
     def __getitem__(self, launch: Any) -> LoadedLauncher:
-        """Configure a launch: `kernel[grid, block]`, with a stream and the bytes of dynamic LDS if
-        need be."""
+        """Configure a launch: `kernel[grid, block]`; a stream and the bytes of dynamic LDS may
+        follow."""
         if not isinstance(launch, tuple) or not 2 <= len(launch) <= 4:
             raise LaunchError(
                 f"{self.name}[{launch}]: write kernel[grid, block](...); a stream and the bytes of "
@@ -188,7 +187,8 @@ class LoadedLauncher:
             return
         try:
             if ACTIVE.get() or environment.sanitize:
-                # Others' compilers promise less about wide accesses to LDS than amdjit's kernels.
+                # Unlike amdjit, other compilers do not promise that wide accesses to LDS are
+                # aligned.
                 launch_checked(
                     lambda request: device.launch_sanitized(
                         *call, request._replace(promises_alignment=False), handle
@@ -236,7 +236,7 @@ class LoadedLauncher:
 
 
 def _none_for(device: Device, bundle: Bundle) -> str:
-    """Return what there is code for, and what is nearest to what a device takes."""
+    """Say which targets the module has code for, and which is nearest to the device's."""
     targets = [part.target for part in bundle.members]
     there = " and ".join([*(target.id for target in targets), *bundle.unknown])
     what = "the bundle" if len(targets) + len(bundle.unknown) > 1 else "the code object"

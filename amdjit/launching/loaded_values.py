@@ -21,7 +21,7 @@ _POINTERS = ("global_buffer", "dynamic_shared_pointer")
 
 
 def signature(kernel: Kernel) -> str:
-    """Return the arguments of a kernel as text: names, where they were kept, and kinds."""
+    """Return the arguments of a kernel as text: names, if the compiler kept them, and kinds."""
     parts = [
         (argument.name + ": " if argument.name else "") + _kind(argument)
         for argument in kernel.metadata.explicit_arguments
@@ -113,7 +113,7 @@ def _value(size: int, value: Any) -> bytes:
 
 
 def _integer(size: int, value: int) -> bytes:
-    """Return the bytes of a Python integer: metadata do not say whether it has a sign."""
+    """Return the bytes of a Python integer, signed or unsigned: metadata do not say which."""
     bits = 8 * size
     if size not in (1, 2, 4, 8):
         raise LaunchError(f"has {size} bytes, which no Python integer fills: pass bytes")

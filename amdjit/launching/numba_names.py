@@ -45,7 +45,7 @@ class NumbaNames:
 
     @property
     def specialisations(self) -> tuple[CompiledKernel, ...]:
-        """What this kernel was compiled to so far."""
+        """The specialisations of this kernel so far."""
         raise NotImplementedError
 
     @property
@@ -142,7 +142,7 @@ class NumbaNames:
 class Overloads(Mapping[tuple[Any, ...], CompiledKernel]):
     """The specialisations of a kernel for one processor, by the types of their arguments.
 
-    A key has a type for each parameter, without what a launch found out about arrays beside that:
+    A key has a type for each parameter, without the further facts that launches know about arrays:
     `f32[::1]` is a C-contiguous array, `f32[:]` another one. Python's own integers and floats are
     i64 and f64, as Numba has them. A key may also be text, `"(f32[::1], i32)"`, or
     `void(f32[::1], i32)`.
@@ -155,7 +155,7 @@ class Overloads(Mapping[tuple[Any, ...], CompiledKernel]):
     def __getitem__(self, key: Any) -> CompiledKernel:
         """Return the specialisation; KeyError if there is none for these types.
 
-        `f32[:]` stands for C-contiguous arrays, too, where there is no other specialisation.
+        `f32[:]` also stands for C-contiguous arrays if there is no other specialisation.
         """
         if isinstance(key, (str, CallSignature)):
             key = explicit_signatures.parameter_types(self._kernel, key)
@@ -191,7 +191,7 @@ class Stages(dict[str, str]):
 def overloads_of(kernel: str, compiled: Sequence[CompiledKernel], target: Target) -> Overloads:
     """Return the specialisations for a processor.
 
-    Of several that differ in facts about arrays only, the first one stands for all.
+    Of several that differ only in facts about arrays, the first one is listed.
     """
     found: dict[tuple[Any, ...], CompiledKernel] = {}
     for each in compiled:
@@ -201,7 +201,7 @@ def overloads_of(kernel: str, compiled: Sequence[CompiledKernel], target: Target
 
 
 def plain_types(arguments: Iterable[Argument]) -> tuple[Any, ...]:
-    """Return the types of arguments without what a launch found out about its arrays."""
+    """Return the types of arguments without the further facts about arrays."""
     return tuple(map(_plain, arguments))
 
 

@@ -1,8 +1,9 @@
-"""Arrays in a device's memory that a kernel reads from outside: each launch finds them by itself.
+"""Device arrays outside the kernel that it reads, which each launch looks up anew.
 
-They are arguments without a parameter. The code relies on their types, which are part of what it
-read from outside, and on no distinctness of theirs. It does rely on that of the arguments, so that
-an argument that shares memory with such an array is compiled for as one that shares memory.
+They are passed like arguments, though there is no parameter for them. The code relies on their
+types, but not on their being distinct from other arrays. It does rely on the arguments being
+distinct, so an argument that shares memory with such an array is compiled as one that shares
+memory.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ __all__ = ["NO_ARRAYS", "OutsideArrays", "found_arrays", "sharing_memory"]
 
 @dataclass(frozen=True, slots=True)
 class OutsideArrays:
-    """What a launch found outside of the kernel. written: whether the kernel may write each."""
+    """The arrays that a launch found outside the kernel. written: whether the kernel may write
+    each."""
 
     names: tuple[str, ...] = ()
     arrays: tuple[DeviceArray, ...] = ()
@@ -72,8 +74,8 @@ def _check(kernel: str, name: str, array: DeviceArray, device: Device, written: 
 def sharing_memory(
     types: Sequence[Argument], staged: Sequence[object], outside: OutsideArrays
 ) -> tuple[Argument, ...] | None:
-    """Return the types of a launch's arguments without the distinctness of those that share memory
-    with an array from outside; None if no argument does that was taken for distinct."""
+    """Return the types of a launch's arguments, where those that share memory with an array from
+    outside are no longer distinct; None if no type changes."""
     if not outside.arrays:
         return None
     shared = sharing([*staged, *outside.arrays])

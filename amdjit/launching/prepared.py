@@ -1,4 +1,5 @@
-"""A launch, from the user's call to the results: one line of stages, each made of the one before.
+"""A launch, from the user's call to the results, as a sequence of stages, each made from the one
+before:
 
     call             arguments as the user wrote them
     bound arguments  one value for each parameter                 Signature.bind
@@ -12,8 +13,8 @@
     launch           contents of host arrays copied, code run     PreparedLaunch.launch
     results          what the kernel wrote copied back            Staging.download
 
-`prepare` goes as far as the passed values, so that mistakes in a call are found before anything
-runs.
+`prepare` does the stages up to the passed values, so that mistakes in a call are found before
+anything runs.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from amdjit.language.launch_numbers import PythonNumber, TooWideError
 from amdjit.late import late
 from amdjit.late_methods import dataclass
 from amdjit.launching.argument_types import argument_types, widened
-from amdjit.launching.captured import refuse_host_arrays, refuse_reports
-from amdjit.launching.foreign import Order, adopted, own_stream
+from amdjit.launching.capture_checks import refuse_host_arrays, refuse_reports
+from amdjit.launching.foreign_arguments import Order, adopted, own_stream
 from amdjit.launching.outside_arrays import (
     NO_ARRAYS,
     OutsideArrays,
@@ -46,8 +47,7 @@ from amdjit.launching.signature import Signature
 from amdjit.launching.specialisations import Loaded, Specialisations
 from amdjit.options import Environment
 from amdjit.runtime.arrays import DeviceArray
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_graphs import CapturedLaunch
+from amdjit.runtime.device import CapturedLaunch, Device
 from amdjit.runtime.host_copies import HostCopies
 from amdjit.runtime.place import PLACE, Place, is_captured
 from amdjit.runtime.reports import make_record, with_record
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from amdjit.runtime import ranges, sanitized
 else:
     ranges = late("amdjit.runtime.ranges")
-    # Loaded where launches are checked, or one has failed.
+    # Loaded only if launches are checked or one has failed: most programs need none of it.
     settings = late("amdjit.checking.settings")
     sanitized = late("amdjit.runtime.sanitized")
 
@@ -75,14 +75,14 @@ class LaunchableKernel:
     signature: Signature
     specialisations: Specialisations
     host_copies: HostCopies
-    """Remembers where launches copied host arrays, for warnings."""
+    """Counts launches that copied the same host arrays, for warnings."""
     explicit: ExplicitSignatures | None = None
-    """The only signatures that launches may have, if the kernel was decorated with some."""
+    """The only signatures that launches may have, if the decorator lists some; otherwise None."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedLaunch:
-    """The code of a launch and the values to pass to it; nothing has run, nothing is copied."""
+    """The code of a launch and the values to pass to it, before anything is copied or run."""
 
     device: Device
     stream: Stream | None
@@ -91,17 +91,17 @@ class PreparedLaunch:
     staging: Staging
     """The arguments with arrays on the device in place of NumPy's, and what is to be copied."""
     values: tuple[Any, ...]
-    """What the kernel is passed, before it is packed."""
+    """The values that the kernel gets, not yet packed."""
     environment: Environment
     kernel: LaunchableKernel
     order: Order | None
-    """What the launch waits for, and who waits for it, where other libraries' arrays take part."""
+    """The streams of other libraries to synchronise with, if their arrays are arguments."""
     leaves: Leaves
     """The arguments as the user gave them, records taken apart."""
     kinds: tuple[Argument, ...]
-    """The types of the arguments. The specialisation may have wider ones of Python's integers."""
+    """The types of the arguments. The specialisation may have wider types for Python's integers."""
     outside: OutsideArrays = NO_ARRAYS
-    """The arrays that the kernel reads from outside."""
+    """The arrays outside the kernel that it reads."""
 
     def __repr__(self) -> str:
         return f"<prepared launch of {self.loaded.compiled.signature} on {self.device.name}>"
@@ -139,7 +139,7 @@ class PreparedLaunch:
             self._bring_back(handle)
 
     def _record(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
-        """Record the launch in a captured stream."""
+        """Record the launch in a stream that is being captured."""
         launch = self._captured(shape, kernarg)
         self.device.launch(self.loaded.function, shape, kernarg, handle)
         handle.capture.note(handle, launch)
@@ -160,7 +160,7 @@ class PreparedLaunch:
         )
 
     def _again(self, shape: LaunchShape, arguments: Sequence[Any]) -> CapturedLaunch:
-        """Return the launch with other arguments, compiled for their types if need be."""
+        """Return the launch with other arguments, compiled for their types if necessary."""
         token = PLACE.set(Place(self.device))
         try:
             prepared = prepare(self.kernel, tuple(arguments), {}, None, for_graph=True)
@@ -215,13 +215,14 @@ class PreparedLaunch:
             wave_size=options.wave_size,
             print_buffer=options.print_buffer,
             stream=handle,
-            # Checks follow allocations, and would report one that stays.
+            # Checks follow allocations, and would report a record that is kept for later as a leak.
             is_kept=not (options.sanitize or self.environment.sanitize or ACTIVE.get()),
         )
         try:
             self._start(shape, with_record(kernarg, record), handle)
         except KernelFault:
-            # What was printed before the fault; an assertion that failed as well says more.
+            # Print what was printed before the fault. If an assertion failed as well, its message
+            # says more than the fault.
             record.tell(handle)
             raise
         device.when_done(lambda: record.tell(handle), handle)

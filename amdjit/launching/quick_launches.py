@@ -1,22 +1,22 @@
-"""What is kept of launches, so that a later one that is like an earlier one is quick.
+"""Launches that repeat an earlier one, which need not be prepared again.
 
 A launch consists of a configuration (grid, block, stream, dynamic LDS), the types of its arguments,
-for which there is a specialisation, and the arguments. The more of it is as before, the less is
+for which there is a specialisation, and the arguments. The more of these are the same, the less is
 left to do:
 
-    as before                  what is kept, and by whom      what a launch has left to do
-    the configuration          launchers, by `KeptLaunchers`  prepare the call
-    the types                  `QuickCall`, by `QuickCalls`   recognise and pack it, in a new slot
-    both                       `Ready`, by a launcher         recognise and pack it
-    both, and the arguments    `BoundLaunch`, by the user     see that what it read is the same
+    the same as before       stored as                          what is left to do
+    the configuration        a launcher, by `LauncherCache`     prepare the call
+    the types                a `QuickCall`, by `QuickCalls`     recognise and pack it, in a new slot
+    both                     a `ConfiguredCall`, by a launcher  recognise and pack it
+    both, and the arguments  the user's `BoundLaunch`           check what the kernel read outside
 
-A slot is a launch that is ready on its device except for the arguments
-(`amdjit.runtime.device_launches.LaunchSlot`). Two functions that are written for a specialisation
-(`quick_source`) say whether a launch is like the earlier one: `pack`, of the arguments of a call,
-and `is_current`, of what the kernel read from outside when it was compiled. They say no where they
-are not certain: then the launch is prepared anew (`prepared.prepare`), which finds all mistakes.
-So nothing has to be dropped where something changes. What a kernel keeps is limited in number, and
-refers to devices and streams weakly.
+A slot is a launch that is complete on its device except for the arguments
+(`amdjit.runtime.device.LaunchSlot`). Two functions that are generated for a specialisation
+(`quick_source`) compare a launch with the earlier one: `pack` compares the arguments of a call, and
+`is_current` what the kernel read from outside when it was compiled. Both return False unless they
+are certain. Then the launch is prepared in full (`prepared.prepare`), which finds all mistakes.
+Therefore nothing has to be invalidated when something changes. The number of stored launches is
+limited, and they refer to devices and streams weakly.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from amdjit.frontend import OutsideArray
 from amdjit.late import late
 from amdjit.launching.dropped_launchers import warn_if_dropped
 from amdjit.launching.prepared import LaunchableKernel, PreparedLaunch
-from amdjit.launching.quick_source import NotQuickError, currency_source, pack_source
+from amdjit.launching.quick_source import NotQuickError, is_current_source, pack_source
 from amdjit.launching.residence import waits_for_grid
 from amdjit.launching.specialisations import Loaded
 from amdjit.runtime.arrays import DeviceArray
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 else:
     sanitized = late("amdjit.runtime.sanitized")
 
-__all__ = ["BoundLaunch", "KeptLaunchers", "QuickCalls", "Ready"]
+__all__ = ["BoundLaunch", "ConfiguredCall", "LauncherCache", "QuickCalls"]
 
 # The kernel's two kinds of launchers, `launchers.Launcher` and `launchers.ForAll`, or those of a
 # class of kernels that has its own.
@@ -58,10 +58,11 @@ ForAll = TypeVar("ForAll")
 
 # Programs have few grids, or another one each time.
 _MOST_LAUNCHERS = 256
-# Kernels have few combinations of argument types. Calls of more than this many go the slow way when
-# their turn comes.
+# Kernels have few combinations of argument types. Of more than this many, the oldest are prepared
+# in full again.
 _MOST_CALLS = 8
-# How many of a kernel's first launches are looked at: programs repeat their lines.
+# How many of a kernel's first launches are examined for a forgotten call (`dropped_launchers`):
+# programs repeat their lines, and examining costs time.
 _WATCHED = 64
 
 # Prepares the call and checks its grid; launches it on a stream.
@@ -71,19 +72,17 @@ LaunchOn = Callable[[Stream | None], None]
 
 @dataclass(frozen=True, slots=True)
 class QuickCall:
-    """The calls of one specialisation on one device, with the same arrays sharing memory.
-
-    pack: `quick_source`'s function; True if the call is one of these, whose arguments it has then
-    written to the slot.
-    """
+    """The calls of one specialisation on one device, with the same arrays sharing memory."""
 
     device: weakref.ref[Device]
     loaded: Loaded
     pack: Callable[..., bool]
+    """The function of `quick_source`. It returns True if the call is one of these, after writing
+    the arguments to the slot."""
 
 
 class QuickCalls:
-    """A kernel, and the calls of it that are recognised."""
+    """The calls of a kernel that are recognised."""
 
     def __init__(self, kernel: LaunchableKernel) -> None:
         self.kernel = kernel
@@ -92,10 +91,10 @@ class QuickCalls:
         self._lock = Lock()
 
     def learn(self, prepared: PreparedLaunch, arguments: Sequence[Any]) -> None:
-        """Let calls like this one, which has been launched, be quick from now on, if they can."""
+        """Make later calls like this one quick, if possible. It has been launched."""
         values = prepared.leaves.values
         is_as_given = len(arguments) == len(values) and all(map(operator.is_, arguments, values))
-        if not is_as_given or takes_slow_way(prepared):
+        if not is_as_given or needs_full_launch(prepared):
             return  # other libraries' arrays, records, default values
         try:
             pack = _pack(prepared)
@@ -106,10 +105,10 @@ class QuickCalls:
             self.known = (call, *self.known[: _MOST_CALLS - 1])
 
 
-class Ready:
-    """The launches of one specialisation with one grid, on a device's default stream or a stream.
+class ConfiguredCall:
+    """The calls of one specialisation with one grid, on one stream.
 
-    place: a reference to the stream, or to the device for its default stream.
+    place: a weak reference to the stream, or to the device for its default stream.
     """
 
     __slots__ = ("_idle", "_pack", "_shape", "place", "quick")
@@ -118,14 +117,15 @@ class Ready:
         self, quick: QuickCall, place: Device | StreamOfDevice, shape: LaunchShape
     ) -> None:
         self.quick = quick
-        # A kernel outlives devices and streams, and should not keep them.
+        # A kernel outlives devices and streams, and must not keep them alive.
         self.place: weakref.ref[Any] = weakref.ref(place)
         self._pack, self._shape = quick.pack, shape
-        # Slots that no launch uses now. Lists are atomic, so that threads need no lock.
+        # Slots that no launch uses now. Appending to and popping from a list are atomic, so that
+        # threads need no lock.
         self._idle: list[LaunchSlot] = []
 
     def launch(self, device: Device, arguments: Sequence[Any]) -> bool:
-        """Launch if the call is one of these; return whether it was.
+        """Launch if the call is one of these; return whether it was launched.
 
         HipError and KernelFault as the device raises them.
         """
@@ -135,7 +135,7 @@ class Ready:
             slot = self._slot(device)
         try:
             fits = self._pack(slot, device, *arguments)
-        except Exception:  # whatever it is, the slow way finds it again, and says it well
+        except Exception:  # `prepare` finds it again, and raises an error that explains it
             fits = False
         if fits:
             code = slot.start()
@@ -150,11 +150,11 @@ class Ready:
         return device.slot(loaded.function, self._shape, loaded.packer.nbytes, handle)
 
 
-class KeptLaunchers(Generic[Launcher, ForAll]):
+class LauncherCache(Generic[Launcher, ForAll]):
     """The launchers of one kernel by what is between the brackets of `kernel[...]`.
 
-    Only those are kept whose grid and block consist of Python's own integers: 1, 1.0 and True would
-    be the same key, and are not the same to a launch.
+    It stores only launchers whose grid and block consist of Python's own integers: 1, 1.0 and True
+    are the same key of a dict, but 1.0 is no valid extent.
     """
 
     def __init__(
@@ -171,8 +171,9 @@ class KeptLaunchers(Generic[Launcher, ForAll]):
         options = calls.kernel.specialisations.options
         warns = options.environment.warnings and options.given.get("warnings", True)
         self._watched = _WATCHED if warns else 0
-        # A launcher holds its stream, so that only its quick launches can be kept for a stream.
-        self._on_streams: weakref.WeakKeyDictionary[Stream, dict[Any, list[Ready]]] = (
+        # A launcher holds its stream strongly, and would keep the key of this dict alive. So only
+        # its configured calls are stored for a stream.
+        self._on_streams: weakref.WeakKeyDictionary[Stream, dict[Any, list[ConfiguredCall]]] = (
             weakref.WeakKeyDictionary()
         )
 
@@ -192,7 +193,7 @@ class KeptLaunchers(Generic[Launcher, ForAll]):
         return self._make(launch)
 
     def watch(self) -> None:
-        """Warn where the statement that configures one of the first launches ends there."""
+        """Warn if one of the first launches is configured by a statement that does not call it."""
         if self._watched:
             self._watched -= 1
             warn_if_dropped(self.calls.kernel.signature.kernel)
@@ -220,27 +221,29 @@ class KeptLaunchers(Generic[Launcher, ForAll]):
         if not (_is_plain(grid) and _is_plain(block) and dynamic_lds.__class__ is int):
             return self._launcher(self.calls, grid, block, stream, dynamic_lds)
         if isinstance(stream, Stream):
-            ready = self._ready_on(stream, (grid, block, dynamic_lds))
-            return self._launcher(self.calls, grid, block, stream, dynamic_lds, ready=ready)
+            configured = self._configured_on(stream, (grid, block, dynamic_lds))
+            return self._launcher(
+                self.calls, grid, block, stream, dynamic_lds, configured=configured
+            )
         launcher = self._launcher(self.calls, grid, block, stream, dynamic_lds)
         if len(launch) == 2:
             _make_room(self._by_grid)
             self._by_grid[launch] = launcher
         return launcher
 
-    def _ready_on(self, stream: Stream, key: Any) -> list[Ready]:
+    def _configured_on(self, stream: Stream, key: Any) -> list[ConfiguredCall]:
         by_grid = self._on_streams.get(stream)
         if by_grid is None:
             by_grid = self._on_streams.setdefault(stream, {})
-        ready = by_grid.get(key)
-        if ready is None:
+        configured = by_grid.get(key)
+        if configured is None:
             _make_room(by_grid)
-            ready = by_grid[key] = []
-        return ready
+            configured = by_grid[key] = []
+        return configured
 
 
 def _make_room(kept: dict[Any, Any]) -> None:
-    """Forget everything where too much is kept: the program has another grid each time."""
+    """Forget everything when too much is stored: the program has another grid each time."""
     if len(kept) >= _MOST_LAUNCHERS:
         kept.clear()
 
@@ -255,9 +258,9 @@ def _is_plain(extent: Any) -> bool:
 class BoundLaunch:
     """A kernel with a grid, a stream and arguments: call it to launch it again.
 
-    It launches on the device and the stream that it was made for. The arrays are kept alive, and
-    each launch sees what they hold then; all else about the arguments is as it was. Where something
-    that the kernel reads from outside has changed, the kernel is compiled anew first.
+    It launches on the device and the stream that it was made for. It keeps the arrays alive, and
+    each launch sees their current content; all other arguments have the values that they had. If
+    something that the kernel reads from outside has changed, the kernel is compiled again first.
     """
 
     __slots__ = ("_bound", "_launch_on", "_prepare")
@@ -267,7 +270,7 @@ class BoundLaunch:
         self._bind()
 
     def __call__(self, stream: Stream | None = None) -> None:
-        """Launch. stream: another one of the same device for this launch.
+        """Launch. stream: another stream of the same device, for this launch only.
 
         The call may return before the kernel has ended.
         """
@@ -305,11 +308,11 @@ class BoundLaunch:
         _refuse_host_arrays(prepared)
         loaded, device, stream = prepared.loaded, prepared.device, prepared.stream
         slot: LaunchSlot | None = None
-        if not (shape.cooperative or takes_slow_way(prepared)):
+        if not (shape.cooperative or needs_full_launch(prepared)):
             handle = None if stream is None else handle_of(stream, device)
             slot = device.slot(loaded.function, shape, loaded.packer.nbytes, handle)
             slot.kernarg[slot.offset :] = loaded.packer.pack(prepared.values)
-        self._bound = currency(prepared), slot, prepared
+        self._bound = current_check(prepared), slot, prepared
 
     def _launch_elsewhere(self, stream: Stream | None) -> None:
         """Launch on another stream, or with checks, counts or reports."""
@@ -334,8 +337,8 @@ def _refuse_host_arrays(prepared: PreparedLaunch) -> None:
         )
 
 
-def takes_slow_way(prepared: PreparedLaunch) -> bool:
-    """Whether launches of a specialisation do more than starting the kernel."""
+def needs_full_launch(prepared: PreparedLaunch) -> bool:
+    """Whether launches of a specialisation have more to do than to start the kernel."""
     compiled = prepared.loaded.compiled
     is_checked = compiled.options.sanitize or prepared.environment.sanitize
     return bool(
@@ -367,15 +370,15 @@ def _pack(prepared: PreparedLaunch) -> Callable[..., bool]:
     return _function(text, names, "pack")
 
 
-def currency(prepared: PreparedLaunch) -> Callable[[], bool]:
-    """Return a function that says whether all that a specialisation read outside the kernel still
-    has the values that were compiled in; LaunchError if an array of the launch was freed."""
+def current_check(prepared: PreparedLaunch) -> Callable[[], bool]:
+    """Return a function that tells whether everything that a specialisation read outside the kernel
+    still has the values that were compiled in; LaunchError if an array of the launch was freed."""
     reads = prepared.loaded.compiled.reads
     arrays = [value for value in prepared.staging.arguments if isinstance(value, DeviceArray)]
     uses = [use for use in prepared.loaded.compiled.launch_uses if isinstance(use, OutsideArray)]
     outside = list(zip(uses, prepared.outside.arrays, strict=True))
     try:
-        text, names = currency_source(reads, arrays, outside)
+        text, names = is_current_source(reads, arrays, outside)
     except NotQuickError:
         return lambda: (
             all(array.address for array in arrays)

@@ -1,6 +1,7 @@
 """The source of a specialisation's quick call: a function that recognises calls and packs them.
 
-For `saxpy(a: np.float32, x: f32[::1], out: f32[::1])` it reads, without the names' numbers:
+For `saxpy(a: np.float32, x: f32[::1], out: f32[::1])` its source is, apart from the numbers in
+names:
 
     def pack(slot, device, v0, v1, v2):
         type1, low1, high1, steps1 = v1.launch_key or facts_of(v1)
@@ -16,8 +17,8 @@ For `saxpy(a: np.float32, x: f32[::1], out: f32[::1])` it reads, without the nam
         pack_into(slot.kernarg, slot.offset, v1.address, v2.address, v0, v1.shape[0], v2.shape[0])
         return True
 
-It says no where it is not certain. So does whoever calls it for an exception: the slow way
-(`prepared.prepare`) then finds the specialisation, or the mistake.
+It returns False unless it is certain, and its caller takes an exception for False: then
+`prepared.prepare` finds the specialisation, or reports the mistake.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ from amdjit.types import (
     i64,
 )
 
-__all__ = ["NotQuickError", "currency_source", "pack_source"]
+__all__ = ["NotQuickError", "is_current_source", "pack_source"]
 
 # Objects that are compiled in as they are: the same one means the same code.
 _FIXED = (type, Type, np.dtype, types.FunctionType, DeviceFunction, Enum)
@@ -153,7 +154,7 @@ def _pack_text(
     return "\n".join(lines), source.names
 
 
-def currency_source(
+def is_current_source(
     reads: Sequence[Dependency],
     arrays: Sequence[DeviceArray],
     outside: Sequence[tuple[OutsideArray, DeviceArray]],

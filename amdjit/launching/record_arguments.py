@@ -1,4 +1,4 @@
-"""Tuples and records among a launch's arguments, taken apart into the single values to pass."""
+"""Tuples and records among a launch's arguments, flattened into the single values to pass."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Argument = Type | CompileTime
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How an argument was taken apart: its parts, each None for a single value."""
+    """How an argument was flattened: its parts, each None for a single value."""
 
     structure: Structure | None
     parts: tuple[Shape | None, ...]
@@ -61,7 +61,7 @@ class Leaves:
 def leaves_of(
     kernel: str, names: Sequence[str], annotations: Sequence[Annotation], values: Sequence[Any]
 ) -> Leaves:
-    """Take the arguments of a launch apart. TypeCheckError for a record of another class than
+    """Flatten the arguments of a launch; TypeCheckError for a record of another class than
     annotated."""
     if not any(map(_is_record, values)):
         return Leaves(
@@ -167,7 +167,8 @@ def _items(value: Any, annotation: Annotation = None) -> tuple[Structure | None,
         return times.time_structure(value.dtype), (value.view(np.int64), unit)
     if isinstance(value, (complex, np.complexfloating)):
         if isinstance(value, complex) and not isinstance(value, np.generic) and annotation is None:
-            # Python's floats take the width of the other operand; alone they make a complex64.
+            # Python's floats take the width of the other operand; without one they make a
+            # complex64.
             return COMPLEX64.structure, (value.real, value.imag)
         is_wide = isinstance(value, np.complex128) or (
             not isinstance(value, np.generic) and annotation == COMPLEX128

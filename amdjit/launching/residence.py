@@ -1,5 +1,7 @@
-"""How many workgroups of a kernel a device runs at the same time: what cooperative launches and
-launches in grid strides need."""
+"""How many workgroups of a kernel a device runs at the same time.
+
+Cooperative launches must not have more, and launches with grid strides need no more.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +46,8 @@ def _text(extent: Extent) -> str:
 
 
 def check_strides(compiled: CompiledKernel) -> None:
-    """Raise LaunchError for a kernel that cannot go on in grid strides: it never asks how large
-    the grid is."""
+    """Raise LaunchError for a kernel without a grid-stride loop: one that never reads the size of
+    the grid cannot have one."""
     if not compiled.asks_for_grid:
         name = compiled.name
         raise LaunchError(

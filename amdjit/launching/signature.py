@@ -6,7 +6,9 @@ import inspect
 import types
 from typing import TYPE_CHECKING, Any
 
+from amdjit import frontend
 from amdjit.diagnostics import CompileError, LaunchError
+from amdjit.language import compile_time
 from amdjit.late import late
 from amdjit.launching.record_arguments import Annotation
 from amdjit.options import CompileOptions
@@ -14,13 +16,9 @@ from amdjit.options import CompileOptions
 if TYPE_CHECKING:
     import difflib
 
-    from amdjit import frontend
     from amdjit.intrinsics import python_builtins
-    from amdjit.language import compile_time
 else:
     difflib = late("difflib")
-    compile_time = late("amdjit.language.compile_time")
-    frontend = late("amdjit.frontend")
     python_builtins = late("amdjit.intrinsics.python_builtins")
 
 __all__ = ["Signature"]
@@ -30,7 +28,8 @@ class Signature:
     """The parameters of a kernel: their names, default values and annotations."""
 
     def __init__(self, kernel: str, function: types.FunctionType, has_types: bool = True) -> None:
-        """has_types: whether annotations other than `Const` count."""
+        """has_types: whether annotations other than `Const` are types; otherwise they are
+        ignored."""
         self.kernel = kernel
         self._function, self._has_types = function, has_types
         self._signature = inspect.signature(function, follow_wrapped=False)
@@ -40,8 +39,8 @@ class Signature:
     def annotations(self, options: CompileOptions) -> tuple[Annotation, ...]:
         """Return each parameter's annotation as a type.
 
-        They are read once, when they are first needed: a module may define the names in them after
-        the kernel.
+        They are evaluated once, at their first use, because a module may define the names in them
+        after the kernel.
         """
         if self.known_annotations is None:
             compilation = compile_time.Compilation(options)
@@ -72,7 +71,7 @@ class Signature:
         return tuple(bound.arguments.values())
 
     def _check_keywords(self, keywords: dict[str, Any]) -> None:
-        """LaunchError for the name of an argument that is none of a parameter."""
+        """Raise LaunchError for a keyword that is not the name of a parameter."""
         for name in keywords:
             if name not in self.names:
                 free = [each for each in self.names if each not in keywords]
@@ -84,7 +83,7 @@ class Signature:
                 )
 
     def check_count(self, given: int) -> None:
-        """LaunchError where there are more or fewer arguments than parameters."""
+        """Raise LaunchError if there are more or fewer arguments than parameters."""
         if given != len(self.names):
             count = len(self.names)
             takes = f"{count} argument{'' if count == 1 else 's'} ({', '.join(self.names)})"

@@ -27,12 +27,12 @@ from amdjit.target import Target
 
 if TYPE_CHECKING:
     from amdjit import compiler
-    from amdjit.backend import early
+    from amdjit.backend import prestart
     from amdjit.checking.array_places import ArrayArgument
     from amdjit.runtime import sanitized
 else:
     compiler = late("amdjit.compiler")
-    early = late("amdjit.backend.early")
+    prestart = late("amdjit.backend.prestart")
     sanitized = late("amdjit.runtime.sanitized")
 
 __all__ = ["Loaded", "Specialisations", "written_arguments"]
@@ -47,18 +47,21 @@ class Loaded:
     """Whether the kernel may write each argument, as of `written_arguments`."""
     packer: ArgumentPacker
     module: Module
-    """The code on the device, where it stays as long as this is there."""
+    """The code on the device, which is unloaded with the last reference to this."""
     function: Function
     static_lds: int
-    """The bytes of LDS that the kernel was compiled with."""
+    """Bytes of static LDS."""
     max_workgroup_size: int
-    """The most work-items of a workgroup that the kernel was compiled for."""
+    """The most work-items of a workgroup."""
 
     def check(
         self, grid: Any, block: Any, dynamic_lds: Any, target: Target, cooperative: bool = False
     ) -> LaunchShape:
-        """Return the shape of a launch, which is cooperative if it is to be, or if the kernel waits
-        for the whole grid. LaunchError if there is no such launch."""
+        """Return the checked shape of a launch; LaunchError if the kernel or the device does not
+        allow it.
+
+        It is cooperative if that is asked for, or if the kernel waits for the whole grid.
+        """
         return check_launch(
             grid,
             block,
@@ -72,12 +75,13 @@ class Loaded:
 
     @functools.cached_property
     def shared_arrays(self) -> list[ArrayArgument]:
-        """The static LDS arrays, for reports: found by a walk over the whole program, so once."""
+        """The static LDS arrays, for reports. Cached, because finding them walks the whole
+        program."""
         return sanitized.shared_arrays(self.compiled.program, self.compiled.optimized_llvm)
 
 
 class Specialisations:
-    """What a kernel was compiled to so far, and its code on each device."""
+    """The specialisations of a kernel so far, and the code loaded on each device."""
 
     def __init__(
         self, function: types.FunctionType, signature: Signature, options: KernelOptions
@@ -100,7 +104,7 @@ class Specialisations:
     def compile(self, options: CompileOptions, arguments: tuple[Argument, ...]) -> CompiledKernel:
         """Return the specialisation for these options and argument types.
 
-        It is compiled again where what it read from outside the kernel has changed since.
+        It is compiled again if something that it read from outside the kernel has changed since.
         """
         key = (options, arguments)
         with self._lock:
@@ -131,8 +135,8 @@ class Specialisations:
     def _for_device(
         self, target: Target, arguments: tuple[Argument, ...], overrides: dict[str, Any]
     ) -> CompiledKernel:
-        """Return the specialisation that a device takes: one that is there, or one for exactly this
-        device."""
+        """Return a specialisation that runs on a device: an existing one, or else one compiled for
+        exactly its target id."""
         for each in compatible_targets(target):
             options = self.options.complete(each, **overrides)
             if (options, arguments) in self._compiled:
@@ -140,13 +144,13 @@ class Specialisations:
         return self.compile(self.options.complete(target, **overrides), arguments)
 
     def warns(self, options: CompileOptions) -> bool:
-        """Whether the user is told what is slow by accident."""
+        """Whether to warn about code that is slow by accident."""
         return options.warnings and self.options.environment.warnings
 
     def _compile(self, options: CompileOptions, arguments: tuple[Argument, ...]) -> CompiledKernel:
         environment = self.options.environment
-        # LLVM's process starts while the compiler is loaded in this one.
-        early.start(self._function, arguments, options, environment)
+        # The child process loads LLVM while this one loads the compiler.
+        prestart.start_compiler(self._function, arguments, options, environment)
         return compiler.compile_kernel(self._function, arguments, options, environment)
 
 

@@ -33,57 +33,59 @@ class Group(Enum):
 
 @dataclass(frozen=True)
 class Case:
-    """Something that has the same results on every device that computes alike.
-
-    name: unique within the batch and the same in every run, such as "v_add_f32 neg". subject: what
-    a difference is reported under: a mnemonic, a matrix row, an example, a program. run: launches
-    on the current device and returns the results; it takes its inputs from fixed seeds. Their
-    dtypes say how a difference is put into words: floats in units of the last place. inputs:
-    says what made an element, by the number of the result and the element's flat index. rule: what
-    the emulator follows here, "measured", "rule", "model" or "documented" (see
-    `matrix.certainty`). keeps: whether the file has the results themselves, not only where they
-    differ from the emulator's.
-    """
+    """Something that has the same results on every device with the same arithmetic."""
 
     name: str
+    """Unique within the batch and the same in every run, such as "v_add_f32 neg"."""
     subject: str
+    """What a difference is reported under: a mnemonic, a matrix row, an example, a program."""
     run: Callable[[], Results]
+    """Launches on the current device and returns the results; it takes its inputs from fixed seeds.
+    Their dtypes say how a difference is put into words: floats in units of the last place."""
     inputs: Callable[[int, int], str] = lambda result, element: f"element {element}"
+    """Says what made an element, by the number of the result and the element's flat index."""
     rule: str = "documented"
+    """What the emulator follows here, "measured", "rule", "model" or "documented" (see
+    `matrix.certainty`)."""
     keeps: bool = False
+    """Whether the file has the results themselves, not only where they differ from the
+    emulator's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A measured figure. name: unique in the corpus, such as "latency v_add_f32". unit: "cycles",
-    "ns", "GB/s", "TFLOPS", ... parameter: the cycle model's parameter or `Timing` class that it is
-    about, empty if there is none. value: the median of `samples`. expected: what the cycle model
-    says for the same kernel, None if it says nothing."""
+    """A measured figure."""
 
     name: str
+    """Unique in the corpus, such as "latency v_add_f32"."""
     value: float
+    """The median of `samples`."""
     unit: str
+    """"cycles", "ns", "GB/s", "TFLOPS", ..."""
     samples: tuple[float, ...]
     parameter: str = ""
+    """The cycle model's parameter or `Timing` class that it is about, empty if there is none."""
     expected: float | None = None
+    """What the cycle model says for the same kernel, None if it says nothing."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What runs in one process on a device.
-
-    name: unique, such as "instructions/VOP2 1". cases, measurements: made in that process only; a
-    batch has one or the other. expected: seconds that it takes on a GPU. seconds: after which it
-    counts as hung. is_quick: whether `--quick` runs it.
-    """
+    """What runs in one process on a device."""
 
     name: str
+    """Unique, such as "instructions/VOP2 1"."""
     group: Group
     seconds: float = 60.0
+    """Seconds after which it counts as hung."""
     is_quick: bool = False
+    """Whether `--quick` runs it."""
     cases: Callable[[Target], Iterable[Case]] | None = None
+    """Makes the cases, in the process that runs them; a batch has cases or measurements."""
     measurements: Callable[[Target], Iterable[Measurement]] | None = None
+    """Makes the measurements, likewise."""
     expected: float = 3.0
+    """Seconds that it takes on a GPU."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,16 +250,19 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table. certainty: what the documentation says; subject: what it is about;
-    compared: cases that both computed; different: those with other results; summary: in which way.
-    """
+    """A row of a table."""
 
     certainty: str
+    """What the documentation says."""
     subject: str
+    """The cases that the row is about."""
     verdict: Verdict
     compared: int = 0
+    """Cases that both computed."""
     different: int = 0
+    """Cases with different results."""
     summary: str = ""
+    """How the results differ, in words."""
 
     def __str__(self) -> str:
         """The row in one line."""

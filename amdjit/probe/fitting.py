@@ -62,16 +62,18 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class FittedParameter:
-    """A parameter that measurements are about. model: the cycle model's value; value: what the
-    measurements say, plus or minus `spread`. measurements: by name. is_used: whether the model's
-    figures depend on it."""
+    """A parameter that measurements are about."""
 
     name: str
     model: float
+    """The cycle model's value."""
     value: float
+    """What the measurements say, plus or minus `spread`."""
     spread: float
     measurements: tuple[str, ...]
+    """The names of the measurements that determine it."""
     is_used: bool = True
+    """Whether the model's figures depend on it."""
 
     @property
     def agrees(self) -> bool:

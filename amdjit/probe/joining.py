@@ -111,7 +111,7 @@ def whole_results(case: CaseOutcome, emulator: Results) -> Results:
 
 
 def _plain_outcome(name: str, chip: _Side, emulator: _Side) -> CaseOutcome:
-    """Return the outcome of a case that ended on one side at most, or alike."""
+    """Return the outcome of a case that ended on at most one side, or in the same way on both."""
     status, note = _status(chip, emulator)
     elements = sum(math.prod(shape) for _, shape, *_ in chip.end.get("arrays", ()))
     return CaseOutcome(

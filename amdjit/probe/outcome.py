@@ -62,70 +62,79 @@ class KeptArray:
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """What became of a case on the chip and on the emulator.
-
-    elements: of all results; differing: those whose bits differ. chip, emulator: digests of the
-    results' bits, empty where there are none. kinds: how many elements differ in which way, in
-    words such as "1 ulp toward zero". differences: the first of them. note: what failed, in words.
-    results: those of the chip, if the case keeps them; none for large ones that are the emulator's.
-    """
+    """The outcome of a case on the chip and on the emulator."""
 
     name: str
     subject: str
     rule: str
     status: CaseStatus
     elements: int = 0
+    """The number of elements of all results."""
     differing: int = 0
+    """The number of elements whose bits differ."""
     chip: str = ""
+    """The digest of the chip's results, empty if there are none."""
     emulator: str = ""
+    """The digest of the emulator's results, empty if there are none."""
     note: str = ""
+    """What failed, in words."""
     kinds: Mapping[str, int] = field(default_factory=dict)
+    """How many elements differ in which way, in words such as "1 ulp toward zero"."""
     differences: tuple[Difference, ...] = ()
+    """The first of them."""
     results: tuple[KeptArray, ...] = ()
+    """The chip's results, if the case asks for them; empty for large ones that equal the
+    emulator's."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """What became of a batch. detail: how it ended if it is not done, with the last lines of its
-    standard error. seconds: on the chip."""
+    """The outcome of a batch."""
 
     name: str
     group: str
     status: BatchStatus
     seconds: float = 0.0
+    """Seconds that it took on the chip."""
     detail: str = ""
+    """How it ended if it is not done, with the last lines of its standard error."""
     cases: tuple[CaseOutcome, ...] = ()
     measurements: tuple[Measurement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about a device. target: its target id; memory and HIP's version are in
-    `description`; driver: of the kernel, empty if unknown; system: the name of the operating
-    system. Nothing says whose device it is."""
+    """What is known about a device."""
 
     device: str
     target: str
+    """Its target id; memory and HIP's version are in `description`."""
     description: str
     multiprocessors: int
     driver: str = ""
+    """The version of the kernel's driver, empty if unknown."""
     system: str = ""
+    """The name of the operating system. Nothing says whose device it is."""
     python: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A run of the probe. amdjit: its version; corpus: that of the corpus. batches: in the order in
-    which they ran. selection: what was asked for; is_complete: whether all of it ran. stopped: why
-    it did not, in words."""
+    """A run of the probe."""
 
     amdjit: str
+    """Its version."""
     corpus: str
+    """The version of the corpus."""
     facts: Facts
     selection: str
+    """What was asked for."""
     batches: tuple[BatchOutcome, ...]
+    """The batches, in the order in which they ran."""
     is_complete: bool = True
+    """Whether all of it ran."""
     stopped: str = ""
+    """Why it did not, in words."""
 
     def cases(self) -> tuple[CaseOutcome, ...]:
         """Return the cases of all batches."""

@@ -53,13 +53,14 @@ class Ended:
 
 @dataclass
 class Processes:
-    """Starts children and knows which of them live. chip, emulator: the commands that run
-    `child.py` for the device, and for everything else; environment: variables on top of the
-    process's own, for both."""
+    """Starts children and knows which of them live."""
 
     chip: tuple[str, ...] = _CHILD
+    """The command that runs `child.py` for the device."""
     emulator: tuple[str, ...] = _CHILD
+    """The command that runs `child.py` for everything else."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables on top of the process's own, for both."""
     _live: set[Child] = field(default_factory=set)
     _lock: Lock = field(default_factory=Lock)
     _is_closed: bool = False

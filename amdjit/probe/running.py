@@ -49,16 +49,19 @@ class ProbeError(AmdjitError):
 
 @dataclass(frozen=True)
 class Request:
-    """What to run. device: its name, empty for the first GPU. only: parts of the names of batches,
-    none for all. minutes: after which no batch is begun; None for no limit. patience: factor of all
-    limits of time. jobs: processes that emulate at a time, 0 for all cores but one."""
+    """What to run."""
 
     device: str = ""
+    """Its name, empty for the first GPU."""
     is_quick: bool = False
     only: tuple[str, ...] = ()
+    """Parts of the names of batches, none for all."""
     minutes: float | None = None
+    """Minutes after which no batch is begun; None for no limit."""
     patience: float = 1.0
+    """Factor of all limits of time."""
     jobs: int = 0
+    """Processes that emulate at a time, 0 for all cores but one."""
 
     @property
     def selection(self) -> str:
@@ -294,10 +297,12 @@ _FAILED = (CaseStatus.CHIP_FAILED, CaseStatus.CRASHED, CaseStatus.HUNG)
 
 @dataclass
 class Progress:
-    """Counts batches. left: those that this run has to do; before: how many earlier runs did."""
+    """Counts batches."""
 
     left: Sequence[Batch]
+    """The batches that this run has to do."""
     before: int
+    """How many earlier runs did."""
     say: Callable[[str], None]
     _began: float = field(default_factory=time.monotonic)
     _ended: int = 0
@@ -309,7 +314,7 @@ class Progress:
         return time.monotonic() - self._began
 
     def ended(self, batch: Batch, outcome: BatchOutcome) -> None:
-        """Say what became of a batch."""
+        """Print the outcome of a batch."""
         self._ended += 1
         self._expected += batch.expected
         total = self.before + len(self.left)

@@ -1,7 +1,7 @@
 """rocWMMA's benchmark of matrix products: its grid of cases, run, checked and reported.
 
 `cases.py` is the grid, `kernels.py` the products, `running.py` runs a case on rocWMMA's matrices
-and with its rule of correctness, `report.py` and `plot.py` show what came of it. The room
+and with its rule of correctness, `report.py` and `plot.py` show the results. The room
 imports everything below the command line, and only the command line imports it.
 """
 

@@ -105,15 +105,17 @@ _ALL_WAVES = ((1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (4, 1))
 
 @dataclass(frozen=True)
 class Suite:
-    """One of rocWMMA's modes. depths: BlockK. tiles: blocks of a wave below each other and side by
-    side. waves: those of a workgroup, likewise."""
+    """One of rocWMMA's modes."""
 
     name: str
     help: str
     sizes: tuple[Size, ...]
     depths: tuple[int, ...]
+    """BlockK."""
     tiles: tuple[tuple[int, int], ...]
+    """Blocks of a wave below each other and side by side."""
     waves: tuple[tuple[int, int], ...]
+    """Waves of a workgroup, below each other and side by side."""
     programs: tuple[Program, ...] = tuple(Program)
 
 
@@ -129,19 +131,20 @@ SUITES: tuple[Suite, ...] = (
 
 @dataclass(frozen=True)
 class Case:
-    """One product, D = 2 A B + 2 C.
-
-    layouts: of A, B, and of C and D. tile: blocks of a wave; waves: of a workgroup; both below each
-    other and side by side. depth: BlockK, the extent of a step along k. size: m, n, k.
-    """
+    """One product, D = 2 A B + 2 C."""
 
     program: Program
     types: Types
     layouts: tuple[Layout, Layout, Layout]
+    """The layouts of A, of B, and of C and D."""
     tile: tuple[int, int]
+    """Blocks of a wave, below each other and side by side."""
     depth: int
+    """BlockK, the extent of a step along k."""
     waves: tuple[int, int]
+    """Waves of a workgroup, below each other and side by side."""
     size: Size
+    """m, n, k."""
 
     @property
     def rows(self) -> int:

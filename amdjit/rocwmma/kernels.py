@@ -76,8 +76,8 @@ def _load_together(part, source, layout, row, column, ld, count):
 
 
 def _staged(case: Case, wave_size: int) -> amdjit.Kernel:
-    """The waves of a workgroup load its tiles together into LDS, where two pairs take turns: the
-    next tiles are on their way while the waves multiply."""
+    """The waves of a workgroup load its tiles together into LDS, which has space for two pairs of
+    tiles, used alternately: the next tiles are on their way while the waves multiply."""
     a_layout, b_layout, c_layout = (_LAYOUTS[each] for each in case.layouts)
     rows, columns, depth = case.rows, case.columns, case.depth
     in_type, out_type, sum_type = case.types.input, case.types.output, case.types.compute

@@ -32,32 +32,39 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a case.
-
-    wave_size: lanes of a wave. side: rows and columns of its blocks. reason: why it was skipped, or
-    what failed. error: rocWMMA's relative error. milliseconds: of a launch on a GPU, None on an
-    emulator. vgprs, sgprs, lds_bytes, waves_per_simd: of the code; mix: its instructions by unit.
-    executed: instructions that the launch's waves executed, by unit; None on a GPU. cycles,
-    seconds, wmma_share: the cycle model's estimate, where it knows the processor.
-    """
+    """The outcome of a case."""
 
     case: Case
     target: str
     wave_size: int
+    """Lanes of a wave."""
     side: int
+    """Rows and columns of its blocks."""
     outcome: Outcome
     reason: str = ""
+    """Why it was skipped, or what failed."""
     error: float | None = None
+    """rocWMMA's relative error."""
     milliseconds: float | None = None
+    """Time of a launch on a GPU, None on an emulator."""
     vgprs: int | None = None
+    """VGPRs of a wave."""
     sgprs: int | None = None
+    """SGPRs of a wave."""
     lds_bytes: int | None = None
+    """LDS of a workgroup."""
     waves_per_simd: int | None = None
+    """Waves that a SIMD holds."""
     mix: Mapping[str, int] | None = None
+    """Its instructions by unit."""
     executed: Mapping[str, int] | None = None
+    """Instructions that the launch's waves executed, by unit; None on a GPU."""
     cycles: int | None = None
+    """The cycle model's estimate, None if it does not know the processor."""
     seconds: float | None = None
+    """The same in seconds."""
     wmma_share: float | None = None
+    """The part of the peak rate of matrix products, by the estimate."""
 
 
 def run(case: Case, device: Device) -> Result:
@@ -150,8 +157,7 @@ _UNWRITTEN = {
 
 @dataclass(frozen=True)
 class Problem:
-    """Matrices of a case as they lie in memory, flat, and their leading dimensions. expected: D as
-    a matrix of float64."""
+    """Matrices of a case as they lie in memory, flat, and their leading dimensions."""
 
     a: Matrix
     b: Matrix
@@ -160,6 +166,7 @@ class Problem:
     ld_b: int
     ld_c: int
     expected: Matrix
+    """D as a matrix of float64."""
 
 
 def problem_of(case: Case) -> Problem:

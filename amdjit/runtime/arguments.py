@@ -31,7 +31,7 @@ _CODES = {
     "bf16": "H", "fp8": "B", "bf8": "B", "fp8_fnuz": "B", "bf8_fnuz": "B",
 }  # fmt: skip
 _ADDRESS = "Q"
-# What the `struct` module raises for a value that is of the wrong type, out of range or no number.
+# What `struct` raises for a value of the wrong type, out of range, or that is no number.
 _PACK_ERRORS = (struct.error, OverflowError, TypeError, ValueError, AttributeError)
 
 

@@ -53,8 +53,8 @@ class DeviceArray:
 
     Indexing with integers, slices, None and ... returns views of the same memory; an integer for
     every axis returns a view without axes. `strides` are in bytes. `address` is the device address
-    of the first element; it is gone when the memory is freed, and asking for it is a LaunchError.
-    `launch_key` is for launches, which keep there what they know of the array.
+    of the first element; after the memory is freed, reading it raises LaunchError.
+    `launch_key` caches what launches need to know of the array (`launching/array_facts.py`).
     """
 
     __slots__ = ("__weakref__", "_is_contiguous", "_owner", "_span", "address", "device", "dtype",
@@ -81,10 +81,11 @@ class DeviceArray:
         if isinstance(owner, Memory):
             owner.adopt(self)
 
-    if not TYPE_CHECKING:  # which would take every name for one of the array's
+    if not TYPE_CHECKING:  # which would treat every name as an attribute of the array
 
         def __getattr__(self, name: str) -> Any:
-            # Python comes here for what an array does not have: also the address, once it is freed.
+            # Python calls this for attributes that an array lacks, which includes the address of a
+            # freed one.
             if name == "address":
                 raise LaunchError(
                     f"the memory of this {self._described()} was freed, by free() or at the end "
@@ -166,7 +167,8 @@ class DeviceArray:
                 "only a C-contiguous DeviceArray can be reshaped without a copy; this one is "
                 "strided"
             )
-        # NumPy's own rules for -1 and for sizes that do not fit, on an array that takes no memory.
+        # NumPy applies its own rules for -1 and for sizes that do not fit, to an array without
+        # memory.
         new_shape = np.broadcast_to(np.int8(0), self.shape).reshape(wanted).shape
         return self._view(0, new_shape, contiguous_strides(new_shape, self.itemsize))
 
@@ -264,10 +266,10 @@ class DeviceArray:
         dl_device: where the consumer wants the memory; for the host, (1, 0), it is copied.
         BufferError where that cannot be done, or not without a copy and copy=False.
         """
-        return capsule(self, Wish(stream, max_version, dl_device, copy))
+        return capsule(self, DlpackRequest(stream, max_version, dl_device, copy))
 
     def lender(self) -> object:
-        """Return what keeps this memory alive for another library."""
+        """Return an object that keeps this memory alive while another library uses it."""
         owner = self._owner
         return owner.lease() if isinstance(owner, Memory) else owner
 
@@ -390,7 +392,7 @@ _NO_WAIT, _CUDA_ONLY = -1, (1, 2)
 _LEGACY_STREAM = 1
 
 
-class Wish(NamedTuple):
+class DlpackRequest(NamedTuple):
     """What a consumer asks of `__dlpack__`."""
 
     stream: int | None
@@ -420,20 +422,20 @@ def cuda_array_interface(array: DeviceArray) -> dict[str, Any]:
     }
 
 
-def capsule(array: DeviceArray, wish: Wish) -> object:
+def capsule(array: DeviceArray, request: DlpackRequest) -> object:
     """Return a DLPack capsule over the memory of an array, or over a copy.
 
     BufferError where that cannot be done, or not without a copy that the consumer forbids.
     """
     here = array.device.dlpack_device
     wanted = here
-    if wish.dl_device is not None:
-        wanted = int(wish.dl_device[0]), int(wish.dl_device[1])
-    if wanted == here and not wish.copy:
-        _let_wait(array.device, wish.stream)
+    if request.dl_device is not None:
+        wanted = int(request.dl_device[0]), int(request.dl_device[1])
+    if wanted == here and not request.copy:
+        _let_wait(array.device, request.stream)
         array.device.share(array.address)
-        return dlpack.export(_described(array, is_copy=False), wish.max_version)
-    if wish.copy is False:
+        return dlpack.export(_described(array, is_copy=False), request.max_version)
+    if request.copy is False:
         raise BufferError(
             f"the memory is on DLPack device {here}, not on {wanted}: leave out copy=False"
         )
@@ -442,15 +444,15 @@ def capsule(array: DeviceArray, wish: Wish) -> object:
         copied = dlpack.Tensor(
             dlpack.address_of(host), wanted, host.dtype, host.shape, host.strides, host, False, True
         )
-        return dlpack.export(copied, wish.max_version)
+        return dlpack.export(copied, request.max_version)
     if wanted != here:
         raise BufferError(
             f"the memory is on DLPack device {here}; amdjit copies it to the host, (1, 0), not to "
             f"{wanted}"
         )
     duplicate = array.copy()
-    _let_wait(array.device, wish.stream)
-    return dlpack.export(_described(duplicate, is_copy=True), wish.max_version)
+    _let_wait(array.device, request.stream)
+    return dlpack.export(_described(duplicate, is_copy=True), request.max_version)
 
 
 def _described(array: DeviceArray, is_copy: bool) -> dlpack.Tensor:
@@ -467,8 +469,8 @@ def _described(array: DeviceArray, is_copy: bool) -> dlpack.Tensor:
 
 
 def _let_wait(device: Device, stream: int | None) -> None:
-    """Let later work of a consumer's stream come after the work of the current stream, of the
-    default stream, and of the streams that this waits for."""
+    """Make later work of a consumer's stream wait for the current stream, the default stream, and
+    the streams that the default stream waits for."""
     if stream is not None and (not isinstance(stream, int) or isinstance(stream, bool)):
         raise TypeError(f"a DLPack stream is an integer or None, not {stream!r}")
     if stream == _NO_WAIT:

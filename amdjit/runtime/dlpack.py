@@ -92,8 +92,7 @@ _rename_capsule = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_cha
 class Tensor(NamedTuple):
     """The tensor that a capsule describes.
 
-    Strides are in bytes, None for C order; `owner` keeps the memory alive. is_copy: whether the
-    memory was made for the consumer, who alone has it.
+    Strides are in bytes, None for C order; `owner` keeps the memory alive.
     """
 
     address: int
@@ -104,6 +103,7 @@ class Tensor(NamedTuple):
     owner: object
     read_only: bool = False
     is_copy: bool = False
+    """Whether the memory was made for the consumer, who alone has it."""
 
 
 class _Carrier:

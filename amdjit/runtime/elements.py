@@ -14,7 +14,7 @@ from amdjit.runtime.strides import Shape
 
 def bytes_of(array: NDArray[Any]) -> memoryview:
     """Return the memory of a C-contiguous, non-empty array of any type as bytes."""
-    # Through uint8, because ml_dtypes' types are unknown to the buffer protocol.
+    # As uint8, because the buffer protocol does not know the types of ml_dtypes.
     return array.reshape(-1).view(np.uint8).data
 
 
@@ -34,7 +34,7 @@ def element_type(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def extents_of(shape: object) -> Shape:
-    """Return the shape of a new array as a tuple; TypeError and ValueError for what is none."""
+    """Return the shape of a new array as a tuple; TypeError or ValueError for anything else."""
     extents = _extents(shape)
     if any(extent < 0 for extent in extents):
         raise ValueError(f"a shape has no negative extents: {extents}")

@@ -32,10 +32,10 @@ __all__ = [
     "stream_of",
 ]
 
-# What most arguments are: none of these needs a look at its attributes.
+# The classes of most arguments, for which attributes need not be examined.
 _KNOWN = (DeviceArray, np.ndarray, np.generic, int, float, complex, str, type, type(None))
 _MAX_VERSION = (1, 1)
-# DLPack's number for a consumer that does not want to wait.
+# DLPack's stream for consumers that synchronise themselves.
 NO_WAIT = -1
 # The CUDA array interface, "Synchronization": the legacy default stream, HIP's null stream.
 _LEGACY_STREAM = 1
@@ -57,7 +57,7 @@ def is_foreign(value: object) -> bool:
 
 def place_of(array: Any) -> tuple[int, int] | None:
     """Return the DLPack device of an array, (1, 0) for all memory of the host; None for memory of a
-    GPU that only its address tells."""
+    GPU that only its address reveals."""
     if torch_tensors.is_tensor(array):
         return torch_tensors.place_of(array)
     if not hasattr(array, "__dlpack_device__"):
@@ -99,8 +99,8 @@ def host_array(array: Any) -> NDArray[Any]:
 def device_array(array: Any, device: Device, stream: int) -> DeviceArray:
     """Return a DeviceArray over an array in the memory of a GPU.
 
-    stream: the handle of the stream that will use it, which a DLPack producer lets wait for its own
-    work. Producers of other kinds do not: see `stream_of`.
+    stream: the handle of the stream that will use it. A DLPack producer makes it wait for its own
+    work; other producers do not: see `stream_of`.
     """
     if torch_tensors.is_tensor(array):
         found = torch_tensors.memory(array)
@@ -118,15 +118,16 @@ def device_array(array: Any, device: Device, stream: int) -> DeviceArray:
 
 
 def described(array: Any, device: Device) -> DeviceArray | NDArray[Any]:
-    """Return an array over another library's whose elements nobody will read: it waits for none."""
+    """Return an array over another library's array only to describe it: the elements will not be
+    read, so that nothing is synchronised."""
     if located(array, device) == (dlpack.CPU, 0):
         return host_array(array)
     return device_array(array, device, NO_WAIT)
 
 
 def stream_of(array: Any, index: int) -> int | None:
-    """Return the handle of the stream that an array in a GPU's memory is made and used on; None if
-    its library does not tell."""
+    """Return the handle of the stream that an array in a GPU's memory belongs to; None if its
+    library does not say."""
     if torch_tensors.is_tensor(array):
         return torch_tensors.current_stream(index)
     interface = getattr(array, "__cuda_array_interface__", {})

@@ -18,11 +18,12 @@ _PROTOCOL_VERSION = 0
 
 
 def handle_number_of(stream: Any) -> int | None:
-    """Return the HIP handle of another library's stream, 0 for the default stream; None for what is
-    no stream.
+    """Return the HIP handle of another library's stream, 0 for the default stream; None for other
+    objects.
 
-    A stream is what has `__cuda_stream__`, `cuda_stream` or `ptr`, or a handle itself, as an int or
-    a ctypes.c_void_p. LaunchError for a `__cuda_stream__` of a version that amdjit does not know.
+    A stream is any object with `__cuda_stream__`, `cuda_stream` or `ptr`, or the handle itself as
+    an int or a ctypes.c_void_p. LaunchError for a `__cuda_stream__` of a version that amdjit does
+    not know.
     """
     if isinstance(stream, bool):
         return None

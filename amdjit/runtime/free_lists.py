@@ -1,4 +1,4 @@
-"""Freed device memory, kept for the next allocation of its size: for devices without pools."""
+"""Free lists of device memory by size, for devices without memory pools of their own."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import weakref
 from collections import deque
 from typing import Any, Protocol
 
+# The alignment of device memory, so the smallest useful step.
 _SMALL = 256
 # Allocations of a size class differ by an eighth at most.
 _STEPS = 8
 
 
 class Allocator(Protocol):
-    """A device, as far as free lists use it."""
+    """The part of a device that free lists use."""
 
     def allocate(self, nbytes: int) -> int:
         """Allocate memory; BackendError when out of memory."""
@@ -25,10 +26,10 @@ class Allocator(Protocol):
 
 
 class FreeLists:
-    """Where a memory pool gets its memory on a device that has none: `device_memory.PoolSource`.
+    """The `device_memory.PoolSource` of devices without memory pools of their own.
 
-    Freed memory is used again in the stream in which it was freed, where work is done in order.
-    Memory of a stream that is gone goes back to the device, which waits for the work with it.
+    Freed memory is reused in the stream in which it was freed, where work is done in order. Memory
+    of a destroyed stream is returned to the device, which waits for the work that uses it.
     """
 
     def __init__(self, device: Allocator) -> None:
@@ -37,12 +38,12 @@ class FreeLists:
         self._sizes: dict[int, int] = {}
         self._free: dict[int, dict[int, list[int]]] = {}  # by stream and size class
         self._streams: dict[int, Any] = {}
-        # Streams that are gone. A finalizer adds them, which takes no lock.
+        # Destroyed streams. Finalizers append to this list, since they must not take the lock.
         self._gone: deque[int] = deque()
 
     @property
     def reserved(self) -> int:
-        """Bytes of all that is kept or in use."""
+        """Bytes in the lists or in use."""
         with self._lock:
             return sum(self._sizes.values())
 
@@ -60,7 +61,7 @@ class FreeLists:
             return address
 
     def free(self, address: int, stream: Any = None) -> None:
-        """Keep memory for the next allocation in this stream."""
+        """Store memory for the next allocation in this stream."""
         key = _key(stream)
         with self._lock:
             self._drop_gone()
@@ -71,7 +72,7 @@ class FreeLists:
             kept.setdefault(self._sizes[address], []).append(address)
 
     def trim(self) -> None:
-        """Give back to the device what is not in use. The device waits for the work with it."""
+        """Return unused memory to the device, which waits for the work that uses it."""
         with self._lock:
             self._gone.clear()
             for key in list(self._free):

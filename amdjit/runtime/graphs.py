@@ -11,9 +11,9 @@ from typing import Any
 from amdjit.abi.launch_shape import Extent
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.diagnostics.errors import LaunchError
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_graphs import (
+from amdjit.runtime.device import (
     CapturedLaunch,
+    Device,
     DeviceExecutable,
     DeviceGraph,
     NodeFacts,
@@ -27,7 +27,7 @@ _NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class GraphNode:
-    """A piece of work in a graph.
+    """A node of a graph: one piece of work.
 
     index: its position in `graph.nodes`. kind: "kernel", "copy", "fill", "host", or another word
     for what only HIP records. name: of the kernel. nbytes: of a copy or fill, 0 if that is not
@@ -57,7 +57,7 @@ class Graph:
         self._nodes: tuple[GraphNode, ...] = ()
 
     def finish(self, made: DeviceGraph) -> None:
-        """Take what the device recorded."""
+        """End the capture, and take over the device's graph."""
         nodes: list[GraphNode] = []
         for index, facts in enumerate(made.nodes):
             nodes.append(_node(index, facts, nodes))
@@ -65,7 +65,7 @@ class Graph:
 
     @property
     def made(self) -> DeviceGraph:
-        """The device's graph. LaunchError while the capture goes on, or if it failed."""
+        """The device's graph. LaunchError while the capture is in progress, or if it failed."""
         if self._made is None:
             raise LaunchError(
                 "the graph is complete at the end of `with stream.capture() as graph:`; a block "
@@ -75,7 +75,7 @@ class Graph:
 
     @property
     def nodes(self) -> tuple[GraphNode, ...]:
-        """The pieces of work, each behind those that it depends on."""
+        """The pieces of work, each after those that it depends on."""
         assert self.made is not None
         return self._nodes
 
@@ -132,7 +132,7 @@ class ExecutableGraph:
         return [*self._kept, *(array for launch in launches for array in launch.arrays)]
 
     def update(self, changed: Graph | GraphNode, *arguments: Any) -> None:
-        """Change the arguments of later launches; launches that were made keep theirs.
+        """Change the arguments of later launches; earlier launches are not affected.
 
         `update(graph)`: take all arguments from another capture of the same work in the same order.
         `update(node, *arguments)`: launch the kernel of a node with these arguments, which are
@@ -160,7 +160,7 @@ class ExecutableGraph:
         self._made.update(graph.made)
         self._used.retire(self.device, self._launches, *self._sources)
         self._launches = {node.index: graph.made.nodes[node.index].launch for node in graph.nodes}
-        # The nodes of the first graph stay the names of what can be updated.
+        # The nodes of the first graph remain the keys for updates.
         self._sources = [self._graph.made, graph.made]
         self._kept = graph.made.kept
         self._arrays = self._arrays_of_work()
@@ -183,24 +183,24 @@ class ExecutableGraph:
 
 
 class _UsedByWork:
-    """What launches of a graph may still use after an update: kept until these are done."""
+    """Objects that launches made before an update may still use: held until those are done."""
 
     def __init__(self) -> None:
         self._streams: list[Any] = []
         self._retired: list[tuple[list[Any], tuple[object, ...]]] = []
 
     def add(self, stream: Any) -> None:
-        """Take note that a launch was made in a stream."""
+        """Note that a launch was made in a stream."""
         if not any(stream is known for known in self._streams):
             self._streams.append(stream)
 
     def refuse_captures(self, current: Any) -> None:
-        """Raise LaunchError where streams are captured that must be asked for their work."""
+        """Raise LaunchError if one of the streams that must be queried is being captured."""
         if any(map(is_captured, (current, *self._streams))):
             raise LaunchError("a graph is updated outside of `with stream.capture()`")
 
     def retire(self, device: Device, *owners: object) -> None:
-        """Keep objects until all launches that were made are done."""
+        """Hold objects until all launches made so far are done."""
         self._retired = [
             kept for kept in self._retired if not all(map(device.query_event, kept[0]))
         ]

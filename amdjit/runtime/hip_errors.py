@@ -12,7 +12,7 @@ JOIN_GROUPS = "sudo usermod -a -G render,video $USER, then log in again."
 LOAD_DRIVER = "sudo modprobe amdgpu; if there is no such module, install AMD's amdgpu-dkms."
 SHARE_DEVICE_FILES = "Start the container with --device /dev/kfd --device /dev/dri."
 UPDATE_ROCM = "Update ROCm, for RDNA 4 to 6.4.1 or newer."
-"""What can be done where HIP is not there, or not as it should be."""
+"""What to do if HIP is missing or incomplete."""
 
 FIRST_WITH_VERSION_6 = 60_300_000
 """The number of ROCm 6.3's HIP, the first that reads code objects of version 6, which LLVM writes
@@ -29,7 +29,7 @@ _RUN_EMULATED = (
     "Run it with AMDJIT_DEVICE=emulator:gfx1201, which names the line, the thread and the address."
 )
 
-# hip_runtime_api.h, hipError_t. Only codes about which a user can do something.
+# hip_runtime_api.h, hipError_t: only the codes with which a user can do something.
 _REMEDIES: dict[int, str] = {
     1: "This is likely a mistake of amdjit's or a mismatch of HIP versions.",
     2: "Free arrays that are not needed any more, or work on smaller parts.",
@@ -67,7 +67,7 @@ class HipError(BackendError):
     """HIP refused or failed.
 
     name, code: HIP's, such as hipErrorOutOfMemory and 2. text: HIP's own words. doing: what amdjit
-    was about to do. what: all this as a sentence. remedy: what can be done, empty if amdjit knows
+    was doing. what: all this as a sentence. remedy: what can be done, empty if amdjit knows
     nothing.
     """
 

@@ -1,4 +1,4 @@
-"""Notice arrays that one launch after another copies to the device and back."""
+"""Detection of arrays that launch after launch copies to the device and back."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import field
 from amdjit.diagnostics.performance import PerformanceWarning
 from amdjit.late_methods import dataclass
 
-# This many launches in a row with the same memory are a loop, and copying this many bytes costs
-# more than a launch.
+# So many launches in a row with the same memory are probably a loop, and copying so many bytes
+# costs more than a launch: only then is a warning worth it.
 _LAUNCHES = 10
 _BYTES = 64 * 1024
 

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.diagnostics.errors import AmdjitError
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_memory import HostKind
+from amdjit.runtime.device import Device, HostKind
 
 _LOGGER = logging.getLogger("amdjit")
 
 
 class HostBlock:
-    """Host memory of a device's own, which is freed with the last NumPy array over it.
+    """Host memory that a device allocated, which is freed with the last NumPy array over it.
 
     device_address: where kernels see it, None if they do not. NumPy makes arrays over it as over
     any object with an array interface, and keeps it as their `base`.
@@ -39,7 +38,7 @@ class HostBlock:
     def __del__(self) -> None:
         if not self.address or sys.is_finalizing():
             return
-        # Nobody can catch what a finalizer raises.
+        # Nobody could catch what a finalizer raises.
         try:
             self.device.free_on_host(self.address)
         except AmdjitError as error:
@@ -57,7 +56,7 @@ def host_array(
 
 
 def block_of(array: NDArray[Any]) -> HostBlock | None:
-    """Return the block that an array lies in, None for memory of NumPy's or anybody else's."""
+    """Return the block that contains an array, None for memory that no device allocated."""
     base: object = array.base
     while isinstance(base, np.ndarray):
         base = base.base

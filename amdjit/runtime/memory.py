@@ -1,7 +1,7 @@
 """Allocations of device memory: freed with the last array over them, or when the program says.
 
-Device memory for a moment, such as copies of NumPy arguments, is of `temporary`: the device keeps
-it for the next launch.
+`temporary` is for short-lived device memory, such as copies of NumPy arguments, which the device
+reuses for the next launch.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from typing import Any, Protocol
 
 from amdjit.diagnostics.errors import AmdjitError, BackendError, LaunchError
 from amdjit.forking import Lock
-from amdjit.runtime.device import Device
-from amdjit.runtime.device_memory import PoolSource
+from amdjit.runtime.device import Device, PoolSource
 
 _LOGGER = logging.getLogger("amdjit")
+# Dead references to arrays are swept when there are twice as many as living ones, and some more.
 _FEW = 16
+# How many of the largest arrays an out-of-memory error names.
 _SHOWN = 5
 
 
 class Placed(Protocol):
-    """What lies in an allocation: arrays, whose address goes when the allocation is freed."""
+    """An array in an allocation, which loses its address when the allocation is freed."""
 
     address: int
 
@@ -33,8 +34,8 @@ class Placed(Protocol):
 class Memory:
     """A device allocation, which is freed with the last array over it.
 
-    `free` frees it before. Then the arrays over it lose their address, so that no use of them
-    reaches memory that may be another's by now.
+    `free` frees it earlier. Then the arrays over it lose their address, so that they cannot access
+    memory that may have been allocated again.
     """
 
     __slots__ = ("__weakref__", "_arrays", "_lock", "_most", "address", "device", "is_freed",
@@ -48,7 +49,7 @@ class Memory:
         self._most = _FEW
         # A finalizer that makes a view may run while this thread holds it.
         self._lock = Lock()
-        # What other libraries hold of this memory: it is not freed before they let go.
+        # Leases of other libraries: the memory is not freed before they end.
         self.leases: weakref.WeakSet[Lease] | None = None
         self.address = self._allocate()
         self.is_freed = False
@@ -60,7 +61,7 @@ class Memory:
         self.device.free(self.address)
 
     def adopt(self, array: Placed) -> None:
-        """Note an array over this memory, which loses its address with it."""
+        """Register an array over this memory, which loses its address when the memory is freed."""
         with self._lock:
             if len(self._arrays) >= self._most:
                 self._arrays = [known for known in self._arrays if known() is not None]
@@ -85,7 +86,7 @@ class Memory:
         self._release()
 
     def lease(self) -> Lease:
-        """Return what another library holds while it uses this memory."""
+        """Return the object that another library holds while it uses this memory."""
         if self.leases is None:
             self.leases = weakref.WeakSet()
         held = Lease(self)
@@ -93,16 +94,16 @@ class Memory:
         return held
 
     def described(self) -> str:
-        """Return what lies here: the first array over it that is alive."""
+        """Describe the memory by the first array over it that is alive."""
         arrays = (known() for known in self._arrays)
         return next((repr(array) for array in arrays if array is not None), "a temporary")
 
     def __del__(self) -> None:
-        # The end of the process frees its device memory, and the driver may end before Python does.
+        # At the end of the process the driver frees the memory, and may be shut down already.
         if self.is_freed or sys.is_finalizing():
             return
-        # Nobody can catch what a finalizer raises. Waiting for work that failed raises its error
-        # again.
+        # Nobody could catch what a finalizer raises. The
+        # next wait raises the error of failed work again.
         try:
             self._release()
         except AmdjitError as error:
@@ -110,7 +111,7 @@ class Memory:
 
 
 class ZeroedMemory(Memory):
-    """A device allocation that begins with zeros, for the work of a stream."""
+    """A zeroed device allocation, for the work of a stream."""
 
     __slots__ = ("_stream",)
 
@@ -124,7 +125,7 @@ class ZeroedMemory(Memory):
 
 
 class PooledMemory(Memory):
-    """Memory of a pool, which gets it back after the work of a stream."""
+    """Memory of a pool, to which it returns after the work of a stream."""
 
     __slots__ = ("_pool", "_stream")
 
@@ -150,9 +151,9 @@ def temporary(device: Device, nbytes: int, stream: Any = None) -> Memory:
 
 
 def with_room(device: Device, allocate: Callable[[], int]) -> int:
-    """Allocate memory, in a second try after freeing what nobody uses.
+    """Allocate memory; if that fails, free what is unused and try again.
 
-    BackendError names the largest arrays that there are.
+    The BackendError names the largest arrays.
     """
     try:
         return allocate()
@@ -170,7 +171,7 @@ def with_room(device: Device, allocate: Callable[[], int]) -> int:
 
 def _largest(device: Device) -> str:
     """Say which allocations of a device are the largest."""
-    # Nobody counts arrays while there is room: now they are looked for among all objects.
+    # Arrays are not counted as long as allocations succeed. So find them among all objects.
     found = [
         thing
         for thing in gc.get_objects()
@@ -186,7 +187,7 @@ def _largest(device: Device) -> str:
 
 
 class Lease:
-    """Keeps memory alive for another library, also from `free`."""
+    """Keeps memory alive while another library uses it, even against `free`."""
 
     __slots__ = ("__weakref__", "memory")
 

@@ -1,4 +1,4 @@
-"""What to tell the user when asynchronous work is done: printed lines and faults of launches."""
+"""What to report to the user when asynchronous work is done: printed lines and faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Entry:
 
 @dataclass(slots=True)
 class Pending:
-    """The calls that wait for the work of a device, in the order of the launches.
+    """The calls to make when work of a device is done, in the order of the launches.
 
     Several threads may use it."""
 
@@ -48,10 +48,10 @@ class Pending:
             self.tell(tuple(self._entries))
 
     def tell(self, entries: Sequence[_Entry]) -> None:
-        """Make some of the waiting calls. Those after one that raises are left for the next
+        """Make some of the waiting calls. If one raises, the ones after it are left for the next
         time."""
         if getattr(self._telling, "active", False):
-            return  # such a call copies from the device, which makes waiting calls
+            return  # Such a call copies from the device, which makes waiting calls again.
         self._telling.active = True
         try:
             for entry in entries:

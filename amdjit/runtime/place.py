@@ -1,4 +1,4 @@
-"""The device and the stream that work goes to where none is given."""
+"""The current device and stream, to which work goes if none is given."""
 
 from __future__ import annotations
 
@@ -39,17 +39,19 @@ class Place(NamedTuple):
 
 
 class PlaceInside(Place):
-    """A place that knows the one around it, for those who cannot keep a token."""
+    """A place that knows the one around it, for callers that cannot store a context variable's
+    token."""
 
     outer: Place | None = None
 
 
-# None: the default device. One variable holds both, so that a launch reads one.
+# None: the default device. One variable holds both device and stream, so that a launch reads only
+# one.
 PLACE: ContextVar[Place | None] = ContextVar("amdjit place", default=None)
 
 
 class _NoPlace:
-    """The place of a function that a stream calls: HIP would hang if that used the device."""
+    """The place inside a function that a stream calls: HIP would hang if it used the device."""
 
     @property
     def device(self) -> Device:
@@ -81,7 +83,7 @@ def callback_place() -> Any:
 def handle_of(stream: StreamOfDevice | None, device: Device) -> Any:
     """Return the device's handle of a stream: None for its default stream.
 
-    stream: None for the current stream if that is of this device, else for the default stream; 0
+    stream: None for the current stream if it belongs to this device, else the default stream; 0
     for the default stream, as in HIP and Numba; a stream of another library, or its handle.
     LaunchError for anything that is not a stream of the device.
     """
@@ -111,11 +113,11 @@ def handle_of(stream: StreamOfDevice | None, device: Device) -> Any:
 
 
 def is_captured(handle: Any) -> bool:
-    """Whether a stream with this handle records its work now: it takes part in a capture."""
+    """Whether a stream with this handle is being captured."""
     return handle is not None and handle.capture is not None
 
 
 def keep_for_graph(handle: Any, *owners: object) -> None:
-    """Keep objects alive that the work of a stream uses, if the stream records it for a graph."""
+    """If a stream is being captured, keep objects alive with the graph that its work uses."""
     if is_captured(handle):
         handle.capture.keep(*owners)

@@ -1,4 +1,4 @@
-"""Memory pools: device memory that is used again without asking the driver."""
+"""Memory pools: device memory that is reused without calling the driver."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LOGGER = logging.getLogger("amdjit")
 
 
 class MemoryPool:
-    """Device memory of one device that is used again, in the order of streams.
+    """Memory of one device that is reused in stream order.
 
-    What is freed in a stream may be used again by work that comes later in that stream; work of
-    other streams gets it when the device has finished with it. limit: bytes that may be in use at
+    Memory that is freed in a stream may be reused by later work of that stream; work of other
+    streams gets it once the device is done with it. limit: bytes that may be in use at
     once, None for no limit. `used`, `peak` and `reserved` count bytes: those in use, the most that
     were, and those that the pool holds.
 
@@ -37,8 +37,7 @@ class MemoryPool:
         self._sizes: dict[int, int] = {}
         self._source = device.pool_source()
         self._lock = Lock(threading.Lock)
-        # Finalizers free memory, also those that run while this thread holds the lock: they leave
-        # it here.
+        # Finalizers may run while this thread holds the lock. They leave the memory to free here.
         self._freed: deque[tuple[int, Any]] = deque()
         self._tokens: list[Token[MemoryPool | None]] = []
 
@@ -88,7 +87,7 @@ class MemoryPool:
                 self._lock.release()
 
     def trim(self) -> None:
-        """Give memory that is not in use back to the device, after waiting for its work."""
+        """Return memory that is not in use to the device, after waiting for its work."""
         with self._lock:
             self._take_back()
             self._source.trim()

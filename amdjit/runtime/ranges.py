@@ -19,7 +19,7 @@ from amdjit.options import read_environment
 __all__ = ["announce_missing", "named_range"]
 
 _LOGGER = logging.getLogger("amdjit")
-# The first that there is. Names with versions are those of installations without -dev packages.
+# The first one that exists is used. Names with versions exist without -dev packages, too.
 _LIBRARIES = (
     "librocprofiler-sdk-roctx.so",
     "librocprofiler-sdk-roctx.so.1",
@@ -31,7 +31,7 @@ _LIBRARIES = (
 
 @contextlib.contextmanager
 def named_range(name: str) -> Iterator[None]:
-    """Give what the host does in a `with` block a name in traces of ROCm's profilers.
+    """Name what the host does in a `with` block, in traces of ROCm's profilers.
 
     `rocprofv3 --marker-trace` and others show it. Ranges nest, for each thread. Nothing happens
     where rocTX is not installed. AMDJIT_ROCTX=1 also names each launch after its kernel.
@@ -49,7 +49,7 @@ def named_range(name: str) -> Iterator[None]:
 
 @functools.cache
 def announce_missing() -> None:
-    """Say once that AMDJIT_ROCTX cannot do what it asks for, if so."""
+    """Warn once if AMDJIT_ROCTX is set and rocTX is not installed."""
     if _library() is None:
         _LOGGER.warning(
             "AMDJIT_ROCTX=1: rocTX is not installed (%s), so launches have no names in traces. "
@@ -63,7 +63,7 @@ def _library() -> ctypes.CDLL | None:
     """Return rocTX, None if it is not installed."""
     root = read_environment(os.environ).rocm_path
     folders = [] if root is None else [str(root / "lib")]
-    # By name alone: one that a profiler has brought into the process, or that the system finds.
+    # By name alone first: a profiler has loaded it into the process, or the system finds it.
     for folder in ("", *folders):
         for name in _LIBRARIES:
             try:

@@ -1,4 +1,5 @@
-"""The records of launches whose kernels report to the host: made before, read and shown after."""
+"""Records of launches whose kernels report to the host: allocated before, read and shown after the
+launch."""
 
 from __future__ import annotations
 
@@ -28,10 +29,7 @@ _EXCEPTIONS: dict[str, type[Exception]] = {"assert": AssertionError, "index": In
 
 @dataclass(frozen=True, slots=True)
 class LaunchRecord:
-    """The record of one launch in device memory.
-
-    is_kept: whether its memory is for later launches when this one has been told.
-    """
+    """The record of one launch in device memory."""
 
     kernel: str
     table: ReportTable
@@ -40,10 +38,11 @@ class LaunchRecord:
     block: Extent
     wave_size: int
     is_kept: bool = False
+    """Whether later launches may reuse the memory once this record has been reported."""
 
     @property
     def argument(self) -> bytes:
-        """The bytes that the kernel gets after its own arguments."""
+        """The bytes that are appended to the kernel's own arguments."""
         return self.memory.address.to_bytes(8, "little")
 
     def tell(self, stream: Any = None) -> None:
@@ -64,7 +63,8 @@ class LaunchRecord:
             raise _fault(self, head)
 
     def _give_back(self, head: bytearray, stream: Any) -> None:
-        """Keep the memory for a later launch, as new: most launches report nothing."""
+        """Reset the record for reuse by a later launch: most launches report nothing, so that it is
+        unchanged."""
         fresh = fresh_head(self.memory.nbytes - HEAD_BYTES)
         if head != fresh:
             self.device.copy_to_device(self.memory.address, memoryview(fresh), stream)
@@ -88,8 +88,8 @@ def make_record(
 ) -> LaunchRecord:
     """Make the record of a launch. print_buffer: bytes for printed lines, if the kernel prints.
 
-    is_kept: whether it may be a record that an earlier launch has used, and be used again. Then a
-    launch that reports nothing needs no allocation, and copies nothing before it starts.
+    is_kept: whether it may be reused, before and after. Then a launch that reports nothing needs no
+    allocation and no copy before it starts.
     """
     capacity = print_buffer if table.prints else 0
     nbytes = HEAD_BYTES + capacity
@@ -101,7 +101,7 @@ def make_record(
 
 
 def _idle(device: Device, nbytes: int) -> Memory | None:
-    """Return a fresh record that an earlier launch has left, None if there is none."""
+    """Return the unused record of an earlier launch, None if there is none."""
     try:
         found: Memory = device.idle_records[nbytes].pop()
     except (KeyError, IndexError):

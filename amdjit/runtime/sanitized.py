@@ -1,4 +1,4 @@
-"""Launches with the emulator's checks, and the element of an array that a fault was about."""
+"""Launches with the emulator's checks, and the array element that a fault concerns."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def _text(dtype: object) -> str:
 
 
 def shared_arrays(program: Program, llvm: str) -> list[ArrayArgument]:
-    """Return a kernel's static LDS arrays; none if its IR leaves their places to LLVM."""
+    """Return a kernel's static LDS arrays; none if LLVM chose their addresses, which the IR does
+    not show then."""
     if "!absolute_symbol" not in llvm:
         return []
     found = []
@@ -55,7 +56,7 @@ def shared_arrays(program: Program, llvm: str) -> list[ArrayArgument]:
 
 
 def locate(fault: KernelFault, arrays: Sequence[ArrayArgument]) -> None:
-    """Add to a fault the element of the launch's arrays that it was about, if that can be found."""
+    """Add the element of the launch's arrays to a fault, if it can be found."""
     if fault.array is not None or fault.address is None:
         return
     if fault.nearest_allocation is not None:

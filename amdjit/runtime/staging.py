@@ -1,9 +1,9 @@
-"""NumPy arrays of one launch, on their way to the device and back.
+"""The copies of one launch's NumPy arrays to the device and back.
 
 An array that shares no memory with another argument arrives C-contiguous, whatever its strides
 were. Arrays that do share memory, or that overlap themselves (zero strides, sliding windows),
 arrive as views of one copy of the memory that they span, so that a kernel sees the same aliasing as
-NumPy would. Arrays in mapped and managed memory are used where they are.
+NumPy would. Arrays in mapped and managed memory are used in place.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from amdjit.runtime.memory import Memory, temporary
 from amdjit.runtime.streams import Stream, handle_of
 from amdjit.runtime.strides import byte_span, contiguous_strides, may_overlap_itself
 
-# The alignment of allocations: memory that is staged as it lies keeps its host address modulo this.
+# The alignment of allocations. Memory that is staged without changing its layout keeps its host
+# address modulo this, so that the alignment of its elements is the same.
 _ALIGNMENT = 256
 
 
@@ -146,7 +147,7 @@ class Staging:
                 self._download_span(group, positions, stream)
             else:
                 host = self._hosts[positions[0]]
-                # As an ndarray: the assignment of a subclass may do more than store.
+                # As a plain ndarray, because assigning to a subclass may do more than store.
                 self.arguments[positions[0]].copy_to_host(host.view(np.ndarray), stream)
 
     def _download_span(

@@ -62,7 +62,7 @@ class Code:
         return replace(self, part=loop_part(self.part, chosen[0]))
 
     def line(self, line: int | str, file: str | None = None) -> Code:
-        """Narrow to what became of a source line, with the calls in it.
+        """Narrow to the code of a source line, including the calls in it.
 
         line: its number in the file, or a text that only this line contains. file: the end of its
         path, if several files have such a line.
@@ -117,7 +117,7 @@ class Code:
         wanted = _unmet(len(found), number, at_least, at_most)
         if wanted:
             said = f"{len(found)} instructions match {pattern}, not {wanted}"
-            self._fail(said, found, "" if found else alike(self.part, pattern))
+            self._fail(said, found, "" if found else near_mnemonics(self.part, pattern))
         return self
 
     def absent(self, *patterns: str) -> Code:
@@ -133,7 +133,7 @@ class Code:
         __tracebackhide__ = True
         meant = [one for one in self._operations() if one.matches(pattern)]
         if not meant:
-            self._fail(f"no instruction matches {pattern}", (), alike(self.part, pattern))
+            self._fail(f"no instruction matches {pattern}", (), near_mnemonics(self.part, pattern))
         wrong = [one.address for one in meant if not one.matches(*allowed)]
         if wrong:
             said = f"{len(wrong)} of {len(meant)} instructions that match {pattern} are not"
@@ -152,7 +152,7 @@ class Code:
                 waiting.pop(0)
         if waiting:
             after = f" after {patterns[len(found) - 1]}" if found else ""
-            self._fail(f"no {waiting[0]}{after}", found, alike(self.part, waiting[0]))
+            self._fail(f"no {waiting[0]}{after}", found, near_mnemonics(self.part, waiting[0]))
         return self
 
     @overload
@@ -177,7 +177,7 @@ class Code:
         if number is None and at_least is None:
             return tuple(access.width for access in accesses)
         if not accesses:
-            self._fail(f"no access matches {whole}", (), alike(self.part, whole))
+            self._fail(f"no access matches {whole}", (), near_mnemonics(self.part, whole))
         wrong = [one for one in accesses if _unmet(one.width, number, at_least, None)]
         if wrong:
             wanted = _unmet(wrong[0].width, number, at_least, None)
@@ -382,7 +382,7 @@ def _row(instruction: InstructionFacts, is_marked: bool, width: int) -> str:
     return f"  {mark} {instruction.address:#8x}  {instruction.text:{width}}  {source}".rstrip()
 
 
-def alike(part: Part, pattern: str) -> str:
+def near_mnemonics(part: Part, pattern: str) -> str:
     """Return a sentence with the mnemonics of a part that are like a pattern, "" if none is."""
     counts = Counter(one.mnemonic for whole in part.instructions for one in operations_of(whole))
     start = pattern.split("*")[0].rstrip("_")

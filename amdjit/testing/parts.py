@@ -1,4 +1,4 @@
-"""Parts of a kernel's machine code: all of it, a loop, what became of a source line."""
+"""Parts of a kernel's machine code: all of it, a loop, the code of a source line."""
 
 from __future__ import annotations
 

@@ -7,11 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.tree import array_views, bases, constant_arrays
+from amdjit.tree import array_views
 from amdjit.tree import nodes as tree
 from amdjit.tree.checking import check, check_view, fail, same
 from amdjit.tree.operators import BinaryOperator
-from amdjit.tree.record_views import RecordView, fits
 from amdjit.types import (
     AddressSpace,
     Array,
@@ -295,11 +294,11 @@ class ExpressionChecker:
             tree.View: _view,
             tree.AllocateArray: _allocate,
             tree.Load: _load,
-            bases.Based: lambda self, node: check(
-                bases.fits(node, self.type_of), node, "no place in the array"
+            array_views.Based: lambda self, node: check(
+                array_views.base_fits(node, self.type_of), node, "no place in the array"
             ),
-            constant_arrays.ConstantArray: lambda self, node: check(
-                constant_arrays.fits(node), node, "not the content of such an array"
+            array_views.ConstantArray: lambda self, node: check(
+                array_views.content_fits(node), node, "not the content of such an array"
             ),
             array_views.Reshaped: lambda self, node: check(
                 array_views.reshape_fits(node, self.type_of), node, "no contiguous array"
@@ -307,8 +306,8 @@ class ExpressionChecker:
             array_views.Transposed: lambda self, node: check(
                 array_views.transpose_fits(node, self.type_of), node, "not the array's axes"
             ),
-            RecordView: lambda self, node: check(
-                fits(node, self.type_of), node, "not a part of the array"
+            array_views.RecordView: lambda self, node: check(
+                array_views.record_fits(node, self.type_of), node, "not a part of the array"
             ),
             tree.AddressOf: _address_of,
             tree.CallIntrinsic: _call_intrinsic,

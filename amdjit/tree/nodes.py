@@ -374,9 +374,7 @@ class Print(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Function:
-    """One typed function. inline: None forbids it. transparent: whether its instructions carry the
-    source line of the call. reports: 0, or the number of functions on the longest chain of calls
-    from this one, inclusive, to one that reports to the host."""
+    """One typed function."""
 
     name: str
     parameters: tuple[Variable, ...]
@@ -384,8 +382,12 @@ class Function:
     body: Sequence[Statement]
     span: Span
     inline: bool | None = True
+    """None forbids it."""
     transparent: bool = False
+    """Whether its instructions carry the source line of the call."""
     reports: int = 0
+    """0, or the number of functions on the longest chain of calls from this one, inclusive, to one
+    that reports to the host."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

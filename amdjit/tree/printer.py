@@ -8,10 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.tree import nodes as tree
-from amdjit.tree.array_views import Reshaped, Transposed
-from amdjit.tree.bases import Based
-from amdjit.tree.constant_arrays import ConstantArray
-from amdjit.tree.record_views import RecordView
+from amdjit.tree.array_views import Based, ConstantArray, RecordView, Reshaped, Transposed
 
 __all__ = ["print_expression", "print_function", "print_program"]
 

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from amdjit.diagnostics.errors import InternalError
-from amdjit.tree import bases
 from amdjit.tree import nodes as tree
+from amdjit.tree.array_views import without_base
 from amdjit.tree.checking import check, fail, same
 from amdjit.tree.expression_rules import ExpressionChecker, is_integer
 from amdjit.types import VOID, Array, Layout, Scalar, Tuple, Type, boolean
@@ -86,7 +86,7 @@ class _FunctionChecker:
 
     def _store(self, node: tree.Store) -> bool:
         same(node, self._expressions.accessed(node), self._expressions.type_of(node.value))
-        array = bases.without_base(node.array)
+        array = without_base(node.array)
         if isinstance(array, tree.Read):
             variable = array.variable
             constant = variable.name in self._read_only and variable in self._function.parameters

@@ -86,19 +86,18 @@ def bound(
 
 @dataclass(frozen=True)
 class Call:
-    """Arguments, and a launch that may depend on the configuration.
-
-    arguments: by name, without those that a configuration gives. grid, block, dynamic_lds: values,
-    or functions of a namespace with the arguments and the configuration; block None: what the
-    kernel is compiled for.
-    """
+    """Arguments, and a launch that may depend on the configuration."""
 
     kernel: Kernel
     names: Names
     arguments: Mapping[str, Any]
+    """The arguments by name, without those that a configuration gives."""
     grid: Any
+    """A value, or a function of a namespace with the arguments and the configuration."""
     block: Any = None
+    """The same; None: the block that the kernel is compiled for."""
     dynamic_lds: Any = 0
+    """The same, in bytes."""
     read: set[str] = dataclasses.field(default_factory=set, compare=False)
 
     def with_arguments(self, arguments: Mapping[str, Any]) -> Call:

@@ -38,47 +38,59 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a candidate needs. vgprs, sgprs: registers of a wave; vgpr_spills, sgpr_spills: spilled;
-    lds_bytes: of a workgroup, with dynamic LDS; scratch_bytes: of a work-item; waves_per_simd: that
-    a SIMD holds with the launch's workgroups; limiter: why not more; code_bytes, instructions: of
-    the machine code; block: work-items of a workgroup; workgroups: of the grid."""
+    """What a candidate needs."""
 
     vgprs: int
+    """VGPRs of a wave."""
     sgprs: int
+    """SGPRs of a wave."""
     vgpr_spills: int
+    """VGPRs that are spilled."""
     sgpr_spills: int
+    """SGPRs that are spilled."""
     lds_bytes: int
+    """LDS of a workgroup, dynamic LDS included."""
     scratch_bytes: int
+    """Private memory of a work-item."""
     waves_per_simd: int
+    """Waves that a SIMD holds at the same time, in whole workgroups."""
     limiter: str
+    """What keeps a SIMD from holding more waves."""
     code_bytes: int
+    """Size of the machine code."""
     instructions: int
+    """Machine instructions."""
     block: int
+    """Work-items of a workgroup."""
     workgroups: int
+    """Workgroups of the grid."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One configuration with what the search found.
-
-    reason: why it is not fine. score: of the ranking, less is better. cycles: the model's, of the
-    whole launch. seconds: of a launch: the median of the measurement, or the model's estimate.
-    samples: measured seconds. by: "events", "model", "static" or the name of the ranking.
-    compile_seconds: what compiling took. worker: where. tries: searches that lost it.
-    """
+    """One configuration with what the search found."""
 
     configuration: Configuration
     state: State
     reason: str = ""
+    """Why it is no candidate for the best one."""
     facts: Facts | None = None
     score: float | None = None
+    """The figure of the ranking; less is better."""
     cycles: int | None = None
+    """The cycle model's estimate for the whole launch."""
     seconds: float | None = None
+    """Seconds of a launch: the median of the measurement, or the model's estimate."""
     samples: tuple[float, ...] = ()
+    """Measured seconds."""
     by: str = ""
+    """"events", "model", "static" or the name of the ranking."""
     compile_seconds: float | None = None
+    """Seconds that compiling took."""
     worker: str = ""
+    """The device that it was measured or estimated for."""
     tries: int = 0
+    """Searches that lost it."""
 
     def __repr__(self) -> str:
         seconds = "" if self.seconds is None else f", {self.seconds:.3g} s by {self.by}"

@@ -55,7 +55,7 @@ class Checker:
         self.sent = self._keep(pickle.dumps(dict(expected)))
 
     def offer(self, number: int, outcome: Outcome) -> list[tuple[int, Outcome]]:
-        """Take what came of a candidate; return those that are final now."""
+        """Take the outcome of a candidate; return the outcomes that are now final."""
         if outcome.results is None:
             if number in self._waiting:
                 self._waiting.remove(number)

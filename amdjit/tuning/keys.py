@@ -30,16 +30,19 @@ _MOST_SOURCES = 500
 
 @dataclass(frozen=True, slots=True)
 class TuningKey:
-    """What decides which configuration is best. device: the target, and the product's name if it
-    was measured there. source: digest of the kernel and what it calls. options: of the decorator.
-    types: of the arguments. values: of the `key`."""
+    """What decides which configuration is best."""
 
     device: str
+    """The target, and the product's name if it was measured there."""
     kernel: str
     source: str
+    """Digest of the kernel and what it calls."""
     options: str
+    """The options of the kernel's decorator."""
     types: str
+    """The types of the arguments."""
     values: str
+    """The values of the `key` of `autotune`."""
 
     @property
     def digest(self) -> str:

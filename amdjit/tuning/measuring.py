@@ -1,8 +1,9 @@
 """Measuring launches on a GPU: warm-up, several in turn, cold caches, the median.
 
 A sample is the time between two events around a launch, or around several if one is short. All
-candidates take turns, each round in another order, so that a clock that drifts costs all the same.
-One that is clearly slower than the best, by the confidence intervals of both, is measured no more.
+candidates are measured in rounds, each in another order, so that a drifting clock affects all of
+them equally. One that is clearly slower than the best, by the confidence intervals of both, is
+measured no more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One pass over candidates in workers: what each gets to do, and what came of it."""
+"""One pass over candidates in workers: what each has to do, and its outcome."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from amdjit.backend.early import code_cache
-from amdjit.compiler import keep_built
+from amdjit.backend.prestart import code_cache
+from amdjit.compiler import store_built
 from amdjit.diagnostics import AmdjitError
 from amdjit.options import OptionError, read_environment
 from amdjit.target import Target
@@ -42,8 +42,7 @@ class PassRules:
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass. keep: takes a pickle, its name and whether workers are on this machine; returns
-    what they get of it."""
+    """One pass."""
 
     tuned: Any
     call: Call
@@ -51,6 +50,8 @@ class Pass:
     rules: PassRules
     workers: Workers
     keep: Keep
+    """Takes a pickle, its name and whether workers are on this machine; returns what they get of
+    it."""
 
     def outcomes(
         self,
@@ -59,7 +60,7 @@ class Pass:
         stops: Callable[[], bool],
         tick: Callable[[], None],
     ) -> Iterator[tuple[int, Outcome]]:
-        """Yield what came of candidates, by their numbers in the space. baseline: one that goes
+        """Yield the outcomes of candidates, by their numbers in the space. baseline: one that goes
         first, for the results that others are compared with."""
         s, checks = self.settings, self.rules.runs and self.settings.check
         expected = reference_results(s.reference, self.arguments) if checks else None
@@ -178,4 +179,4 @@ def own_store() -> str:
 def keep_code(code: Code, call: Call, configuration: Configuration, target: Target) -> None:
     """Put code that another machine has compiled into this process's cache."""
     options = call.kernel.complete_options(target, **call.options(configuration))
-    keep_built(code.llvm, code.optimized, code.code_object, options, read_environment(os.environ))
+    store_built(code.llvm, code.optimized, code.code_object, options, read_environment(os.environ))

@@ -21,6 +21,7 @@ from amdjit.tuning.errors import TuningError, WorkerLost
 
 __all__ = ["WorkerPool"]
 
+# Characters of a dead worker's standard error that the reason of its candidate quotes.
 _LAST_WORDS = 400
 _Task = tuple["Future[Any]", bytes]
 
@@ -121,7 +122,7 @@ class WorkerPool(Executor):
             ) from problem
 
     def _run(self, process: Child, message: bytes) -> tuple[bool, Any]:
-        """Return what became of a task; WorkerLost if the process died with it."""
+        """Return the outcome of a task; WorkerLost if the process died with it."""
         with process.limited(self._time_limit):
             answer = process.ask(message)
         if answer is not None:

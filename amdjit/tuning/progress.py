@@ -19,10 +19,10 @@ _CLEAR = "\r\x1b[K"
 
 @dataclass
 class Progress:
-    """What is shown on standard error. shown: True for always, False for never, None for terminals
-    and notebooks."""
+    """What is shown on standard error."""
 
     shown: bool | None
+    """True for always, False for never, None for terminals and notebooks."""
     what: str
     total: int
     done: int = 0

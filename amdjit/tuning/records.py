@@ -34,15 +34,17 @@ SCHEMA = "amdjit.tuning/1"
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best candidate of a key. by: "events", "model", "static" or a ranking's name. complete:
-    whether the whole space was searched; space: how many configurations that were."""
+    """The best candidate of a key."""
 
     text: str
     rules: str
     by: str
+    """"events", "model", "static" or a ranking's name."""
     seconds: float | None
     complete: bool
+    """Whether the whole space was searched."""
     space: int
+    """How many configurations were searched."""
 
 
 @dataclass

@@ -20,16 +20,19 @@ _REASON_WIDTH = 160
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a search found. candidates: the best first. space: how many configurations there were to
-    search. stopped: why it ended early, "" if it did not. seconds: that it took."""
+    """What a search found."""
 
     kernel: str
     key: TuningKey
     candidates: tuple[Candidate, ...] = field(repr=False)
+    """The best first."""
     best: Candidate | None
     space: int
+    """How many configurations there were to search."""
     stopped: str = ""
+    """Why it ended early, "" if it did not."""
     seconds: float = 0.0
+    """Seconds that the search took."""
 
     @property
     def best_config(self) -> Configuration | None:

@@ -111,7 +111,7 @@ class Workers:
     def outcomes(
         self, tasks: Iterable[Task], stops: Callable[[], bool], tick: Callable[[], None]
     ) -> Iterator[tuple[int, Outcome]]:
-        """Yield what came of each task, as they end. stops: asked before each submission; what is
+        """Yield the outcome of each task, as they end. stops: asked before each submission; what is
         then in flight is given up. tick: called a few times a second."""
         self._ready()
         run = _Run(self, iter(tasks), stops, {}, [], set())
@@ -212,7 +212,7 @@ class _Run:
                 )
 
     def _outcome(self, future: Future[Outcome], flight: _Flight) -> Outcome | None:
-        """Return what came of a task, None if it is to be tried again."""
+        """Return the outcome of a task, None if it is to be tried again."""
         try:
             return future.result()
         except WorkerLost as lost:

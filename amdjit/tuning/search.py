@@ -46,19 +46,28 @@ __all__ = ["Search"]
 
 @dataclass
 class Search:
-    """One search. fresh: whether to do again what the file of results has."""
+    """A search for the best configuration of one call."""
 
     tuned: Any
+    """The kernel with its space and settings (`TunedKernel`)."""
     space: Space
+    """The configurations to search."""
     call: Call
+    """The arguments, grid and block."""
     settings: Settings
     device: Device
     key: TuningKey
+    """Under which the results are stored."""
     records: Records
+    """The file of results."""
     is_measured: bool
+    """Whether candidates are timed on a GPU, rather than estimated."""
     fresh: bool = False
+    """Whether to search again what the file of results has."""
     stopped: str = ""
+    """Why the search ended early, "" if it did not."""
     found: dict[str, Candidate] = field(default_factory=dict)
+    """The candidates so far, by the text of their configuration."""
     _folder: Path | None = None
     _begin: float = field(default_factory=time.monotonic)
 

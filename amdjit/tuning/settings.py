@@ -21,12 +21,14 @@ Key = str | Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a compiled candidate may need, else it is pruned. spills: registers spilled; scratch:
-    bytes of private memory of a work-item; min_waves: waves that a SIMD must hold. None: any."""
+    """What a compiled candidate may need; others are pruned."""
 
     spills: int | None = 0
+    """Registers spilled; None: any number."""
     scratch: int | None = None
+    """Bytes of private memory of a work-item; None: any number."""
     min_waves: int = 1
+    """Waves that a SIMD must hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +36,66 @@ class Settings:
     """How a kernel is tuned. docs/tuning.md says what each means."""
 
     key: tuple[Key, ...] = ()
+    """Names of arguments, or functions of the arguments: another result is searched and stored for
+    each of their values."""
     where: Callable[[Any], object] | None = None
+    """Which configurations of the space are allowed."""
     prune: Callable[[Any, Any], Iterable[Mapping[str, Any]]] | None = None
+    """Gets the configurations and the arguments, and returns the configurations to search."""
     limits: Limits = Limits()
+    """What a compiled candidate may need; others are pruned."""
     max_configs: int | None = None
+    """Draws so many configurations at random; None: all."""
     seed: int = 0
+    """Of that draw."""
     ranking: str | Callable[[Any, Any], float] | None = None
+    """"model", "static", or a function of configuration and facts; less is better."""
     top: int | None = None
+    """How many of the ranking are run; None: all."""
     small: Callable[[Any], Mapping[str, Any]] | None = None
+    """Gets the arguments, and returns a smaller call for the emulator."""
     check: bool = True
+    """Whether candidates' results are compared."""
     reference: Any = None
+    """The right results: arrays by name, or a function of the arguments; None: those of the first
+    candidate in the order of the space (`checking`)."""
     rtol: float | None = None
+    """Replaces the tolerance of the comparison."""
     atol: float | None = None
+    """Replaces the tolerance of the comparison."""
     sanitize: tuple[str, ...] = ()
+    """The checks of the emulator under which candidates run."""
     restore: tuple[str, ...] = ()
+    """Arrays that get their contents back before each launch."""
     reset_to_zero: tuple[str, ...] = ()
+    """Arrays that are filled with zeros before each launch."""
     pre_hook: Callable[[Any], object] | None = None
+    """Called with the arguments before each launch."""
     post_hook: Callable[[Any], object] | None = None
+    """Called with the arguments after each launch."""
     executor: Any = field(default=None, compare=False)
+    """Where candidates are compiled and run; None: processes of amdjit's own."""
     workers: int | None = None
+    """How many tasks run at a time; None: as many as the executor has workers."""
     time_limit: float = 300.0
+    """Seconds of a task, after which its worker is killed."""
     memory_limit: int | None = None
+    """Bytes of a worker's address space; None: its part of the machine's memory."""
     budget: float | None = None
+    """Seconds after which the search ends with the best candidate so far; None: no limit."""
     progress: bool | None = None
+    """Whether to show progress; None: in terminals and notebooks."""
     cache: Path | None = None
+    """The file of results; None: the one in the cache folder."""
     untuned: str | None = None
+    """What a launch without a result does: "tune", "first" or "refuse"; None: "tune" on a GPU,
+    "first" on the emulator."""
     warm_up: int = 3
+    """Launches before measuring."""
     samples: int = 30
+    """Measured samples of each candidate."""
     cold: bool = False
+    """Whether caches are overwritten before each sample."""
 
     def __post_init__(self) -> None:
         self._check_numbers()

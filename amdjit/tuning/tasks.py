@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.api import Kernel
-from amdjit.backend.early import code_cache
+from amdjit.backend.prestart import code_cache
 from amdjit.checking.sanitizing import sanitize
 from amdjit.code_object import CodeObject
 from amdjit.code_object.resources import (
@@ -68,34 +68,37 @@ class Payload:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What to do for one candidate.
-
-    payload, expected: a pickle, or the file that holds it. values: of the configuration's
-    parameters; options: compile options. digest: of the kernel's source, which the worker's must
-    have. target, device: what to compile for, and the emulator to run on. runs: whether to launch;
-    scores: whether to compute the static score. model_workgroups, model_bytes: how many workgroups
-    the whole launch has, and how many times the arguments' bytes, if the one that runs is smaller.
-    store: the code cache of the process that asks, which needs no copy if it is this one's.
-    """
+    """What to do for one candidate."""
 
     payload: bytes | Path
+    """The pickled call, or the file that holds it."""
     values: Mapping[str, Any]
+    """The values of the configuration's parameters."""
     options: Mapping[str, Any]
+    """Compile options."""
     order: tuple[str, ...]
     shape: LaunchShape
     digest: str
+    """Digest of the kernel's source, which the worker's must equal."""
     device: str
+    """The emulator to run on."""
     limits: Limits
     runs: bool
+    """Whether to launch."""
     scores: bool
+    """Whether to compute the static score."""
     estimates: bool = True
     returns_results: bool = True
     whole: LaunchShape | None = None
+    """The shape of the whole launch, if a smaller one runs."""
     growth: float = 1.0
+    """How many times the arguments' bytes the whole launch has, if a smaller one runs."""
     tolerance: Tolerance = field(default_factory=Tolerance)
     expected: bytes | Path | None = None
+    """The pickled results to compare with, or the file that holds them; None: there are none."""
     sanitize: tuple[str, ...] = ()
     store: str = ""
+    """The code cache of the process that asks, which needs no copy if it is this one's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +112,7 @@ class Code:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a candidate's work. results: what its arrays held afterwards, if nobody has
-    compared that yet."""
+    """The outcome of a candidate's work."""
 
     state: State
     reason: str = ""
@@ -121,6 +123,7 @@ class Outcome:
     compile_seconds: float | None = None
     worker: str = ""
     results: Mapping[str, NDArray[Any]] | None = field(default=None, repr=False)
+    """What its arrays held afterwards, if nobody has compared that yet."""
     code: Code | None = field(default=None, repr=False)
 
 
@@ -338,6 +341,7 @@ def digest_of(contents: bytes) -> str:
 # neither how often loops really run, nor caches; where the cycle model knows the processor, that is
 # better.
 
+# Assumed iterations of a loop, and the deepest nesting for which they are multiplied.
 _ROUNDS = 16
 _DEEPEST = 4
 _WAVES_THAT_HIDE = 4

@@ -1,4 +1,4 @@
-"""A worker process: takes tasks, and sends what comes of them.
+"""A worker process: receives tasks, and sends their outcomes.
 
 A task is the pickle of a function and its arguments; its answer that of (True, result) or
 (False, error).

@@ -7,9 +7,10 @@ scopes that all take, fences too; `on_buffers` has those on buffer resources. St
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING
+
+from amdjit.late import load_module
 
 if TYPE_CHECKING:
     from amdjit.intrinsics.atomics import on_buffers
@@ -21,4 +22,4 @@ def __getattr__(name: str) -> ModuleType:
     """Load the operations on buffers when a kernel first has one: `import amdjit` must be fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.{name}")
+    return load_module(f"{__name__}.{name}")

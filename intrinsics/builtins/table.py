@@ -105,8 +105,7 @@ _CHOICES: Mapping[str, Choice | Immediate] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One builtin. isa: its mnemonics joined by `+`, or `mnemonic=targets` for each mnemonic where
-    they differ by target."""
+    """One builtin."""
 
     name: str
     group: str
@@ -116,6 +115,8 @@ class Row:
     llvm: str
     operands: str
     isa: str
+    """Its mnemonics joined by `+`, or `mnemonic=targets` for each mnemonic where they differ by
+    target."""
 
     def mnemonics(self, target: str) -> tuple[str, ...]:
         """Return the instructions that the builtin becomes on a processor; () if it needs none of

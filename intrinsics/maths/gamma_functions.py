@@ -26,7 +26,7 @@ from amdjit.intrinsics.maths.power import POWER_OF_2, logarithm_pair
 from amdjit.intrinsics.maths.single_evaluation import (
     horner,
     nearest_multiple,
-    settled,
+    rounds_reliably,
     sum_of_ordered,
 )
 from amdjit.intrinsics.numbers.floats import fma
@@ -67,7 +67,11 @@ def tgamma(x):
         return library.tgamma(f64(x)) if prefers_library() else doubles.tgamma(f64(x))
     result = _tgamma(single(x))
     if isinstance(x, SMALL_FLOATS):
-        return type(x)(result) if settled(result, x, _MARGIN) else rounded(double.tgamma(f64(x)), x)
+        return (
+            type(x)(result)
+            if rounds_reliably(result, x, _MARGIN)
+            else rounded(double.tgamma(f64(x)), x)
+        )
     return result
 
 
@@ -79,7 +83,11 @@ def lgamma(x):
         return library.lgamma(f64(x)) if prefers_library() else doubles.lgamma(f64(x))
     result = _lgamma(single(x))
     if isinstance(x, SMALL_FLOATS):
-        return type(x)(result) if settled(result, x, _MARGIN) else rounded(double.lgamma(f64(x)), x)
+        return (
+            type(x)(result)
+            if rounds_reliably(result, x, _MARGIN)
+            else rounded(double.lgamma(f64(x)), x)
+        )
     return result
 
 

@@ -18,7 +18,7 @@ from amdjit.intrinsics.maths.float_evaluation import (
     single,
 )
 from amdjit.intrinsics.maths.native_math import isinf, ldexp
-from amdjit.intrinsics.maths.single_evaluation import root_of_normal, settled
+from amdjit.intrinsics.maths.single_evaluation import root_of_normal, rounds_reliably
 from amdjit.intrinsics.numbers.floats import fma
 from amdjit.late import late
 from amdjit.types import f32, f64
@@ -67,7 +67,7 @@ def _hypot_of_two(x, y):
         both = x + y
         return (
             type(both)(length)
-            if settled(length, both)
+            if rounds_reliably(length, both)
             else rounded(double.hypot(f64(x), f64(y)), both)
         )
     return length

@@ -26,7 +26,7 @@ from amdjit.intrinsics.maths.single_evaluation import (
     SQRT_HALF,
     horner,
     nearest_multiple,
-    settled,
+    rounds_reliably,
     sum_of_ordered,
 )
 from amdjit.intrinsics.numbers.floats import fma
@@ -67,7 +67,7 @@ def power(x, y):
         both = x + y
         return (
             type(both)(result)
-            if settled(result, both)
+            if rounds_reliably(result, both)
             else rounded(_power_of_f64(single(x), single(y)), both)
         )
     return result

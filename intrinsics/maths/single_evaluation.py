@@ -26,7 +26,7 @@ __all__ = [
     "nearest_multiple",
     "reciprocal",
     "root_of_normal",
-    "settled",
+    "rounds_reliably",
     "sum_of_ordered",
 ]
 
@@ -57,7 +57,7 @@ def horner(x, coefficients):
 
 
 @device_function
-def settled(value, x, error=2.0**-22):
+def rounds_reliably(value, x, error=2.0**-22):
     """Return whether `value`, with at most the given relative error, determines the nearest 16-bit
     float of x's type.
 
@@ -71,7 +71,7 @@ def settled(value, x, error=2.0**-22):
 def nearest(value, x, in_f64):
     """Return `value`, good to 2 units, as a 16-bit float of x's type; near a tie `in_f64(x)`
     decides (A. Ziv, 1991)."""
-    if settled(value, x):
+    if rounds_reliably(value, x):
         return type(x)(value)
     return rounded(in_f64(f64(x)), x)
 

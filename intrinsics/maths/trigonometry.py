@@ -29,7 +29,7 @@ from amdjit.intrinsics.maths.single_evaluation import (
     nearest,
     nearest_multiple,
     root_of_normal,
-    settled,
+    rounds_reliably,
 )
 from amdjit.intrinsics.numbers.floats import fma
 from amdjit.intrinsics.numbers.integers import clz, funnel_shift_right
@@ -152,7 +152,7 @@ def atan2(y, x):
     if isinstance(y + x, SMALL_FLOATS):
         return (
             type(y + x)(angle)
-            if settled(angle, y + x)
+            if rounds_reliably(angle, y + x)
             else rounded(double.atan2(f64(y), f64(x)), y + x)
         )
     return angle
@@ -298,7 +298,9 @@ def _atan(x):
 def _atan2(y, x):
     a, b = abs(y), abs(x)
     low, high = min(a, b), max(a, b)
-    t = low / high
+    # With `fastmath`, LLVM multiplies by v_rcp_f32, which returns 0 for a subnormal 1 / high.
+    scale = f32(2.0**-32) if high > 2.0**96 else f32(1)
+    t = (low * scale) / (high * scale)
     if low == high:
         t = f32(0) if high == 0 else f32(1)
     square = t * t

@@ -11,7 +11,7 @@ of 32, if m and n are multiples of it); where m, n or k is no multiple, the frag
 loads and `fill_fragment` pad it with 0, which adds nothing to products, and stores write only
 elements of the matrix. Operations on `x[i]` of a partial A or B must therefore keep 0 as it is.
 Which lane holds which element is not part of the interface: `x[i]` is for operations that treat all
-elements alike.
+elements in the same way.
 
 Source: rocWMMA's API reference (rocwmma.hpp); where elements lie: `matrix_layouts`.
 """

@@ -1,11 +1,13 @@
 """Reference models of the dot products of a register's elements: those along the last axis of `a`
 and `b`.
 
-The sums of floats (`dot_steps`) are loaded at their first call: `import amdjit` must be fast.
+The sums of floats (`quick_sums`) are loaded at their first call: `import amdjit` must be fast.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -14,12 +16,17 @@ import numpy as np
 from amdjit.late import late
 
 if TYPE_CHECKING:
-    from amdjit.intrinsics.models import dot_steps
+    from amdjit.intrinsics.models import quick_sums
+    from amdjit.isa import matrix_rounding
 else:
-    dot_steps = late("amdjit.intrinsics.models.dot_steps")
+    quick_sums = late("amdjit.intrinsics.models.quick_sums")
+    matrix_rounding = late("amdjit.isa.matrix_rounding")
 
 F16, BF16, F32 = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
 FP8, BF8 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
+_KINDS: Mapping[np.dtype[Any], str] = MappingProxyType(
+    {F16: "f16", BF16: "bf16", F32: "f32", FP8: "fp8", BF8: "bf8"}
+)
 
 
 def dot_of_numbers(
@@ -41,7 +48,12 @@ def dot_of_bits(
 
 
 def _dot(a: Any, b: Any, c: Any) -> Any:
-    return dot_steps.dot(a, b, c)
+    """Return c + the dot products of the last axis of a and b, each in one step of gfx12."""
+    kinds = (_KINDS[a.dtype], _KINDS[b.dtype], _KINDS[c.dtype])
+    rule = matrix_rounding.rdna_rule(kinds, is_gfx11=False)
+    return quick_sums.multiply_accumulate(
+        rule, a[..., None, :], b[..., :, None], c[..., None, None], kinds
+    )[..., 0, 0]
 
 
 def _bits(values: Any, kind: np.dtype[Any]) -> Any:

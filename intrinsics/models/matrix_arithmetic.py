@@ -1,14 +1,14 @@
 """Products of matrices as WMMA and SWMMAC of gfx12 and WMMA of gfx11 compute them: of whole
 matrices, and of a wave's registers.
 
-Floats: see `dot_steps` for gfx12 and `complement_steps` for gfx11. A sparse product multiplies the
-kept elements of A with the elements of B that its index picks; a step takes neighbours among the
-kept ones. Integers are exact and wrap. With `clamp`, the sum saturates twice per instruction: after
-the products of the lower half of its k (which lanes 0 to 15 of a wave32 hold) and after the rest.
-On gfx11 it saturates once, at the end.
+Floats: by the rules of `isa.matrix_rounding`. A sparse product multiplies the kept elements of A
+with the elements of B that its index picks; a step takes neighbours among the kept ones. Integers
+are exact and wrap. With `clamp`, the sum saturates twice per instruction: after the products of the
+lower half of its k (which lanes 0 to 15 of a wave32 hold) and after the rest. On gfx11 it saturates
+once, at the end.
 
-Sources: `dot_steps`; bjacob/goc's captures for integers and sparse products. `certainty` says what
-of this is measured.
+Sources: those of the rules; bjacob/goc's captures for integers and sparse products. `certainty`
+says what of this is measured.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.intrinsics.models import complement_steps
-from amdjit.intrinsics.models.dot_steps import multiply_accumulate
+from amdjit.intrinsics.models import quick_sums, sums_of_products
 from amdjit.intrinsics.models.matrix_layouts import (
     DTYPES,
     GFX11_INSTRUCTIONS,
@@ -29,6 +28,7 @@ from amdjit.intrinsics.models.matrix_layouts import (
     MatrixInstruction,
     unpack_nibbles,
 )
+from amdjit.isa.matrix_rounding import rdna_rule
 
 _ROWS = 128  # rows of a sparse A per turn: each picks its own rows of B
 
@@ -52,14 +52,19 @@ def product(
     if places is None:
         if instruction.is_integer:
             return _integers(instruction, a, b, c, clamp)
-        if instruction.generation is Generation.GFX11:
-            return complement_steps.multiply_accumulate(a, b, c, fp16_ovfl=fp16_ovfl)
-        return multiply_accumulate(a, b, c, fp16_ovfl=fp16_ovfl)
+        return _floats(instruction, a, b, c, fp16_ovfl)
     total = np.empty(c.shape, DTYPES[instruction.result])
     for row in range(0, len(c), _ROWS):
         rows = slice(row, row + _ROWS)
         total[rows] = _sparse(instruction, a[rows], b, c[rows], places[rows], clamp, fp16_ovfl)
     return total
+
+
+def _floats(instruction: MatrixInstruction, a: Array, b: Array, c: Array, fp16_ovfl: bool) -> Array:
+    kinds = (instruction.a, instruction.b, instruction.result)
+    is_gfx11 = instruction.generation is Generation.GFX11
+    add = (sums_of_products if is_gfx11 else quick_sums).multiply_accumulate
+    return add(rdna_rule(kinds, is_gfx11), a, b, c, kinds, fp16_ovfl=fp16_ovfl)
 
 
 def _sparse(
@@ -78,7 +83,7 @@ def _sparse(
         if instruction.is_integer:
             c = _integers(instruction, kept, picked, c[:, None], clamp)[:, 0]
         else:
-            c = multiply_accumulate(kept, picked, c[:, None], fp16_ovfl=fp16_ovfl)[:, 0]
+            c = _floats(instruction, kept, picked, c[:, None], fp16_ovfl)[:, 0]
     return c
 
 

@@ -1,11 +1,13 @@
 """Products of matrices as MFMA and SMFMAC compute them: of whole matrices, and of a wave's
 registers.
 
-Floats: `mfma_steps` has the rules of gfx908, gfx90a and gfx942. Integers are exact and wrap, or
+Floats: by the rules of `isa.matrix_rounding`. Integers are exact and wrap, or
 saturate once with `clamp`. Two things are models that nobody has published: sparse products add
 their kept products in steps as dense ones do, and gfx950 computes as gfx942 does. Its dense
 products of twice the K are twice as many steps; a scaled product takes two scales into the
-exponents of its products, and 16 products a step, as those of 8-bit floats.
+exponents of its products, and 16 products a step, as those of 8-bit floats. The sign of a zero
+result is not known but for gfx90a and for f32 and f64; it is + here. Which NaN gfx908 and gfx90a
+make nobody has published; it is 0x7fc00000 here.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -28,25 +31,12 @@ from amdjit.intrinsics.models.mfma_layouts import (
     Array,
     MfmaLayout,
 )
-from amdjit.intrinsics.models.mfma_steps import (
-    Factors,
-    Step,
-    Terms,
-    chain,
-    exact,
-    grid,
-    halves,
-    pairs,
-)
+from amdjit.intrinsics.models.sums_of_products import NAN_SCALE, multiply_accumulate
+from amdjit.isa.matrix_rounding import Rule, mfma_rule
 
-_TILE = 64  # rows and columns per turn, so that the products of a step stay in a core's cache
-_SPARSE_ROWS = 16  # rows of a sparse A per turn: each picks its own rows of B
-# The bits of xf32 that take part: the sign, 8 of the exponent and 10 of the fraction.
-_XF32_MASK = np.uint32(0xFFFFE000)
-_NAN: Mapping[str, int] = MappingProxyType(
-    {"gfx908": 0x7FC00000, "gfx90a": 0x7FC00000, "gfx942": 0x7FFFFFFF, "gfx950": 0x7FFFFFFF}
-)
-_SCALE_BIAS = 127
+# E8M0 (OCP Microscaling Formats 1.0).
+_SCALE_BIAS, _NAN_BYTE = 127, 255
+_KINDS: Mapping[np.dtype[Any], str] = MappingProxyType({DTYPES[each]: each for each in FORMATS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +49,10 @@ class Modifiers:
     clamp: bool = False
 
 
-def step_of(instruction: MfmaInstruction) -> tuple[Step, int]:
-    """Return the rule by which an instruction of floats adds, and how many products a step has."""
-    if instruction.a in ("f64", "f32"):
-        return chain, 1
-    if instruction.target == "gfx908":
-        return exact, 4 if instruction.a == "f16" else 2
-    if instruction.target == "gfx90a":
-        is_older = instruction.a == "bf16" and not instruction.name.endswith("_1k")
-        return pairs, 2 if is_older else 4
-    if instruction.a in ("f16", "bf16"):
-        return grid, min(8, instruction.held_k)
-    return (grid, 4) if instruction.a == "xf32" else (halves, 16)
+def rule_of(instruction: MfmaInstruction) -> Rule:
+    """Return the rule by which an instruction of floats adds."""
+    elements = instruction.layout("a").elements
+    return mfma_rule(instruction.target, instruction.a, instruction.held_k, elements)
 
 
 def product(
@@ -91,60 +73,22 @@ def product(
     """
     if instruction.is_integer:
         return _integers(instruction, a, b, c, places, clamp)
-    step, length = step_of(instruction)
-    shifts = (None, None) if scales is None else _shifts(*scales)
-    left = Factors.of(_cut(a) if instruction.a == "xf32" else a, shifts[0])
-    right = Factors.of(_cut(b) if instruction.b == "xf32" else b, shifts[1])
-    total = np.array(c)
-    height, width = (_SPARSE_ROWS if places is not None else _TILE), _TILE
-    for row in range(0, c.shape[0], height):
-        rows = slice(row, row + height)
-        for column in range(0, c.shape[1], width):
-            columns = slice(column, column + width)
-            part = total[rows, columns]
-            for first in range(0, a.shape[1], length):
-                k = slice(first, first + length)
-                terms = _terms(left, right, rows, columns, k, places)
-                part = step(terms, part)
-            total[rows, columns] = part
-    return _canonical(total, instruction.target)
-
-
-def _terms(
-    left: Factors, right: Factors, rows: slice, columns: slice, k: slice, places: Array | None
-) -> Terms:
-    if places is None:
-        return Terms.of(left.part((rows, k)), right.part((k, columns)))
-    # Each row of A has rows of B of its own: a product of [m, 1, k] and [m, k, n].
-    kept = left.part((rows, None, k))
-    terms = Terms.of(kept, right.part((places[rows, k], columns)))
-    return Terms(
-        terms.left[:, :, 0], terms.right[:, :, 0], terms.value[:, :, 0],
-        terms.significand[:, :, 0], terms.exponent[:, :, 0], terms.fraction_bits,
-        terms.smallest_normal,
+    kinds = (instruction.a, instruction.b, instruction.result)
+    shifts = None
+    if scales is not None:
+        kinds = (_KINDS[a.dtype], _KINDS[b.dtype], instruction.result)
+        shifts = _shifts(scales[0], axis=1), _shifts(scales[1], axis=0)
+    return multiply_accumulate(
+        rule_of(instruction), a, b, c, kinds, places=places, shifts=shifts
     )  # fmt: skip
 
 
-def _cut(numbers: Array) -> Array:
-    """Return f32 numbers without the bits that xf32 has not; NaN stays NaN."""
-    cut = (np.ascontiguousarray(numbers).view(np.uint32) & _XF32_MASK).view(np.float32)
-    return np.where(np.isnan(numbers), numbers, cut)
-
-
-def _shifts(scale_a: Array, scale_b: Array) -> tuple[Array, Array]:
-    """Return the exponents that scales add to those of each element of A and of B."""
-    left, right = (
-        each.view(np.uint8).astype(np.int64) - _SCALE_BIAS for each in (scale_a, scale_b)
+def _shifts(scales: Array, axis: int) -> Array:
+    """Return what scales add to the exponents of each element along k."""
+    raw = scales.view(np.uint8).astype(np.int64)
+    return np.repeat(
+        np.where(raw == _NAN_BYTE, NAN_SCALE, raw - _SCALE_BIAS), SCALED_TOGETHER, axis
     )
-    return np.repeat(left, SCALED_TOGETHER, axis=1), np.repeat(right, SCALED_TOGETHER, axis=0)
-
-
-def _canonical(total: Array, target: str) -> Array:
-    """Return sums with the processor's NaN."""
-    if total.dtype != np.float32:
-        return np.where(np.isnan(total), np.nan, total)
-    bits = np.where(np.isnan(total), np.uint32(_NAN[target]), total.view(np.uint32))
-    return bits.astype(np.uint32).view(np.float32)
 
 
 def _integers(

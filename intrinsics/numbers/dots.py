@@ -102,7 +102,7 @@ def dot2(a: PAIR, b: PAIR, c: f32, clamp: Flag = False) -> f32:
     """Return c + a[0] * b[0] + a[1] * b[1] for f16 or bf16 pairs; clamp: to 0..1 (`v_dot2_f32_f16`,
     `_bf16`).
 
-    The terms are added on a common grid and rounded once, as on gfx12: see `models.dot_steps`.
+    The terms are added on a common grid and rounded once, as on gfx12: see `isa.matrix_rounding`.
     """
     factors = BF16 if np.asarray(a).dtype == BF16 else F16
     return clamped_unit(dot_of_numbers(a, b, c, (factors,), F32), clamp)
@@ -155,7 +155,7 @@ def dot4_float(a: EIGHTHS_A, b: EIGHTHS_B, c: f32) -> f32:
     (`v_dot4_f32_fp8_bf8`, ...).
 
     Nobody has measured how a GPU rounds this: the model is a published one (`matrix.certainty`,
-    `models.dot_steps`).
+    `isa.matrix_rounding`).
     """
     factors = tuple(BF8 if np.asarray(each).dtype == BF8 else FP8 for each in (a, b))
     return dot_of_numbers(a, b, c, factors, F32)

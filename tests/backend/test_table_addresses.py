@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import amdjit
-from amdjit.target import EMULATED
+from amdjit.backend import emit_assembly
+from amdjit.backend.table_addresses import compute_addresses_first
+from amdjit.diagnostics.errors import BackendError
+from amdjit.options import CompileOptions
+from amdjit.target import EMULATED, find_target
 
 _RDNA3 = [target.name for target in EMULATED if target.isa[0] == 11]
 FIRST = np.arange(32, dtype=np.int32) * 3
@@ -44,3 +50,16 @@ def test_tables_are_read_behind_masks(cpu: str, level: int) -> None:
     with amdjit.use(f"emulator:{cpu}"):
         looked_up[1, 64](keys, out)
     assert out.tolist() == [expected(int(key)) for key in keys]
+
+
+def test_llvm_ends_at_an_address_behind_a_mask_and_not_at_the_entry() -> None:
+    text = (Path(__file__).parent / "table_behind_mask.ll").read_text()
+    target = find_target("gfx1100")
+    assert target is not None
+    options = CompileOptions(target, wave_size=64, opt_level=2)
+    with pytest.raises(BackendError, match="LLVM ended"):
+        emit_assembly(text, target, options)
+    first = compute_addresses_first(text, target, 64)
+    assert first.count("@table") == 2, "its declaration, and the address"
+    assert "s_getpc_b64" in emit_assembly(first, target, options)
+    assert compute_addresses_first(text, target, 32) == text

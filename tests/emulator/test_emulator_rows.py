@@ -6,12 +6,11 @@ from functools import cache
 
 import pytest
 
-from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.host.builder import bits_of, is_float, vector
 from amdjit.emulator.host.function import NativeFunction
-from amdjit.emulator.instructions.operation import ScalarOp, VectorOp, source_places
+from amdjit.emulator.instructions.operation import ScalarOp, VectorOp
 from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.wave.operands import element_type
+from amdjit.isa.arithmetic import element_type
 from amdjit.isa.gfx12_tables import ROWS
 from amdjit.isa.instruction import Opcode
 from amdjit.isa.instruction_set import (
@@ -23,6 +22,7 @@ from amdjit.isa.instruction_set import (
     GFX942,
     GFX950,
 )
+from amdjit.isa.integer_expressions import Expression
 from amdjit.isa.opcode_names import opcode_named
 from amdjit.isa.rows import opcodes, row_of
 
@@ -40,8 +40,8 @@ def opcodes_by_operation() -> dict[str, Opcode]:
 
 def result_type(opcode: Opcode, expression: Expression, lanes: bool) -> str:
     """Return the type of an expression on sources of the table's types."""
-    codes = [opcode.operands[place].type for place in source_places(opcode)]
-    elements = ["i1" if code == "mask" else element_type(code) for code in codes]
+    codes = [opcode.operands[place].type for place in opcode.source_places]
+    elements = list(map(element_type, codes))
     types = [vector(element) if lanes else element for element in elements]
     function = NativeFunction("f", "void", [(name, f"x{n}") for n, name in enumerate(types)])
     return expression(

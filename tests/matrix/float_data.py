@@ -10,6 +10,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from amdjit.intrinsics.models import quick_sums, sums_of_products
+from amdjit.isa.matrix_rounding import GridRule, rdna_rule
+
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 
@@ -22,12 +25,25 @@ DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
         "bf8": np.dtype(ml_dtypes.float8_e5m2),
     }
 )
+KINDS: Mapping[np.dtype[Any], str] = MappingProxyType({each: name for name, each in DTYPES.items()})
 FRACTION_BITS = MappingProxyType({"f32": 23, "f16": 10, "bf16": 7, "fp8": 3, "bf8": 2})
 
 
 def bits_of(numbers: Array) -> Array:
     """Return the bits of numbers, NaN as they are."""
     return numbers.view(f"u{numbers.dtype.itemsize}")
+
+
+def multiply_accumulate(
+    a: Array, b: Array, c: Array, *, fp16_ovfl: bool = False, is_gfx11: bool = False,
+    is_quick: bool = True, rule: GridRule | None = None,
+) -> Array:  # fmt: skip
+    """Return c + a b as the reference of RDNA computes it. is_quick: on gfx12, not by the rule
+    itself, but by its quick path. rule: instead of the processor's."""
+    kinds = (KINDS[a.dtype], KINDS[b.dtype], KINDS[c.dtype])
+    model = quick_sums if is_quick and not is_gfx11 else sums_of_products
+    rule = rule or rdna_rule(kinds, is_gfx11)
+    return model.multiply_accumulate(rule, a, b, c, kinds, fp16_ovfl=fp16_ovfl)
 
 
 def any_bits(random: np.random.Generator, kind: str, shape: Shape) -> Array:

@@ -15,13 +15,13 @@ from typing import Any
 
 import standin
 
-from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.host.builder import LANES, Builder, Value
 from amdjit.emulator.instructions import tables
 from amdjit.emulator.instructions.lanes import dpp
 from amdjit.emulator.instructions.operation import Emitter, VectorOp
 from amdjit.emulator.wave.frame import Frame
 from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.integer_expressions import Expression
 from amdjit.isa.register_numbers import vector_number
 
 _BITS = {"float": "i32", "half": "i16", "double": "i64"}

@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from amdjit.intrinsics.models import matrix_arithmetic, matrix_layouts, mfma_arithmetic
-from amdjit.probe.corpus.matrix.base_rules import Rule, base_rule
-from amdjit.probe.corpus.matrix.formats import Bits
-from amdjit.probe.corpus.matrix.grid_rules import GridRule
+from amdjit.isa.matrix_rounding import GridRule, Rule
 from amdjit.probe.corpus.matrix.identification import (
     AS_EMULATED,
     Evidence,
@@ -23,6 +21,7 @@ from amdjit.probe.corpus.matrix.identification import (
     identify_sums,
 )
 from amdjit.probe.corpus.matrix.operands import Operands, experiments_of, operands_of
+from amdjit.probe.corpus.matrix.results import Bits
 from amdjit.probe.corpus.matrix.rows import Row, row_of, rows_of
 
 # A row for each family of rules and each type of results.
@@ -80,7 +79,7 @@ def check_base(row: Row) -> None:
     with np.errstate(all="ignore"):
         for experiment in experiments_of(row):
             wanted = by_the_models(row, operands_of(row, experiment))
-            found = base_rule(row)(experiment_sums(row, experiment))
+            found = experiment_sums(row, experiment).by(row.base_rule)
             np.testing.assert_array_equal(found, wanted, err_msg=f"{row.name}, {experiment}")
 
 
@@ -102,7 +101,7 @@ def evidence_of(target: str, name: str) -> Evidence:
     """Return a row's sums, with what the emulator's rule gives."""
     row = row_of(name, target)
     sums = {each: experiment_sums(row, each) for each in experiments_of(row)}
-    return Evidence.of(sums, {each: base_rule(row)(sums[each]) for each in sums})
+    return Evidence.of(sums, {each: sums[each].by(row.base_rule) for each in sums})
 
 
 @cache
@@ -140,7 +139,7 @@ def allowed(target: str, name: str) -> set[str]:
 def as_if(rule: Rule, target: str, name: str) -> tuple[Rule, Evidence]:
     """Return a row's base rule, and evidence as a chip with another rule would give it."""
     evidence = evidence_of(target, name)
-    return base_rule(row_of(name, target)), replace(evidence, given=rule(evidence.sums))
+    return row_of(name, target).base_rule, replace(evidence, given=evidence.sums.by(rule))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +169,7 @@ def test_every_candidate_is_identified(target: str, name: str) -> None:
 
 
 def test_a_rule_that_differs_in_three_ways_is_found_step_by_step() -> None:
-    base = base_rule(row_of(ROWS[3][1], ROWS[3][0]))
+    base = row_of(ROWS[3][1], ROWS[3][0]).base_rule
     assert isinstance(base, GridRule)
     rule = replace(base, group=2, step=8, c_sum_bits=25, c_exception=False)
     finding = identify_sums(*as_if(rule, *ROWS[3]))
@@ -195,7 +194,7 @@ def test_what_no_rule_explains_is_said_by_experiment() -> None:
     row = row_of(name, target)
     given = {}
     for experiment in ("map of A", "normal", "ties"):
-        d = base_rule(row)(experiment_sums(row, experiment)).reshape(-1, 16, 16)
+        d = experiment_sums(row, experiment).by(row.base_rule).reshape(-1, 16, 16)
         given[experiment] = d[:, :, [1, 0, *range(2, 16)]].astype(np.uint32).view(np.float32)
     finding = identify(target, name, given)
     assert not finding.is_exact

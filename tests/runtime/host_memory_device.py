@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import BackendError
 from amdjit.option_checks import named_target
-from amdjit.runtime.device_memory import HostKind, Layout, PoolSource
+from amdjit.runtime.device import HostKind, Layout, PoolSource
 from amdjit.runtime.free_lists import FreeLists
 from amdjit.target import Target
 

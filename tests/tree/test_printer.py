@@ -6,7 +6,7 @@ from typing import Annotated
 
 from amdjit.declarations import LlvmCall, intrinsic
 from amdjit.tree import nodes as tree
-from amdjit.tree.bases import Based
+from amdjit.tree.array_views import Based
 from amdjit.tree.printer import print_expression, print_program
 from amdjit.types import (
     VOID,

@@ -12,7 +12,7 @@ import pytest
 from amdjit.declarations import LlvmCall, intrinsic
 from amdjit.diagnostics.errors import InternalError
 from amdjit.tree import nodes as tree
-from amdjit.tree.bases import Based
+from amdjit.tree.array_views import Based
 from amdjit.tree.verifier import verify
 from amdjit.types import (
     VOID,

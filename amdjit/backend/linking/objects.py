@@ -8,11 +8,13 @@ from amdjit.diagnostics.errors import AmdjitError, BackendError
 
 __all__ = ["InputSection", "NotPlain", "ObjectFile", "Symbol", "read_object"]
 
+# The ELF gABI's SHT_*, SHF_*, STB_LOCAL and special section indices (SHN_UNDEF, SHN_ABS).
 NO_BITS, NOTE, PROGRAM_BITS = 8, 7, 1
 WRITE, ALLOCATED, EXECUTABLE, MERGED, STRINGS = 1, 2, 4, 16, 32
 LOCAL = 0
 UNDEFINED, ABSOLUTE = 0, 0xFFF1
 
+# SHT_SYMTAB, SHT_STRTAB, SHT_RELA, and LLVM's SHT_LLVM_ADDRSIG: lld writes its own tables.
 _SYMBOL_TABLE, _STRING_TABLE, _RELOCATIONS = 2, 3, 4
 _ADDRESS_SIGNIFICANCE = 0x6FFF4C03
 _LEFT_OUT = (0, PROGRAM_BITS, _SYMBOL_TABLE, _STRING_TABLE, _RELOCATIONS, _ADDRESS_SIGNIFICANCE)

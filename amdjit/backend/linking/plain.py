@@ -1,4 +1,4 @@
-"""One object to the code object that devices load."""
+"""Link one object to the code object that devices load."""
 
 from __future__ import annotations
 
@@ -170,10 +170,12 @@ def _written(file: ObjectFile, sections: list[OutputSection], headers: bytes, en
 # Each segment begins in a page of its own, at the same offset in the page as in the file. Source:
 # lld's createPhdrs, fixSectionAlignments and computeFileOffset.
 
+# The sizes of Elf64_Ehdr and of a page (`-z max-page-size` of lld for AMDGPU).
 HEADER_SIZE = 64
 _PAGE = 4096
 _PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
 PROGRAM_HEADER_SIZE = _PROGRAM_HEADER.size
+# PT_LOAD, PT_DYNAMIC, PT_NOTE, PT_PHDR, PT_GNU_STACK, PT_GNU_RELRO; then PF_X, PF_W, PF_R.
 _LOAD, _LAYOUT_DYNAMIC, _NOTE, _HEADERS = 1, 2, 4, 6
 _STACK, _RELRO = 0x6474E551, 0x6474E552
 _EXECUTE, _WRITE, _READ = 1, 2, 4
@@ -296,6 +298,7 @@ def _aligned(value: int, alignment: int) -> int:
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SECTION_SYMBOL = 3
 _SYMBOLS_HIDDEN = (1, 2)
+# lld's Shift2 for the Bloom filter, and the bits of its words in ELF64.
 _BLOOM_SHIFT, _WORD_BITS = 26, 64
 
 

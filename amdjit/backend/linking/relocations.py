@@ -21,6 +21,7 @@ from amdjit.backend.linking.objects import (
 
 __all__ = ["RELATIVE_SIZE", "address_of", "loader_relocations", "relocate", "write_relative"]
 
+# R_AMDGPU_* (LLVM AMDGPU guide, "Relocation Records"); what loaders do is R_AMDGPU_RELATIVE64.
 _ABS64, _REL32, _REL64, _ABS32, _REL32_LOW, _REL32_HIGH = 3, 4, 5, 6, 10, 11
 _RELATIVE64 = 13
 _RELATIVE = (_REL32, _REL64, _REL32_LOW, _REL32_HIGH)

@@ -26,15 +26,19 @@ DELAY_OVER = -1
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """A wave at its next instruction. simulation, wave, parameters: records; row: of the
-    instruction; unit: of the wave's SIMD."""
+    """A wave at its next instruction."""
 
     f: NativeFunction
     simulation: Record
+    """The `layout.Simulation`."""
     wave: Record
+    """The `layout.Wave`."""
     parameters: Record
+    """The `layout.Parameter` record."""
     row: Record
+    """The `layout.Row` of the instruction."""
     unit: Record
+    """The `layout.Unit` of the wave's SIMD."""
 
     @classmethod
     def of(cls, f: NativeFunction) -> Current:

@@ -24,81 +24,73 @@ PLACE_MASK = PLACES - 1
 
 
 class Row(Field):
-    """What the simulation asks of an instruction.
+    """What the simulation asks of an instruction."""
 
-    KIND: as `program.Kind`; PORT: the class of instructions of which a SIMD issues one a cycle.
-    READS, WRITES: places in `Simulation.REGISTERS`. LATENCY: issue to execution. PASSES: cycles for
-    which its unit is busy; LAST_PASS: from the first to the last one; PACE: cycles in which it
-    enters the queue. FREE_AFTER, MATRIX_AFTER: from the last pass to the next instruction's, to the
-    next WMMA's first. LEAD: cycles before its last pass at which it leaves the queue.
-    """
-
-    KIND = 0
-    IS_ORDINARY = 1
-    IS_MATRIX = 2
-    IS_TRANSCENDENTAL = 3
-    LATENCY = 4, "i64", "cycles"
-    PASSES = 5, "i64", "cycles"
-    LAST_PASS = 6, "i64", "cycles"
-    PACE = 7, "i64", "cycles"
-    FREE_AFTER = 8, "i64", "cycles"
+    KIND = 0  # a `program.Kind`: of each kind a SIMD issues one instruction a cycle
+    IS_ORDINARY = 1  # 1 for instructions of `Timing.VALU`
+    IS_MATRIX = 2  # 1 for matrix products
+    IS_TRANSCENDENTAL = 3  # 1 for instructions of the transcendental unit
+    LATENCY = 4, "i64", "cycles"  # from issue to the first pass
+    PASSES = 5, "i64", "cycles"  # cycles for which its unit is busy
+    LAST_PASS = 6, "i64", "cycles"  # from the first pass to the last
+    PACE = 7, "i64", "cycles"  # cycles that it takes to enter the queue
+    FREE_AFTER = 8, "i64", "cycles"  # from its last pass to the first pass of the next instruction
+    # From its last pass to the first pass of the next matrix product.
     MATRIX_AFTER = 9, "i64", "cycles"
-    LEAD = 10, "i64", "cycles"
-    READS = 11
-    READS_END = 12
-    WRITES = 13
-    WRITES_END = 14
-    READS_SGPR = 15
-    USES_SGPR = 16
-    WRITES_SGPR = 17
-    WRITES_VCC = 18
-    WRITES_SCC = 19
-    TRANSFER = 20, "i64", "dwords"
-    RESULT = 21, "i64", "dwords"
-    COUNTED = 22
-    IDLE = 23, "i64", "ready"
-    DELAY = 24
+    LEAD = 10, "i64", "cycles"  # cycles before its last pass at which it leaves the queue
+    READS = 11  # the first of its sources in `Simulation.REGISTERS`
+    READS_END = 12  # after the last of them
+    WRITES = 13  # the first of its results in `Simulation.REGISTERS`
+    WRITES_END = 14  # after the last of them
+    READS_SGPR = 15  # 1 if it reads a scalar register other than EXEC and SCC
+    USES_SGPR = 16  # 1 for a VALU instruction with SGPRs other than VCC
+    WRITES_SGPR = 17  # 1 if it writes a scalar register other than EXEC and SCC
+    WRITES_VCC = 18  # 1 if it writes VCC
+    WRITES_SCC = 19  # 1 if it writes SCC
+    TRANSFER = 20, "i64", "dwords"  # address and data on their way to the LDS or memory unit
+    RESULT = 21, "i64", "dwords"  # what a memory instruction returns to each lane
+    COUNTED = 22  # bits of the wait counters that it increments
+    IDLE = 23, "i64", "ready"  # cycles of s_nop and s_sleep beyond the first
+    DELAY = 24  # the first condition of s_delay_alu, by number
+    # How many instructions the second condition comes after the first.
     SKIP = 25, "i64", "instructions"
-    NEXT_DELAY = 26
-    DEPENDENCIES = 27
-    CONDITION = 28
-    IS_FRONT = 29
-    NEEDS_SOURCES = 30
-    ACCESS = 31
-    WAITS = 32
-    PAYS_HIDDEN = 37
-    LDS_CYCLES = 38, "i64", "cycles"
-    LDS_LATENCY = 39, "i64", "cycles"
-    SALU_CYCLES = 40, "i64", "cycles"
-    IS_SCALAR_RESULT = 41
+    NEXT_DELAY = 26  # the second condition of s_delay_alu, 0 if there is none
+    DEPENDENCIES = 27  # bits of `program.Dependency` that s_wait_alu waits for
+    CONDITION = 28  # the register that a branch tests, -1 if it tests none
+    IS_FRONT = 29  # 1 for instructions without a unit: immediate ones and waits
+    NEEDS_SOURCES = 30  # 1 if memory instructions must have read their sources before
+    ACCESS = 31  # an `Access`
+    WAITS = 32  # for each of COUNTERS, how many operations may be in flight, or `NO_WAIT`
+    PAYS_HIDDEN = 37  # 1 if a hidden instruction after it costs a cycle
+    LDS_CYCLES = 38, "i64", "cycles"  # for which LDS is busy without bank conflicts
+    LDS_LATENCY = 39, "i64", "cycles"  # from the end of the transfer to the result
+    SALU_CYCLES = 40, "i64", "cycles"  # for which the scalar unit is busy
+    IS_SCALAR_RESULT = 41  # 1 for a VALU instruction that writes an SGPR
     FIELDS = 42
 
 
 class Unit(Field):
-    """The units of a SIMD. *_FREE: the first cycle at which a pass of an instruction of any kind,
-    of a WMMA, of a slow one may begin. ISSUED, LEAVES: rings of the instructions in the vector
-    ALU's queue, of which COUNT were issued. LDS_ENDS, MEMORY_ENDS: rings of operations
-    whose operands went to LDS or to memory: when their places are free. SALU: a ring of the starts
-    of scalar instructions. PORTS: the cycle of the last issue, by kind."""
+    """The units of a SIMD. Rings have PLACES entries."""
 
-    COUNT = 0
-    PACE = 1
-    FREE = 2, "i64", "cycles"
-    MATRIX_FREE = 3, "i64", "cycles"
-    TRANSCENDENTAL_FREE = 4, "i64", "cycles"
-    LAST_TRANSCENDENTAL = 5
-    LAST = 6, "i64", "cycles"
-    LDS_COUNT = 7
-    MEMORY_COUNT = 8
-    SALU_COUNT = 9
+    COUNT = 0  # instructions that have entered the vector ALU's queue
+    PACE = 1  # `Row.PACE` of the last of them
+    FREE = 2, "i64", "cycles"  # the first cycle at which a pass of any instruction may begin
+    MATRIX_FREE = 3, "i64", "cycles"  # the same for a matrix product
+    TRANSCENDENTAL_FREE = 4, "i64", "cycles"  # the same for the transcendental unit
+    LAST_TRANSCENDENTAL = 5  # the number of the last transcendental instruction in the queue
+    LAST = 6, "i64", "cycles"  # the cycle of the last pass of the last vector instruction
+    LDS_COUNT = 7  # instructions whose operands went to LDS
+    MEMORY_COUNT = 8  # instructions whose operands went to memory
+    SALU_COUNT = 9  # scalar instructions that have started
+    # The first cycle at which the scalar unit can start another one.
     SALU_FREE = 10, "i64", "cycles"
-    LAST_WAVE = 11
-    PORTS = 16
-    ISSUED = 32
-    LEAVES = ISSUED + PLACES
-    LDS_ENDS = LEAVES + PLACES
-    MEMORY_ENDS = LDS_ENDS + PLACES
-    SALU = MEMORY_ENDS + PLACES
+    LAST_WAVE = 11  # the number of the wave that issued the last vector instruction
+    PORTS = 16  # the cycle of the last issue, for each `program.Kind`
+    ISSUED = 32  # ring: when the instructions of the queue were issued
+    LEAVES = ISSUED + PLACES  # ring: when they leave the queue
+    LDS_ENDS = LEAVES + PLACES  # ring: when the places of transfers to LDS are free again
+    MEMORY_ENDS = LDS_ENDS + PLACES  # ring: when the places of transfers to memory are free again
+    SALU = MEMORY_ENDS + PLACES  # ring: when scalar instructions started
     FIELDS = SALU + PLACES
 
 
@@ -118,69 +110,64 @@ COUNTERS = 5
 
 class Wave(Field):
     """A wave in its slot. The fields before `KEPT` are its row in `Simulation.WAVES`: its path, its
-    requests, what is given of it, and where its results go. The others begin as those of
-    `Simulation.TEMPLATE`.
+    requests, cycles that are given, and where its results go. The other fields begin as those of
+    `Simulation.TEMPLATE`."""
 
-    START: the first cycle at which it may issue, counted from the start of its workgroup. OWN: when
-    the wave itself may issue its next instruction, IDLE: what that takes longer; NEXT: when its
-    last one lets it. PREVIOUS: the row of the last one but hidden ones. *_VALU, *_SLOW: when its
-    last vector and transcendental instructions were issued, the last one first. RESULTS: of each
-    register that a VALU instruction has written, the cycle of its execution, doubled, and 1 more if
-    that was a slow one. SCALARS: of each register, when the scalar unit wrote it.
-    FLYING: rings of the ends of operations, by counter; COUNTS: how many there were.
-    SCALAR_RESULTS: a ring of the cycles of SCALAR_COUNT vector instructions that wrote SGPRs.
-    """
-
-    NUMBER = 0
-    GROUP = 2, "ptr"
-    PATH = 3, "ptr"
-    REQUEST = 4, "ptr"
-    STEPS = 5
-    SALT = 6
-    ISSUED_AT = 7, "ptr"
-    CAUSES = 8, "ptr"
-    FETCHED = 9, "ptr"
-    ACCEPTED = 10, "ptr"
-    DONE = 11, "ptr"
-    ENDS = 12, "ptr"
+    NUMBER = 0  # its age: of two waves that can issue, the one with the lower number does
+    GROUP = 2, "ptr"  # its `Group`
+    PATH = 3, "ptr"  # numbers of the program's instructions that it executes, i32
+    REQUEST = 4, "ptr"  # for each of them its row in `Simulation.REQUESTS`, or -1, i32
+    STEPS = 5  # the length of the path
+    SALT = 6  # changes the cache lines of a repeated workgroup (`memory`)
+    ISSUED_AT = 7, "ptr"  # result: the cycle of each issue
+    CAUSES = 8, "ptr"  # result: what came last before it, a byte each
+    FETCHED = 9, "ptr"  # null, or the cycles before which instructions are not fetched
+    ACCEPTED = 10, "ptr"  # null, or the cycles before which vector memory does not take operands
+    DONE = 11, "ptr"  # null, or how long memory takes for each instruction
+    ENDS = 12, "ptr"  # null, or result: when units execute the instructions
+    # The first cycle at which it may issue, from the start of its workgroup.
     START = 13, "i64", "cycles"
-    SLOT = 14
-    SIMD = 15
-    KEPT = 16
-    STEP = 17
-    NEXT = 18, "i64", "ready"
-    PREVIOUS = 19, "ptr"
-    ISSUED = 20, "i64", "cycles"
-    PAYS_HIDDEN = 21
-    FIRST_VALU = 22, "i64", "cycles"
-    SECOND_VALU = 23, "i64", "cycles"
-    THIRD_VALU = 24, "i64", "cycles"
-    FOURTH_VALU = 25, "i64", "cycles"
-    FIRST_SLOW = 26, "i64", "cycles"
-    SECOND_SLOW = 27, "i64", "cycles"
-    THIRD_SLOW = 28, "i64", "cycles"
-    EXECUTED = 29, "i64", "cycles"
-    READ_SGPR = 30, "i64", "cycles"
-    WROTE_VCC = 31, "i64", "cycles"
-    WROTE_SGPR = 32, "i64", "cycles"
-    SALU_WROTE = 33, "i64", "cycles"
-    SALU_WAITED = 34
-    SCC = 35, "i64", "cycles"
-    SOURCES_READ = 36, "i64", "cycles"
+    SLOT = 14  # its index in `Simulation.RESIDENT`
+    SIMD = 15  # the SIMD that it runs on
+    KEPT = 16  # the first field of `Simulation.TEMPLATE`
+    STEP = 17  # the index of its next instruction in the path
+    NEXT = 18, "i64", "ready"  # when its last instruction lets it issue the next one
+    PREVIOUS = 19, "ptr"  # the `Row` of the last instruction that was issued
+    ISSUED = 20, "i64", "cycles"  # when that was
+    PAYS_HIDDEN = 21  # `Row.PAYS_HIDDEN` before a hidden instruction
+    FIRST_VALU = 22, "i64", "cycles"  # when its last vector instruction was issued
+    SECOND_VALU = 23, "i64", "cycles"  # the one before
+    THIRD_VALU = 24, "i64", "cycles"  # and so on
+    FOURTH_VALU = 25, "i64", "cycles"  # s_delay_alu can name the last four
+    FIRST_SLOW = 26, "i64", "cycles"  # when its last transcendental instruction was issued
+    SECOND_SLOW = 27, "i64", "cycles"  # the one before
+    THIRD_SLOW = 28, "i64", "cycles"  # s_delay_alu can name the last three
+    EXECUTED = 29, "i64", "cycles"  # when the last of its vector instructions is executed
+    READ_SGPR = 30, "i64", "cycles"  # when one that reads an SGPR is executed
+    WROTE_VCC = 31, "i64", "cycles"  # when one that writes VCC is executed
+    WROTE_SGPR = 32, "i64", "cycles"  # when one that writes an SGPR is executed
+    SALU_WROTE = 33, "i64", "cycles"  # when the scalar unit last wrote an SGPR
+    SALU_WAITED = 34  # 1 after an s_wait_alu for that
+    SCC = 35, "i64", "cycles"  # when the scalar unit last wrote SCC
+    SOURCES_READ = 36, "i64", "cycles"  # when memory instructions have read all their sources
+    # Instructions until the condition DELAY of s_delay_alu holds, negative if none.
     PLACE = 37, "i64", "instructions"
-    DELAY = 38
-    NEXT_PLACE = 39, "i64", "instructions"
-    NEXT_DELAY = 40
-    HIDDEN_UNTIL = 41, "i64", "ready"
-    AT_BARRIER = 42
-    BARRIERS = 43
-    OWN = 44, "i64", "ready"
-    IDLE = 45, "i64", "ready"
-    SCALAR_COUNT = 46
-    COUNTS = 48
+    DELAY = 38  # that condition, by number
+    NEXT_PLACE = 39, "i64", "instructions"  # the same for its second condition
+    NEXT_DELAY = 40  # the second condition
+    HIDDEN_UNTIL = 41, "i64", "ready"  # until when hidden instructions stop it
+    AT_BARRIER = 42  # 1 while it waits at the barrier
+    BARRIERS = 43  # completions of the barrier that it has passed
+    OWN = 44, "i64", "ready"  # when the wave itself may issue its next instruction
+    IDLE = 45, "i64", "ready"  # what s_nop or s_sleep adds to that
+    SCALAR_COUNT = 46  # entries of SCALAR_RESULTS so far
+    COUNTS = 48  # for each wait counter, the operations that were counted so far
+    # For each register, when a VALU instruction that wrote it is executed, times 2, and 1 more if
+    # that instruction is transcendental.
     RESULTS = 56
-    SCALARS = RESULTS + REGISTERS
-    FLYING = SCALARS + REGISTERS
+    SCALARS = RESULTS + REGISTERS  # for each register, when the scalar unit wrote it
+    FLYING = SCALARS + REGISTERS  # a ring for each wait counter: when operations end
+    # ring: when vector instructions that write SGPRs are executed.
     SCALAR_RESULTS = FLYING + COUNTERS * PLACES
     FIELDS = SCALAR_RESULTS + PLACES
 
@@ -190,18 +177,16 @@ RELEASES = 64
 
 
 class Group(Field):
-    """A workgroup. FIRST: its first row in `Simulation.WAVES`, of WAVES. PLACE: its first entry in
-    `Simulation.PLACES`, -1 if it takes the place of one that ends. LEFT: waves that have not ended.
-    RELEASED: a ring of the cycles at which barriers let waves go on, of which COMPLETED have."""
+    """A workgroup."""
 
-    FIRST = 0
-    WAVES = 1
-    PLACE = 2
-    LEFT = 3
-    SIGNALS = 4
-    LAST = 5, "i64", "cycles"
-    COMPLETED = 6
-    RELEASED = 8
+    FIRST = 0  # its first row in `Simulation.WAVES`
+    WAVES = 1  # how many rows it has
+    PLACE = 2  # its first entry in `Simulation.PLACES`, -1 if it waits for one that is free
+    LEFT = 3  # waves that have not ended
+    SIGNALS = 4  # waves that have signalled the barrier
+    LAST = 5, "i64", "cycles"  # the latest of these signals
+    COMPLETED = 6  # how often the barrier has completed
+    RELEASED = 8  # ring: the cycles at which the barrier let waves go on
     FIELDS = RELEASED + RELEASES
 
 
@@ -241,33 +226,25 @@ class Parameter(Field):
 
 
 class Simulation(Field):
-    """One simulation. ROWS: of the program. REGISTERS: numbers, of all instructions. PARAMETERS: a
-    `Parameter` record. MEMORY: the memory system; waves may have the ends of their requests given
-    instead. REQUESTS, KEYS: rows of the recording, and keys of its lines. WAVES: rows of `Wave`.
-    GROUPS: rows of `Group`, GROUP_COUNT of them, of which NEXT_GROUP takes the next place that is
-    free. PLACES: the slots of workgroups that
-    are resident at the same time. UNITS, SHARED: of the SIMDs and of the compute units. NEXT: for
-    each slot, when its wave issues, as `order.key` packs it; SLOTS of them, a multiple of
-    `SLOTS_AT_ONCE`. RESIDENT: the wave in each slot. TEMPLATE: a wave at its start, from `KEPT` on.
-    """
+    """One simulation."""
 
-    ROWS = 0, "ptr"
-    REGISTERS = 1, "ptr"
-    PARAMETERS = 2, "ptr"
-    MEMORY = 3, "ptr"
-    REQUESTS = 4, "ptr"
-    KEYS = 5, "ptr"
-    WAVES = 6, "ptr"
-    GROUPS = 7, "ptr"
-    GROUP_COUNT = 8
-    NEXT_GROUP = 9
-    PLACES = 10, "ptr"
-    UNITS = 11, "ptr"
-    SHARED = 12, "ptr"
-    NEXT = 13, "ptr"
-    SLOTS = 14
-    RESIDENT = 15, "ptr"
-    TEMPLATE = 16, "ptr"
+    ROWS = 0, "ptr"  # the `Row`s of the program
+    REGISTERS = 1, "ptr"  # numbers of registers, of all instructions
+    PARAMETERS = 2, "ptr"  # a `Parameter` record
+    MEMORY = 3, "ptr"  # the `Memory` system, null if the ends of requests are given
+    REQUESTS = 4, "ptr"  # rows of the recording (`Request`)
+    KEYS = 5, "ptr"  # keys of its cache lines
+    WAVES = 6, "ptr"  # rows of `Wave`, up to `KEPT`
+    GROUPS = 7, "ptr"  # rows of `Group`
+    GROUP_COUNT = 8  # how many workgroups there are
+    NEXT_GROUP = 9  # the workgroup that takes the next place that is free
+    PLACES = 10, "ptr"  # the slots of workgroups that are resident at the same time
+    UNITS = 11, "ptr"  # the `Unit` of each SIMD
+    SHARED = 12, "ptr"  # the `Shared` of each compute unit
+    NEXT = 13, "ptr"  # for each slot, when its wave issues, as `order.key` packs it
+    SLOTS = 14  # how many slots there are, a multiple of `SLOTS_AT_ONCE`
+    RESIDENT = 15, "ptr"  # the wave in each slot
+    TEMPLATE = 16, "ptr"  # a wave at its start, from `KEPT` on
     FIELDS = 17
 
 
@@ -301,29 +278,25 @@ class Access(IntEnum):
 
 
 class Memory(Field):
-    """The memory system of a workgroup processor.
+    """The memory system of a workgroup processor."""
 
-    *_CACHE: of the two compute units' vector memory, of scalar loads, and its share of L2.
-    *_LATENCY, *_COST: ticks until a line is there, ticks that one takes of the bandwidth; FAR is
-    what is behind L2. *_BUSY: the tick until which earlier lines take the bandwidth.
-    """
-
-    VECTOR_CACHE = 0
-    OTHER_VECTOR_CACHE = 3
-    SCALAR_CACHE = 6
-    L2_CACHE = 9
-    VECTOR_LATENCY = 12, "i64", "ticks"
-    SCALAR_LATENCY = 13, "i64", "ticks"
-    L2_LATENCY = 14, "i64", "ticks"
-    FAR_LATENCY = 15, "i64", "ticks"
-    VECTOR_COST = 16, "i64", "ticks"
-    SCALAR_COST = 17, "i64", "ticks"
-    L2_COST = 18, "i64", "ticks"
-    FAR_COST = 19, "i64", "ticks"
-    VECTOR_BUSY = 20, "i64", "ticks"  # and 21: of the other compute unit
-    SCALAR_BUSY = 22, "i64", "ticks"
-    L2_BUSY = 23, "i64", "ticks"
-    FAR_BUSY = 24, "i64", "ticks"
-    L2_LINES = 25, "i64", "lines"
-    FAR_LINES = 26, "i64", "lines"
+    VECTOR_CACHE = 0  # a `Cache`: vector memory's of one compute unit
+    OTHER_VECTOR_CACHE = 3  # that of the other one
+    SCALAR_CACHE = 6  # that of scalar loads
+    L2_CACHE = 9  # this workgroup processor's share of L2
+    VECTOR_LATENCY = 12, "i64", "ticks"  # until a line of the vector cache is there
+    SCALAR_LATENCY = 13, "i64", "ticks"  # the same for scalar loads
+    L2_LATENCY = 14, "i64", "ticks"  # the same for L2
+    FAR_LATENCY = 15, "i64", "ticks"  # the same behind L2
+    VECTOR_COST = 16, "i64", "ticks"  # of the bandwidth that a line takes
+    SCALAR_COST = 17, "i64", "ticks"  # the same for scalar loads
+    L2_COST = 18, "i64", "ticks"  # the same for L2
+    FAR_COST = 19, "i64", "ticks"  # the same behind L2
+    # Until earlier lines have passed; 21: of the other compute unit.
+    VECTOR_BUSY = 20, "i64", "ticks"
+    SCALAR_BUSY = 22, "i64", "ticks"  # the same for scalar loads
+    L2_BUSY = 23, "i64", "ticks"  # the same for L2
+    FAR_BUSY = 24, "i64", "ticks"  # the same behind L2
+    L2_LINES = 25, "i64", "lines"  # lines that came from L2
+    FAR_LINES = 26, "i64", "lines"  # lines that came from behind L2
     FIELDS = 27

@@ -108,8 +108,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check says about a row; `SanitizerReport` explains the fields. place: the element that
-    it is about."""
+    """What a check says about a row; `SanitizerReport` explains the fields."""
 
     kind: str
     message: str
@@ -117,6 +116,7 @@ class Finding:
     other: Origin | None = None
     notes: tuple[str, ...] = ()
     place: Place | None = None
+    """The element that it is about."""
     severity: str = "error"
 
 

@@ -52,21 +52,20 @@ class InstructionRows:
 
 @dataclass(frozen=True, eq=False)
 class CountedLaunch:
-    """A launch that has ended, and what its counters hold, summed over the host threads.
-
-    waves: of a workgroup. counters: by their numbers in `plan`. distinct_lines: cache lines of the
-    device's memory that were touched, private memory not among them. streams: what the sample of
-    workgroups did, as native code has written it.
-    """
+    """A launch that has ended, and what its counters hold, summed over the host threads."""
 
     code_object: CodeObject
     kernel: Kernel
     geometry: LaunchShape
     waves: int
+    """Waves of a workgroup."""
     plan: CountingPlan
     counters: Int64s
+    """The counters, by their numbers in `plan`."""
     distinct_lines: int
+    """Cache lines of the device's memory that were touched, private memory not among them."""
     streams: RecordedStreams | None
+    """What the sample of workgroups did, as native code has written it."""
 
     @cached_property
     def recording(self) -> Recording | None:

@@ -73,14 +73,13 @@ ACCESS_ROW = int(AccessField.FIELDS)
 
 class Header(Field):
     """The start of a thread's area. Workgroups whose number is a multiple of STRIDE are recorded,
-    the first SAMPLED of them; CURSORS: of their waves. STAMP: the last one given to a table.
-    TOUCHED: the directory of `touched_lines`."""
+    the first SAMPLED of them."""
 
     STRIDE = 0, "i64", "workgroups"
     SAMPLED = 1, "i64", "workgroups"
-    CURSORS = 2, "ptr"
-    STAMP = 3
-    TOUCHED = 4, "ptr"
+    CURSORS = 2, "ptr"  # of their waves
+    STAMP = 3  # the last one given to a table
+    TOUCHED = 4, "ptr"  # the directory of `touched_lines`
     FIELDS = 8
 
 
@@ -101,15 +100,14 @@ REQUEST_FIELDS = 4
 
 
 class Cursor(Field):
-    """Where a wave is recorded. STEP: bytes from the number of a block to the next one, 0 for a
-    wave that is not recorded. STREAMS: three rows of `Stream`. OWNER: the number of the wave in the
-    sample. NOTHING: takes what is not recorded."""
+    """Where a wave is recorded."""
 
+    # Bytes from the number of a block to the next one, 0 for a wave that is not recorded.
     STEP = 0, "i64", "bytes"
     POOLS = 1, "ptr"
-    OWNER = 2
-    NOTHING = 3
-    STREAMS = 4
+    OWNER = 2  # the number of the wave in the sample
+    NOTHING = 3  # takes what is not recorded
+    STREAMS = 4  # three rows of `Stream`
     FIELDS = 16
 
 
@@ -117,15 +115,14 @@ CURSOR_ROW = int(Cursor.FIELDS)
 
 
 class Pool(Field):
-    """The chunks of a stream. TAKEN: how many have owners. SIZE: of each. SLACK: bytes at a chunk's
-    end that are used without a question for room. OWNERS, FILLED: for each chunk the wave that has
-    taken it, and its bytes."""
+    """The chunks of a stream."""
 
-    TAKEN = 0, "i64", "chunks"
+    TAKEN = 0, "i64", "chunks"  # how many have owners
     CHUNKS = 1, "i64", "chunks"
     START = 2, "ptr"
-    SIZE = 3, "i64", "bytes"
-    SLACK = 4, "i64", "bytes"
+    SIZE = 3, "i64", "bytes"  # of each
+    SLACK = 4, "i64", "bytes"  # bytes at a chunk's end that are used without a question for room
+    # OWNERS, FILLED: for each chunk the wave that has taken it, and its bytes.
     OWNERS = 5, "ptr"
     FILLED = 6, "ptr"
     FIELDS = 8
@@ -137,14 +134,14 @@ CHUNK_BYTES = 1 << 16
 
 
 class Place(Field):
-    """One access of a half wave: 32 addresses, then these. SIZE: bytes of a lane. FLAGS: below.
-    TIMES: 2 for two places in LDS that are the same number of dwords apart for all lanes, else 1:
-    then both have the same conflicts."""
+    """One access of a half wave: 32 addresses, then these."""
 
     ADDRESSES = 0
     LANES = 32, "i32"
-    SIZE = 33, "i64", "bytes"
-    FLAGS = 34
+    SIZE = 33, "i64", "bytes"  # bytes of a lane
+    FLAGS = 34  # below
+    # 2 for two places in LDS that are the same number of dwords apart for all lanes, else 1: then
+    # both have the same conflicts.
     TIMES = 35
     FIELDS = 40
 

@@ -26,6 +26,8 @@ __all__ = ["BANKS", "BANK_BYTES", "LdsCycles", "bank_cycles", "lanes_per_cycle"]
 BANKS = 32
 BANK_BYTES = 4
 
+# (bytes of a lane at most, lanes that are served together): wider accesses are served in parts of
+# the wave, so that a part asks each bank for one dword if there are no conflicts.
 _LANES_PER_CYCLE = ((4, 32), (8, 16), (16, 8))
 
 

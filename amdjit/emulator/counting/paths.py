@@ -54,19 +54,20 @@ class _Blocks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedStreams:
-    """What native code has written of a sample.
-
-    numbers: of the workgroups. waves: of each. fits: whether there was room, for each wave of all
-    workgroups. chunks: of each stream. launched: workgroups of the launch. most: instructions of a
-    recording.
-    """
+    """What native code has written of a sample."""
 
     numbers: tuple[int, ...]
+    """The numbers of the workgroups."""
     waves: int
+    """Waves of each workgroup."""
     fits: NDArray[np.bool_]
+    """Whether there was room, for each wave of all workgroups."""
     chunks: tuple[TakenChunks, ...]
+    """The chunks of each stream."""
     launched: int
+    """Workgroups of the launch."""
     most: int
+    """Instructions of a recording."""
 
     def groups(self) -> Iterator[tuple[int, list[WaveStreams]]]:
         """Yield the number and the waves of each workgroup; no waves if they did not fit."""

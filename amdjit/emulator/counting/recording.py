@@ -36,18 +36,18 @@ class RecordedWorkgroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """Workgroups that were recorded.
-
-    addresses: of the kernel's instructions, ascending. workgroups: in the order of their start.
-    requests: a row for each memory access of a wave: active lanes, bytes asked, LDS cycles, first
-    and last index + 1 of its cache lines in `lines`. lines: numbers of cache lines, that is
-    addresses divided by `LINE_BYTES`. complete: whether all workgroups of the launch are here.
-    dropped: workgroups that were to be recorded, but did not fit.
-    """
+    """Workgroups that were recorded."""
 
     addresses: Int64s
+    """The addresses of the kernel's instructions, ascending."""
     workgroups: tuple[RecordedWorkgroup, ...]
+    """The recorded workgroups, in the order in which they started."""
     requests: Int64s
+    """A row for each memory access of a wave: active lanes, bytes asked, LDS cycles, first and last
+    index + 1 of its cache lines in `lines`."""
     lines: Int64s
+    """Numbers of cache lines, that is addresses divided by `LINE_BYTES`."""
     complete: bool
+    """Whether all workgroups of the launch are here."""
     dropped: int = 0
+    """Workgroups that were to be recorded, but did not fit."""

@@ -21,6 +21,7 @@ from amdjit.emulator.layout import FIELD_BYTES
 __all__ = ["distinct_text", "repeated_text"]
 
 _ENTRY_BYTES = 2 * FIELD_BYTES
+# Addresses in LDS get this bit, which no address of a host has, so as not to equal global ones.
 _SPACE_BIT = 62
 
 

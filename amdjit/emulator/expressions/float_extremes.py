@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.expressions.comparisons import compare
-from amdjit.emulator.expressions.integers import Expression, chain
 from amdjit.emulator.expressions.nans import QUIET_BIT, bits, is_nan, quieted
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of
+from amdjit.isa.integer_expressions import Expression, chain
 
 
 def _quieted(b: Builder, x: Value) -> Value:

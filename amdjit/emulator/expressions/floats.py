@@ -1,13 +1,13 @@
-"""Float operations as expressions over scalars and vectors alike. The host code never contracts
+"""Float operations as expressions over scalars and vectors. The host code never contracts
 them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from amdjit.emulator.expressions.integers import Expression, intrinsic
 from amdjit.emulator.expressions.nans import bits, converted_nan, first_nan, quieted, settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like
+from amdjit.isa.integer_expressions import Expression, intrinsic
 
 # Roundings to whole numbers, by the ISA's name.
 TO_WHOLE: Mapping[str, Expression] = {
@@ -264,12 +264,3 @@ def pack_towards_zero(b: Builder, x: Value, y: Value) -> Value:
 def brain_to_single(b: Builder, x: Value) -> Value:
     """Convert the bits of bfloat16 (i16) to single precision: they are its upper half."""
     return b.bitcast(b.shift("shl", b.resize(x, 32), 16), "float")
-
-
-def unsigned_byte(index: int) -> Expression:
-    """Convert byte `index` of a dword to single precision."""
-
-    def expression(b: Builder, x: Value) -> Value:
-        return b.convert("uitofp", b.mask(b.shift("lshr", x, 8 * index), 8), "float")
-
-    return expression

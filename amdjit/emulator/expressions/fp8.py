@@ -12,7 +12,7 @@ from amdjit.emulator.host.builder import Builder, Value
 @dataclass(frozen=True, slots=True)
 class _Format:
     """A format: the bits of its mantissa, the bias of its exponent, and codes, the first that of
-    the largest finite number. unsigned: codes that have no sign."""
+    the largest finite number."""
 
     mantissa: int
     bias: int
@@ -21,6 +21,7 @@ class _Format:
     infinity: int
     nan: int
     unsigned: tuple[int, ...] = ()
+    """Codes that have no sign."""
 
 
 # E4M3 has no infinity: overflow yields NaN. E5M2 overflows to infinity. In the mode FP16_OVFL,

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.host.builder import (
     Builder,
     Value,
@@ -27,6 +26,7 @@ from amdjit.emulator.host.builder import (
     lanes_of,
     like,
 )
+from amdjit.isa.integer_expressions import Expression
 
 # Bits of the fraction, by width.
 _FRACTION = {16: 10, 32: 23, 64: 52}

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from amdjit.emulator.expressions.elements import half_to_single, single_to_brain, single_to_half
 from amdjit.emulator.host.builder import Builder, Value
 
+# The exponent biases of a scale (OCP MX: E8M0) and of f64, and the bits of f64's mantissa.
 SCALE_BIAS = 127
 _DOUBLE_BIAS, _DOUBLE_MANTISSA = 1023, 52
 
@@ -73,12 +74,6 @@ def scale_of(b: Builder, value: Value) -> Value:
     """Return the scale's exponent, 0 to 255, of the f32 that an instruction names: the rest of it
     does not count."""
     return b.mask(b.shift("lshr", b.bitcast(value, "i32"), 23), 8)
-
-
-def next_random(b: Builder, state: Value) -> Value:
-    """Return the pseudo-random number after `state` (CDNA 4 ISA, V_PRNG_B32)."""
-    top = b.shift("ashr", state, 31)
-    return b.xor(b.shift("shl", state, 1), b.and_(top, b.const(top, 197)))
 
 
 def narrow(

@@ -1,4 +1,4 @@
-"""The blocks of a function under construction, and the structures that they are put together from.
+"""The blocks of a function under construction, and the control structures that build them.
 
     with b.if_(b.compare("eq", mask, i32(0))):       %t1 = icmp eq i32 %mask, 0
         b.give(i32(0))                               br i1 %t1, label %then.1, label %end.2
@@ -10,8 +10,8 @@
         going = b.compare("ult", more, count)        %t2 = phi i64 [ 0, %end.2 ], [ %t3, %loop.3 ]
         each.again_if(going, index=more)             ...
 
-A body that leaves by itself, as the first one here, has no way to what follows. Labels are made
-where they are needed, and nobody else knows them.
+A body that leaves by itself, as the first one here, has no branch to what follows. Labels are
+generated, so callers need not name them.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from amdjit.emulator.host.values import Value
+from amdjit.isa.arithmetic import Value
 
-# The weights of a branch's two ways.
+# The weights of a branch's two successors.
 Weights = tuple[int, int]
 
 
@@ -81,7 +81,7 @@ class Blocks:
     def branch_if(
         self, condition: Value, yes: str, no: str, weights: Weights | None = None
     ) -> None:
-        """Jump by an i1. weights: how often each way is taken, beside the other."""
+        """Jump by an i1. weights: how often each successor is taken, relative to the other."""
         profile = _profile(weights)
         self._end(f"br i1 {condition.text}, label %{yes}, label %{no}{profile}")
 
@@ -108,7 +108,8 @@ class Blocks:
     def if_(
         self, condition: Value, weights: Weights | None = None, label: str = "then"
     ) -> Iterator[None]:
-        """Build what happens only if a condition holds. label: the start of its block's."""
+        """Build code that runs only if a condition holds. label: the prefix of its block's
+        label."""
         then, after = self.block(label), self.block("end")
         self.branch_if(condition, then, after, weights)
         with self._part(then, after):
@@ -117,7 +118,7 @@ class Blocks:
 
     @contextmanager
     def unless(self, condition: Value) -> Iterator[None]:
-        """Build what happens only if a condition does not hold."""
+        """Build code that runs only if a condition does not hold."""
         otherwise, after = self.block("else"), self.block("end")
         self.branch_if(condition, after, otherwise)
         with self._part(otherwise, after):
@@ -128,8 +129,8 @@ class Blocks:
     def if_else(
         self, condition: Value
     ) -> Iterator[tuple[AbstractContextManager[None], AbstractContextManager[None]]]:
-        """Build two ways: `with b.if_else(condition) as (then, otherwise)`, and each in its own
-        `with`."""
+        """Build both branches: `with b.if_else(condition) as (then, otherwise)`, and each in a
+        `with` of its own."""
         then, otherwise, after = self.block("then"), self.block("else"), self.block("end")
         self.branch_if(condition, then, otherwise)
         meeting: list[str] = []
@@ -139,7 +140,7 @@ class Blocks:
 
     @contextmanager
     def if_any_of(self, value: Value, cases: Sequence[int]) -> Iterator[None]:
-        """Build what happens only if an integer is one of several."""
+        """Build code that runs only if an integer is one of several."""
         then, after = self.block("then"), self.block("end")
         self.switch(value, dict.fromkeys(cases, then), after)
         with self._part(then, after):
@@ -157,7 +158,7 @@ class Blocks:
 
     @contextmanager
     def section(self) -> Iterator[Section]:
-        """Build what may be left early: `section.leave_if(...)` goes on after its end."""
+        """Build code that can be left early: `section.leave_if(...)` continues after its end."""
         section = Section(self, self.block("after"))
         yield section
         section.close()
@@ -165,7 +166,7 @@ class Blocks:
     @contextmanager
     def loop(self, **values: Value) -> Iterator[Loop]:
         """Build a loop whose named values start as given: `loop.index` is what `index` is in this
-        round. It goes round until one of its ways leaves it."""
+        round. It repeats until some path leaves it."""
         loop = Loop(self, values)
         yield loop
         loop.close()
@@ -226,7 +227,7 @@ class Loop(Section):
         blocks.label(self._head)
         self._values = {name: Value(value.type, blocks.name()) for name, value in values.items()}
         self._rounds = [(before, dict(values))]
-        # Where the phis will stand: all the ways to the head are known at the end.
+        # Where the phis are inserted at the end, when all branches to the head are known.
         self._place = len(blocks.lines)
 
     def __getattr__(self, name: str) -> Value:

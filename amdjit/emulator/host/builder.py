@@ -7,19 +7,16 @@ from collections.abc import Sequence
 
 from amdjit.emulator.host.blocks import Blocks
 from amdjit.emulator.host.declaration import Declaration
-from amdjit.emulator.host.values import (
+from amdjit.emulator.host.values import NOTHING, NULL, constant, mangle, sequence
+from amdjit.isa.arithmetic import (
     LANES,
-    NOTHING,
-    NULL,
+    Arithmetic,
     Value,
     bits_of,
-    constant,
     element_of,
     is_float,
     lanes_of,
     like,
-    mangle,
-    sequence,
     vector,
 )
 
@@ -27,7 +24,7 @@ from amdjit.emulator.host.values import (
 NATIVE_PREFIX = "aj_"
 
 
-class Builder(Blocks):
+class Builder(Blocks, Arithmetic):
     """Arithmetic, memory and calls in one function, and the declarations of what it calls."""
 
     def __init__(self, prefix: str = "t") -> None:
@@ -48,56 +45,9 @@ class Builder(Blocks):
         """Append a binary operation (`add`, `fmul`, `lshr`, ...)."""
         return self.emit(left.type, f"{operation} {left.type} {left.text}, {right.text}")
 
-    def add(self, left: Value, right: Value) -> Value:
-        """Add integers."""
-        if right.text == "0":
-            return left
-        return self.binary("add", left, right)
-
-    def sub(self, left: Value, right: Value) -> Value:
-        """Subtract integers."""
-        return self.binary("sub", left, right)
-
-    def mul(self, left: Value, right: Value) -> Value:
-        """Multiply integers."""
-        return self.binary("mul", left, right)
-
-    def and_(self, left: Value, right: Value) -> Value:
-        """Bitwise and."""
-        return self.binary("and", left, right)
-
-    def or_(self, left: Value, right: Value) -> Value:
-        """Bitwise or."""
-        return self.binary("or", left, right)
-
-    def xor(self, left: Value, right: Value) -> Value:
-        """Bitwise exclusive or."""
-        return self.binary("xor", left, right)
-
     def const(self, shape: Value, value: float) -> Value:
         """Return a constant of the type of `shape`."""
         return constant(shape.type, value)
-
-    def known(self, value: Value) -> int | None:
-        """Return the bits of an integer constant whose lanes are all the same, None for other
-        values."""
-        return value.known
-
-    def not_(self, value: Value) -> Value:
-        """Bitwise complement."""
-        return self.xor(value, self.const(value, -1))
-
-    def mask(self, value: Value, bits: int) -> Value:
-        """Keep the low `bits` bits."""
-        return self.and_(value, self.const(value, (1 << bits) - 1))
-
-    def shift(self, operation: str, value: Value, amount: Value | int) -> Value:
-        """Shift by an amount of the same type; it is taken modulo the width, as all AMD shifts
-        do."""
-        if isinstance(amount, int):
-            return self.binary(operation, value, self.const(value, amount))
-        width = bits_of(value.type)
-        return self.binary(operation, value, self.and_(amount, self.const(amount, width - 1)))
 
     def compare(self, predicate: str, left: Value, right: Value) -> Value:
         """Compare: an integer predicate (`eq`, `ult`, `sge`) or a float one (`oeq`, `une`,
@@ -120,26 +70,10 @@ class Builder(Blocks):
             return value
         return self.emit(type_name, f"{operation} {value.type} {value.text} to {type_name}")
 
-    def convert(self, operation: str, value: Value, element: str) -> Value:
-        """Convert the elements by a named cast (`zext`, `sitofp`, ...), keeping the shape."""
-        return self.cast(operation, value, like(value.type, element))
-
-    def bitcast(self, value: Value, element: str) -> Value:
-        """Reinterpret elements of the same width."""
-        return self.cast("bitcast", value, like(value.type, element))
-
     def opaque(self, value: Value) -> Value:
         """Return an i32 whose origin LLVM does not know: it comes out of an empty piece of
         assembly."""
         return self.emit(value.type, f'call {value.type} asm "", "=r,0"({value.type} {value.text})')
-
-    def resize(self, value: Value, bits: int, signed: bool = False) -> Value:
-        """Extend or truncate integers to `bits`."""
-        width = bits_of(value.type)
-        if width == bits:
-            return value
-        operation = "trunc" if bits < width else "sext" if signed else "zext"
-        return self.convert(operation, value, f"i{bits}")
 
     def call(self, name: str, result: str, arguments: Sequence[Value]) -> Value:
         """Call a function and declare it."""
@@ -273,15 +207,6 @@ class Builder(Blocks):
     def pointer(self, address: Value) -> Value:
         """Turn an i64 into a pointer."""
         return self.cast("inttoptr", address, like(address.type, "ptr"))
-
-    def concat_bits(self, low: Value, high: Value) -> Value:
-        """Join two i32 (or vectors of them) to i64."""
-        shifted = self.shift("shl", self.resize(high, 64), 32)
-        return self.or_(self.resize(low, 64), shifted)
-
-    def split_bits(self, value: Value) -> tuple[Value, Value]:
-        """Split i64 (or a vector of them) into two i32, the low one first."""
-        return self.resize(value, 32), self.resize(self.shift("lshr", value, 32), 32)
 
     def lane_mask(self, bits: Value) -> Value:
         """Turn an i32 into a vector of 32 conditions."""

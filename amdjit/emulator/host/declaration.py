@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.host.values import Value
+from amdjit.isa.arithmetic import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The host's side of LLVM: IR text to object code, object code to callable addresses."""
+"""LLVM for the host: from IR text to object code, and from object code to callable addresses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 from amdjit.emulator.host.builder import NATIVE_PREFIX
 from amdjit.forking import Lock, wait_before_fork
 
-# llvmlite has no other way to know that no thread is inside of LLVM.
+# llvmlite cannot tell whether a thread is inside LLVM.
 wait_before_fork(llvm.ffi.lib._lock)
 
 _WIDE_VECTORS = "avx512f"
@@ -146,7 +146,7 @@ class HostCompiler:
 
 
 class LinkedCode:
-    """Host code in memory. It is unmapped when the last reference goes."""
+    """Host code in memory, which is unmapped with the last reference."""
 
     def __init__(self, tracker: Any, addresses: dict[str, int]) -> None:
         self._tracker = tracker

@@ -1,4 +1,4 @@
-"""The native functions of a process: compiled when first needed, kept in the cache on disk."""
+"""The native functions of a process: compiled when first needed, and cached on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a room of the emulator hands to the library of native functions.
+"""The interface by which the rooms of the emulator list their native functions.
 
 Each room that has native functions defines one `NATIVES` of this type in its `native_sources.py`.
 `emulator/native_sources.py` lists those that every launch may need; those of the checks come with

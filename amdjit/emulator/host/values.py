@@ -1,64 +1,16 @@
-"""Values of host code: their LLVM types, and constants."""
+"""Values of host code: constants, and their spelling in LLVM IR."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
 
-LANES = 32  # of a wave32, of a half of a wave64
-
-_FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """An SSA value or a constant: its LLVM type and its text (`%12`, `7`, `splat (i32 7)`).
-
-    known: the bits of an integer constant whose lanes are all the same, None for other values.
-    """
-
-    type: str
-    text: str
-    known: int | None = field(default=None, compare=False, repr=False)
-
+from amdjit.isa.arithmetic import Value, bits_of, element_of, is_float, lanes_of, vector
 
 # What a function or a block without a result returns.
 NOTHING = Value("void", "")
 NULL = Value("ptr", "null")
-
-
-def vector(element: str, lanes: int = LANES) -> str:
-    """Return the type of a vector of `lanes` elements."""
-    return f"<{lanes} x {element}>"
-
-
-def lanes_of(type_name: str) -> int | None:
-    """Return how many lanes a vector type has, None for a scalar."""
-    return int(type_name[1 : type_name.index(" ")]) if type_name[0] == "<" else None
-
-
-def element_of(type_name: str) -> str:
-    """Return the element type of a vector type, a scalar type itself."""
-    return type_name[type_name.index("x ") + 2 : -1] if type_name[0] == "<" else type_name
-
-
-def like(type_name: str, element: str) -> str:
-    """Return `element` with the shape (scalar or vector) of `type_name`."""
-    lanes = lanes_of(type_name)
-    return element if lanes is None else vector(element, lanes)
-
-
-def bits_of(type_name: str) -> int:
-    """Return the width of one element in bits."""
-    element = element_of(type_name)
-    return _FLOAT_BITS[element] if element in _FLOAT_BITS else int(element[1:])
-
-
-def is_float(type_name: str) -> bool:
-    """Return whether the elements are floats."""
-    return element_of(type_name) in _FLOAT_BITS
 
 
 def _scalar_text(element: str, value: float) -> str:

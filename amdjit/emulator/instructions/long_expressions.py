@@ -12,8 +12,8 @@ from functools import cache
 
 from amdjit.emulator.host.builder import Value, vector
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import element_type
 from amdjit.emulator.wave.rounding import rounding_of
+from amdjit.isa.arithmetic import element_type
 from amdjit.isa.opcode_names import opcode_named
 
 _HALF_EXTREMES = (

@@ -8,7 +8,7 @@ from functools import partial
 from amdjit.emulator.host.builder import vector
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.long_expressions import LONG, long_result, long_symbol
-from amdjit.emulator.instructions.operation import VectorOp, source_places
+from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.tables import EMITTERS
 from amdjit.emulator.instructions.vector.division import (
     SCALES,
@@ -17,7 +17,7 @@ from amdjit.emulator.instructions.vector.division import (
     scaled_type,
 )
 from amdjit.emulator.instructions.vector.packed import PackedOp
-from amdjit.emulator.wave.operands import element_type
+from amdjit.isa.arithmetic import element_type
 from amdjit.isa.opcode_names import opcode_named
 
 
@@ -26,7 +26,7 @@ def long_text(mnemonic: str, attributes: str) -> str:
     opcode = opcode_named(mnemonic)
     parameters = [
         (_type(opcode.operands[place].type), f"x{number}")
-        for number, place in enumerate(source_places(opcode))
+        for number, place in enumerate(opcode.source_places)
     ]
     function = NativeFunction(long_symbol(mnemonic), long_result(mnemonic), parameters)
     sources = [function.parameter(name) for _, name in parameters]
@@ -41,7 +41,7 @@ def long_text(mnemonic: str, attributes: str) -> str:
 
 
 def _type(code: str) -> str:
-    return vector("i1") if code == "mask" else vector(element_type(code))
+    return vector(element_type(code))
 
 
 def scale_text(code: str, attributes: str) -> str:

@@ -22,19 +22,14 @@ from amdjit.emulator.instructions.matrix.dots_native import dot_sources
 from amdjit.emulator.instructions.matrix.layouts import Matrix, matrices
 from amdjit.emulator.instructions.matrix.products import chain_text, integer_text
 from amdjit.emulator.instructions.matrix.repeated import repeated_matrices, repeated_text
-from amdjit.emulator.instructions.matrix.silicon import silicon_text
+from amdjit.emulator.instructions.matrix.rounded_products import rounded_text
 from amdjit.emulator.instructions.memory.access_native import access_text
 from amdjit.emulator.instructions.memory.atomics_native import atomic_text, atomics
 from amdjit.emulator.instructions.memory.spaces import SIZES, SPACES, Access
 from amdjit.emulator.instructions.scalar.flat_scratch import CHECK_SCRATCH, check_scratch_text
 from amdjit.emulator.instructions.scalar.memory import scalar_address_text
 from amdjit.emulator.instructions.scaled.native import scaled_sources
-from amdjit.emulator.instructions.vector.transcendental import (
-    cosine_text,
-    exp2_text,
-    log2_text,
-    sine_text,
-)
+from amdjit.emulator.instructions.vector.approximate import approximate_sources
 
 
 def _accesses() -> Mapping[str, Source]:
@@ -55,7 +50,7 @@ def _products(variant: Variant) -> Mapping[str, Source]:
 def _product(matrix: Matrix, variant: Variant) -> Source:
     if matrix.is_integer:
         return partial(integer_text, matrix, variant.matrix_rows)
-    text = silicon_text if variant.arithmetic == "silicon" else chain_text
+    text = rounded_text if variant.arithmetic == "silicon" else chain_text
     return partial(text, matrix, variant.matrix_rows)
 
 
@@ -67,10 +62,7 @@ NATIVES = NativeSources(
         **long_sources(),
         **scaled_sources(),
         **scaled_product_sources(),
-        "aj_exp2": exp2_text,
-        "aj_log2": log2_text,
-        "aj_sin": sine_text,
-        "aj_cos": cosine_text,
+        **approximate_sources(),
         **_accesses(),
         PLACE: place_text,
         GFX9_PLACE: gfx9_place_text,

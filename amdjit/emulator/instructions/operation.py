@@ -10,24 +10,18 @@ their types, and whether the old result is one of them come from the opcode tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.host.builder import Value, is_float
 from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.isa.instruction import Instruction, Opcode, Register
+from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.integer_expressions import Expression
+from amdjit.isa.integer_rows import Row
 
 Emitter = Callable[[Frame, Instruction], None]
-
-
-def source_places(opcode: Opcode) -> Sequence[int]:
-    """Return the indices of an ALU instruction's sources among its operands. The result is operand
-    0; if the instruction also reads it, it is the last source."""
-    places = range(1, len(opcode.operands))
-    return (*places, 0) if opcode.operands[0].read else places
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +40,7 @@ class VectorOp:
 
     def compute(self, frame: Frame, instruction: Instruction) -> Value:
         """Return the result before `omod` and `clamp` of floats."""
-        operands = [frame.source(instruction, place) for place in source_places(instruction.opcode)]
+        operands = [frame.source(instruction, place) for place in instruction.opcode.source_places]
         return frame.without_overflow(
             self._value(frame, instruction, operands), operands, instruction
         )
@@ -78,19 +72,21 @@ class VectorOp:
         frame.write(instruction, 0, value)
 
 
-# The rows of a table: an expression by mnemonic, or an operation with variants.
-Rows = Mapping[str, Expression | VectorOp]
+# The rows of a table: an expression by mnemonic, that and the one under `clamp`, or an operation
+# with more variants.
+Rows = Mapping[str, Expression | Row | VectorOp]
 
 
-def in_range(expression: Expression) -> VectorOp:
-    """Return the row of a result that cannot leave its type's range: `clamp` changes nothing (RDNA
-    4 ISA, 7.2.3.1)."""
-    return VectorOp(expression, clamped=expression)
+def vector_op(row: Expression | Row | VectorOp) -> VectorOp:
+    """Return the emitter of a row."""
+    if isinstance(row, Row):
+        return VectorOp(row.expression, row.clamped)
+    return row if isinstance(row, VectorOp) else VectorOp(row)
 
 
 def vector_ops(rows: Rows) -> dict[str, VectorOp]:
     """Return the emitters of a table of VALU instructions."""
-    return {name: row if isinstance(row, VectorOp) else VectorOp(row) for name, row in rows.items()}
+    return {name: vector_op(row) for name, row in rows.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +100,7 @@ class ScalarOp:
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
         operands = [
-            frame.scalar_source(instruction, place) for place in source_places(instruction.opcode)
+            frame.scalar_source(instruction, place) for place in instruction.opcode.source_places
         ]
         result = self.expression(frame.builder, *operands)
         if "half" in result.type:

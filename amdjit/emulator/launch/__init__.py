@@ -1,5 +1,5 @@
 """A launch from the loaded code object to its end: kernarg bytes, memory, driver, faults.
 
-`dispatch.Dispatcher` runs it; `workspace` has the memory that native code works with; a checked
-launch brings a `dispatch.Checks`. Imports `tiers`, `scheduling`, `memory` and below, and no check.
+`dispatch.Dispatcher` runs it; `workspace` holds the memory that native code works with; a checked
+launch passes a `dispatch.Checks`. Imports `tiers`, `scheduling`, `memory` and below, and no check.
 """

@@ -1,5 +1,5 @@
 """The messages of faults at barriers: a misuse, or where each of the waves or workgroups is that
-wait forever."""
+would wait forever."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ from amdjit.target import Target
 
 _DRIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _POLL_SECONDS = 0.05
-# Bytes of a kernarg segment; compilers stay below 4 KiB.
+# The most bytes of a kernarg segment, beyond which a launch is refused; compilers stay below 4 KiB.
 _MOST_ARGUMENTS = 1 << 20
-# How many geometries of a kernel are kept ready.
+# How many geometries of a kernel have their plans and workspaces cached.
 _PLANS = 4
 # As many host threads as there are.
 _ANY = 1 << 16
@@ -43,7 +43,7 @@ _PlanKey = tuple[LaunchShape, Instruments]
 
 
 class Checks(Protocol):
-    """What a checked launch needs in addition: all that launches know of checks."""
+    """What a checked launch needs in addition. Launches know nothing else of checks."""
 
     @property
     def instruments(self) -> Instruments:
@@ -61,14 +61,14 @@ class Checks(Protocol):
         ...
 
     def prepare(self, function: EmulatedFunction, plan: Plan, residents: int) -> int:
-        """Make the memory that the checks work with; return its address (`layout.Sanitizer`).
+        """Allocate the memory of the checks; return its address (`layout.Sanitizer`).
 
         residents: how many workgroups a host thread may have under way.
         """
         ...
 
     def table(self, table: Table) -> Table:
-        """Return the allocations that the kernel may access, and how."""
+        """Return the table of the allocations that the kernel may access, and how."""
         ...
 
 
@@ -86,7 +86,7 @@ class Counting(Protocol):
         ...
 
     def prepare(self, plan: Plan, table: Table) -> Sequence[int]:
-        """Make the memory of the counters; return its address for each host thread.
+        """Allocate the counters; return their address for each host thread.
 
         table: the allocations that the kernel may access.
         """
@@ -134,8 +134,8 @@ class Dispatcher:
             # It ends before anyone could want to interrupt it.
             drive(workspace.contexts[0])
         else:
-            takeover = Takeover(function, plan, workspace) if running is not None else None
-            self._run(workspace, drive, time_limit, takeover)
+            tier_switch = TierSwitch(function, plan, workspace) if running is not None else None
+            self._run(workspace, drive, time_limit, tier_switch)
         if running is not None:
             running.seconds += time.perf_counter() - start
         self._end(function, plan, workspace)
@@ -178,7 +178,8 @@ class Dispatcher:
     ) -> None:
         """Run a kernel that counts what it does. KernelFault and LaunchError as `launch`."""
         self._library.add(*counting.natives)
-        # Other host threads would let waiting waves spin as often as time permits.
+        # On several host threads, how often waiting waves spin would depend on timing, and so would
+        # the counts.
         most_threads = 1 if geometry.cooperative else _ANY
         plan = self._plan(function, geometry, counting.instruments, most_threads)
         workspace = plan.take(self.host)
@@ -205,7 +206,7 @@ class Dispatcher:
         return function.module.kernels.full(function.kernel, full_waves, instruments)
 
     def _end(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
-        """Keep the workspace for the next launch, or raise what stopped this launch."""
+        """Return the workspace to the plan, or raise the fault that stopped this launch."""
         workspace.end()
         calls = workspace.calls
         if calls is not None:
@@ -236,7 +237,7 @@ class Dispatcher:
             self._drives[wave_size] = _DRIVE(self._library.address(driver_symbol(wave_size)))
         compiled = self._compiled(function, geometry, instruments)
         plan = make_plan(function, compiled, geometry, min(self._threads, most_threads))
-        # A new dictionary each time: other threads may read the old one.
+        # A new dictionary each time, because other threads may be reading the old one.
         newest = list((plans or {}).items())[1 - _PLANS :]
         self._plans[function] = dict([*newest, ((geometry, instruments), plan)])
         return plan
@@ -257,14 +258,14 @@ class Dispatcher:
         workspace: Workspace,
         drive: Callable[[int], None],
         time_limit: float | None,
-        takeover: Takeover | None = None,
+        tier_switch: TierSwitch | None = None,
     ) -> None:
         deadline = None if time_limit is None else time.monotonic() + time_limit
         with DeferredInterrupt() as interrupt:
 
             def look() -> None:
-                if takeover is not None:
-                    takeover.look()
+                if tier_switch is not None:
+                    tier_switch.look()
                 if interrupt.requested:
                     workspace.stop(Stop.INTERRUPT)
                 elif deadline is not None and time.monotonic() >= deadline:
@@ -273,7 +274,7 @@ class Dispatcher:
             first, *others = workspace.contexts
             batch = self._workers.start(drive, others)
             try:
-                workspace.attendance.run(drive, first, look)
+                workspace.callback.run(drive, first, look)
                 while others and not batch.wait(_pause(deadline)):
                     look()
             except BaseException:  # a signal handler has raised
@@ -289,7 +290,7 @@ def _abandon(workspace: Workspace, batch: Batch) -> None:
         try:
             if batch.wait(_POLL_SECONDS):
                 return
-        except BaseException:  # only what was raised first counts
+        except BaseException:  # Only the first exception is raised.
             continue
 
 
@@ -339,7 +340,7 @@ def check_launch(kernel: Kernel, geometry: LaunchShape, target: Target, room: in
 
 
 def _check_residence(kernel: Kernel, geometry: LaunchShape, target: Target) -> None:
-    """Raise LaunchError if not all workgroups of a cooperative launch can be under way at once."""
+    """Raise LaunchError if not all workgroups of a cooperative launch can be resident at once."""
     resident = resident_workgroups(kernel, target, geometry.items, geometry.dynamic_lds)
     limit = resident * target.multiprocessors
     if geometry.workgroups > limit:
@@ -349,12 +350,15 @@ def _check_residence(kernel: Kernel, geometry: LaunchShape, target: Target) -> N
         )
 
 
-# A long launch of the quick tier: full code is made while it runs, and its waves change over to
-# it.
+# A long launch of the quick tier: the full tier's code is compiled while it runs, and its waves
+# switch to it.
 
 
-class Takeover:
-    """Watches one launch. All methods are called by the thread that waits for its end."""
+class TierSwitch:
+    """Switches one launch from the quick tier to the full one, if it takes long enough.
+
+    Only the thread that waits for the end of the launch calls its methods.
+    """
 
     def __init__(self, function: EmulatedFunction, plan: Plan, workspace: Workspace) -> None:
         self._function = function
@@ -364,8 +368,8 @@ class Takeover:
         self._done = False
 
     def look(self) -> None:
-        """Begin to make the full code when the launch has taken long enough, and hand it over
-        when it is ready."""
+        """Start the compilation once the launch has taken long enough to be worth it, and give
+        the code to the waves once it is there."""
         if self._done or not self._is_long():
             return
         geometry, function = self._plan.geometry, self._function

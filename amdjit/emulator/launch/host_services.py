@@ -1,4 +1,4 @@
-"""What the host does for kernels of HIP while they run: printf, assert, and memory for malloc.
+"""The host's services for running HIP kernels: printf, assert, and memory for malloc.
 
 ROCm's device library (`ockl`, hostcall) takes a packet from a stack of free ones, in which each
 lane has eight words, puts it on the stack of those that are ready, interrupts the host, and waits
@@ -84,15 +84,18 @@ _ASSERTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A failed assertion as HIP prints it. group, wave, lane: where it first failed."""
+    """A failed assertion as HIP prints it."""
 
     message: str
     file: str
     line: int
     text: str
     group: tuple[int, int, int]
+    """The workgroup in which it first failed."""
     wave: int
+    """The wave in which it first failed."""
     lane: int
+    """The lane in which it first failed."""
 
 
 def write_output(stream: int, data: bytes) -> None:
@@ -149,7 +152,7 @@ class DeviceHeap:
         self._lock = Lock()
 
     def allocate(self, size: int) -> int:
-        """Return the address of a free part, 0 if there is none."""
+        """Return the address of a free part, 0 if no part is free."""
         alignment = _SLAB if size % _SLAB == 0 else _PAGE
         with self._lock:
             at = self._first
@@ -170,20 +173,19 @@ class DeviceHeap:
 
 @dataclass
 class HostCalls:
-    """The host's part of one launch at a time.
-
-    context: the host thread's (`layout.Context`). hidden: what the kernel's hidden arguments point
-    to. refused: why the host has not done what a wave asked for. assertion: the first that has
-    failed since the last launch began.
-    """
+    """The host's part of one launch at a time."""
 
     side: HostSide
     formats: Sequence[str]
     context: NDArray[np.uint64]
+    """The context of the host thread (`layout.Context`)."""
     hidden: Hidden
+    """What the kernel's hidden arguments point to."""
     text_bytes: int
     refused: str = ""
+    """Why the host has not done what a wave asked for."""
     assertion: Assertion | None = None
+    """The first assertion that has failed since the last launch began."""
     callback: HostCallback = field(init=False)
     _texts: dict[int, bytearray] = field(default_factory=dict, repr=False)
     _numbers: int = 0
@@ -231,7 +233,7 @@ class HostCalls:
         return made
 
     def begin(self) -> None:
-        """Forget the launch before."""
+        """Forget the previous launch."""
         self.refused, self.assertion = "", None
         self._texts.clear()
         if self.hidden.printf_buffer:
@@ -239,7 +241,7 @@ class HostCalls:
             _TEXTS_HEAD.pack_into(head, 0, 0, self.text_bytes)
 
     def finish(self) -> None:
-        """Write the texts that are in the buffer, and raise what Python raised during the
+        """Write the texts in the buffer, and raise the exception that a service raised during the
         launch."""
         if self.hidden.printf_buffer:
             for stream, text in self._buffered():
@@ -249,7 +251,7 @@ class HostCalls:
             raise error
 
     def serve(self) -> Answer:
-        """Do what the packets that are ready ask for."""
+        """Serve the packets that are ready."""
         if not self.hidden.hostcall_buffer:
             return self._refuse(_NO_BUFFER)
         buffer = self.side.memory.view(self.hidden.hostcall_buffer, _CALL_BYTES)
@@ -259,13 +261,13 @@ class HostCalls:
             ready.append(packet & _MASK)
             (packet,) = struct.unpack_from("<Q", buffer, _FIRST_HEAD + ready[-1] * _HEAD.size)
         struct.pack_into("<Q", buffer, _READY, 0)
-        for number in reversed(ready):  # it is a stack
+        for number in reversed(ready):  # The packets form a stack, so the last one was sent first.
             if not self._packet(buffer, number):
                 return Answer.REFUSED
         return Answer.DONE
 
     def _packet(self, buffer: memoryview, number: int) -> bool:
-        """Do what the lanes of a packet ask for; return whether that is possible."""
+        """Serve the lanes of a packet; return whether that is possible."""
         at = _FIRST_HEAD + number * _HEAD.size
         _, lanes, service, flags = _HEAD.unpack_from(buffer, at)
         serve = {_PRINT: self._part, _MEMORY: self._allot}.get(service)
@@ -351,7 +353,7 @@ class HostCalls:
 
 
 _NO_BUFFER = "the code object asks for no hostcall buffer"
-# A buffer with less room than that may have lost texts.
+# If less space than this is left in the buffer, texts may have been lost.
 _ALMOST_FULL = 1 << 10
 
 

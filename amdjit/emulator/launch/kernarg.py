@@ -22,13 +22,15 @@ from amdjit.emulator.layout import (
 from amdjit.isa.instruction_set import InstructionSet, ScratchSetup
 from amdjit.isa.register_numbers import FLAT_SCRATCH_HI, FLAT_SCRATCH_LO, TTMP9
 
+# The sizes of the AQL kernel dispatch packet and of amd_queue_t (HSA specification; LLVM AMDGPU
+# guide, "Kernel Dispatch"), to which SGPRs may point.
 PACKET_BYTES = 64
 _QUEUE_BYTES = 256
-# What workgroups of a cooperative launch meet in, `struct mg_info` of ROCm's device library: no
-# other grids (a null pointer, this one's number, how many there are), the work-items of those
-# before and of all, two words that count arrivals, and the workgroups of this grid.
-_MEETING = struct.Struct("<QIIQQIII20x")
-MEETING_BYTES = _MEETING.size
+# The barrier of a cooperative launch's grid, `struct mg_info` of ROCm's device library: no other
+# grids (a null pointer, this one's number, how many there are), the work-items of those before and
+# of all, two words that count arrivals, and the workgroups of this grid.
+_GRID_BARRIER = struct.Struct("<QIIQQIII20x")
+GRID_BARRIER_BYTES = _GRID_BARRIER.size
 # RDNA 4 ISA, 3.3: SGPRs 0 to 105 are free for all uses.
 _SGPRS = 106
 # Fields of dword 3 of gfx9's buffer resource (CDNA 3 ISA, "Buffer Resource Descriptor").
@@ -79,9 +81,12 @@ def hidden_value(kind: str, geometry: LaunchShape, hidden: Hidden, meeting: int)
 
 
 def segment_size(kernel: Kernel) -> int:
-    """Return how many bytes hold kernarg, packet and queue, and in the end the MEETING_BYTES that
-    kernels may write. Kernarg is padded: loads of whole vectors may read beyond it."""
-    return _padded(kernel) + PACKET_BYTES + _QUEUE_BYTES + MEETING_BYTES
+    """Return how many bytes hold the kernarg segment, the packet, the queue and, at the end, the
+    barrier of the grid, which kernels write.
+
+    The kernarg segment is padded, because loads of whole vectors may read beyond its end.
+    """
+    return _padded(kernel) + PACKET_BYTES + _QUEUE_BYTES + GRID_BARRIER_BYTES
 
 
 def explicit_size(kernel: Kernel) -> int:
@@ -109,7 +114,7 @@ def build_segment(
     LaunchError if `explicit` does not cover the kernel's arguments.
     """
     data = bytearray(segment_size(kernel))
-    meeting = len(data) - MEETING_BYTES
+    meeting = len(data) - GRID_BARRIER_BYTES
     needed = explicit_size(kernel)
     if not needed <= len(explicit) <= max(needed, kernel.metadata.kernarg_size):
         raise LaunchError(
@@ -123,14 +128,14 @@ def build_segment(
             data[place] = value.to_bytes(argument.size, "little")
     start = _padded(kernel)
     data[start : start + PACKET_BYTES] = _packet(kernel, geometry, address)
-    data[meeting:] = fresh_meeting(geometry)
+    data[meeting:] = grid_barrier_state(geometry)
     return data
 
 
-def fresh_meeting(geometry: LaunchShape) -> bytes:
-    """Return what the end of the segment holds before a launch: no workgroup has arrived."""
+def grid_barrier_state(geometry: LaunchShape) -> bytes:
+    """Return the grid barrier as it is before a launch: no workgroup has arrived."""
     workgroups = geometry.workgroups
-    return _MEETING.pack(0, 0, 0, 0, workgroups * geometry.items, 0, 0, workgroups)
+    return _GRID_BARRIER.pack(0, 0, 0, 0, workgroups * geometry.items, 0, 0, workgroups)
 
 
 def _packet(kernel: Kernel, geometry: LaunchShape, kernarg: int) -> bytes:

@@ -1,6 +1,6 @@
-"""What launches of a kernel with one geometry share, and the memory that later ones use again.
+"""What launches of a kernel with one geometry share, and the memory that they reuse.
 
-If all of it exists already, a launch writes its arguments, resets a few fields and runs.
+Once this exists, a launch only writes its arguments, resets a few fields and runs.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from amdjit.code_object import Kernel
 from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.host_services import HostCalls, HostSide, prints_to_buffer
 from amdjit.emulator.launch.kernarg import (
-    MEETING_BYTES,
+    GRID_BARRIER_BYTES,
     NOTHING_HIDDEN,
     Hidden,
     build_segment,
     explicit_size,
     first_scalars,
-    fresh_meeting,
+    grid_barrier_state,
     place_slots,
     segment_size,
     user_sgprs,
@@ -48,7 +48,7 @@ from amdjit.emulator.layout import (
     state_bytes,
 )
 from amdjit.emulator.memory import Table
-from amdjit.emulator.scheduling.attendance import Attendance
+from amdjit.emulator.scheduling.periodic_callback import PeriodicCallback
 from amdjit.emulator.scheduling.release import WAITING
 from amdjit.emulator.scheduling.standstill import PATIENCE
 from amdjit.emulator.tiers.compilation import HostKernel
@@ -72,23 +72,28 @@ _NEVER_USED = np.iinfo(np.int64).min
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A translated kernel with a geometry.
-
-    threads: how many host threads run it, one if it prints: text has an order. short: it ends
-    before handing it to another thread would pay. idle: the workspaces that no launch uses now.
-    """
+    """A translated kernel with a geometry."""
 
     kernel: Kernel
     compiled: HostKernel
     geometry: LaunchShape
+    """The grid and the block."""
     load_bias: int
+    """What is added to addresses of the code object to get those in memory."""
     threads: int
+    """How many host threads run it: one if the kernel prints, so that the order of texts is
+    reproducible."""
     short: bool
+    """Whether the launch is so short that handing it to another thread would take longer."""
     execs: NDArray[np.uint32]
+    """What EXEC begins with: a dword for each 32 lanes of a workgroup."""
     item_ids: NDArray[np.uint32]
+    """What the registers with the ids of work-items begin with (`work_items`)."""
     instruction_set: InstructionSet
     printf_formats: tuple[str, ...]
+    """The formats of HIP's printf, by number, from the metadata."""
     idle: list[Workspace] = field(default_factory=list)
+    """The workspaces that no launch uses now."""
 
     @property
     def waves(self) -> int:
@@ -114,7 +119,7 @@ class Plan:
             return Workspace(self, side)
 
     def give_back(self, workspace: Workspace) -> None:
-        """Keep a workspace for the next launch."""
+        """Return a workspace for the next launch."""
         if len(self.idle) < _KEPT and workspace.nbytes <= _KEPT_BYTES:
             self.idle.append(workspace)
 
@@ -153,21 +158,21 @@ class Workspace:
     """The memory that native code works with in one launch at a time; it must outlive the native
     calls.
 
-    contexts: the address of each host thread's context. attendance: what the first thread calls
+    contexts: the address of each host thread's context. callback: what the first thread calls
     back. nbytes: about how much memory it takes. residents: how many workgroups a host thread may
     have under way. calls: what the host does for the kernel, None if that asks for nothing.
     """
 
     def __init__(self, plan: Plan, side: HostSide) -> None:
         memory = side.memory
-        # Do not keep the plan: it refers to this workspace, and only the garbage collector would
-        # free the cycle.
+        # No reference to the plan: it refers to this workspace, and only the garbage collector
+        # would free the cycle.
         self._kernel, self._geometry = plan.kernel, plan.geometry
         self._kept: list[NDArray[Any]] = [plan.execs, plan.item_ids]
         self.nbytes = 0
         self.residents = 1
         size = segment_size(plan.kernel)
-        writable = size - MEETING_BYTES
+        writable = size - GRID_BARRIER_BYTES
         pieces = ((0, writable, False), (writable, size, True))
         self._address = memory.allocate(size, "kernel arguments", pieces)
         weakref.finalize(self, memory.free, self._address).atexit = False
@@ -192,8 +197,8 @@ class Workspace:
         for thread, context in enumerate(self._contexts):
             context[Context.THREAD] = thread
             self._fill(context, plan)
-        self.attendance = Attendance()
-        self._contexts[0, Context.ATTEND] = self.attendance.address
+        self.callback = PeriodicCallback()
+        self._contexts[0, Context.CALLBACK] = self.callback.address
         self.contexts = [row.ctypes.data for row in self._contexts]
         calls_host, formats = plan.compiled.calls_host, plan.printf_formats
         self.calls = HostCalls.of(plan.kernel, formats, side, self._contexts[0], calls_host)
@@ -208,7 +213,7 @@ class Workspace:
         checks: int = 0,
         counters: Sequence[int] = (),
     ) -> None:
-        """Set up a launch with these arguments. LaunchError if they are not the kernel's.
+        """Set up a launch with these arguments. LaunchError if they do not fit the kernel.
 
         checks: the address of the checks' `layout.Sanitizer`, 0 without checks. counters: where
         each host thread counts, if the code does.
@@ -242,7 +247,7 @@ class Workspace:
         self._table = None
 
     def change(self, compiled: HostKernel) -> None:
-        """Let the waves of a launch of the quick tier continue in full code, each when it next
+        """Make the waves of a launch in the quick tier continue in full code, each when it next
         pauses or repeats a loop.
 
         Sites and resume ids are the same in both.
@@ -252,7 +257,7 @@ class Workspace:
             or compiled.resume_pcs != self._compiled.resume_pcs
         ):
             raise AssertionError("the tiers number sites or pauses differently")
-        self._changed = compiled  # native code must not go while it may run
+        self._changed = compiled  # Native code must not be unmapped while it may run.
         self._launch[Launch.WAVE_FUNCTION] = compiled.address
         self._launch[Launch.CHANGED] = 1
 
@@ -264,7 +269,7 @@ class Workspace:
         self._launch[Launch.CHANGED] = 0
 
     def stop(self, reason: Stop) -> None:
-        """Ask all threads to stop. An earlier fault stays the reason."""
+        """Ask all threads to stop. If there is a fault already, it remains the reason."""
         if self._launch[Launch.STOP] == Stop.RUN:
             self._launch[Launch.STOP] = reason
 
@@ -312,7 +317,7 @@ class Workspace:
         else:
             self._segment[: self._explicit_size] = explicit
             if self._geometry.cooperative:
-                self._segment[-MEETING_BYTES:] = fresh_meeting(self._geometry)
+                self._segment[-GRID_BARRIER_BYTES:] = grid_barrier_state(self._geometry)
         if first or self._sgprs_vary:
             for index, value in user_sgprs(self._kernel, self._segment, self._address, dispatch):
                 self._scalars[index] = value
@@ -324,7 +329,8 @@ class Workspace:
         groups, together = plan.geometry.workgroups, _runs_together(plan)
         values = {
             Launch.GROUPS: groups,
-            # A thread takes no more workgroups of a cooperative launch than it can begin.
+            # A thread must not take more workgroups of a cooperative launch than it can begin,
+            # because the others wait for them.
             Launch.CHUNK: 1 if together else max(1, groups // (plan.threads * _CHUNKS_PER_THREAD)),
             Launch.COOPERATIVE: together,
             Launch.SWEEPS: PATIENCE.sweeps,
@@ -406,14 +412,14 @@ def private_bytes(kernel: Kernel) -> int:
 
 
 def _runs_together(plan: Plan) -> bool:
-    """Return whether all workgroups of a launch must be under way at the same time: it is
+    """Return whether all workgroups of a launch must be resident at the same time: it is
     cooperative, and its waves may wait for others."""
-    return plan.geometry.cooperative and plan.compiled.gives_way
+    return plan.geometry.cooperative and plan.compiled.may_yield
 
 
 def _residents(plan: Plan, group_bytes: int) -> int:
-    """Return how many workgroups a host thread may have under way."""
-    if not plan.compiled.gives_way:
+    """Return how many workgroups may be resident on a host thread."""
+    if not plan.compiled.may_yield:
         return 1
     if _runs_together(plan):
         return -(-plan.geometry.workgroups // plan.threads)

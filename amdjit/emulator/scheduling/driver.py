@@ -26,8 +26,8 @@ from amdjit.isa.register_numbers import EXEC_LO, HALF_LANES, HALF_VGPRS, TTMP7, 
 
 TAKE_GROUP = declare("aj_take_group", "i64", context="ptr", chunk="ptr")
 
-# Resident workgroups run this often without one that ends before more are taken in. A sweep counts
-# for more if all their waves wait.
+# How many sweeps resident workgroups run, without one of them ending, before more workgroups become
+# resident. A sweep counts more if all waves wait, because they may wait for those.
 _IDLE_SWEEPS = 256
 _WAITING_WEIGHT = 64
 
@@ -42,11 +42,10 @@ def _driver(wave_size: int) -> Declaration:
 
 
 def driver_text(wave_size: int, attributes: str) -> str:
-    """Return `aj_drive32(context)`: run workgroups until there are none left or the launch is
-    stopped.
+    """Return `aj_drive32(context)`: run workgroups until none are left or the launch is stopped.
 
     Several workgroups are resident at the same time where their waves may wait for those of other
-    workgroups: while none of the resident ones makes progress, more are taken in, up to
+    workgroups: while none of the resident ones makes progress, more become resident, up to
     `RESIDENTS`; each has its own slot of the buffers. A wave's entry in `resumes` is: >= 0 ready to
     run from that id; with bit 30 set, waits at the barrier of the low bits' id, a named one with
     bit 28; -1 ended.
@@ -152,12 +151,12 @@ class _Driver:
             self._idle.set(f.select(is_patient, idle, i64(0)))
 
     def grow(self) -> None:
-        """Want twice as many resident workgroups."""
+        """Double the number of workgroups that should be resident."""
         twice = self._f.shift("shl", self._used.get(), 1)
         self._wanted.set(_lesser(self._f, twice, self._residents))
 
     def _sweep(self) -> None:
-        """Let each resident workgroup run; put the next one where one has ended."""
+        """Run each resident workgroup once; replace those that have ended."""
         f = self._f
         self._any_ended.set(FALSE)
         self._all_wait.set(TRUE)

@@ -129,10 +129,10 @@ def tick_text(attributes: str) -> str:
     f.thread.set(Context.BUDGET, i64(TICK_INSTRUCTIONS))
     left = f.sub(f.thread.get(Context.TICKS), i64(1))
     f.thread.set(Context.TICKS, left)
-    attend = f.thread.get(Context.ATTEND)
-    is_due = f.and_(f.compare("slt", left, i64(0)), f.compare("ne", attend, NULL))
+    callback = f.thread.get(Context.CALLBACK)
+    is_due = f.and_(f.compare("slt", left, i64(0)), f.compare("ne", callback, NULL))
     with f.if_(is_due):
-        ticks = f.call_pointer(attend, "i64", [])
+        ticks = f.call_pointer(callback, "i64", [])
         f.thread.set(Context.TICKS, ticks)
         with f.unless(f.compare("sgt", ticks, i64(0))):
             f.compare_exchange(launch.at(Launch.STOP), i64(Stop.RUN), i64(Stop.INTERRUPT))

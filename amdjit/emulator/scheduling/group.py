@@ -18,16 +18,16 @@ POSITION = (
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What belongs to the slot that a function's parameter `slot` names.
-
-    row: of the slots. states, resumes: those of its first wave.
-    """
+    """What belongs to the slot that a function's parameter `slot` names."""
 
     f: NativeFunction
     launch: Record
     row: Record
+    """The row of `layout.SlotField`."""
     states: Value
+    """The state of its first wave; those of the others follow."""
     resumes: Value
+    """Where its first wave goes on; those of the others follow."""
     waves: Value
     state_bytes: Value
 

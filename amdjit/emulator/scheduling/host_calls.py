@@ -1,5 +1,5 @@
-"""What native code does when a wave interrupts the host: it asks Python, and the wave goes on when
-that has answered.
+"""Interrupts of the host by a wave: native code calls Python, and the wave continues when Python
+has answered.
 
 ROCm's device library puts a packet into memory, sends MSG_INTERRUPT and waits in a loop until the
 host has marked the packet as done: here it is done before the loop begins.
@@ -52,7 +52,7 @@ def host_call_text(attributes: str) -> str:
 
 @dataclass
 class HostCallback:
-    """A Python function as what native code calls. error: what it has raised."""
+    """A Python function that native code can call. error: the exception that it has raised."""
 
     ask: Callable[[], Answer]
     error: BaseException | None = None
@@ -63,7 +63,7 @@ class HostCallback:
 
     @property
     def address(self) -> int:
-        """That of the function."""
+        """The address of the native function."""
         return ctypes.cast(self._native, ctypes.c_void_p).value or 0
 
     def _answer(self) -> int:

@@ -1,4 +1,4 @@
-"""How waves that wait at the barrier of their workgroup go on."""
+"""Release of waves that wait at the barrier of their workgroup."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def release_together(f: NativeFunction, group: Group, common: Value) -> None:
 
 
 def release_waiting(f: NativeFunction, group: Group, ended: Value, stopped: Value) -> None:
-    """Wake the waves that the workgroup's barrier lets go on, and report those that wait at another
+    """Wake the waves that the workgroup's barrier releases, and report those that wait at another
     place.
 
     They may wait there: the barrier counts waves, wherever they are (RDNA 4 ISA, "Barriers"). If
     the barrier lets no wave go on, the function returns `ended`, or `stopped` after a fault where
-    some wave would wait for ever.
+    some wave would wait forever.
     """
     completed = _times(f, group)
     place, gone, stuck = f.variable(i32(-1)), f.variable(i64(-1)), f.variable(i64(-1))
@@ -109,7 +109,7 @@ def _report_unreached(f: NativeFunction, group: Group, place: Variable, gone: Va
 
 
 def _wake(f: NativeFunction, group: Group, completed: Value) -> None:
-    """Make all waves ready that the barrier lets go on."""
+    """Make all waves runnable that the barrier releases."""
     with f.count_to(group.waves) as wave, f.section() as look:
         resume, state = group.resume(wave), group.state(wave)
         look.leave_if(f.compare("slt", resume, i32(0)))

@@ -1,4 +1,5 @@
-"""The search of the allocation table, for accesses outside their site's range."""
+"""The search of the allocation table, for accesses outside the allocation that their instruction
+accessed last."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""When the workgroups of a cooperative launch wait for each other and none can go on.
+"""Detection of deadlock between the workgroups of a cooperative launch.
 
 A spinning wave looks busy. A sweep is quiet if all its waves wait, with the same registers after it
-as before: if memory stays as it is, they do so for ever. A thread that has seen the same for many
-sweeps votes, for the number of changes that all threads have seen so far, and compares after each
-sweep from then on. When all threads have voted for one number, each does one whole further sweep,
-and confirms if it was quiet as well. When all that voted have confirmed, the launch stops.
+as before: if memory does not change, they will wait forever. A thread that has seen the same for
+many sweeps votes, for the number of changes that all threads have seen so far, and compares after
+each sweep from then on. When all threads have voted for one number, each does one whole further
+sweep, and confirms if it was quiet as well. When all that voted have confirmed, the launch stops.
 
-Why that is no false alarm: take the time when a thread first sees that all have voted. Each is
-quiet from before that time until it confirms, so no wave writes anything new meanwhile; and each
+There is no false alarm, because: take the time when a thread first sees that all have voted. Each
+is quiet from before that time until it confirms, so no wave writes anything new meanwhile; and each
 wave polls, after that time, all that was written before it. A thread that goes on, or leaves, after
 its vote never confirms that number. Waiting long only guards against what registers don't show: a
-wave that comes back to the same registers on another way, or that only changes memory.
+wave that reaches the same registers again by another path, or that only changes memory.
 """
 
 from __future__ import annotations
@@ -104,21 +104,22 @@ def stuck() -> NativeFunction:
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """What a host thread has seen. is_watched: whether the launch is cooperative.
-
-    changes: their number when it last looked. sweeps: since then, or since it last looked at the
-    registers. registers: what they were. looks: how often they were the same. stage: what it has
-    done for the number of changes.
-    """
+    """What one host thread has seen of a cooperative launch."""
 
     f: NativeFunction
     launch: Record
     is_watched: Value
+    """Whether the launch is cooperative."""
     changes: Variable
+    """The number of changes that all threads had seen when it last looked."""
     sweeps: Variable
+    """Sweeps since then, or since it last looked at the registers."""
     registers: Variable
+    """The digest of the registers when it last looked."""
     looks: Variable
+    """How often the digest was the same."""
     stage: Variable
+    """How far it is with its vote for that number: _LOOKS, _VOTED, _ALL_VOTED or _CONFIRMED."""
 
     @classmethod
     def of(cls, f: NativeFunction) -> Standstill:
@@ -128,14 +129,17 @@ class Standstill:
         return cls(f, launch, is_watched, *(f.variable(i64(0)) for _ in range(5)))
 
     def join(self) -> None:
-        """This thread takes workgroups from now on."""
+        """Note that this thread takes workgroups from now on."""
         with self.f.if_(self.is_watched):
             self.f.atomic("add", self.launch.at(Launch.LIVE_THREADS), i64(1))
             self._change()
 
     def leave(self) -> None:
-        """This thread takes no workgroups any more. It has counted the end of the last one as a
-        change. Those that voted before it left must learn of it, hence another one."""
+        """Note that this thread takes no more workgroups.
+
+        The end of its last workgroup was counted as a change. Threads that voted before it left
+        must learn of that, so this counts as another change.
+        """
         with self.f.if_(self.is_watched):
             self.f.atomic("sub", self.launch.at(Launch.LIVE_THREADS), i64(1))
             self._change()
@@ -182,7 +186,7 @@ class Standstill:
                 self._change()
 
     def _proceed(self, slots: Value) -> None:
-        """Go on by at most one stage: between two of them is a whole sweep."""
+        """Advance by at most one stage, so that a whole sweep lies between two stages."""
         f, stage = self.f, self.stage.get()
         with f.if_(f.compare("eq", stage, i64(_ALL_VOTED))):
             self._give(Launch.CONFIRMATIONS)

@@ -18,7 +18,7 @@ _Jobs = SimpleQueue["_Job | None"]
 
 
 class Workers:
-    """Threads that make native calls, which release Python's lock. They start when first needed,
+    """Threads that make native calls, which release the GIL. They are started when first needed,
     and again after a fork.
 
     `concurrent.futures` costs 50 us per launch, this 25 us.
@@ -43,7 +43,7 @@ class Workers:
         with self._lock:
             if self._process == os.getpid():
                 return
-            # The queue from before a fork belongs to the other process's threads.
+            # A queue from before a fork belongs to the parent's threads.
             self._jobs = SimpleQueue()
             for number in range(self._count):
                 name = f"amdjit-emulator-{number}"
@@ -53,7 +53,7 @@ class Workers:
 
 
 class Batch:
-    """Calls under way."""
+    """Calls in progress."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -87,7 +87,7 @@ def _work(jobs: _Jobs) -> None:
         call, argument, batch = job
         call(argument)
         batch.returned()
-        # A thread that waits for the next launch must keep nothing of this one alive.
+        # A thread that waits for the next launch must not keep anything of this one alive.
         del job, call, argument, batch
 
 

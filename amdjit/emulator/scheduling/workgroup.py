@@ -35,13 +35,13 @@ RUN_GROUP = declare("aj_run_group", "i32", context="ptr", slot="i64")
 # should run, and all that ran only wait for other waves.
 STOPPED, BUSY, ENDED, WAITS = -1, 0, 1, 2
 
-# A workgroup's waves go round this often while one of them ends or comes to a barrier; then the
-# next workgroup's do.
+# How many rounds a workgroup's waves run, as long as some of them end or reach a barrier, before
+# the next workgroup runs.
 _ROUNDS = 256
 
 
 def run_group(wave_size: int) -> NativeFunction:
-    """Return `aj_run_group`: run the waves of a workgroup, each until it waits, gives way or
+    """Return `aj_run_group`: run the waves of a workgroup, each until it waits, yields or
     ends."""
     f = NativeFunction.of(RUN_GROUP, "internal")
     group = Group.of_slot(f)
@@ -56,11 +56,11 @@ def run_group(wave_size: int) -> NativeFunction:
             release_together(f, group, turn.common.get())
             with f.if_(is_patient):
                 each.again(rounds=left)
-            turn.give_way()
+            turn.yield_to_others()
         with f.if_(turn.ran.get()):
             with f.if_(f.and_(turn.moved.get(), is_patient)):
                 each.again(rounds=left)
-            turn.give_way()
+            turn.yield_to_others()
         release_waiting(f, group, ended=i32(ENDED), stopped=i32(STOPPED))
     return f
 
@@ -112,7 +112,7 @@ class _Turn:
             self._count()
 
     def _call(self, wave: Value, state: WaveState, resume: Value) -> Value:
-        """Let a wave run."""
+        """Run a wave."""
         f = self._f
         f.thread.set(Context.WAVE, wave)
         distance = f.mul(f.add(self._first, wave), self._scratch_bytes)
@@ -163,7 +163,7 @@ class _Turn:
         return f.compare("eq", state.get(WAITED_SLOT), times)
 
     def _count(self) -> None:
-        """Take a wave's call from the budget."""
+        """Charge a wave's call to the budget."""
         f = self._f
         left = f.sub(f.thread.get(Context.BUDGET), i64(CALL_INSTRUCTIONS))
         f.thread.set(Context.BUDGET, left)
@@ -172,6 +172,6 @@ class _Turn:
             with f.if_(f.compare("ne", stops, i32(0))):
                 f.give(i32(STOPPED))
 
-    def give_way(self) -> None:
+    def yield_to_others(self) -> None:
         """Return: other workgroups should run."""
         self._f.give(self._f.select(self.busy.get(), i32(BUSY), i32(WAITS)))

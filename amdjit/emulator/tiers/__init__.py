@@ -1,6 +1,6 @@
-"""A kernel as host code, in two tiers: quickly made (`quick`), or quick to run (`full`).
+"""A kernel as host code, in two tiers: quick to compile (`quick`), or quick to run (`full`).
 
-`compilation` chooses, and keeps what is made. Both tiers translate the ends of blocks with
-`terminators`; `operations` are what kernels of the quick tier share, `program` is what runs them.
-Gets the native library as a value. Imports `instructions` and below; nothing here knows launches.
+`compilation` chooses, and caches the code. Both tiers translate the ends of blocks with
+`terminators`; kernels of the quick tier share `operations`, which their `program` calls. The native
+library is passed in as a value. Imports `instructions` and below; nothing here knows launches.
 """

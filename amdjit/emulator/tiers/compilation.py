@@ -1,4 +1,4 @@
-"""Kernels of a code object as host code, in two tiers: quickly made, or quick to run
+"""Kernels of a code object as host code, in two tiers: quick to compile, or quick to run
 (docs/emulator.md, "Two tiers")."""
 
 from __future__ import annotations
@@ -72,14 +72,16 @@ class Host:
 
 @dataclass(slots=True)
 class Running:
-    """How long launches have run a kernel's quick code, and the time after which full code would
-    have been worth its translation. is_large: that is left to the background. waits: it is under
-    way there."""
+    """How long launches have run a kernel's quick code, compared with what the full code costs."""
 
     limit: float
+    """Seconds after which compiling the full code would have been worth it."""
     is_large: bool = False
+    """Whether the full code is compiled in the background, because that takes seconds."""
     seconds: float = 0.0
+    """How long launches have run the quick code."""
     waits: bool = False
+    """Whether the compilation is under way in the background."""
 
     @property
     def left(self) -> float:
@@ -96,24 +98,25 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HostKernel:
-    """A kernel as host code: the address of its wave function, and the pcs of its sites and pauses.
-
-    longest: the most instructions that a wave executes, None if it may loop. gives_way: whether it
-    may wait for waves of other workgroups. calls_host: whether it may interrupt the host. program:
-    the quick tier's, which the wave function runs. running: what that has cost. refused: the
-    instructions that have no translation, by pc.
-    """
+    """A kernel as host code: the address of its wave function, and the pcs of its sites and
+    pauses."""
 
     code: tuple[LinkedCode, ...]  # referred to, so that it stays in memory
     address: int
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
     longest: int | None
-    gives_way: bool
+    """The most instructions that a wave executes, None if it may loop."""
+    may_yield: bool
+    """Whether it may wait for waves of other workgroups."""
     calls_host: bool
+    """Whether it may interrupt the host."""
     program: NDArray[np.uint8] | None = None
+    """The threaded program that the wave function of the quick tier runs; None in the full tier."""
     running: Running | None = None
+    """How long launches have run the quick code; None in the full tier."""
     refused: Mapping[int, Refusal] = field(default_factory=dict)
+    """The instructions that have no translation, by pc."""
 
     def is_short(self, waves: int) -> bool:
         """Return whether that many waves end in about the time that it takes to hand them to other
@@ -152,8 +155,8 @@ class KernelCompiler:
         self._lock = Lock()
         self._compiled: dict[tuple[object, ...], HostKernel] = {}
         self._refused: dict[str, dict[int, Refusal]] = {}
-        # The processes that translate in the background, by what they translate: after a fork
-        # nobody does.
+        # For what is translated in the background, the process that does it: after a fork, the
+        # child has no such thread.
         self._under_way: dict[tuple[object, ...], int] = {}
 
     def graph(self, kernel: Kernel) -> Graph:
@@ -182,7 +185,7 @@ class KernelCompiler:
             known = self._compiled.get(wanted.key) if is_under_way else self._known(wanted)
             if known is None and not is_under_way:
                 self._under_way[wanted.key] = os.getpid()
-                # Not a daemon: LLVM must not be at work when the process ends.
+                # Not a daemon thread: LLVM must not be running when the process exits.
                 threading.Thread(
                     target=self._translate_aside,
                     args=(wanted,),
@@ -192,7 +195,7 @@ class KernelCompiler:
             return known
 
     def _translate_aside(self, wanted: _Wanted) -> None:
-        """Make full code without the lock: launches go on meanwhile."""
+        """Compile full code without the lock, so that launches can go on meanwhile."""
         quick = self._compiled.get(replace(wanted, kind="quick").key)
         running = None if quick is None else quick.running
         if running is not None:
@@ -312,12 +315,12 @@ class KernelCompiler:
         if stored is None:
             return None
         header, _, code = stored.partition(b"\n")
-        calls, site_pcs, resume_pcs, longest, gives_way, asks, size, refused = json.loads(header)
+        calls, site_pcs, resume_pcs, longest, may_yield, asks, size, refused = json.loads(header)
         self._know(wanted.kernel, refused)
         if self._host.operations.missing(calls):
             return None
         sites = tuple(site_pcs), tuple(resume_pcs)
-        return ThreadedProgram(code, calls, (), *sites, longest, gives_way, asks, *size)
+        return ThreadedProgram(code, calls, (), *sites, longest, may_yield, asks, *size)
 
     def _load_program(self, wanted: _Wanted, program: ThreadedProgram) -> HostKernel | None:
         """Link a program. None if one of the stored operations that it calls is gone again."""
@@ -364,7 +367,9 @@ class KernelCompiler:
             try:
                 return translate(graph)
             except Untranslatable as error:
-                if error.instruction.pc in graph.cuts:  # a trap is there: this would never end
+                if (
+                    error.instruction.pc in graph.cuts
+                ):  # There is a trap already: this would never end.
                     raise
                 self._refusals(kernel).update(_all_refusals(graph, error))
 
@@ -403,7 +408,7 @@ class KernelCompiler:
         return self._refused.setdefault(kernel.name, {})
 
     def _know(self, kernel: Kernel, refused: Iterable[tuple[int, Sequence[str]]]) -> None:
-        """Take over what an earlier translation has found."""
+        """Load what an earlier translation found out."""
         self._refusals(kernel).update((pc, Refusal(*reason)) for pc, reason in refused)
 
 
@@ -417,7 +422,7 @@ def _facts(
     made: WaveFunction | ThreadedProgram,
 ) -> tuple[tuple[int, ...], tuple[int, ...], int | None, bool, bool]:
     """Return what a host kernel has of a translation."""
-    return made.site_pcs, made.resume_pcs, made.longest, made.gives_way, made.calls_host
+    return made.site_pcs, made.resume_pcs, made.longest, made.may_yield, made.calls_host
 
 
 def _refusal(error: Unreadable) -> Refusal:

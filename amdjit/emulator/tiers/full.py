@@ -29,7 +29,7 @@ from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.emulator.layout import DWORD_BYTES, MODE_SLOT, WAVE_ENDED, WAVE_STOPPED, Context
 from amdjit.emulator.tiers.instruction_classes import registers_in_memory
-from amdjit.emulator.tiers.polls import PATIENCE, lose_patience, take_from_budget
+from amdjit.emulator.tiers.polls import PATIENCE, take_from_budget, yield_when_spinning
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.emulator.wave.frame import (
@@ -126,10 +126,10 @@ class _Translation:
         natives = frozenset(self._frame.natives)
         resumes = (self._graph.entry, *(pause.after for pause in pauses))
         longest = longest_run(self._graph)
-        gives_way = longest is None and any(pause.yields for pause in pauses)
+        may_yield = longest is None and any(pause.yields for pause in pauses)
         sites = tuple(self._frame.sites.pcs)
         asks = calls_host(self._graph)
-        return WaveFunction(text, natives, sites, resumes, longest, gives_way, asks)
+        return WaveFunction(text, natives, sites, resumes, longest, may_yield, asks)
 
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())
@@ -171,7 +171,7 @@ class _Translation:
             self._frame.after(instruction)
         return ones
 
-    # What stands around the blocks
+    # The code around the blocks
 
     def _ends(self) -> None:
         pauses = self._terminators.pauses
@@ -191,7 +191,7 @@ class _Translation:
         site = self._registers.jump()[1] if known is None else self._frame.sites.value(known)
         take_from_budget(self._frame, cost, site, partial(b.give, constant("i32", WAVE_STOPPED)))
         if poll.pause is not None:
-            lose_patience(b, _PATIENCE, partial(b.branch, _save_label(poll.pause)))
+            yield_when_spinning(b, _PATIENCE, partial(b.branch, _save_label(poll.pause)))
         b.branch(self._terminators.place_of(poll.target))
 
     def _kept(self, pc: int) -> list[Name]:
@@ -250,7 +250,7 @@ class _Translation:
         b.reserve(_PATIENCE, "i32", 4)
 
     def _start(self) -> None:
-        """Take over what the driver has set: the scalars, and the ids of work-items."""
+        """Load what the driver has set: the scalars, and the ids of work-items."""
         b, used = self._builder, sorted(self._registers.used)
         restore(b, [register for register in used if self._is_set_at_start(register)])
         if ("s", MODE_SLOT) in used:
@@ -263,7 +263,8 @@ class _Translation:
         return file == "s" or (index & ~HALF_VGPRS in self._given and index not in self._in_memory)
 
     def _clear_undefined(self) -> None:
-        """Set registers to 0 that may be read before they are written, so that runs repeat."""
+        """Set registers to 0 that may be read before they are written, so that runs are
+        reproducible."""
         live = self._lanes.live(self._graph.entry) - self._given
         for file, index in sorted(self._registers.used):
             if file == "v" and index & ~HALF_VGPRS in live:
@@ -329,15 +330,15 @@ def _resume_label(number: int) -> str:
     return f"resume{number}"
 
 
-# Stretches of VALU instructions whose results are searched for NaNs once, at their end.
+# Stretches of VALU instructions whose results are searched for NaNs only once, at their end.
 #
 # A check of each instruction's result (`nans.py`) would take as long as the instruction. So a
 # stretch is translated twice: first as if there were no NaNs, then, for the rare case that there is
 # one, with the right NaN everywhere.
 #
-#     v_mul_f32 v4, v1, v2        %t5 = fmul ...       nan.1:  both again, exactly     v_add_f32 v5,
-# v4, v3  ->    %t6 = fadd %t5, ...          br end.2                                 br any NaN in
-# %t6 -> end.2:  %t9 = phi [ %t6, ... ], [ ..., %nan.1 ]
+#     v_mul_f32 v4, v1, v2       %t5 = fmul ...        nan.1: both again, exactly
+#     v_add_f32 v5, v4, v3  ->   %t6 = fadd %t5, ...          br end.2
+#                                br any NaN in %t6 ->  end.2: %t9 = phi [ %t6, ... ], [ ..., nan.1 ]
 #
 # A NaN among the sources of an instruction is a NaN in its result, so that only the last results
 # need a look.

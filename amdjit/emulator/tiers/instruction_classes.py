@@ -1,5 +1,5 @@
-"""What the translation of a whole kernel asks about its instructions: loops that may wait for other
-waves, and registers that native code reaches."""
+"""Properties of a whole kernel's instructions: loops that may wait for other waves, and registers
+that native code accesses."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from amdjit.isa.register_numbers import (
 )
 from amdjit.isa.traits import MemoryKind
 
+# Instructions of a loop that does nothing but wait: a load, a wait, a comparison and a branch.
 _SHORT_LOOP = 16
 
 
@@ -39,8 +40,8 @@ def _observes(instruction: Instruction, short: bool) -> bool:
 
 
 def registers_in_memory(graph: Graph, wave_size: int) -> frozenset[int]:
-    """Return the vector registers that native code reaches: those of matrix instructions, or all if
-    the kernel has relative moves.
+    """Return the vector registers that native code accesses: those of matrix instructions, or all
+    if the kernel has relative moves.
 
     Numbers of the upper half of a wave64 are HALF_VGPRS more.
     """

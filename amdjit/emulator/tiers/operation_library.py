@@ -1,8 +1,8 @@
-"""The operations of threaded programs as host code: shared by all kernels, stored in the cache on
-disk in packs.
+"""The operations of threaded programs as host code: shared by all kernels, and cached on disk in
+packs.
 
-Many belong to one kernel: an operation with a literal in it. So code stays as long as a kernel uses
-it, and for a while after that.
+Many operations belong to one kernel, because they contain one of its literals. So code is unloaded
+some time after the last kernel that uses it is gone.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from amdjit.forking import Lock
 if TYPE_CHECKING:
     from amdjit.emulator.tiers.operations import Operation
 
-# A later process finds this many packs: reading their list takes time, too.
+# The most packs that are listed for later processes, because reading the list takes time.
 _LISTED = 64
-# The packs that stay although no kernel uses them. Each takes two pages and some of LLVM's memory.
+# How many unused packs remain loaded. Each takes two pages, and some memory in LLVM.
 _RECENT = 64
 
 
@@ -57,7 +57,7 @@ class OperationLibrary:
     ) -> tuple[dict[str, int], tuple[LinkedCode, ...]] | None:
         """Return the addresses of operations, and their code, which the caller keeps alive.
         operations: those that may have to be compiled. None if another one is needed, too: it was
-        there when the caller asked, and its last user has let go of it since."""
+        there when the caller asked, but its last user has released it since."""
         with self._lock:
             held = self._held([*symbols, *(operation.symbol for operation in operations)])
             new = [operation for operation in operations if held[operation.symbol] is None]
@@ -117,8 +117,8 @@ class OperationLibrary:
         return [(key, symbols) for key, symbols in json.loads(stored)] if stored is not None else []
 
     def _add_to_list(self, key: str, symbols: Sequence[str]) -> None:
-        # Another process may write between these two lines. What it adds is lost, and is made again
-        # when it is needed.
+        # Another process may write between these two lines. What it adds is lost, and is compiled
+        # again when it is needed.
         packs = [*self._packs(), (key, list(symbols))][-_LISTED:]
         self._cache.put(self._list_key, json.dumps(packs).encode())
 

@@ -25,8 +25,8 @@ from amdjit.emulator.wave.registers import Registers
 from amdjit.emulator.wave.sites import Sites
 
 OPERATION_PREFIX = "aj_op_"
-# The frame of a wave function that runs a threaded program: staging vectors, the upper half's
-# context, its patience.
+# The stack frame of a wave function that runs a threaded program: staging vectors, the upper half's
+# context, and the count of rounds before it yields.
 UPPER_CONTEXT_OFFSET = STAGING_VECTORS * LANES * 4
 PATIENCE_OFFSET = UPPER_CONTEXT_OFFSET + Context.FIELDS * FIELD_BYTES
 FRAME_BYTES = PATIENCE_OFFSET + 64
@@ -160,11 +160,11 @@ class StateRegisters(Registers):
         return self._parameters.value(RegisterAt(file, index))
 
     def in_memory(self, index: int) -> bool:
-        """Return whether a vector register lives in the state: they all do."""
+        """Return True: all vector registers live in the state."""
         return True
 
     def forget(self) -> None:
-        """Drop all cached values: the next operation knows nothing."""
+        """Drop all cached values, which the next operation cannot use."""
         self._views.clear()
 
 
@@ -186,7 +186,7 @@ class NumberedSites(Sites):
 def make_operation(
     builder: Builder, parameters: Parameters
 ) -> tuple[Operation, tuple[Parameter, ...]]:
-    """Turn what a builder has into an operation and its parameters. Both start afresh."""
+    """Turn the lines of a builder into an operation and its parameters, and restart both."""
     taken = parameters.take()
     body = "\n".join([*_HEAD, *_loads(taken), *builder.lines])
     symbol = OPERATION_PREFIX + hashlib.sha256(body.encode()).hexdigest()[:24]

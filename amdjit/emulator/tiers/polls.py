@@ -1,5 +1,5 @@
-"""What a wave does each time that it goes round a loop: it counts instructions, and from time to
-time gives way."""
+"""What a wave does in each iteration of a loop: it counts instructions, and from time to time
+yields."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from amdjit.emulator.layout import DWORD_BYTES, Context
 from amdjit.emulator.scheduling.fault_record import TICK
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 
-# How often a wave may go round a loop that may wait for another wave before that one runs.
+# Iterations of a loop that may wait for another wave, after which other waves run.
 PATIENCE = 128
 # The budget is seldom spent: values in registers need not make room for that call.
 _SELDOM: Weights = (1, 1_000_000)
 
 
 def take_from_budget(frame: Frame, cost: Value, site: Value, stop: Callable[[], None]) -> None:
-    """Take a loop's instructions from the budget; when it is spent, `stop` if the launch does."""
+    """Subtract a loop's instructions from the budget; when it is used up, `stop` if the launch has
+    stopped."""
     b = frame.builder
     context = Record(b, CONTEXT)
     left = b.sub(context.get(Context.BUDGET), cost)
@@ -30,11 +31,11 @@ def take_from_budget(frame: Frame, cost: Value, site: Value, stop: Callable[[], 
             stop()
 
 
-def lose_patience(b: Builder, patience: Value, give_way: Callable[[], None]) -> None:
-    """Give way to the group's other waves every `PATIENCE` rounds: one of them may have to end this
+def yield_when_spinning(b: Builder, patience: Value, yield_to_others: Callable[[], None]) -> None:
+    """Yield to the group's other waves every `PATIENCE` rounds: one of them may have to end this
     loop."""
     left = b.sub(b.load("i32", patience, DWORD_BYTES), constant("i32", 1))
     is_lost = b.compare("eq", left, constant("i32", 0))
     b.store(b.select(is_lost, constant("i32", PATIENCE), left), patience, DWORD_BYTES)
     with b.if_(is_lost):
-        give_way()
+        yield_to_others()

@@ -20,24 +20,24 @@ from amdjit.emulator.tiers.operations import (
 
 @dataclass(frozen=True, slots=True)
 class ThreadedProgram:
-    """A translated kernel.
-
-    code: the offset of each resume id's record, 64 bits each, then the records; operations'
-    addresses are 0. calls: for each operation's symbol, where in the code its address must be put.
-    operations: those that it needs. instructions, blocks: those of the kernel. The rest is as in
-    `WaveFunction`.
-    """
+    """A translated kernel."""
 
     code: bytes
+    """The offset of each resume id's record, 64 bits each, then the records; operations' addresses
+    are 0."""
     calls: dict[str, tuple[int, ...]]
+    """For each operation's symbol, where in the code its address must be put."""
     operations: tuple[Operation, ...]
+    """The operations that it needs."""
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
     longest: int | None
-    gives_way: bool
+    may_yield: bool
     calls_host: bool
     instructions: int
+    """How many instructions the kernel has."""
     blocks: int
+    """How many blocks the kernel has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """One kernel as a threaded program (`program.py`).
 
-The quick tier compiles next to nothing, since kernels share the operations (`operations.py`); each
-record is run by a call. All registers are in the wave's state, where the host function of
+The quick tier compiles next to nothing, because kernels share the operations (`operations.py`), and
+each record is a call of one. All registers are in the wave's state, where the host function of
 the full tier finds them when a wave pauses: sites, pauses and the ids to resume from have the same
-numbers in both (`terminators.py`), so that a launch can change over.
+numbers in both (`terminators.py`), so that a launch can switch tiers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from amdjit.emulator.tiers.operations import (
     StateRegisters,
     make_operation,
 )
-from amdjit.emulator.tiers.polls import lose_patience, take_from_budget
+from amdjit.emulator.tiers.polls import take_from_budget, yield_when_spinning
 from amdjit.emulator.tiers.program import Item, Record, ThreadedProgram, lay_out
 from amdjit.emulator.tiers.quick_native import WHERE
 from amdjit.emulator.tiers.shapes import Recipe, make_recipe, shape_of
@@ -169,8 +169,8 @@ class _Threading:
         self._records.items.append(Record(recipe.symbol, parameters))
 
     def _poll(self, poll: Poll) -> None:
-        """Stop if the launch does, leave if the full tier takes over, and after some rounds let
-        other waves run."""
+        """Stop if the launch has stopped, leave if the full tier's code is ready, and after some
+        rounds let other waves run."""
         records, b = self._records, self._records.builder
         records.items.append(poll.label)
         parameters = records.parameters
@@ -186,7 +186,7 @@ class _Threading:
         if poll.pause is not None:
             patience = b.offset(FRAME, PATIENCE_OFFSET)
             result = parameters.number(poll.pause.result)
-            lose_patience(b, patience, partial(records.give_leaving, result))
+            yield_when_spinning(b, patience, partial(records.give_leaving, result))
         records.jump(self._terminators.place_of(poll.target))
 
     def _start(self) -> None:
@@ -235,7 +235,7 @@ class _Records(Ending):
         return self._close(self.parameters.record_size)
 
     def _close(self, result: Value) -> Record:
-        """End the operation; the next one starts afresh. The registers are stored already."""
+        """End the operation. The registers are stored already."""
         self.registers.forget()
         self.builder.give(result)
         operation, parameters = make_operation(self.builder, self.parameters)

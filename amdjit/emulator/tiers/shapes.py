@@ -1,8 +1,8 @@
-"""Which instructions become the same operation: the shape of an instruction, and how others of that
-shape fill their records.
+"""Which instructions become the same operation: the shape of an instruction, and how other
+instructions of that shape fill their records.
 
-Most instructions of a long kernel have the shape of an earlier one, so that only a few go through
-their emitters.
+Most instructions of a long kernel have the shape of an earlier one, so that only a few need their
+emitters.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How a block of machine code ends, for either tier.
 
-What the last instruction of a block means is here; what becomes of it, host code that branches or
-a record of a threaded program, is the tier's `Ending`. Sites, pauses and the ids to resume from are
-numbered here, so that they are the same in both tiers and a launch can change over.
+This module knows the meaning of a block's last instruction. The tier's `Ending` turns that into
+host code that branches, or into a record of a threaded program. Sites, pauses and the ids to resume
+from are numbered here, so that they are the same in both tiers and a launch can switch.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def label_of(pc: int) -> str:
 
 
 class Ending(ABC):
-    """The ways in which a block can end, as a tier makes them. Each stores the registers first."""
+    """How a tier builds the ways in which a block can end. Each stores the registers first."""
 
     @abstractmethod
     def end_wave(self) -> None:
@@ -59,15 +59,15 @@ class Ending(ABC):
 
     @abstractmethod
     def jump(self, label: str) -> None:
-        """Go on elsewhere."""
+        """Jump to a label."""
 
     @abstractmethod
     def jump_if(self, condition: Value, label: str, following: int) -> None:
-        """Go on elsewhere if a condition holds, otherwise at the following pc."""
+        """Jump to a label if a condition holds, otherwise continue at the following pc."""
 
     @abstractmethod
     def go_on(self, following: int) -> None:
-        """Go on at the following pc."""
+        """Continue at the following pc."""
 
     @abstractmethod
     def pause(self, pause: Pause) -> None:
@@ -79,7 +79,7 @@ class Ending(ABC):
 
     @abstractmethod
     def choose(self, pc: Value, labels: Mapping[int, str]) -> None:
-        """Go on where a pc says. What is emitted next is for one that has no label."""
+        """Jump to the label of a pc. The code that is emitted next is for a pc without a label."""
 
 
 class Terminators:
@@ -212,7 +212,7 @@ class Terminators:
 #
 # A return may go wherever a call returns to. With r returns and c calls, r * c branches would each
 # carry all registers, which takes host LLVM seconds for 30 functions. Here each return leaves where
-# it goes, and one switch follows: r + c branches, and one place to give way to other waves.
+# it goes, and one switch follows: r + c branches, and one place to yield to other waves.
 
 SHARED_JUMP = "jump"
 SHARED_SWITCH = "jumps"
@@ -225,7 +225,7 @@ _WITHIN = 2
 class SharedJump:
     """The jumps of one kernel.
 
-    last: in the highest jump, and no block's pc; a wave that gives way here resumes from it. first:
+    last: in the highest jump, and no block's pc; a wave that yields here resumes from it. first:
     the lowest target. cost: the instructions to count for a jump, about a function's length.
     """
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.expressions.nans import is_nan
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.wave.errors import Untranslatable
@@ -15,7 +14,7 @@ from amdjit.emulator.wave.registers import Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder, llvm_mode
 from amdjit.isa.analysis.mode import DX10_CLAMP, HALF_OVERFLOW, IEEE, Mode
 from amdjit.isa.instruction import Instruction
-from amdjit.isa.traits import Infinity
+from amdjit.isa.integer_expressions import Expression
 
 
 @dataclass
@@ -70,22 +69,16 @@ class ModeState:
         self, value: Value, sources: Sequence[Value], instruction: Instruction
     ) -> Value:
         """Return a half with MODE's overflow applied: infinite only if a float among the sources
-        is, or after a division.
+        is, or in a quotient whose denominator is 0.
 
-        Source: RDNA 4 ISA, "MODE register", FP16_OVFL.
+        Source: RDNA 4 ISA, "MODE register", FP16_OVFL. It says that 1 / 0 and the logarithm of 0
+        stay infinite, too; a gfx1201 returns the largest numbers.
         """
         if self.clamps_overflow is False or element_of(value.type) != "half":
             return value
-        infinity = instruction.traits.infinity
-        if infinity is Infinity.POLE:
-            # The ISA document says that they stay infinite, measurements say the opposite.
-            raise Untranslatable(
-                instruction,
-                "with MODE's FP16_OVFL, the result of a division by zero is not certain",
-            )
         b = self.builder
         allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
-        if infinity is Infinity.QUOTIENT:
+        if instruction.traits.is_quotient:
             # If the estimate is infinite, the quotient has overflowed.
             allowed = allowed[1:]
             denominator = b.bitcast(sources[1], "i16")

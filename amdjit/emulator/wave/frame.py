@@ -13,17 +13,15 @@ from amdjit.emulator.layout import FIELD_BYTES, PRIVATE_APERTURE_HIGH, SHARED_AP
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.float_state import ModeState
 from amdjit.emulator.wave.operands import (
-    ELEMENTS,
     constant_bits,
     constant_value,
-    element_type,
-    is_packed,
     modify_input,
 )
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 from amdjit.emulator.wave.sites import Sites
 from amdjit.isa.analysis.control_flow import Block
 from amdjit.isa.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
+from amdjit.isa.arithmetic import ELEMENTS, element_type, is_packed
 from amdjit.isa.instruction import (
     InlineConstant,
     Instruction,
@@ -65,20 +63,30 @@ class Frame(ModeState):
     """The state of the translation that emitters read and change."""
 
     sites: Sites
+    """The instructions of the kernel that may fault."""
     natives: set[str] = field(default_factory=set)
+    """The native functions that the code calls so far."""
     write_mask: Value | None = None
+    """The lanes that a vector result goes to, i32; None for those of EXEC."""
     source_override: Value | None = None
-    # The dwords that DPP moves between the halves of a wave64, of each half.
+    """Replaces operand 0, after DPP."""
     dpp_sources: list[list[Value]] = field(default_factory=list)
-    # Where the numbers of vector registers have an index in this block (`index_modes.py`).
+    """The dwords that DPP moves between the halves of a wave64, for each half."""
     index_modes: Mapping[int, int] = field(default_factory=dict)
+    """Where the numbers of vector registers have an index in this block (`index_modes.py`)."""
     access_mask: Value | None = None
-    # Scalars that one half of a wave64 has written; the other half must still read the old ones.
+    """The lanes that access memory, if not those of EXEC."""
     deferred: list[tuple[int, Value]] | None = None
+    """Scalars that one half of a wave64 has written while the other half must still read the old
+    ones."""
     mode: Mode = USUAL_MODE
+    """What is known of MODE at this instruction."""
     keeps_denormals: bool = True
+    """Whether float operations keep denormal numbers at this instruction."""
     modes: Modes = USUAL_MODES
+    """What is known of MODE at the start of each block."""
     instruments: tuple[Instrument, ...] = ()
+    """The checks, which are told of every access and instruction."""
 
     def accessed(
         self,
@@ -456,29 +464,30 @@ class AccessKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """One access of a wave: a load or an atomic that has been made, a store that is about to be.
-
-    space, address: as the native functions of `instructions/memory/access_native.py` take them
-    (`s`, `v`, `f`, `l`, `p`), or `k`: a scalar load, whose address is one i64. size: bytes of a
-    lane. lanes: the mask of lanes that access, i32. values: the dwords that are loaded or stored,
-    one vector each, if they are at hand. element: bytes of each part that the instruction accesses
-    separately (the two-address forms of LDS have two).
-    """
+    """One access of a wave: a load or an atomic that has been made, a store that is about to be."""
 
     kind: AccessKind
     space: str
+    """The letter of the space, as in the native functions of `instructions/memory/access_native.py`
+    (`s`, `v`, `f`, `l`, `p`), or `k` for a scalar load."""
     address: tuple[Value, ...]
+    """The values that these functions take; for `k` one i64."""
     size: int
+    """Bytes of a lane."""
     lanes: Value
+    """The mask of lanes that access, i32."""
     values: tuple[Value, ...] = ()
+    """The dwords that are loaded or stored, one vector each, if they are at hand."""
     element: int = 0
+    """Bytes of each part that the instruction accesses separately (the two-address forms of LDS
+    have two)."""
 
 
 class Instrument:
     """A check's part of the translation; one object for each kernel that is translated.
 
     name: part of the cache's key. every_instruction: it may add code to any instruction, so that
-    none may be translated twice (`tiers/stretches.py`); False if it adds none to instructions that
+    none may be translated twice (`tiers/full.py`); False if it adds none to instructions that
     only compute vector registers. By default the methods do nothing.
     """
 

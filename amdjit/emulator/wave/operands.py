@@ -6,36 +6,11 @@ import math
 import struct
 
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, like
+from amdjit.isa.arithmetic import element_type, is_packed
 from amdjit.isa.instruction import InlineConstant, Literal
 
-# Operand types as the ISA names them, with the LLVM type of an element.
-ELEMENTS = {
-    "f16": "half",
-    "f32": "float",
-    "f64": "double",
-    "bf16": "i16",
-    "b16": "i16",
-    "i16": "i16",
-    "u16": "i16",
-    "b32": "i32",
-    "i32": "i32",
-    "u32": "i32",
-    "b64": "i64",
-    "i64": "i64",
-    "u64": "i64",
-}
 _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 _INVERSE_TWO_PI_BITS = {16: 0x3118, 32: 0x3E22F983, 64: 0x3FC45F306DC9C882}
-
-
-def element_type(code: str) -> str:
-    """Return the LLVM type of one lane's operand; packed operands (`v2f16`, `v4u8`) are dwords."""
-    return "i32" if is_packed(code) else ELEMENTS[code]
-
-
-def is_packed(code: str) -> bool:
-    """Whether an operand of type `code` holds several elements in a dword."""
-    return code[0] == "v"
 
 
 def _float_bits(value: float, width: int) -> int:

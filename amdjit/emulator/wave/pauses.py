@@ -1,4 +1,4 @@
-"""Where a wave gives way to others, at barriers and in loops, and where its instructions are
+"""Where a wave yields to others, at barriers and in loops, and where its instructions are
 counted."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from amdjit.emulator.layout import WAVE_WAITS, WAVE_YIELDED
 @dataclass(frozen=True, slots=True)
 class Pause:
     """A place to resume from; `after` is its pc. polls: it is in a loop that may wait for another
-    wave. yields: it gives way in such a loop, or sleeps. flags: what its result contains besides
+    wave. yields: it polls in such a loop, or sleeps. flags: what its result contains besides
     the number."""
 
     number: int
@@ -31,10 +31,10 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """A count of instructions on the way back to `target`.
+    """A count of instructions at a jump back to `target`.
 
     label: of the place that counts. site: its number, None at a jump that knows it at run time.
-    cost: the instructions. pause: where the wave gives way after many rounds, None in loops that
+    cost: the instructions. pause: where the wave yields after many rounds, None in loops that
     wait for nobody.
     """
 

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WaveFunction:
-    """A translated kernel.
-
-    text: LLVM IR. natives: the native functions that it calls. site_pcs: the pc of each site.
-    resume_pcs: the places where the wave waits, by resume id (0 is the start). longest: the most
-    instructions that a wave executes, None if it may loop. gives_way: whether it may wait for waves
-    of other workgroups. calls_host: whether it may interrupt the host.
-    """
+    """A translated kernel."""
 
     text: str
+    """LLVM IR."""
     natives: frozenset[str]
+    """The native functions that it calls."""
     site_pcs: tuple[int, ...]
+    """The pc of each site."""
     resume_pcs: tuple[int, ...]
+    """The places where the wave waits, by resume id (0 is the start)."""
     longest: int | None
-    gives_way: bool
+    """The most instructions that a wave executes, None if it may loop."""
+    may_yield: bool
+    """Whether it may wait for waves of other workgroups."""
     calls_host: bool
+    """Whether it may interrupt the host."""

@@ -8,7 +8,6 @@ from amdjit.diagnostics import codes
 from amdjit.frontend.assignment.parts import store_part
 from amdjit.frontend.assignment.record_fields import store_element, store_field
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import assign_to
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.fields import field, field_name, is_element, is_records
 from amdjit.frontend.expressions.index_checks import index_check
@@ -21,6 +20,7 @@ from amdjit.frontend.expressions.subscripts import (
 )
 from amdjit.frontend.expressions.views import is_partial
 from amdjit.frontend.names.scope import bind
+from amdjit.frontend.numbers.conversion import assign_to
 from amdjit.frontend.values.effects import may_act
 from amdjit.frontend.values.kinds import Value
 from amdjit.tree import nodes as tree

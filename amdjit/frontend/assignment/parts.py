@@ -10,15 +10,14 @@ from dataclasses import replace
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.building.descriptions import count, describe
-from amdjit.frontend.expressions.broadcasting import Indices, Meeting
+from amdjit.frontend.expressions.broadcasting import Broadcast, Indices
 from amdjit.frontend.expressions.index_checks import index_check
+from amdjit.frontend.numbers.conversion import assign_to, convert
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
-from amdjit.tree.array_views import Reshaped, Transposed
-from amdjit.tree.record_views import RecordView
+from amdjit.tree.array_views import RecordView, Reshaped, Transposed
 from amdjit.types import Array, Type
 
 # Computes the new element from the old one and the value, for `part += value`.
@@ -104,7 +103,7 @@ def _own_indices(
             reason = f"has the shape {kind.shape}"
         return _refuse(builder, target.type, source, place, reason, _fitting(target.type))
 
-    return Meeting(builder, target, source, place, misfit, may_drop).own_indices()
+    return Broadcast(builder, target, source, place, misfit, may_drop).own_indices()
 
 
 def _fitting(target: Type) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from amdjit.diagnostics import codes
 from amdjit.frontend.assignment.parts import check_overlap, over_axes, store_part
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import assign_to, convert, no_conversion
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.building.remedies import UNPACKED
 from amdjit.frontend.expressions.fields import (
@@ -22,10 +21,11 @@ from amdjit.frontend.expressions.fields import (
 )
 from amdjit.frontend.expressions.texts import characters_for, is_text
 from amdjit.frontend.expressions.times import is_time, ticks_of
+from amdjit.frontend.numbers.conversion import assign_to, convert, no_conversion
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
-from amdjit.tree.record_views import RecordView
+from amdjit.tree.array_views import RecordView
 from amdjit.types import Array, Record, RecordField, Scalar, Type, i32
 
 

@@ -8,7 +8,6 @@ from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.assignment.elements import store_item
 from amdjit.frontend.assignment.record_fields import store_field
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import truth
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.building.remedies import UNPACKED
 from amdjit.frontend.expressions.comparisons import compare
@@ -16,6 +15,7 @@ from amdjit.frontend.expressions.faults import check
 from amdjit.frontend.expressions.fields import is_element
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.names.scope import bind
+from amdjit.frontend.numbers.conversion import truth
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.complex_types import ComplexElement
 from amdjit.tree import nodes as tree

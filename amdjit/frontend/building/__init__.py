@@ -1,9 +1,8 @@
-"""The state of typing one function, and the conversions that every other room uses.
+"""The state of typing one function.
 
 `builder.FunctionBuilder` holds the names, the statements made so far and the errors, and evaluates
-expressions in Python's order. `conversion` brings a value to a type, `operands` two values to the
-type that they have in common, and `control_flow` records where branches, loops and functions are
-left. Start at `builder`.
+expressions in Python's order. `control_flow` records where branches, loops and functions are left,
+and `special_methods` calls those of records. Start at `builder`.
 
 Imports: `values` and `source`.
 """

@@ -34,9 +34,8 @@ from amdjit.frontend.values.kinds import (
     Undefined,
     Value,
 )
-from amdjit.frontend.values.launch_parameters import LaunchParameters
 from amdjit.frontend.values.typing_rules import AMDJIT, TypingRules
-from amdjit.frontend.values.weak_types import Origin, WeakTypes, origin_of, wide_type
+from amdjit.frontend.values.weak_numbers import LaunchParameters, Origin, WeakNumbers, wide_type
 from amdjit.language.compile_time import Compilation
 from amdjit.late import late
 from amdjit.late_methods import dataclass
@@ -71,73 +70,102 @@ StatementHandler = Callable[["FunctionBuilder", Any], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Checkpoint:
     """A state to which a builder can be rewound."""
 
     names: Mapping[str, Binding]
+    """As `FunctionBuilder.names`."""
     numbers: Mapping[str, int]
+    """As `FunctionBuilder.numbers`."""
     statements: int
+    """How many statements the block had."""
     returns: int
+    """How many returns there were."""
     loops: int
+    """How many loops surrounded the statement."""
     failures: int
+    """How many errors there were."""
     abandoned: bool
+    """As `FunctionBuilder.abandoned`."""
     requests: int
+    """How many numbers of the launch were requested in 64 bits."""
     rounds: int
+    """As `FunctionBuilder.rounds`."""
 
 
 @dataclass
 class FunctionBuilder:
     """Types one function for one combination of arguments.
 
-    Typing goes on after a refused statement.
-
-    failures: the errors so far. refused: the number of refused statements, including those that
-    only read what another refused statement assigns. abandoned: whether a condition was refused, so
-    that control may never reach the rest of this block and errors in it might be spurious. given:
-    the values assigned to each variable so far. counters: counters of loops that are never negative
-    (noted with `wraparound=True`). unassigned: the names that were read where they may have no
-    value, with the type of their variable once it is known (`names.marked`); unmarkable: those
-    that no variable holds. returns_wide: whether results without a width have 64 bits, for calls
-    that meet such. choices: both sides of `a if c else b`, before they got one type. open_ways:
-    the branches that end a side of another one, with the ends of their paths, which meet there.
-    outcomes: of conditions that assign names with `:=`, the bindings where the condition is false
-    and where it is true, of names that have none where both ways meet.
+    A refused statement does not stop it: all errors of a function are reported together.
     """
 
     source: FunctionSource
     session: Session
+    """The compilation of the whole kernel, which all its functions share."""
     expressions: Mapping[type[ast.expr], ExpressionHandler]
+    """The table of `expression_typing`: who types which node of `ast`."""
     statement_handlers: Mapping[type[ast.stmt], StatementHandler]
+    """The table of `statement_typing`."""
     is_kernel: bool
+    """False for a device function."""
     returns_wide: bool = False
+    """Whether results without a width have 64 bits, because the call needs such a result."""
     names: dict[str, Binding] = field(default_factory=dict)
+    """What each name means at the current statement."""
     local_names: frozenset[str] = frozenset()
+    """The names that the function binds anywhere, and which therefore are no globals."""
     statements: list[tree.Statement] = field(default_factory=list)
+    """The statements of the current block so far."""
     loops: list[Loop] = field(default_factory=list)
+    """The loops around the current statement, the innermost last."""
     returns: list[ReturnSite] = field(default_factory=list)
+    """The `return` statements so far; their values get one type at the end."""
     terminated: bool = False
-    # Whether it calls itself at the innermost level of a recursion.
+    """Whether control cannot reach the rest of the current block."""
     reaches_limit: bool = False
+    """Whether it calls itself at the innermost level of a recursion."""
     numbers: dict[str, int] = field(default_factory=dict)
-    reports: int = 0  # as in tree.Function
-    rounds: int = 0  # iterations that were typed one by one, in the functions that it inlines too
+    """How many variables were made for each name, which makes their names in the tree unique."""
+    reports: int = 0
+    """0, or the number of functions on the longest chain of calls from this one, itself included,
+    to one that reports to the host (`tree.Function.reports`)."""
+    rounds: int = 0
+    """Iterations that were typed one by one, also in the functions that it inlines."""
     given: dict[tree.Variable, list[tree.Expression]] = field(default_factory=dict)
+    """The values assigned to each variable so far."""
     choices: dict[tree.Expression, tuple[Value, Value]] = field(default_factory=dict)
-    open_ways: dict[ast.stmt, list[Exit] | None] = field(default_factory=dict)
+    """Both sides of each `a if c else b`, as they were before they got one type."""
+    open_exits: dict[ast.stmt, list[Exit] | None] = field(default_factory=dict)
+    """The branches that end a side of another branch, with their exits. The outer branch merges the
+    names of all of them at once."""
     counters: set[tree.Variable] = field(default_factory=set)
+    """Counters of loops that are never negative, noted with `wraparound=True`."""
     unassigned: dict[str, Scalar | None] = field(default_factory=dict)
-    unmarkable: set[str] = field(default_factory=set)
+    """The names that were read where they may have no value, with the type of their variable once
+    it is known (`names.partly_assigned`)."""
+    never_partly_assigned: set[str] = field(default_factory=set)
+    """Those of `unassigned` that no variable can hold: arrays, tuples, objects."""
     outcomes: dict[tree.Expression, tuple[Mapping[str, Binding], Mapping[str, Binding]]] = field(
         default_factory=dict
     )
+    """For each condition that assigns names with `:=`, the bindings where it is false and
+    where it is true, of names that have no value where both outcomes meet."""
     failures: list[Diagnostic] = field(default_factory=list)
+    """The errors so far."""
     refused: int = 0
+    """The number of refused statements, including those that only read what another refused
+    statement assigns."""
     abandoned: bool = False
+    """Whether a condition was refused: control may never reach the rest of this block, so errors in
+    it are not reported."""
     launch_parameters: LaunchParameters = field(init=False)
+    """Numbers and arrays that the launch adds to the function's own parameters."""
     rules: TypingRules = field(init=False)
+    """How literals and operands of two types get a type: amdjit's rules, or Numba's."""
 
     def __post_init__(self) -> None:
-        self.launch_parameters = LaunchParameters(self.session.weak_types)
+        self.launch_parameters = LaunchParameters(self.session.weak)
         own = self.source.is_library or self.compilation.typing == "amdjit"
         self.rules = AMDJIT if own else numba_typing.NUMBA
 
@@ -147,24 +175,24 @@ class FunctionBuilder:
         return self.session.compilation
 
     @property
-    def marks_names(self) -> bool:
+    def allows_partly_assigned(self) -> bool:
         """Whether names may be read that only some paths have assigned, because the kernel checks
         them."""
         return self.rules is not AMDJIT and self.compilation.asserts
 
     @property
-    def weak_types(self) -> WeakTypes:
+    def weak(self) -> WeakNumbers:
         """The values that have no width of their own."""
-        return self.session.weak_types
+        return self.session.weak
 
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node."""
         return self.source.span(node)
 
     def origin(self, node: ast.AST, name: str) -> Origin:
-        """Return the key of a variable without a width. A function that returns 64 bits has its
-        own."""
-        return origin_of(self.span(node), f"wide {name}" if self.returns_wide else name)
+        """Return the key of a weak variable. A function that returns 64 bits has its own."""
+        span = self.span(node)
+        return span.file, span.line, span.column, f"wide {name}" if self.returns_wide else name
 
     def error(self, kind: ErrorKind, node: ast.AST, **fields: object) -> CompileError:
         """Make the exception for an error at a node."""
@@ -250,17 +278,19 @@ class FunctionBuilder:
         if not added:
             return list(earlier), made
         changed = assigned_variables(added)
-        settled = [self.settle(other, node, changed) for other in earlier]
+        evaluated = [self.evaluate_now(other, node, changed) for other in earlier]
         outer += added
-        return settled, made
+        return evaluated, made
 
-    def settle(self, value: Value, node: ast.AST, changed: Collection[tree.Variable] = ()) -> Value:
+    def evaluate_now(
+        self, value: Value, node: ast.AST, changed: Collection[tree.Variable] = ()
+    ) -> Value:
         """Evaluate a value now if it reads memory or changed variables or calls a function; tuples
         item by item."""
         if isinstance(value, TupleValue):
-            return value.with_items(self.settle(item, node, changed) for item in value.items)
+            return value.with_items(self.evaluate_now(item, node, changed) for item in value.items)
         if isinstance(value, Method):
-            return replace(value, receiver=self.settle(value.receiver, node, changed))
+            return replace(value, receiver=self.evaluate_now(value.receiver, node, changed))
         if isinstance(value, (CompileTime, tree.Constant)):
             return value
         return (
@@ -274,7 +304,7 @@ class FunctionBuilder:
         now, in this order."""
         if not any(may_act(value) for value in values):
             return list(values)
-        return [self.settle(value, node) for value in values]
+        return [self.evaluate_now(value, node) for value in values]
 
     def discard(self, value: Value, node: ast.AST) -> None:
         """Keep the effects of an unused value."""
@@ -340,9 +370,9 @@ class FunctionBuilder:
         """Make every read of these names fail without an error of its own."""
         self.names.update(dict.fromkeys(names, POISONED))
 
-    def mark(self) -> Mark:
+    def checkpoint(self) -> Checkpoint:
         """Return the current state."""
-        return Mark(
+        return Checkpoint(
             dict(self.names),
             dict(self.numbers),
             len(self.statements),
@@ -354,19 +384,19 @@ class FunctionBuilder:
             self.rounds,
         )
 
-    def rewind(self, mark: Mark) -> None:
+    def rewind(self, checkpoint: Checkpoint) -> None:
         """Go back to an earlier state, to type the same statements again in another way.
 
         The first error since then stays, so that a function that was refused once is not accepted.
         """
-        self.names, self.numbers = dict(mark.names), dict(mark.numbers)
-        del self.statements[mark.statements :]
-        del self.returns[mark.returns :]
-        del self.loops[mark.loops :]
-        del self.failures[mark.failures + 1 :]
-        del self.launch_parameters.requests[mark.requests :]
-        self.terminated, self.abandoned = False, mark.abandoned
-        self.rounds = mark.rounds
+        self.names, self.numbers = dict(checkpoint.names), dict(checkpoint.numbers)
+        del self.statements[checkpoint.statements :]
+        del self.returns[checkpoint.returns :]
+        del self.loops[checkpoint.loops :]
+        del self.failures[checkpoint.failures + 1 :]
+        del self.launch_parameters.requests[checkpoint.requests :]
+        self.terminated, self.abandoned = False, checkpoint.abandoned
+        self.rounds = checkpoint.rounds
 
     @contextlib.contextmanager
     def block(self) -> Iterator[list[tree.Statement]]:
@@ -394,37 +424,55 @@ class FunctionBuilder:
             return value.with_items(self.hold(item, name, node) for item in value.items)
         if isinstance(value, (CompileTime, FunctionValue, Method, SliceValue, tree.Constant)):
             return value
-        if self.weak_types.number(value) is not None:
+        if self.weak.number(value) is not None:
             return value
-        span = self.span(node)
-        origin = self.origin(node, name)
-        if (
-            origin in self.weak_types.widened
-            and self.weak_types.is_weak(value)
-            and may_repeat(value)
-        ):
-            variable = self.hidden_variable(name, value.type)
-            self.assign_in_both_widths(variable, value, origin, node)
-            return self.weak_types.read(tree.Read(span, variable.type, variable))
-        value, variable = self.launch_parameters.held(value, name, origin, self.hidden_variable)
-        self.emit(tree.Assign(span, variable, value))
-        held = self.weak_types.read(tree.Read(span, variable.type, variable))
-        return self.unpack(held) if isinstance(variable.type, Tuple) else held
+        return self.read(self.assign(name, value, node, self.hidden_variable), node)
 
-    def assign_in_both_widths(
-        self, variable: tree.Variable, value: tree.Expression, origin: Origin, node: ast.AST
-    ) -> None:
-        """Assign a weak value to a new variable, and to its twin the same value made in 64 bits.
+    def read(self, variable: tree.Variable, node: ast.AST) -> Value:
+        """Read a variable, a tuple item by item."""
+        read = self.read_whole(variable, node)
+        return self.unpack(read) if isinstance(variable.type, Tuple) else read
 
-        So the uses that asked for 64 bits do not change what the others get.
+    def read_whole(self, variable: tree.Variable, node: ast.AST) -> tree.Read:
+        """Read a variable, also that of a tuple, as one value."""
+        return self.weak.note_read(tree.Read(self.span(node), variable.type, variable))
+
+    def assign(
+        self,
+        name: str,
+        value: tree.Expression,
+        node: ast.AST,
+        make: Callable[[str, Type], tree.Variable],
+        current: object = None,
+    ) -> tree.Variable:
+        """Assign a value to `current`, if that is a variable that can hold it, or to a new one.
+
+        The variable of a weak value is weak too. Where it was asked for 64 bits it gets a twin, or,
+        if computing the value twice would do more than computing it once, is wide itself.
         """
-        span, wide = self.span(node), wide_type(variable.type)
-        twin = self.hidden_variable(variable.name, wide)
-        made = self.launch_parameters.in_type(value, wide, span)
-        assert made is not None
+        weak, span, origin = self.weak, self.span(node), self.origin(node, name)
+        is_weak = weak.is_weak(value)
+        if is_weak and origin in weak.widened:
+            wide = self.launch_parameters.wide
+            if may_repeat(value):
+                variable = make(name, value.type)
+                weak.add_twin(variable, origin, self.hidden_variable)
+                twin = weak.twins[variable]
+                made = wide(value, wide_type(twin.type))
+                self.emit(tree.Assign(span, variable, value))
+                self.emit(tree.Assign(span, twin, made))
+                return variable
+            value = wide(value, wide_type(value.type))
+        # A weak value in a variable that is not weak could not be made wider later.
+        takes_weak = isinstance(current, tree.Variable) and weak.variables.get(current) is not None
+        if weak.keeps_width(current, value.type) and (takes_weak or not weak.is_weak(value)):
+            variable = current
+        else:
+            variable = make(name, value.type)
+            if is_weak:
+                weak.variables[variable] = origin
         self.emit(tree.Assign(span, variable, value))
-        self.emit(tree.Assign(span, twin, made))
-        self.weak_types.variables[variable], self.weak_types.twins[variable] = origin, twin
+        return variable
 
     def unpack(self, value: tree.Expression) -> TupleValue:
         """Return the items of a tuple that exists at run time."""
@@ -433,7 +481,7 @@ class FunctionBuilder:
             tree.TupleItem(value.span, type, value, i) for i, type in enumerate(value.type.elements)
         )
         return TupleValue(
-            tuple(self._unpacked_item(self.weak_types.part(i)) for i in items), value.type.structure
+            tuple(self._unpacked_item(self.weak.note_part(i)) for i in items), value.type.structure
         )
 
     def _unpacked_item(self, item: tree.Expression) -> Value:

@@ -28,8 +28,8 @@ class Loop:
 
 @dataclass
 class Exit:
-    """A place where control leaves a block: the names there, and the list that conversions may
-    still be added to.
+    """A place where control leaves a block: the names there, and the list of statements, to which
+    conversions may be appended later.
 
     terminator: the break or continue at the end of `statements`, None if the block just ends.
     """

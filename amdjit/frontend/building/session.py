@@ -14,7 +14,7 @@ from amdjit.diagnostics import CompileError
 from amdjit.diagnostics.performance import Finding
 from amdjit.frontend.values.dependencies import Dependency, OutsideArray
 from amdjit.frontend.values.kinds import Value
-from amdjit.frontend.values.weak_types import WeakTypes
+from amdjit.frontend.values.weak_numbers import WeakNumbers
 from amdjit.language.compile_time import Compilation
 from amdjit.late_methods import dataclass
 
@@ -28,7 +28,7 @@ class Session(Protocol):
     compilation: Compilation
     builtins: Mapping[Any, Intrinsic | DeviceFunction]
     reports: ReportSites
-    weak_types: WeakTypes
+    weak: WeakNumbers
     deadline: float  # of `time.monotonic`
     findings: dict[tuple[str, str, int], Finding]  # warnings, at most one of each name per line
 

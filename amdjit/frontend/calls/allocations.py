@@ -10,8 +10,8 @@ import numpy as np
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python, known_integer
 from amdjit.frontend.values.structures import element_of_dtype
 from amdjit.tree import nodes as tree

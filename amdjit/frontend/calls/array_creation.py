@@ -19,12 +19,12 @@ from amdjit.frontend.assignment.elements import store_at
 from amdjit.frontend.assignment.parts import store_part
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import is_complex, scalar_of_complex
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.calls.allocations import MADE_ANEW, allocated, element_type, shape_of
 from amdjit.frontend.expressions.array_attributes import flat
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.names.merging import join_types
+from amdjit.frontend.numbers.conversion import is_complex, scalar_of_complex
 from amdjit.frontend.values.kinds import (
     CompileTime,
     Method,

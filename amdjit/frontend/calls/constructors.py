@@ -3,17 +3,57 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert, literal, no_conversion, truth
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.expressions.folding import fold
-from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
+from amdjit.frontend.numbers import launch_arithmetic
+from amdjit.frontend.numbers.conversion import convert, literal, no_conversion, truth
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, known_integer
 from amdjit.frontend.values.promotion import assignable
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Scalar, Vector, boolean
+
+
+def python_number(
+    builder: FunctionBuilder, kind: type[int] | type[float], arguments: Arguments, node: ast.Call
+) -> Value:
+    """Type `int(x)` and `float(x)`: i32 and f32, until they meet a wider type."""
+    if len(arguments.positional) == 1 and not arguments.keywords:
+        operation = partial(launch_arithmetic.as_kind, kind)
+        launched = launch_arithmetic.at_launch(builder, operation, arguments.positional, node)
+        if launched is not None:
+            return launched
+    known = [known_integer(value) for value in arguments.positional]
+    if kind is int and len(known) == 1 and known[0] is not None and not arguments.keywords:
+        return CompileTime(known[0])
+    rules = builder.rules
+    target = rules.integer if kind is int else rules.floating
+    if not rules.has_weak_literals:
+        target = _own_type(kind, arguments) or target
+    given = arguments.positional
+    if len(given) == 1 and builder.weak.is_weak(given[0]) and _has_type(given[0], target):
+        return given[0]
+    made = convert_to(builder, target, arguments, node)
+    if isinstance(made, tree.Convert) and rules.has_weak_literals:
+        builder.weak.expressions.add(made)
+    return made
+
+
+def _has_type(value: Value, type: Scalar) -> bool:
+    return isinstance(value, tree.Expression) and value.type is type
+
+
+def _own_type(kind: type[int] | type[float], arguments: Arguments) -> Scalar | None:
+    """Return the type of the one argument if that is an integer for `int`, a float for `float`."""
+    value = arguments.positional[0] if len(arguments.positional) == 1 else None
+    type = value.type if isinstance(value, tree.Expression) else None
+    if not isinstance(type, Scalar):
+        return None
+    return type if (type.is_float if kind is float else type.is_integer) else None
 
 
 def convert_to(

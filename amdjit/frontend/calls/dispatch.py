@@ -9,6 +9,7 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +18,7 @@ from amdjit.declarations import DeviceFunction, Intrinsic, SpecialForm
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import complex_type, convert, is_complex
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import launch_operands
 from amdjit.frontend.building.special_methods import special_method
 from amdjit.frontend.calls.array_methods import array_method, is_of_array, is_ufunc_call
 from amdjit.frontend.calls.callables import (
@@ -35,19 +34,24 @@ from amdjit.frontend.calls.elementwise import call_elementwise, is_elementwise
 from amdjit.frontend.calls.intrinsics import call_intrinsic
 from amdjit.frontend.calls.python_functions import FUNCTIONS
 from amdjit.frontend.calls.special_forms import FORMS
-from amdjit.frontend.calls.strong_numbers import with_own_types
 from amdjit.frontend.calls.tuple_functions import all_or_any, tested_only
-from amdjit.frontend.calls.weak_results import as_wide_as_needed, without_width
 from amdjit.frontend.calls.wide_access import access_call
-from amdjit.frontend.calls.wide_rounding import rounded, rounded_without_width
 from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.conditional import choose
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.formatted_text import text_of
 from amdjit.frontend.expressions.records import as_device_function, construct, replaced
 from amdjit.frontend.names.scope import value_of_object
+from amdjit.frontend.numbers import launch_arithmetic
+from amdjit.frontend.numbers.conversion import complex_type, convert, is_complex
+from amdjit.frontend.numbers.results import (
+    as_wide_as_needed,
+    rounded,
+    rounded_without_width,
+    with_own_types,
+    without_width,
+)
 from amdjit.frontend.source.reading import is_library
-from amdjit.frontend.values import launch_arithmetic
 from amdjit.frontend.values.kinds import (
     Choice,
     CompileTime,
@@ -282,10 +286,11 @@ def _call_of_numbers(
         callee in _ON_HOST or (callee in builtins and callee not in FUNCTIONS)
     ):
         return _on_host(builder, callee, arguments, node)
-    operands = None if arguments.keywords else launch_operands(builder, arguments.positional)
-    launched = None if operands is None else launch_arithmetic.of_function(callee, operands)
+    operation = partial(launch_arithmetic.of_function, callee)
+    values = () if arguments.keywords else arguments.positional
+    launched = launch_arithmetic.at_launch(builder, operation, values, node)
     if launched is not None:
-        return builder.launch_parameters.weak(launched, builder.span(node))
+        return launched
     arguments = with_own_types(builder, callee, arguments, node)
     if callee in builtins and callee not in FUNCTIONS:
         result = call_declared(builder, builtins[callee], arguments, node)

@@ -11,9 +11,9 @@ from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.subscripts import item_of
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Scalar, TypeVariable, Vector, boolean

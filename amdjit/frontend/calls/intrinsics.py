@@ -12,9 +12,9 @@ from amdjit.declarations import Intrinsic, LlvmCall, Parameter
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert, number_fits
 from amdjit.frontend.building.descriptions import count, describe
-from amdjit.frontend.building.operands import sample_of
+from amdjit.frontend.numbers.conversion import convert, number_fits
+from amdjit.frontend.numbers.operands import sample_of
 from amdjit.frontend.values.kinds import CompileTime, Value, as_python
 from amdjit.frontend.values.promotion import literal_fits, widens_exactly
 from amdjit.tree import nodes as tree
@@ -306,7 +306,7 @@ def _resolve_variables(
     found: dict[TypeVariable, Type] = {}
     fixed: set[TypeVariable] = set()
     for parameter, value, place in zip(intrinsic.parameters, values, places, strict=True):
-        if builder.weak_types.number(value) is not None:
+        if builder.weak.number(value) is not None:
             continue
         variable, type = _variable_and_type(parameter, value)
         if variable is None or type is None:

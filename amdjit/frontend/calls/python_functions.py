@@ -9,6 +9,7 @@ import operator
 import types
 import typing
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,22 +18,26 @@ from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert, is_complex, truth
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import convert_weakly, launch_operands, pair
 from amdjit.frontend.building.remedies import WHOLE_ARRAY
 from amdjit.frontend.building.special_methods import call_method_of
+from amdjit.frontend.calls.constructors import python_number
 from amdjit.frontend.calls.intrinsics import call_intrinsic
 from amdjit.frontend.calls.tuple_functions import TUPLE_FUNCTIONS
-from amdjit.frontend.calls.weak_results import python_number
-from amdjit.frontend.expressions import complexes, mixed_signs
+from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.likely_mistakes import check_absolute, check_extreme
 from amdjit.frontend.expressions.operators import BINARY, binary, of_launch, unary
 from amdjit.frontend.expressions.records import replaced
 from amdjit.frontend.names.merging import join_types
-from amdjit.frontend.values import launch_arithmetic
+from amdjit.frontend.numbers import launch_arithmetic
+from amdjit.frontend.numbers.conversion import convert, is_complex, truth
+from amdjit.frontend.numbers.operands import (
+    convert_weakly,
+    extreme_of_mixed_signs,
+    pair,
+)
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.language.type_classes import TypeClass
 from amdjit.tree import nodes as tree
@@ -281,10 +286,10 @@ def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) ->
         return complexes.magnitude(builder, value, node)
     if isinstance(value, CompileTime) and isinstance(value.value, (bool, int, float)):
         return CompileTime(abs(value.value))
-    number = builder.weak_types.number(value)
-    launched = None if number is None else launch_arithmetic.unary(UnaryOperator.ABSOLUTE, number)
+    operation = partial(launch_arithmetic.unary, UnaryOperator.ABSOLUTE)
+    launched = launch_arithmetic.at_launch(builder, operation, (value,), node)
     if launched is not None:
-        return builder.launch_parameters.weak(launched, builder.span(node))
+        return launched
     if isinstance(value, tree.Expression) and value.type is boolean and _is_numbas(builder):
         value = convert(builder, value, i8, node)
     expression = _number(builder, value, node, "abs")
@@ -294,7 +299,7 @@ def _absolute(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) ->
         check_absolute(builder, expression, node)
         return expression
     made = tree.Unary(builder.span(node), expression.type, UnaryOperator.ABSOLUTE, expression)
-    return builder.weak_types.made(made, expression)
+    return builder.weak.note_result(made, expression)
 
 
 def _is_numbas(builder: FunctionBuilder) -> bool:
@@ -361,8 +366,7 @@ def _in_float_of_all(
     if len(items) < 3 or not builder.rules.has_weak_literals:
         return items
     is_typed = [
-        isinstance(item, tree.Expression) and builder.weak_types.number(item) is None
-        for item in items
+        isinstance(item, tree.Expression) and builder.weak.number(item) is None for item in items
     ]
     typed = [item for item, chosen in zip(items, is_typed, strict=True) if chosen]
     kinds = {item.type for item in typed if isinstance(item, tree.Expression)}
@@ -402,7 +406,7 @@ def _extreme(
                 continue
             check_extreme(builder, symbol, result, item, node)
             mixed = (
-                mixed_signs.extreme(builder, symbol, result, item, node)
+                extreme_of_mixed_signs(builder, symbol, result, item, node)
                 if builder.rules.has_weak_literals
                 else None
             )
@@ -416,7 +420,7 @@ def _extreme(
                 continue
             chosen = _ON_BOOLEANS[symbol] if left.type is boolean else symbol
             made = tree.Binary(builder.span(node), left.type, chosen, left, right)
-            result = builder.weak_types.made(made, left, right)
+            result = builder.weak.note_result(made, left, right)
         return result
 
     return handler
@@ -456,10 +460,11 @@ def _pow(builder: FunctionBuilder, arguments: Arguments, node: ast.Call) -> Valu
     base, exponent, modulus = arguments.exactly(
         builder, node, "pow", ("base", "exp", "mod"), optional=1
     )
-    numbers = launch_operands(builder, (base, exponent, modulus))
-    launched = None if numbers is None else launch_arithmetic.modular_power(*numbers)
+    launched = launch_arithmetic.at_launch(
+        builder, launch_arithmetic.modular_power, (base, exponent, modulus), node
+    )
     if launched is not None:
-        return builder.launch_parameters.weak(launched, builder.span(node))
+        return launched
     if not isinstance(modulus, CompileTime) or modulus.value is not None:
         function = builder.session.builtins[int.__pow__]
         assert isinstance(function, DeviceFunction)

@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import EndlessCallError, FunctionBuilder
-from amdjit.frontend.building.conversion import materialise
 from amdjit.frontend.expressions.faults import exception
+from amdjit.frontend.numbers.conversion import materialise
 from amdjit.frontend.values.dependencies import OutsideArray
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.launch_numbers import LaunchUse
@@ -38,7 +38,7 @@ def run_time_arguments(
     node: ast.AST,
 ) -> dict[str, Value]:
     """Return the arguments of a recursive call with numbers as values of run time, so that all
-    levels are typed alike. Those of `Const` parameters stay."""
+    levels are typed in the same way. Those of `Const` parameters stay."""
     constant = _constant_parameters(python)
     return {
         name: value if name in constant else _at_run_time(builder, value, node)
@@ -61,7 +61,7 @@ def _at_run_time(builder: FunctionBuilder, value: Value, node: ast.AST) -> Value
     if isinstance(value, TupleValue):
         return value.with_items(_at_run_time(builder, item, node) for item in value.items)
     is_number = isinstance(value, CompileTime) and value.is_number
-    if is_number or builder.weak_types.number(value) is not None:
+    if is_number or builder.weak.number(value) is not None:
         made = builder.hold(materialise(builder, value, node), "argument", node)
         return made
     return value
@@ -152,18 +152,16 @@ def check_end(builder: FunctionBuilder) -> None:
 @dataclass(frozen=True, slots=True)
 class Instance:
     """A device function typed for some arguments; only `value` is set if it just returns a
-    compile-time value.
-
-    uses: the launch's numbers, and arrays from outside, that it takes after its parameters.
-    is_shared: whether all calls with the same arguments use it; a function with LDS arrays is typed
-    once for each call, since each call has its own arrays. is_endless: whether a call always goes
-    beyond the innermost level of a recursion. rounds: how many iterations were typed one by one in
-    it, and in what it inlines.
-    """
+    compile-time value."""
 
     function: tree.Function | None
     value: Value | None = None
     uses: tuple[LaunchUse | OutsideArray, ...] = ()
+    """The launch's numbers, and arrays from outside, that it takes after its parameters."""
     is_shared: bool = True
+    """Whether all calls with the same arguments use it; a function with LDS arrays is typed once
+    for each call, since each call has its own arrays."""
     is_endless: bool = False
+    """Whether a call always goes beyond the innermost level of a recursion."""
     rounds: int = 0
+    """How many iterations were typed one by one in it, and in what it inlines."""

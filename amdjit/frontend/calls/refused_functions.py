@@ -12,8 +12,7 @@ from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.names.parameters import bind_parameters
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.late_methods import dataclass
-from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Tuple, Type
+from amdjit.types import VOID, Type
 
 __all__ = ["Refused", "RefusedError", "errors_of", "unknown_result", "with_call"]
 
@@ -43,9 +42,8 @@ def unknown_result(builder: FunctionBuilder, refused: Refused, node: ast.expr) -
         return CompileTime(None)
     variable = builder.hidden_variable("unknown", refused.result)
     if refused.is_weak:
-        builder.weak_types.variables[variable] = None
-    read = builder.weak_types.read(tree.Read(builder.span(node), refused.result, variable))
-    return builder.unpack(read) if isinstance(refused.result, Tuple) else read
+        builder.weak.variables[variable] = None
+    return builder.read(variable, node)
 
 
 def errors_of(builder: FunctionBuilder, arguments: Mapping[str, Value | None]) -> CompileError:

@@ -12,7 +12,6 @@ from functools import partial
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.building.remedies import integer_remedy
 from amdjit.frontend.calls.allocations import element_type
@@ -21,6 +20,7 @@ from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import choose, either
 from amdjit.frontend.expressions.faults import check
 from amdjit.frontend.expressions.operators import binary
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value, as_python
 from amdjit.tree import nodes as tree
 from amdjit.tree.array_views import Reshaped

@@ -16,7 +16,7 @@ from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
-from amdjit.tree.constant_arrays import ConstantArray
+from amdjit.tree.array_views import ConstantArray
 from amdjit.types import (
     Array,
     Pointer,

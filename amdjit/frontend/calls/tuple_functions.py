@@ -11,13 +11,13 @@ from typing import Any
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import truth
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.conditional import both, either, tested
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.operators import binary
 from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.names.scope import value_of_object
+from amdjit.frontend.numbers.conversion import truth
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 
 

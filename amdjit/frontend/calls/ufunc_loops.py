@@ -13,11 +13,11 @@ import numpy as np
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import complex_type, convert, is_complex, scalar_of_complex
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.expressions.broadcasting import Indices, Meeting
+from amdjit.frontend.expressions.broadcasting import Broadcast, Indices
 from amdjit.frontend.expressions.fields import complex_item, element_view, is_records
 from amdjit.frontend.expressions.index_checks import index_check
+from amdjit.frontend.numbers.conversion import complex_type, convert, is_complex, scalar_of_complex
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
@@ -152,8 +152,8 @@ def own_indices(
 
 def _meeting(
     builder: FunctionBuilder, output: tree.Expression, value: tree.Expression, node: ast.expr
-) -> Meeting:
-    return Meeting(builder, output, value, node, lambda: _misfit(builder, output, value, node))
+) -> Broadcast:
+    return Broadcast(builder, output, value, node, lambda: _misfit(builder, output, value, node))
 
 
 def _misfit(builder: FunctionBuilder, output: Value, value: Value, node: ast.AST) -> CompileError:

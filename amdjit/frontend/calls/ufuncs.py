@@ -16,7 +16,6 @@ from amdjit.frontend.assignment.parts import check_overlap, over_axes
 from amdjit.frontend.assignment.record_fields import store_element
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.calls.array_creation import listed
 from amdjit.frontend.calls.array_methods import is_array
@@ -33,6 +32,7 @@ from amdjit.frontend.calls.ufunc_loops import (
 )
 from amdjit.frontend.expressions.fields import is_records
 from amdjit.frontend.expressions.index_checks import index_check
+from amdjit.frontend.numbers.conversion import assign_to, convert
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.overloads import OfKind
 from amdjit.late_methods import dataclass
@@ -50,13 +50,11 @@ _MOST_ELEMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call: what computes one element, and in which loop; None with amdjit's own typing.
-
-    inputs: held, so that they may be used for every element.
-    """
+    """A call: what computes one element, and in which loop; None with amdjit's own typing."""
 
     ufunc: np.ufunc
     inputs: tuple[Value, ...]
+    """Held, so that they may be used for every element."""
     outputs: tuple[tree.Expression, ...]
     loop: Loop | None
     compute: Compute
@@ -120,7 +118,8 @@ def _same_as_outputs(
     arguments: Arguments,
     node: ast.Call,
 ) -> tuple[Value, ...]:
-    """Put an output in the place of an input that is written alike: `np.add(x[1:], y, x[1:])`."""
+    """Replace an input by the output if both are written the same way: `np.add(x[1:], y,
+    x[1:])`."""
     places = [arguments.place(len(inputs) + i, "out", node) for i in range(len(outputs))]
     texts = {ast.dump(at): out for at, out in zip(places, outputs, strict=True) if _is_plain(at)}
     return tuple(

@@ -13,14 +13,14 @@ import ast
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments, constant_integer
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import assign_to, convert
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.expressions.index_checks import index_check
 from amdjit.frontend.expressions.subscripts import element_indices
+from amdjit.frontend.numbers.conversion import assign_to, convert
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, Method, Value
 from amdjit.tree import nodes as tree
-from amdjit.tree.bases import Based
+from amdjit.tree.array_views import Based
 from amdjit.types import AddressSpace, Array, Layout, Record, Scalar, Vector, boolean, i32, i64
 
 Indices = tuple[tree.Expression, ...]

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.expressions.fields import field
 from amdjit.frontend.expressions.operators import binary
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.array_views import Reshaped, Transposed

@@ -9,35 +9,33 @@ from collections.abc import Callable
 from amdjit.abi.reports import Field, Text
 from amdjit.diagnostics import CompileError
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.expressions.array_attributes import extent
 from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.faults import check
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator
 from amdjit.types import Array, Scalar, boolean
 
-__all__ = ["Indices", "Meeting"]
+__all__ = ["Broadcast", "Indices"]
 
 Indices = tuple[tree.Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
-    """An array whose elements go to those of another one. Both are held.
-
-    misfit: makes the error of shapes that do not fit. may_drop: whether the value may have more
-    axes, of one element each, as in NumPy's assignments.
-    """
+class Broadcast:
+    """An array whose elements go to those of another one. Both are held."""
 
     builder: FunctionBuilder
     target: tree.Expression
     value: tree.Expression
     node: ast.expr
     misfit: Callable[[], CompileError]
+    """Makes the error of shapes that do not fit."""
     may_drop: bool = False
+    """Whether the value may have more axes, of one element each, as in NumPy's assignments."""
 
     def own_indices(self) -> Callable[[Indices], Indices]:
         """Return what gives the value's indices from those of the target; emit tests that it fits.

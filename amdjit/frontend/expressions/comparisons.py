@@ -9,16 +9,16 @@ from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert, is_complex, negated, truth
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import launch_operands, pair
 from amdjit.frontend.building.special_methods import comparison_method
-from amdjit.frontend.expressions import complexes, mixed_signs
+from amdjit.frontend.expressions import complexes
 from amdjit.frontend.expressions.folding import fold
 from amdjit.frontend.expressions.likely_mistakes import check_comparison
 from amdjit.frontend.expressions.membership import contains
 from amdjit.frontend.expressions.texts import compare_text
-from amdjit.frontend.values import launch_arithmetic
+from amdjit.frontend.numbers import launch_arithmetic
+from amdjit.frontend.numbers.conversion import convert, is_complex, negated, truth
+from amdjit.frontend.numbers.operands import comparison_of_mixed_signs, pair
 from amdjit.frontend.values.kinds import (
     CompileTime,
     TupleValue,
@@ -101,7 +101,7 @@ def _of_numbers(
         _beside_wide_literal(builder, left, right, node),
         _beside_wide_literal(builder, right, left, node),
     )
-    numbers = launch_operands(builder, (left, right))
+    numbers = launch_arithmetic.launch_operands(builder, (left, right))
     # What the host computes may be beyond the range of an i32, which arguments are within.
     is_computed = numbers is not None and any(number.operands for number in numbers)
     # Literals with types of their own decide nothing: both sides of `a if x < -1 else b` count.
@@ -112,13 +112,13 @@ def _of_numbers(
         builder.discard(right, node)
         return beyond
     if numbers is not None:
-        return builder.launch_parameters.weak(
+        return builder.launch_parameters.read_weak(
             launch_arithmetic.comparison(symbol.value, compute, *numbers), builder.span(node)
         )
     sides = left, right
     if builder.rules.has_weak_literals:
         left, right = _exactly(builder, left, right, node), _exactly(builder, right, left, node)
-        exact = mixed_signs.comparison(builder, symbol, left, right, node)
+        exact = comparison_of_mixed_signs(builder, symbol, left, right, node)
         if exact is not None:
             return exact
         sides = _beside_u64(builder, left, right, node), _beside_u64(builder, right, left, node)
@@ -140,7 +140,7 @@ def _of_numbers(
 def _exactly(builder: FunctionBuilder, value: Value, other: Value, node: ast.AST) -> Value:
     """Widen an integer that is compared with a number of the launch, so that the comparison is
     exact, as in Python."""
-    number = builder.weak_types.number(other)
+    number = builder.weak.number(other)
     kind = value.type if isinstance(value, tree.Expression) else None
     if number is None or number.kind is float or not isinstance(kind, Scalar) or kind.is_float:
         return value
@@ -155,8 +155,8 @@ def _beside_wide_literal(
     """Make an integer without a width an i64 beside a literal that an i32 does not hold."""
     literal = other.value if isinstance(other, CompileTime) else None
     is_wide = isinstance(literal, int) and not i32.minimum <= literal <= i32.maximum
-    weak_types = builder.weak_types
-    if not is_wide or not weak_types.is_weak(value) or weak_types.number(value) is not None:
+    weak = builder.weak
+    if not is_wide or not weak.is_weak(value) or weak.number(value) is not None:
         return value
     is_integer = isinstance(value, tree.Expression) and value.type is i32
     return convert(builder, value, i64, node) if is_integer else value

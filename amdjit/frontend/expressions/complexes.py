@@ -6,6 +6,7 @@ import ast
 import cmath
 import math
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -13,11 +14,11 @@ import numpy as np
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import complex_type, is_complex, scalar_of_complex
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import convert_weakly, launch_operands
 from amdjit.frontend.expressions import divisors
-from amdjit.frontend.values import launch_arithmetic
+from amdjit.frontend.numbers import launch_arithmetic
+from amdjit.frontend.numbers.conversion import complex_type, is_complex, scalar_of_complex
+from amdjit.frontend.numbers.operands import convert_weakly
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.promotion import common_scalar
 from amdjit.language.overloads import OfKind
@@ -53,7 +54,7 @@ def binary(
     (a, b), (c, d) = _held(builder, left, scalar, node), _held(builder, right, scalar, node)
 
     def op(kind: BinaryOperator, x: tree.Expression, y: tree.Expression) -> tree.Expression:
-        return builder.weak_types.made(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
+        return builder.weak.note_result(tree.Binary(builder.span(node), scalar, kind, x, y), x, y)
 
     if symbol in (BinaryOperator.ADD, BinaryOperator.SUBTRACT):
         return _pair(scalar, op(symbol, a, c), op(symbol, b, d))
@@ -118,10 +119,11 @@ def negated(builder: FunctionBuilder, value: TupleValue, both: bool, node: ast.A
 
 def magnitude(builder: FunctionBuilder, value: Value, node: ast.expr) -> Value:
     """Type `abs(z)`."""
-    numbers = launch_operands(builder, value.items) if isinstance(value, TupleValue) else None
-    launched = None if numbers is None else launch_arithmetic.of_function(math.hypot, numbers)
-    if launched is not None:
-        return builder.launch_parameters.weak(launched, builder.span(node))
+    if isinstance(value, TupleValue):
+        length = partial(launch_arithmetic.of_function, math.hypot)
+        launched = launch_arithmetic.at_launch(builder, length, value.items, node)
+        if launched is not None:
+            return launched
     scalar = scalar_of_complex(builder, value)
     function = builder.session.builtins[complex.__abs__]
     return builder.session.call(builder, function, _held(builder, value, scalar, node), {}, node)  # type: ignore[arg-type]

@@ -9,11 +9,11 @@ from dataclasses import replace
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import EndlessCallError, FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit
-from amdjit.frontend.building.conversion import convert, negated, truth
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.building.remedies import join_remedy
 from amdjit.frontend.names.merging import join_types, merge, merged_name
+from amdjit.frontend.numbers.conversion import assign_in_each_width, negated, truth
+from amdjit.frontend.numbers.operands import convert_weakly
 from amdjit.frontend.values.kinds import (
     POISONED,
     Binding,
@@ -23,7 +23,6 @@ from amdjit.frontend.values.kinds import (
     chosen_function,
     is_function,
 )
-from amdjit.frontend.values.weak_types import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import UnaryOperator
 from amdjit.types import Array, Scalar, Tuple, Type, boolean
@@ -191,7 +190,7 @@ def _of_one_type(
         return _through_variable(builder, condition, made, is_weak, node)
     result = _conditional(builder, condition, left_value, right_value, node)
     if is_weak:
-        builder.weak_types.expressions |= {result, left_value, right_value}
+        builder.weak.expressions |= {result, left_value, right_value}
     if isinstance(target, Scalar):
         builder.choices[result] = left, right
     return builder.hold(result, "chosen", node) if isinstance(target, (Array, Tuple)) else result
@@ -208,8 +207,8 @@ def _converted(
     assert isinstance(value, tree.Conditional)
     sides = [_converted(builder, side, target, node) for side in inner]
     made = tree.Conditional(value.span, target, value.condition, *sides)
-    if builder.weak_types.is_weak(value):
-        builder.weak_types.expressions |= {made, *sides}
+    if builder.weak.is_weak(value):
+        builder.weak.expressions |= {made, *sides}
     return made
 
 
@@ -298,7 +297,7 @@ def _common_type(
             right=sides[1],
             remedy=remedy,
         )
-    return target, builder.weak_types.are_weak((left, right), target)
+    return target, builder.weak.are_weak((left, right), target)
 
 
 def _conditional(
@@ -327,24 +326,20 @@ def _through_variable(
     span = builder.span(node)
     type: Type = sides[0][2].type
     variable, origin = builder.hidden_variable(_CHOSEN, type), builder.origin(node, _CHOSEN)
-    if is_weak:
-        builder.weak_types.variables[variable] = origin
-    if is_weak and origin in builder.weak_types.widened:
-        builder.weak_types.twins[variable] = builder.hidden_variable(_CHOSEN, wide_type(type))
-    widths = builder.weak_types.widths_of(variable)
+    if is_weak and origin in builder.weak.widened:
+        builder.weak.add_twin(variable, origin, builder.hidden_variable)
+    elif is_weak:
+        builder.weak.variables[variable] = origin
     for statements, value, converted in sides:
         with builder.collect() as added:
-            if len(widths) == 1:
-                builder.emit(tree.Assign(span, variable, converted))
+            if variable in builder.weak.twins:
+                assign_in_each_width(builder, variable, builder.hold(value, "side", node), node)
             else:
-                held = builder.hold(value, "side", node)
-                for each in widths:
-                    builder.emit(tree.Assign(span, each, convert(builder, held, each.type, node)))
+                builder.emit(tree.Assign(span, variable, converted))
         statements += added
     builder.emit(tree.If(span, condition, sides[0][0], sides[1][0]))
     builder.given[variable] = [converted for _, _, converted in sides]
-    read = builder.weak_types.read(tree.Read(span, type, variable))
-    return builder.unpack(read) if isinstance(type, Tuple) else read
+    return builder.read(variable, node)
 
 
 # The statements of a side, its value, and that in the type that both sides have in common.

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import ast
 import operator
+from functools import partial
 from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import materialise
 from amdjit.frontend.expressions.faults import check
-from amdjit.frontend.values import launch_arithmetic
-from amdjit.frontend.values.kinds import TupleValue, Value, static_value
+from amdjit.frontend.numbers import launch_arithmetic
+from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
 from amdjit.types import Scalar, Vector, boolean
@@ -42,7 +42,7 @@ def _constant(value: Value) -> Any:
 
 
 def _is_integer(builder: FunctionBuilder, value: Value) -> bool:
-    number = builder.weak_types.number(value)
+    number = builder.weak.number(value)
     if number is not None:
         return number.kind is not float
     if isinstance(value, tree.Expression):
@@ -76,12 +76,10 @@ def checked(
 def _is_zero(builder: FunctionBuilder, value: Value, node: ast.AST) -> tree.Expression | None:
     """Type the test whether a number is 0; None for one that is known not to be, and for
     vectors. The launch tests its own numbers."""
-    number = builder.weak_types.number(value)
-    if number is not None:
-        zero = launch_arithmetic.constant(0)
-        made = launch_arithmetic.comparison(Comparison.EQUAL.value, operator.eq, number, zero)
-        tested = builder.launch_parameters.weak(made, builder.span(node))
-        return materialise(builder, tested, node)
+    is_zero = partial(launch_arithmetic.comparison, Comparison.EQUAL.value, operator.eq)
+    tested = launch_arithmetic.at_launch(builder, is_zero, (value, CompileTime(0)), node)
+    if tested is not None:
+        return tested
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
         return None
     if isinstance(value, tree.Constant) and value.value != 0:

@@ -19,7 +19,6 @@ from amdjit.abi.reports import (
 )
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import is_complex, negated
 from amdjit.frontend.expressions.conditional import names_if, tested
 from amdjit.frontend.expressions.faults import fault, reported
 from amdjit.frontend.expressions.formatted_text import (
@@ -29,6 +28,7 @@ from amdjit.frontend.expressions.formatted_text import (
     evaluated_pieces,
     show_pieces,
 )
+from amdjit.frontend.numbers.conversion import is_complex, negated
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree

@@ -14,7 +14,7 @@ from amdjit.frontend.expressions.times import is_time, time_value
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
-from amdjit.tree.record_views import RecordView
+from amdjit.tree.array_views import RecordView
 from amdjit.types import Array, Layout, Record, RecordField
 
 

@@ -158,7 +158,7 @@ def _show(
 
 
 def _with_all_digits(builder: FunctionBuilder, value: Value, place: Place) -> Value:
-    number = builder.weak_types.number(value)
+    number = builder.weak.number(value)
     if number is None or number.kind is bool:
         return value
     return builder.launch_parameters.read(

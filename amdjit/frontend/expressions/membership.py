@@ -9,9 +9,9 @@ from collections.abc import Callable
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import negated, truth
 from amdjit.frontend.building.special_methods import call_method_of, special_method
 from amdjit.frontend.expressions.folding import fold
+from amdjit.frontend.numbers.conversion import negated, truth
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator

@@ -6,11 +6,24 @@ import ast
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import (
+from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.building.remedies import WHOLE_ARRAY, bitwise_remedy
+from amdjit.frontend.building.special_methods import (
+    binary_method,
+    is_dataclass_record,
+    operator_name,
+    unary_method,
+)
+from amdjit.frontend.expressions import complexes, divisors
+from amdjit.frontend.expressions.folding import fold
+from amdjit.frontend.names.scope import checked_size, value_of_object
+from amdjit.frontend.numbers import launch_arithmetic
+from amdjit.frontend.numbers.conversion import (
     complex_type,
     convert,
     is_complex,
@@ -19,28 +32,18 @@ from amdjit.frontend.building.conversion import (
     scalar_of_complex,
     truth,
 )
-from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import (
+from amdjit.frontend.numbers.operands import (
+    arithmetic_of_mixed_signs,
     beside_unsigned,
-    launch_operands,
     pair,
     sample_of,
+    shift,
     strong_pair,
 )
-from amdjit.frontend.building.remedies import WHOLE_ARRAY, bitwise_remedy
-from amdjit.frontend.building.special_methods import (
-    binary_method,
-    is_dataclass_record,
-    operator_name,
-    unary_method,
-)
-from amdjit.frontend.expressions import complexes, divisors, mixed_signs
-from amdjit.frontend.expressions.folding import fold
-from amdjit.frontend.names.scope import checked_size, value_of_object
-from amdjit.frontend.values import launch_arithmetic
+from amdjit.frontend.numbers.width_warnings import note_widening
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python, static_value
 from amdjit.frontend.values.promotion import common_scalar, literal_type
-from amdjit.frontend.values.weak_types import wide_type
+from amdjit.frontend.values.weak_numbers import wide_type
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, UnaryOperator
 from amdjit.types import Array, Scalar, Type, Vector, boolean, u64
@@ -126,7 +129,7 @@ def _of_numbers(
     if symbol is BinaryOperator.DIVIDE and not scalar.is_float:
         left, right = (_to_float(builder, side, node) for side in (left, right))
     made = tree.Binary(builder.span(node), left.type, symbol, left, right)
-    return builder.weak_types.made(made, left, right)
+    return builder.weak.note_result(made, left, right)
 
 
 def _checked(
@@ -152,12 +155,12 @@ def _of_unlike_signs(
     if left.type == right.type:
         return None
     if symbol in _SHIFTS:
-        return mixed_signs.shift(builder, symbol, left, right, node)
+        return shift(builder, symbol, left, right, node)
     if beside_unsigned(builder, left, right, symbol.value) is None:
-        mixed_signs.note_widening(builder, left, right, node)
+        note_widening(builder, left, right, node)
         divisors.refuse_zero(builder, symbol, left, right, node)
         left, right = _checked(builder, symbol, left, right, node)
-        return mixed_signs.arithmetic(builder, symbol, left, right, node)
+        return arithmetic_of_mixed_signs(builder, symbol, left, right, node)
     return None
 
 
@@ -166,12 +169,12 @@ def of_launch(
 ) -> Value | None:
     """Let the launch compute an operation on its own numbers; None if a value is of another
     kind."""
-    numbers = launch_operands(builder, (left, right))
+    numbers = launch_arithmetic.launch_operands(builder, (left, right))
     made = None if numbers is None else launch_arithmetic.binary(symbol, *numbers)
     if made is not None:
         divisors.refuse_zero(builder, symbol, left, right, node)
         divisors.checked(builder, symbol, left, right, node)
-    return None if made is None else builder.launch_parameters.weak(made, builder.span(node))
+    return None if made is None else builder.launch_parameters.read_weak(made, builder.span(node))
 
 
 def _refuse_record(
@@ -250,7 +253,7 @@ def _to_float(builder: FunctionBuilder, value: tree.Expression, node: ast.AST) -
         node,
     )
     if builder.rules.has_weak_literals:
-        builder.weak_types.expressions.add(converted)
+        builder.weak.expressions.add(converted)
     return converted
 
 
@@ -270,12 +273,11 @@ def unary(
         return fold(builder, node, compute, operand.value)
     if is_complex(operand) and isinstance(operand, TupleValue) and kind is not ast.Invert:
         return operand if kind is ast.UAdd else complexes.negated(builder, operand, True, node)
-    number = builder.weak_types.number(operand)
-    launched = (
-        None if number is None or kind is ast.UAdd else launch_arithmetic.unary(symbol, number)
-    )
+    operation = partial(launch_arithmetic.unary, symbol)
+    values = () if kind is ast.UAdd else (operand,)
+    launched = launch_arithmetic.at_launch(builder, operation, values, node)
     if launched is not None:
-        return builder.launch_parameters.weak(launched, builder.span(node))
+        return launched
     value = materialise(builder, operand, node)
     own_type = builder.rules.own_operand(symbol.value, value.type)
     if own_type is boolean and kind is ast.Invert:
@@ -298,7 +300,7 @@ def unary(
         )
     if kind is not ast.UAdd:
         made = tree.Unary(builder.span(node), value.type, symbol, value)
-        value = builder.weak_types.made(made, value)
+        value = builder.weak.note_result(made, value)
     return value if result_type == value.type else convert(builder, value, result_type, node)
 
 
@@ -309,6 +311,7 @@ def _inverts_truth(builder: FunctionBuilder) -> bool:
 
 # Powers: `x ** n`.
 
+# By repeated squaring, exponents up to this take at most 10 multiplications.
 _LARGEST_POWER = 64
 
 
@@ -401,10 +404,8 @@ def _called(
         return again
 
     result = called(types)
-    weak_types = builder.weak_types
-    if isinstance(result, tree.Expression) and weak_types.are_weak(values, types[0]):
-        weak_types.expressions.add(result)
-        weak_types.again[result] = in_64_bits
+    if isinstance(result, tree.Expression) and builder.weak.are_weak(values, types[0]):
+        builder.weak.note_call(result, in_64_bits)
     return result
 
 

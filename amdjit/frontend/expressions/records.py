@@ -12,9 +12,9 @@ from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.arguments import Arguments
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import assign_to, is_complex
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.names.scope import value_of_object
+from amdjit.frontend.numbers.conversion import assign_to, is_complex
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.frontend.values.structures import field_types, structure_of
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128

@@ -9,7 +9,6 @@ from typing import Any
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert, materialise
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.building.remedies import integer_remedy
 from amdjit.frontend.building.special_methods import call_method_of, is_dataclass_record
@@ -26,6 +25,7 @@ from amdjit.frontend.expressions.texts import constant_bytes, is_text
 from amdjit.frontend.expressions.tuple_items import tuple_item
 from amdjit.frontend.expressions.views import is_partial, view_of, whole_index
 from amdjit.frontend.expressions.wraparound import from_start
+from amdjit.frontend.numbers.conversion import convert, materialise
 from amdjit.frontend.values.effects import depends_on_memory
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_python, static_value
 from amdjit.frontend.values.structures import TEXT
@@ -48,14 +48,14 @@ def index_after(
 ) -> tuple[list[Value], Value]:
     """Type the index of a subscript, which Python evaluates after the earlier values."""
     if not isinstance(node.slice, ast.Tuple):
-        settled, index = builder.evaluate_after(earlier, node.slice)
-        return settled, as_python(_only_element(builder, index, node))
+        evaluated, index = builder.evaluate_after(earlier, node.slice)
+        return evaluated, as_python(_only_element(builder, index, node))
     values = list(earlier)
     items: list[Value] = []
     for element in node.slice.elts:
-        settled, item = builder.evaluate_after((*values, *items), element)
+        evaluated, item = builder.evaluate_after((*values, *items), element)
         item = _only_element(builder, item, node)
-        values, items = settled[: len(values)], [*settled[len(values) :], item]
+        values, items = evaluated[: len(values)], [*evaluated[len(values) :], item]
     return values, as_python(TupleValue(tuple(items)))
 
 

@@ -9,11 +9,11 @@ import ast
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import negated
+from amdjit.frontend.numbers.conversion import negated
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.frontend.values.structures import TEXT
 from amdjit.tree import nodes as tree
-from amdjit.tree.constant_arrays import ConstantArray
+from amdjit.tree.array_views import ConstantArray
 from amdjit.tree.nodes import BinaryOperator, Comparison
 from amdjit.types import AddressSpace, Array, Layout, Record, Scalar, boolean, i32, u8, u32
 

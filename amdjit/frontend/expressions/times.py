@@ -8,7 +8,7 @@ import numpy as np
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import no_conversion
+from amdjit.frontend.numbers.conversion import no_conversion
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.times import time_structure, time_unit
 from amdjit.tree import nodes as tree

@@ -6,13 +6,13 @@ import ast
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert, materialise
 from amdjit.frontend.building.descriptions import count, describe
-from amdjit.frontend.building.operands import convert_weakly
 from amdjit.frontend.building.remedies import integer_remedy
 from amdjit.frontend.expressions.conditional import choose
 from amdjit.frontend.expressions.faults import check
 from amdjit.frontend.names.merging import join_types
+from amdjit.frontend.numbers.conversion import convert, materialise
+from amdjit.frontend.numbers.operands import convert_weakly
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
@@ -82,8 +82,8 @@ def _of_one_type(
     if isinstance(common, Array):
         return list(items)
     made = [convert_weakly(builder, item, common, node) for item in items]
-    if builder.weak_types.are_weak(items, common):
-        builder.weak_types.expressions.update(made)
+    if builder.weak.are_weak(items, common):
+        builder.weak.expressions.update(made)
     return list(made)
 
 

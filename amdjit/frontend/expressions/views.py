@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.expressions.sliced_axes import Axis, as_signed, cut_with_step
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, SliceValue, TupleValue, Value, as_python
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree

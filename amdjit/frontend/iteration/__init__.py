@@ -1,4 +1,4 @@
-"""What loops and comprehensions go over.
+"""What loops and comprehensions iterate over.
 
 `iterables` types the `in ...` of a loop: items that are known when compiling, the `Bounds` of a
 range, or a `Sequence` with a length at run time (`sequences`). `comprehensions` unrolls generator

@@ -28,7 +28,7 @@ def comprehension(builder: FunctionBuilder, node: ast.GeneratorExp | ast.ListCom
             return TupleValue(tuple(items))
         if may_act(value):
             items, value = (
-                [builder.settle(item, node.elt) for item in items],
+                [builder.evaluate_now(item, node.elt) for item in items],
                 builder.hold(value, "item", node.elt),
             )
         items.append(value)

@@ -82,7 +82,7 @@ def evaluated(
     iterations may change."""
     bindings = map(builder.names.get, changed_names([loop]))
     changed = {binding for binding in bindings if isinstance(binding, tree.Variable)}
-    return tuple(builder.settle(item, place, changed) for item in items)
+    return tuple(builder.evaluate_now(item, place, changed) for item in items)
 
 
 def static_items(items: Iterable) -> tuple[Value, ...] | None:
@@ -134,8 +134,8 @@ def _after(
         () if isinstance(e, Sequence) else tuple(e.values) if isinstance(e, Bounds) else e
         for e in earlier
     ]
-    settled, made = builder.after([TupleValue(part) for part in parts], make, node)
-    items = [value.items for value in settled if isinstance(value, TupleValue)]
+    evaluated, made = builder.after([TupleValue(part) for part in parts], make, node)
+    items = [value.items for value in evaluated if isinstance(value, TupleValue)]
     return [_with_items(*pair) for pair in zip(earlier, items, strict=True)], made
 
 

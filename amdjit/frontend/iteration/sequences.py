@@ -13,14 +13,14 @@ from collections.abc import Callable
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import own_type
 from amdjit.frontend.building.remedies import integer_remedy
 from amdjit.frontend.expressions.array_attributes import extent
 from amdjit.frontend.expressions.subscripts import item_of
 from amdjit.frontend.iteration.range_steps import check_step, is_zero
 from amdjit.frontend.names.merging import join_types
+from amdjit.frontend.numbers.conversion import convert
+from amdjit.frontend.numbers.operands import own_type
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree

@@ -5,5 +5,5 @@ constants of NumPy arrays found there. `merging` gives a name one binding after 
 `parameters` matches arguments to the parameters of device functions, and `annotations` reads their
 types. Start at `scope`.
 
-Imports: `building`, `values` and `source`.
+Imports: `numbers` and the rooms below it.
 """

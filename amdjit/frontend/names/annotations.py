@@ -9,8 +9,8 @@ import numpy as np
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import complex_type
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.numbers.conversion import complex_type
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.frontend.values.structures import field_types, record_class
 from amdjit.language.complex_types import ComplexElement

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.names.parameters import array_matches
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.conversion_ranks import EXACT, UNSAFE, WIDER, conversion, cost
@@ -123,7 +123,7 @@ def _number_type(builder: FunctionBuilder, value: Value) -> Scalar | None:
     """Return the type of a number; Python's own are i64 and f64."""
     if isinstance(value, CompileTime):
         return {bool: boolean, int: i64, float: f64}.get(type(value.value))
-    number = builder.weak_types.number(value)
+    number = builder.weak.number(value)
     if number is not None:
         return {bool: boolean, int: i64}.get(number.kind, f64)
     if isinstance(value, tree.Expression) and isinstance(value.type, Scalar):

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import replace
 
 from amdjit.diagnostics import CompileError, ErrorKind, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit
-from amdjit.frontend.building.conversion import complex_type, convert, materialise
 from amdjit.frontend.building.descriptions import describe
-from amdjit.frontend.building.operands import sample_of
 from amdjit.frontend.building.remedies import join_remedy
 from amdjit.frontend.names.scope import _read_binding
+from amdjit.frontend.numbers.conversion import (
+    assign_in_each_width,
+    complex_type,
+    materialise,
+)
+from amdjit.frontend.numbers.operands import sample_of
 from amdjit.frontend.values.kinds import (
     POISONED,
     Binding,
     CompileTime,
     FunctionValue,
     Method,
+    NoCommonType,
     TupleValue,
     Undefined,
-    Unlike,
     Value,
     chosen_function,
     is_chosen_member,
@@ -30,7 +33,6 @@ from amdjit.frontend.values.kinds import (
     of_member,
 )
 from amdjit.frontend.values.promotion import literal_fits
-from amdjit.frontend.values.weak_types import wide_type
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
 from amdjit.types import (
@@ -90,7 +92,7 @@ def merged_name(
     try:
         target = join_types(builder, f"`{name}`", values, node)
     except CompileError as failure:
-        return unlike(failure)
+        return no_common_type(failure)
     if target is None:
         return _chosen_object(builder, name, exits, values, node)
     shared = [] if in_new else bindings
@@ -126,9 +128,9 @@ def _chosen_object(
     return result
 
 
-def unlike(failure: CompileError) -> Unlike:
+def no_common_type(failure: CompileError) -> NoCommonType:
     """Return the binding of a name whose values could not be joined."""
-    return Unlike("has values of unlike types", failure)
+    return NoCommonType("has values of unlike types", failure)
 
 
 def _variable_of(
@@ -140,15 +142,16 @@ def _variable_of(
     node: ast.AST,
 ) -> tree.Variable:
     """Return the variable of a name where paths meet: weak if its values are."""
-    weak_types, origin = builder.weak_types, builder.origin(node, name)
-    if not weak_types.are_weak(values, target):
-        return _shared_variable(builder, name, bindings, target)
-    if origin in weak_types.widened:
+    weak, origin = builder.weak, builder.origin(node, name)
+    is_weak = weak.are_weak(values, target)
+    if is_weak and origin in weak.widened:
         variable = builder.variable(name, target)
-        weak_types.twins[variable] = builder.hidden_variable(name, wide_type(target))
-    else:
-        variable = _shared_variable(builder, name, bindings, target)
-    weak_types.variables.setdefault(variable, origin)
+        weak.add_twin(variable, origin, builder.hidden_variable)
+        return variable
+    shared = (binding for binding in bindings if weak.keeps_width(binding, target))
+    variable = next(shared, None) or builder.variable(name, target)
+    if is_weak:
+        weak.variables.setdefault(variable, origin)
     return variable
 
 
@@ -166,25 +169,10 @@ def _same(left: Binding, right: Binding | None) -> bool:
     return False
 
 
-def _shared_variable(
-    builder: FunctionBuilder, name: str, bindings: Iterable[Binding | None], target: Type
-) -> tree.Variable:
-    for binding in bindings:
-        if (
-            isinstance(binding, tree.Variable)
-            and binding.type == target
-            and binding not in builder.weak_types.twins
-        ):
-            return binding
-    return builder.variable(name, target)
-
-
 def _assign_at(builder: FunctionBuilder, way: Exit, variable: tree.Variable, value: Value) -> None:
     """Add a conversion at the end of a path, before its break or continue."""
     with builder.collect() as added:
-        for each in builder.weak_types.widths_of(variable):
-            converted = convert(builder, value, each.type, way.node)
-            builder.emit(tree.Assign(builder.span(way.node), each, converted))
+        assign_in_each_width(builder, variable, value, way.node)
     way.add(added)
 
 
@@ -201,7 +189,7 @@ def join_types(
     name: what has these values, for the error of kind `kind` that is raised if no type holds them.
     """
     values = _chosen_members(values)
-    numbers = [value for value in values if builder.weak_types.number(value) is not None]
+    numbers = [value for value in values if builder.weak.number(value) is not None]
     typed = [
         value.type
         for value in values
@@ -254,7 +242,7 @@ def unsigned_of_weak(builder: FunctionBuilder, carried: tree.Variable, value: Va
     integers may take, as these do."""
     type = value.type if isinstance(value, tree.Expression) else None
     given = builder.given.get(carried, [])
-    is_weak = bool(given) and carried in builder.weak_types.variables and carried.type in (i32, i64)
+    is_weak = bool(given) and carried in builder.weak.variables and carried.type in (i32, i64)
     if not is_weak or type not in (u32, u64) or not isinstance(type, Scalar):
         return None
     return type if all(_fits(builder, item, type) for item in given) else None

@@ -12,11 +12,11 @@ import numpy as np
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert, widen
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.building.remedies import element_remedy
 from amdjit.frontend.names.annotations import annotated_type, is_const, written_annotation
 from amdjit.frontend.names.scope import value_of_object
+from amdjit.frontend.numbers.conversion import convert, widen
 from amdjit.frontend.values.kinds import (
     ArgumentKey,
     Binding,
@@ -31,7 +31,7 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.promotion import common_scalar, literal_type
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weak_types import wide_type
+from amdjit.frontend.values.weak_numbers import wide_type
 from amdjit.language.complex_types import ComplexElement
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Array, Layout, Scalar, Structure, Tuple, Type, Vector, boolean
@@ -164,9 +164,7 @@ def typed_like_others(
 ) -> dict[str, Value]:
     """Give a launch's floats the type of the other arguments of a library function."""
     values = arguments.values()
-    typed = [
-        v for v in values if isinstance(v, tree.Expression) and builder.weak_types.number(v) is None
-    ]
+    typed = [v for v in values if isinstance(v, tree.Expression) and builder.weak.number(v) is None]
     types = {v.type.element if isinstance(v.type, Vector) else v.type for v in typed}
     scalars = [type for type in types if isinstance(type, Scalar) and type is not boolean]
     result: Scalar | None = scalars[0] if scalars else None
@@ -178,7 +176,7 @@ def typed_like_others(
 
 
 def _beside(builder: FunctionBuilder, value: Value, other: Scalar, node: ast.expr) -> Value:
-    number = builder.weak_types.number(value)
+    number = builder.weak.number(value)
     # An integer may be a number of digits or an exponent, so the operators in the function decide
     # its type.
     if number is None or number.kind is int:
@@ -194,9 +192,9 @@ def argument_key(
     itself.
 
     A weak argument is weak inside the function too, except in amdjit's own functions: their calls
-    are repeated instead (`calls.weak_results`).
+    are repeated instead (`numbers.results`).
     """
-    number = builder.weak_types.number(value)
+    number = builder.weak.number(value)
     if number is not None:
         return ArgumentKey(None, number)
     if is_constant(builder, value) and (constant := typed_constant(value)) is not None:
@@ -204,7 +202,7 @@ def argument_key(
     if isinstance(value, tree.Expression):
         if value.type == VOID:
             raise builder.error(codes.NO_OPERATION, node, what="nothing", remedy="pass a value")
-        is_weak = builder.weak_types.has_no_width(value) and not is_library
+        is_weak = builder.weak.was_weak(value) and not is_library
         return ArgumentKey(value.type, _WEAK if is_weak else None)
     if isinstance(value, TupleValue):
         keys = tuple(argument_key(builder, item, node, is_library) for item in value.items)
@@ -223,7 +221,7 @@ def run_time_parts(builder: FunctionBuilder, value: Value) -> list[tree.Expressi
     """Return the parts of an argument that are passed at run time; a launch's numbers are passed
     separately."""
     if isinstance(value, tree.Expression):
-        is_known = builder.weak_types.number(value) is not None or is_constant(builder, value)
+        is_known = builder.weak.number(value) is not None or is_constant(builder, value)
         return [] if is_known else [value]
     if isinstance(value, (FunctionValue, TupleValue)):
         return [part for item in value.items for part in run_time_parts(builder, item)]
@@ -233,7 +231,7 @@ def run_time_parts(builder: FunctionBuilder, value: Value) -> list[tree.Expressi
 def is_constant(builder: FunctionBuilder, value: Value) -> bool:
     """Whether an argument is an integer with a type that is known when compiling: it is compiled
     in, as Python's own are."""
-    return typed_constant(value) is not None and not builder.weak_types.is_weak(value)
+    return typed_constant(value) is not None and not builder.weak.is_weak(value)
 
 
 def passed(
@@ -357,7 +355,7 @@ def _typed_parameter(
     if isinstance(value, CompileTime):
         made_value = convert(builder, value, type, argument)
         return builder.unpack(made_value) if isinstance(type, Tuple) else made_value
-    if builder.weak_types.number(value) is not None:
+    if builder.weak.number(value) is not None:
         return widen(builder, value, type, argument)
     made_value = widen(builder, value, type, argument)
     if is_constant(builder, value):
@@ -382,8 +380,7 @@ def _untyped_parameter(
         for item in value.items:
             binding = _untyped_parameter(builder, name, item, argument, made)
             if isinstance(binding, tree.Variable):
-                read = tree.Read(builder.span(argument), binding.type, binding)
-                items.append(builder.weak_types.read(read))
+                items.append(builder.read_whole(binding, argument))
             else:
                 items.append(binding)  # type: ignore[arg-type]
         return value.with_items(items)
@@ -393,9 +390,9 @@ def _untyped_parameter(
         return replace(value, items=carried.items)
     if not isinstance(value, tree.Expression):
         return value
-    number = builder.weak_types.number(value)
+    number = builder.weak.number(value)
     if number is not None:
-        return builder.launch_parameters.weak(number, builder.span(argument))
+        return builder.launch_parameters.read_weak(number, builder.span(argument))
     if is_constant(builder, value):
         return typed_constant(value) or value
     variable = _parameter(builder, name, value, argument, made)
@@ -412,14 +409,14 @@ def _parameter(
 ) -> tree.Variable:
     """Make a parameter of the argument's type. For a weak argument it is weak too, and wide if that
     was requested."""
-    weak_types = builder.weak_types
-    if not weak_types.has_no_width(value) or builder.source.is_library:
+    weak = builder.weak
+    if not weak.was_weak(value) or builder.source.is_library:
         return builder.variable(name, value.type)
     # Arguments before this one may be typed with another width, which makes another parameter.
     types = ", ".join(str(variable.type) for variable in made)
     origin = builder.origin(argument, f"{name} after ({types})")
     variable = builder.variable(
-        name, wide_type(value.type) if origin in weak_types.widened else value.type
+        name, wide_type(value.type) if origin in weak.widened else value.type
     )
-    weak_types.variables[variable] = origin
+    weak.variables[variable] = origin
     return variable

@@ -7,41 +7,35 @@ import builtins
 import difflib
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.building.remedies import outside_remedy
-from amdjit.frontend.names.marked import assign_marked, read_marked
+from amdjit.frontend.names.partly_assigned import assign_partly_assigned, read_partly_assigned
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.dependencies import Content, content_of
-from amdjit.frontend.values.effects import may_repeat
 from amdjit.frontend.values.kinds import (
     Binding,
     CompileTime,
-    Marked,
+    NoCommonType,
+    PartlyAssigned,
     Poisoned,
     TupleValue,
     Undefined,
-    Unlike,
     Value,
     typed_constant,
 )
 from amdjit.frontend.values.structures import element_of_dtype, structure_of
-from amdjit.frontend.values.weak_types import wide_type
+from amdjit.frontend.values.weak_numbers import wide_type
+from amdjit.language import times
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
-from amdjit.late import late
 from amdjit.tree import nodes as tree
-from amdjit.tree.constant_arrays import ConstantArray
+from amdjit.tree.array_views import ConstantArray
 from amdjit.types import SCALARS, AddressSpace, Array, Layout, Tuple, Type, from_dtype, i64
-
-if TYPE_CHECKING:
-    from amdjit.language import times
-else:
-    times = late("amdjit.language.times")
 
 # The most iterations that a loop may be unrolled to: more would take minutes and gigabytes to
 # compile.
@@ -92,13 +86,11 @@ def value_outside(
 def _read_binding(builder: FunctionBuilder, binding: Binding, name: str, node: ast.AST) -> Value:
     if isinstance(binding, Undefined):
         raise undefined(builder, name, binding, node)
-    if isinstance(binding, Marked):
-        return read_marked(builder, binding, name, node)
+    if isinstance(binding, PartlyAssigned):
+        return read_partly_assigned(builder, binding, name, node)
     if isinstance(binding, tree.Variable):
-        read = builder.weak_types.read(tree.Read(builder.span(node), binding.type, binding))
-        return builder.unpack(read) if isinstance(binding.type, Tuple) else read
-    number = builder.weak_types.number(binding)
-    return binding if number is None else builder.launch_parameters.weak(number, builder.span(node))
+        return builder.read(binding, node)
+    return builder.launch_parameters.read_here(binding, builder.span(node))
 
 
 def undefined(
@@ -107,14 +99,14 @@ def undefined(
     """Return the error of a name without a value; it is empty if the cause was already reported."""
     if isinstance(binding, Poisoned):
         return CompileError()
-    if isinstance(binding, Unlike):
+    if isinstance(binding, NoCommonType):
         return binding.error
     _note_unassigned(builder, name)
     return builder.error(codes.UNDEFINED_NAME, node, name=name, reason=binding.reason)
 
 
 def _note_unassigned(builder: FunctionBuilder, name: str) -> None:
-    if builder.marks_names:
+    if builder.allows_partly_assigned:
         builder.unassigned.setdefault(name, None)
 
 
@@ -255,47 +247,19 @@ def _time(
 def bind(builder: FunctionBuilder, name: str, value: Value, node: ast.AST) -> None:
     """Assign a value to a name. A run-time value goes to the name's variable, or a new one if the
     type changes."""
-    marked = builder.names.get(name)
-    if isinstance(marked, Marked):
-        assign_marked(builder, marked, name, value, node)
-    elif builder.weak_types.number(value) is not None:
+    current = builder.names.get(name)
+    if isinstance(current, PartlyAssigned):
+        assign_partly_assigned(builder, current, name, value, node)
+    elif builder.weak.number(value) is not None:
         builder.names[name] = value
-    elif (known := typed_constant(value)) is not None and not builder.weak_types.is_weak(value):
+    elif (known := typed_constant(value)) is not None and not builder.weak.is_weak(value):
         builder.names[name] = known
     elif isinstance(value, tree.Expression):
-        builder.names[name] = _into_variable(builder, name, value, node)
+        builder.names[name] = builder.assign(name, value, node, builder.variable, current)
     elif isinstance(value, TupleValue):
         builder.names[name] = builder.hold(value, name, node)
     else:
         builder.names[name] = value
-
-
-def _into_variable(
-    builder: FunctionBuilder, name: str, value: tree.Expression, node: ast.AST
-) -> tree.Variable:
-    current = builder.names.get(name)
-    weak_types, origin = builder.weak_types, builder.origin(node, name)
-    is_weak = weak_types.is_weak(value)
-    if is_weak and origin in weak_types.widened and may_repeat(value):
-        variable = builder.variable(name, value.type)
-        builder.assign_in_both_widths(variable, value, origin, node)
-        return variable
-    if is_weak and origin in weak_types.widened:
-        value = convert(builder, value, wide_type(value.type), node)
-    # A weak value in a variable that is not weak could not be made wider later.
-    if (
-        isinstance(current, tree.Variable)
-        and current.type == value.type
-        and current not in weak_types.twins
-        and (not weak_types.is_weak(value) or weak_types.variables.get(current) is not None)
-    ):
-        variable = current
-    else:
-        variable = builder.variable(name, value.type)
-        if is_weak:
-            weak_types.variables[variable] = origin
-    builder.emit(tree.Assign(builder.span(node), variable, value))
-    return variable
 
 
 def carry(
@@ -309,12 +273,12 @@ def carry(
         if isinstance(value, tree.MakeTuple) and value.type == COMPLEX64
         else (value,)
     )
-    is_weak = all(builder.weak_types.is_weak(part) for part in parts)
-    if is_weak and origin in builder.weak_types.widened:
+    is_weak = all(builder.weak.is_weak(part) for part in parts)
+    if is_weak and origin in builder.weak.widened:
         type = COMPLEX128 if isinstance(type, Tuple) else wide_type(type)
     variable = builder.variable(name, type)
     if is_weak:
-        builder.weak_types.variables[variable] = origin
+        builder.weak.variables[variable] = origin
     whole: Value = TupleValue(parts, COMPLEX64.structure) if len(parts) == 2 else value
     builder.emit(tree.Assign(builder.span(node), variable, convert(builder, whole, type, node)))
     builder.names[name] = variable

@@ -10,7 +10,6 @@ from amdjit.frontend.assignment.parts import store_part
 from amdjit.frontend.assignment.record_fields import store_field
 from amdjit.frontend.assignment.targets import assign_target, part_of_element
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import assign_to
 from amdjit.frontend.building.special_methods import in_place_method
 from amdjit.frontend.expressions.fields import field, is_element, is_records
 from amdjit.frontend.expressions.index_checks import index_check
@@ -19,6 +18,7 @@ from amdjit.frontend.expressions.subscripts import element_indices, index_after,
 from amdjit.frontend.expressions.views import is_partial
 from amdjit.frontend.names.annotations import annotated_type
 from amdjit.frontend.names.scope import bind
+from amdjit.frontend.numbers.conversion import assign_to
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
 from amdjit.types import Array, Tuple

@@ -20,16 +20,16 @@ def branch(builder: FunctionBuilder, node: ast.If) -> None:
     condition = condition_of(builder, node.test)
     sides = (lambda: run_side(builder, node.body), lambda: run_side(builder, node.orelse))
     ends = (node.body[-1], node.orelse[-1] if node.orelse else node.test)
-    meet(builder, ways_on(builder, condition, sides, ends), node)
+    meet(builder, type_sides(builder, condition, sides, ends), node)
 
 
-Ways = list[Exit] | None
+OpenExits = list[Exit] | None
 """The ends of the paths through a branch, whose names are not merged yet; None where there is one
 path, whose names are the builder's."""
-Side = Callable[[], Ways]
+Side = Callable[[], OpenExits]
 
 
-def run_side(builder: FunctionBuilder, nodes: list[ast.stmt]) -> Ways:
+def run_side(builder: FunctionBuilder, nodes: list[ast.stmt]) -> OpenExits:
     """Type the statements of a side. If they end with a branch, its paths meet those of the other
     side: a name gets the type that all its values have in common, which that of two may not hold.
     """
@@ -37,33 +37,36 @@ def run_side(builder: FunctionBuilder, nodes: list[ast.stmt]) -> Ways:
     if not isinstance(last, (ast.If, ast.Match)):
         builder.run(nodes)
         return None
-    builder.open_ways[last] = None
+    builder.open_exits[last] = None
     try:
         builder.run(nodes)
     finally:
-        ways = builder.open_ways.pop(last)
-    return ways
+        exits = builder.open_exits.pop(last)
+    return exits
 
 
-def meet(builder: FunctionBuilder, ways: Ways, node: ast.stmt) -> None:
+def meet(builder: FunctionBuilder, exits: OpenExits, node: ast.stmt) -> None:
     """Merge the names of a branch's paths, or leave that to the branch that this one ends."""
-    if node in builder.open_ways:
-        builder.open_ways[node] = ways
-    elif ways:
-        builder.names = merge(builder, ways, node)
+    if node in builder.open_exits:
+        builder.open_exits[node] = exits
+    elif exits:
+        builder.names = merge(builder, exits, node)
 
 
-def ways_on(
+def type_sides(
     builder: FunctionBuilder,
     condition: Value,
     sides: tuple[Side, Side],
     ends: tuple[ast.AST, ast.AST],
-) -> Ways:
-    """Type both sides of a branch. ends: the nodes that errors about merging the sides point to."""
+) -> OpenExits:
+    """Type both sides of a branch, and return the exits that go on after it.
+
+    ends: the nodes that errors about merging the sides point to.
+    """
     if isinstance(condition, CompileTime):
         return sides[0 if condition.value else 1]()
     assert isinstance(condition, tree.Expression)
-    ways: list[Exit] = []
+    exits: list[Exit] = []
     bodies: list[list[tree.Statement]] = []
     for side, end, outcome in zip(sides, ends, (True, False), strict=True):
         with builder.block() as statements:
@@ -71,9 +74,9 @@ def ways_on(
             inner = side()
             bodies.append(statements)
             if inner is not None:
-                ways += inner
+                exits += inner
             elif not builder.terminated:
-                ways.append(Exit(builder.names, statements, end))
-    builder.terminated = not ways
+                exits.append(Exit(builder.names, statements, end))
+    builder.terminated = not exits
     builder.emit(tree.If(condition.span, condition, bodies[0], bodies[1]))
-    return ways
+    return exits

@@ -11,7 +11,6 @@ from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.assignment.targets import assign_target
 from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
 from amdjit.frontend.building.control_flow import Exit, Loop
-from amdjit.frontend.building.conversion import convert, literal, materialise, negated
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.conditional import names_if
 from amdjit.frontend.expressions.wraparound import note_counter
@@ -19,10 +18,17 @@ from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.iteration.iterables import evaluated, has_iterations, iterable_of
 from amdjit.frontend.iteration.range_steps import check_step, held_bound
 from amdjit.frontend.iteration.sequences import Bounds, Sequence, range_sequence
-from amdjit.frontend.names.merging import join_types, merged_name, unlike, unsigned_of_weak
+from amdjit.frontend.names.merging import join_types, merged_name, no_common_type, unsigned_of_weak
 from amdjit.frontend.names.scope import bind, carry, undefined
+from amdjit.frontend.numbers.conversion import (
+    assign_in_each_width,
+    convert,
+    literal,
+    materialise,
+    negated,
+)
 from amdjit.frontend.source.bound_names import assigned_names
-from amdjit.frontend.statements.kept_arrays import check_kept_arrays
+from amdjit.frontend.statements.loop_carried_arrays import check_loop_carried_arrays
 from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
 from amdjit.frontend.statements.unrolling import (
     leave_loop,
@@ -36,10 +42,10 @@ from amdjit.frontend.values.kinds import (
     Binding,
     CompileTime,
     FunctionValue,
-    Marked,
+    NoCommonType,
+    PartlyAssigned,
     Poisoned,
     Undefined,
-    Unlike,
     Value,
     of_member,
 )
@@ -52,7 +58,7 @@ class _WidenError(Exception):
     """The body gives a carried name a wider type (None: poisoned; a binding: it is not carried), so
     the loop has to be typed again."""
 
-    def __init__(self, name: str, type: Type | Unlike | None) -> None:
+    def __init__(self, name: str, type: Type | NoCommonType | None) -> None:
         super().__init__(name)
         self.name, self.type = name, type
 
@@ -174,27 +180,26 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
     name = node.target.id
     _give_type(builder, name, type, node)
     current = builder.names.get(name)
-    keep = isinstance(current, tree.Variable) and current.type == type
-    keep = keep and current not in builder.weak_types.twins
-    is_marked = isinstance(current, Marked)
+    keep = builder.weak.keeps_width(current, type)
+    is_partly_assigned = isinstance(current, PartlyAssigned)
     variable = cast(tree.Variable, current) if keep else builder.variable(name, type)
     if builder.rules.has_weak_literals and all(
-        isinstance(value, CompileTime) or builder.weak_types.is_weak(value) for value in values
+        isinstance(value, CompileTime) or builder.weak.is_weak(value) for value in values
     ):
-        builder.weak_types.variables.setdefault(variable, None)
+        builder.weak.variables.setdefault(variable, None)
     note_counter(builder, variable, start, stop, step)
 
     def one_pass() -> None:
         loop = builder.loops[-1]
         with builder.block() as body:
-            if is_marked:
+            if is_partly_assigned:
                 bind(builder, name, tree.Read(builder.span(node.target), type, variable), node)
-            builder.names[name] = current if is_marked and current else variable
+            builder.names[name] = current if is_partly_assigned and current else variable
             builder.run(node.body)
             ways = _close_iteration(builder, loop, node)
-            kept = is_marked or keeps(builder, ways, name, variable)
+            kept = is_partly_assigned or keeps(builder, ways, name, variable)
         after = dict(builder.names)
-        if not is_marked:
+        if not is_partly_assigned:
             is_known = kept and (keep or has_iterations(values))
             after[name] = (
                 variable if is_known else Undefined("has no value if the loop runs zero times")
@@ -278,8 +283,8 @@ def _with_stable_types(
     names = sorted(
         name for name in assigned_names(nodes) if name in builder.names and name not in skip
     )
-    wider: dict[str, Type | Unlike | None] = {}
-    before = builder.mark()
+    wider: dict[str, Type | NoCommonType | None] = {}
+    before = builder.checkpoint()
     while True:
         carried = _carry(builder, names, wider, node)
         builder.loops.append(Loop(carried))
@@ -296,7 +301,7 @@ def _with_stable_types(
 def _carry(
     builder: FunctionBuilder,
     names: list[str],
-    wider: dict[str, Type | Unlike | None],
+    wider: dict[str, Type | NoCommonType | None],
     node: ast.stmt,
 ) -> dict[str, tree.Variable]:
     """Put each carried name into a variable; compile-time objects other than numbers are not
@@ -307,10 +312,10 @@ def _carry(
         if binding is POISONED or wider.get(name, VOID) is None:
             builder.poison([name])
             continue
-        if isinstance(binding, Marked):
+        if isinstance(binding, PartlyAssigned):
             continue
         type = wider.get(name)
-        if isinstance(type, Unlike):
+        if isinstance(type, NoCommonType):
             builder.names[name] = type
             continue
         if isinstance(binding, CompileTime):
@@ -322,10 +327,8 @@ def _carry(
                 f"has no single value in the loop that assigns it: before the loop it is {before}"
             )
             continue
-        if (
-            isinstance(binding, tree.Variable)
-            and type in (None, binding.type)
-            and binding not in builder.weak_types.twins
+        if isinstance(binding, tree.Variable) and builder.weak.keeps_width(
+            binding, type or binding.type
         ):
             carried[name] = binding
             continue
@@ -343,13 +346,13 @@ def _close_iteration(builder: FunctionBuilder, loop: Loop, node: ast.For | ast.W
     for way in ways:
         for name, carried in loop.carried.items():
             _close_name(builder, way, name, carried)
-    check_kept_arrays(loop.carried, builder.statements)
+    check_loop_carried_arrays(loop.carried, builder.statements)
     return ways
 
 
 def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Variable) -> None:
     binding = way.names.get(name)
-    if binding is carried or binding is None or isinstance(binding, Marked):
+    if binding is carried or binding is None or isinstance(binding, PartlyAssigned):
         return
     if binding is POISONED:
         raise _WidenError(name, None)
@@ -364,7 +367,7 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
             builder, f"`{name}`", [read, value], way.node
         )
     except CompileError as failure:
-        raise _WidenError(name, unlike(failure)) from None
+        raise _WidenError(name, no_common_type(failure)) from None
     if joined is None:
         raise builder.error(
             codes.UNDEFINED_NAME, way.node, name=name, reason="changes to " + describe(value)
@@ -417,8 +420,8 @@ def keep_names(
 def run_time(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> tree.Expression:
     """Return a binding as a run-time value."""
     if isinstance(binding, tree.Variable):
-        return builder.weak_types.read(tree.Read(builder.span(node), binding.type, binding))
-    assert not isinstance(binding, (Undefined, Marked))
+        return builder.read_whole(binding, node)
+    assert not isinstance(binding, (Undefined, PartlyAssigned))
     return materialise(builder, binding, node)
 
 
@@ -433,9 +436,7 @@ def keeps(builder: FunctionBuilder, ways: list[Exit], name: str, variable: tree.
         assert binding is not None
         with builder.collect() as added:
             value = _run_time_or_literal(builder, binding, way.node)
-            for each in builder.weak_types.widths_of(variable):
-                converted = convert(builder, value, each.type, way.node)
-                builder.emit(tree.Assign(builder.span(way.node), each, converted))
+            assign_in_each_width(builder, variable, value, way.node)
         way.add(added)
     return True
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
-from amdjit.frontend.building.conversion import truth
 from amdjit.frontend.expressions.comparisons import compare
 from amdjit.frontend.expressions.conditional import both, either, tested
-from amdjit.frontend.statements.branches import Ways, meet, run_side, ways_on
+from amdjit.frontend.numbers.conversion import truth
+from amdjit.frontend.statements.branches import OpenExits, meet, run_side, type_sides
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, is_chosen_member
 from amdjit.tree import nodes as tree
 from amdjit.types import boolean
@@ -25,7 +25,7 @@ def match(builder: FunctionBuilder, node: ast.Match) -> None:
 
 def _from_case(
     builder: FunctionBuilder, subject: Value, cases: Sequence[ast.match_case], node: ast.Match
-) -> Ways:
+) -> OpenExits:
     if not cases:
         return None
     case = cases[0]
@@ -36,11 +36,11 @@ def _from_case(
         fits = both(builder, fits, lambda: tested(builder, place), place)
     condition = truth(builder, fits, case.pattern)
 
-    def otherwise() -> Ways:
+    def otherwise() -> OpenExits:
         return _from_case(builder, subject, cases[1:], node)
 
     sides = (lambda: run_side(builder, case.body), otherwise)
-    return ways_on(builder, condition, sides, (case.body[-1], node.subject))
+    return type_sides(builder, condition, sides, (case.body[-1], node.subject))
 
 
 def _fits(builder: FunctionBuilder, pattern: ast.pattern, subject: Value) -> Value:

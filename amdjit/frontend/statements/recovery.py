@@ -1,4 +1,4 @@
-"""Going on after an error in the head of a branch or loop, so that errors in its body are found
+"""Recovery from an error in the head of a branch or loop, so that errors in its body are found,
 too.
 
 Everything that is unknown because of the error is poisoned or left out, so that no spurious error

@@ -9,14 +9,14 @@ from dataclasses import replace
 from amdjit.diagnostics import CompileError, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import ReturnSite
-from amdjit.frontend.building.conversion import assign_to, convert, is_complex, no_conversion
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.calls.closures import is_static
 from amdjit.frontend.names.annotations import annotated_type, written_annotation
 from amdjit.frontend.names.merging import join_types
+from amdjit.frontend.numbers.conversion import assign_to, convert, is_complex, no_conversion
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, static_value
 from amdjit.frontend.values.structures import record_class
-from amdjit.frontend.values.weak_types import Origin, wide_type
+from amdjit.frontend.values.weak_numbers import Origin, wide_type
 from amdjit.tree import nodes as tree
 from amdjit.types import VOID, Tuple, Type, f32, f64, i32, i64
 
@@ -28,7 +28,7 @@ def static_result(builder: FunctionBuilder) -> Value | None:
         builder.returns[0].placeholder
     ]
     value = builder.returns[0].value if only_return else None
-    if builder.weak_types.number(value) is not None:
+    if builder.weak.number(value) is not None:
         return value
     return (
         value
@@ -107,14 +107,12 @@ def _without_width(
 def _weak_result(
     builder: FunctionBuilder, values: list[Value], result: Type, name: str
 ) -> tuple[Type, Origin | None]:
-    weak_types = builder.weak_types
-    are_weak = all(
-        isinstance(value, CompileTime) or weak_types.has_no_width(value) for value in values
-    )
+    weak = builder.weak
+    are_weak = all(isinstance(value, CompileTime) or weak.was_weak(value) for value in values)
     if not are_weak or result not in (i32, i64, f32, f64):
         return result, None
     origin = builder.origin(builder.source.node, name)
-    is_wide = builder.returns_wide or origin in weak_types.widened
+    is_wide = builder.returns_wide or origin in weak.widened
     return wide_type(result) if is_wide else result, origin
 
 

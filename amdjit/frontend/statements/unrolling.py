@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from amdjit.frontend.assignment.targets import assign_target
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.control_flow import Exit, Loop
-from amdjit.frontend.building.conversion import convert
 from amdjit.frontend.names.merging import merge
 from amdjit.frontend.names.scope import count_rounds
+from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.source.bound_names import bound_names
 from amdjit.frontend.values.kinds import CompileTime, Value
 from amdjit.tree import nodes as tree
@@ -43,10 +43,10 @@ def loop_else(
 
 def merge_after_loop(builder: FunctionBuilder, loop: Loop, ends: list[Exit], node: ast.AST) -> None:
     """Merge the names after a loop, from its end and from its breaks."""
-    ways = [*ends, *loop.breaks]
-    if ways:
-        builder.names = merge(builder, ways, node)
-    builder.terminated = not ways
+    exits = [*ends, *loop.breaks]
+    if exits:
+        builder.names = merge(builder, exits, node)
+    builder.terminated = not exits
 
 
 Items = Callable[[], Iterable[Value]]
@@ -54,7 +54,7 @@ Items = Callable[[], Iterable[Value]]
 
 def static_loop(builder: FunctionBuilder, node: ast.For, items: Items) -> None:
     """Type the body once for each item. An item may be typed only when its iteration begins."""
-    before = builder.mark()
+    before = builder.checkpoint()
     try:
         _plain_iterations(builder, node, items)
     except _RunTimeExitError as leaving:
@@ -133,11 +133,11 @@ def _one_iteration(builder: FunctionBuilder, node: ast.For, item: Value, outer: 
     builder.loops.append(inner)
     with builder.block() as body:
         _open_iteration(builder, node, item, outer)
-        ways = [] if builder.terminated else [Exit(builder.names, body, node.body[-1])]
+        exits = [] if builder.terminated else [Exit(builder.names, body, node.body[-1])]
     builder.loops.pop()
     builder.emit(_once(builder, node, body, []))
-    merge_after_loop(builder, inner, [*ways, *inner.continues], node)
-    if inner.breaks and not ways and not inner.continues:
+    merge_after_loop(builder, inner, [*exits, *inner.continues], node)
+    if inner.breaks and not exits and not inner.continues:
         _exit(builder, tree.Break(span), outer.breaks, node)
     elif inner.breaks:
         stop = tree.Break(span)

@@ -109,7 +109,7 @@ class Poisoned(Undefined):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unlike(Undefined):
+class NoCommonType(Undefined):
     """A name whose values on the paths that meet here have no type in common, which is an error
     where it is read."""
 
@@ -117,7 +117,7 @@ class Unlike(Undefined):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Marked:
+class PartlyAssigned:
     """A name that has one variable in the whole function, None before its type is known.
 
     assigned: says whether it has been assigned, None where reads are not checked.
@@ -259,7 +259,7 @@ def _instance(structure: Structure, fields: tuple[object, ...]) -> object:
 
 
 Value = CompileTime | TupleValue | Method | SliceValue | FunctionValue | tree.Expression
-Binding = Value | tree.Variable | Undefined | Marked
+Binding = Value | tree.Variable | Undefined | PartlyAssigned
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,13 @@
-"""What instructions compute of values that are known."""
+"""What instructions compute of values that are known, read from their rows (`isa/integer_rows.py`).
+
+v_lshl_add_u32 v1, v0, 2, s4      v0: steps of 1 between lanes   ->   v1: steps of 4
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from operator import and_, or_, xor
 
 from amdjit.inspection.lanes.values import (
@@ -12,149 +17,132 @@ from amdjit.inspection.lanes.values import (
     constant,
     each_lane,
     masked,
+    meet,
     multiply,
+    resized,
     shift_left,
     shift_right,
-    signed24,
     subtract,
+    uniform,
 )
+from amdjit.isa import arithmetic
+from amdjit.isa.arithmetic import Arithmetic, bits_of, element_type, is_float, number_of
+from amdjit.isa.instruction import Instruction
+from amdjit.isa.integer_rows import expression_of
 
-__all__ = ["CONSTANTS", "LANE_COUNTS", "SCALAR_OPERATIONS", "VECTOR_OPERATIONS", "Operation"]
+__all__ = ["CONSTANTS", "LANE_COUNTS", "computed"]
 
-# From values to a value; None is an unknown one.
-Operation = Callable[..., Value | None]
+
+@dataclass(frozen=True, slots=True)
+class _Lanes(arithmetic.Value):
+    """lanes: what is known of it, None if nothing is."""
+
+    lanes: Value | None = None
+
+
+def computed(instruction: Instruction, sources: Sequence[Value | None]) -> Value | None:
+    """Return what is known of the first result of an instruction that has a row."""
+    opcode = instruction.opcode
+    kinds = tuple(element_type(opcode.operands[place].type) for place in opcode.source_places)
+    return _computed(opcode.traits.operation, kinds, tuple(sources))
+
+
+# Analyses meet the same values again in each round of a loop.
+@lru_cache(maxsize=4096)
+def _computed(
+    operation: str, kinds: tuple[str, ...], sources: tuple[Value | None, ...]
+) -> Value | None:
+    expression = expression_of(operation)
+    assert expression is not None
+    found = expression(_READER, *map(_value, kinds, sources))
+    return _lanes(found[0] if isinstance(found, tuple) else found)
+
+
+def _value(kind: str, lanes: Value | None) -> _Lanes:
+    """Return a value of an LLVM type. Of two registers that are not known to hold one number, only
+    whether all lanes have the same is followed."""
+    width = bits_of(kind)
+    if lanes is not None and lanes.width != width:
+        is_part = width < lanes.width
+        lanes = resized(lanes, width, False) if is_part else uniform(width, lanes)
+    return _Lanes(kind, "", None if lanes is None else lanes.constant, lanes)
+
+
+def _lanes(value: arithmetic.Value) -> Value | None:
+    assert isinstance(value, _Lanes)
+    return value.lanes
+
+
+def _all(kind: str, *sources: arithmetic.Value) -> _Lanes:
+    """Return what some operation makes of values."""
+    lanes = [item for item in map(_lanes, sources) if item is not None]
+    return _value(kind, uniform(bits_of(kind), *lanes) if len(lanes) == len(sources) else None)
+
+
+class _Reader(Arithmetic):
+    def const(self, shape: arithmetic.Value, value: float) -> _Lanes:
+        if is_float(shape.type):
+            return _all(shape.type)
+        return _value(shape.type, constant(int(value), bits_of(shape.type)))
+
+    def binary(self, operation: str, left: arithmetic.Value, right: arithmetic.Value) -> _Lanes:
+        one, other, compute = _lanes(left), _lanes(right), _BINARY.get(operation)
+        if one is None or other is None or compute is None:
+            return _all(left.type, left, right)
+        return _value(left.type, compute(one, other))
+
+    def compare(self, predicate: str, left: arithmetic.Value, right: arithmetic.Value) -> _Lanes:
+        number = number_of(predicate, left, right)
+        return _all("i1", left, right) if number is None else _value("i1", constant(number, 1))
+
+    def select(
+        self, condition: arithmetic.Value, yes: arithmetic.Value, no: arithmetic.Value
+    ) -> _Lanes:
+        if condition.known is not None:
+            return _value(yes.type, _lanes(yes if condition.known else no))
+        chosen, one, other = _lanes(condition), _lanes(yes), _lanes(no)
+        alike = chosen is not None and chosen.steps is None
+        both = None if one is None or other is None else meet(one, other)
+        return _value(yes.type, both if alike or one == other else None)
+
+    def cast(self, operation: str, value: arithmetic.Value, type_name: str) -> _Lanes:
+        lanes = _lanes(value)
+        if lanes is None or operation not in ("trunc", "zext", "sext", "bitcast"):
+            return _all(type_name, value)
+        return _value(type_name, resized(lanes, bits_of(type_name), operation == "sext"))
+
+    def intrinsic(
+        self, name: str, *arguments: arithmetic.Value, flags: Sequence[arithmetic.Value] = ()
+    ) -> _Lanes:
+        number = number_of(name, arguments[0], arguments[-1])
+        if number is not None:
+            return self.const(arguments[0], number)
+        return _all(arguments[0].type, *arguments)
+
+
+_READER = _Reader()
 
 
 def _and(one: Value, other: Value) -> Value | None:
     if one.constant is None:
         one, other = other, one
-    if one.constant is not None:
-        return masked(other, one.constant)
-    return bits(and_, one, other)
+    return bits(and_, one, other) if one.constant is None else masked(other, one.constant)
 
 
-def _or(one: Value, other: Value) -> Value | None:
-    return bits(or_, one, other)
-
-
-def _xor(one: Value, other: Value) -> Value | None:
-    return bits(xor, one, other)
-
-
-def _then(first: Operation, second: Operation) -> Operation:
-    """Return the operation of three sources that does one with two, and one with the result."""
-
-    def both(one: Value, other: Value, last: Value) -> Value | None:
-        between = first(one, other)
-        return None if between is None else second(between, last)
-
-    return both
-
-
-def _product24(one: Value, other: Value) -> Value | None:
-    factors = masked(one, 0xFFFFFF), masked(other, 0xFFFFFF)
-    return None if None in factors else multiply(*factors)  # type: ignore[arg-type]
-
-
-def _signed_product24(one: Value, other: Value) -> Value | None:
-    factors = signed24(one), signed24(other)
-    return None if None in factors else multiply(*factors)  # type: ignore[arg-type]
-
-
-def _field(source: Value, first: Value, count: Value) -> Value | None:
-    """`count` bits from bit `first` on."""
-    shifted = shift_right(source, first)
-    if shifted is None or count.constant is None:
-        return None
-    return masked(shifted, (1 << (count.constant & 31)) - 1)
-
-
-def _scalar_field(source: Value, place: Value) -> Value | None:
-    if place.constant is None:
-        return None
-    return _field(source, constant(place.constant & 31), constant(place.constant >> 16 & 127))
-
-
-def _shifted_left(count: Value, source: Value) -> Value | None:
-    return shift_left(source, count)
-
-
-def _shifted_right(count: Value, source: Value) -> Value | None:
-    return shift_right(source, count)
-
-
-def _shifted_right_signed(count: Value, source: Value) -> Value | None:
-    return shift_right(source, count, signed=True)
-
-
-def _same(source: Value) -> Value:
-    return source
-
-
-def _subtract_from(one: Value, other: Value) -> Value:
-    return subtract(other, one)
-
-
-VECTOR_OPERATIONS: Mapping[str, Operation] = {
-    "v_mov_b32": _same,
-    "v_readfirstlane_b32": lambda source: source if source.steps is None else None,
-    "v_add_nc_u32": add,
-    "v_add_nc_i32": add,
-    "v_add_co_u32": add,
-    "v_sub_nc_u32": subtract,
-    "v_sub_nc_i32": subtract,
-    "v_sub_co_u32": subtract,
-    "v_subrev_nc_u32": _subtract_from,
-    "v_subrev_co_u32": _subtract_from,
-    "v_and_b32": _and,
-    "v_or_b32": _or,
-    "v_xor_b32": _xor,
-    "v_lshlrev_b32": _shifted_left,
-    "v_lshrrev_b32": _shifted_right,
-    "v_ashrrev_i32": _shifted_right_signed,
-    "v_mul_lo_u32": multiply,
-    "v_mul_u32_u24": _product24,
-    "v_mul_i32_i24": _signed_product24,
-    "v_bfe_u32": _field,
-    "v_add3_u32": _then(add, add),
-    "v_lshl_add_u32": _then(shift_left, add),
-    "v_add_lshl_u32": _then(add, shift_left),
-    "v_lshl_or_b32": _then(shift_left, _or),
-    "v_and_or_b32": _then(_and, _or),
-    "v_or3_b32": _then(_or, _or),
-    "v_xor3_b32": _then(_xor, _xor),
-    "v_xad_u32": _then(_xor, add),
-    "v_mad_u32_u24": _then(_product24, add),
-    "v_mad_i32_i24": _then(_signed_product24, add),
-}
-
-SCALAR_OPERATIONS: Mapping[str, Operation] = {
-    "s_mov_b32": _same,
-    "s_add_co_u32": add,
-    "s_add_co_i32": add,
-    "s_sub_co_u32": subtract,
-    "s_sub_co_i32": subtract,
-    "s_mul_i32": multiply,
-    "s_and_b32": _and,
-    "s_or_b32": _or,
-    "s_xor_b32": _xor,
-    "s_lshl_b32": shift_left,
-    "s_lshr_b32": shift_right,
-    "s_ashr_i32": lambda source, count: shift_right(source, count, signed=True),
-    "s_bfe_u32": _scalar_field,
-    "s_lshl1_add_u32": lambda one, other: _shifted_sum(one, other, 1),
-    "s_lshl2_add_u32": lambda one, other: _shifted_sum(one, other, 2),
-    "s_lshl3_add_u32": lambda one, other: _shifted_sum(one, other, 3),
-    "s_lshl4_add_u32": lambda one, other: _shifted_sum(one, other, 4),
+_BINARY: Mapping[str, Callable[[Value, Value], Value | None]] = {
+    "add": add,
+    "sub": subtract,
+    "mul": multiply,
+    "and": _and,
+    "or": partial(bits, or_),
+    "xor": partial(bits, xor),
+    "shl": shift_left,
+    "lshr": shift_right,
+    "ashr": partial(shift_right, signed=True),
 }
 
 
-def _shifted_sum(one: Value, other: Value, places: int) -> Value | None:
-    shifted = shift_left(one, constant(places))
-    return None if shifted is None else add(shifted, other)
-
-
-def _lanes_below(first: int) -> Operation:
+def _lanes_below(first: int) -> Callable[[Value, Value, int], Value | None]:
     """Return the operation that counts the lanes below each one, from lane `first` on, if the mask
     has them all."""
 
@@ -167,9 +155,9 @@ def _lanes_below(first: int) -> Operation:
     return counted
 
 
-# Of the constant in the instruction.
-CONSTANTS: Mapping[str, Operation] = {"s_movk_i32": constant}
-LANE_COUNTS: Mapping[str, Operation] = {
+# What no row says: these know the lane that they run in, and these have a constant of their own.
+LANE_COUNTS: Mapping[str, Callable[[Value, Value, int], Value | None]] = {
     "v_mbcnt_lo_u32_b32": _lanes_below(0),
     "v_mbcnt_hi_u32_b32": _lanes_below(32),
 }
+CONSTANTS: Mapping[str, Callable[[int], Value]] = {"s_movk_i32": constant}

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amdjit.inspection.lanes.operands import read
-from amdjit.inspection.lanes.operations import (
-    CONSTANTS,
-    LANE_COUNTS,
-    SCALAR_OPERATIONS,
-    VECTOR_OPERATIONS,
-)
+from amdjit.inspection.lanes.operations import CONSTANTS, LANE_COUNTS, computed
 from amdjit.inspection.lanes.sets import ALL, ANY, NO_LANES, LaneSet, combined
 from amdjit.inspection.lanes.state import State
-from amdjit.inspection.lanes.values import UNIFORM, Value
+from amdjit.inspection.lanes.values import UNIFORM, Value, uniform
 from amdjit.inspection.lanes.wide import carry_of, wide_result
 from amdjit.isa.instruction import (
     InlineConstant,
@@ -24,8 +19,9 @@ from amdjit.isa.instruction import (
     Register,
     RegisterFile,
 )
+from amdjit.isa.integer_rows import expression_of
 from amdjit.isa.register_numbers import scalar_slot
-from amdjit.isa.traits import Arithmetic, Destination, Result, ScalarLogic, Unit
+from amdjit.isa.traits import Arithmetic, Destination, Result, ScalarLogic, SingleLane, Unit
 
 __all__ = ["pass_instruction"]
 
@@ -73,47 +69,62 @@ def _operands(instruction: Instruction) -> Iterator[tuple[OperandSpec, Operand |
 def _result(state: State, instruction: Instruction, wave_size: int) -> Value | None:
     """Return what an instruction writes into each of its results, None if that is not known."""
     traits = instruction.traits
-    sources = [(spec, read(state, item)) for spec, item in _operands(instruction) if spec.read]
+    specs, operands = instruction.opcode.operands, instruction.operands
+    places = instruction.opcode.source_places
+    sources = [(specs[place], read(state, operands[place])) for place in places]
     if any(value is None for _, value in sources):
         return None
-    values = [value for spec, value in sources if spec.type != "mask"]
-    plain = instruction.modifiers == _PLAIN
+    values = [value for spec, value in sources if spec.type != "mask" and value is not None]
     if traits.unit is Unit.SALU:
         return _scalar_result(instruction, values)
     if traits.unit not in _COMPUTES or traits.memory is not None:
         return None
-    computes, counts = VECTOR_OPERATIONS.get(traits.operation), LANE_COUNTS.get(traits.operation)
-    if plain and computes is not None:
-        return computes(*values)
+    plain, counts = instruction.modifiers == _PLAIN, LANE_COUNTS.get(traits.operation)
     if counts is not None:
-        return counts(*values, wave_size) if plain else None
-    # What each lane computes of the same numbers is the same.
-    same = all(value is not None and value.steps is None for value in values)
-    masks = any(spec.type == "mask" for spec, _ in sources)
+        return counts(values[0], values[1], wave_size) if plain else None
+    # What each lane computes of the same numbers is the same, and what one lane has.
+    same, masks = all(value.steps is None for value in values), len(values) < len(sources)
+    if traits.single_lane is not None:
+        is_first = traits.single_lane is SingleLane.READ and len(values) == 1
+        return values[0] if same and plain and is_first else None
+    if plain and not masks and expression_of(traits.operation) is not None:
+        return _by_row(instruction, values)
     moved = instruction.modifiers.dpp or instruction.modifiers.sdwa
-    alike = traits.lane_by_lane and moved is None and traits.single_lane is None
-    return UNIFORM if same and alike and not masks and not traits.is_relative else None
+    alike = traits.lane_by_lane and moved is None and not traits.is_relative
+    return UNIFORM if same and alike and not masks else None
 
 
-def _scalar_result(instruction: Instruction, values: list[Value | None]) -> Value | None:
-    of_constant = CONSTANTS.get(instruction.traits.operation)
+def _by_row(instruction: Instruction, values: list[Value]) -> Value | None:
+    """Return what is known of each register of a result."""
+    found = computed(instruction, values)
+    is_part = found is not None and found.width != UNIFORM.width
+    return uniform(UNIFORM.width, found) if found is not None and is_part else found
+
+
+def _scalar_result(instruction: Instruction, values: list[Value]) -> Value | None:
+    traits = instruction.traits
+    of_constant = CONSTANTS.get(traits.operation)
     if of_constant is not None:
         return of_constant(instruction.immediates["simm16"])
-    operation = SCALAR_OPERATIONS.get(instruction.traits.operation)
-    return UNIFORM if operation is None else operation(*values)
+    # All lanes have the same SCC, too.
+    has_row = expression_of(traits.operation) is not None and not traits.reads_scc
+    return (_by_row(instruction, values) if has_row else None) or UNIFORM
 
 
 def _write(state: State, instruction: Instruction, value: Value | None) -> None:
     single = len([spec for spec in instruction.opcode.operands if spec.written]) == 1
-    for spec, operand in _operands(instruction):
+    for index, (spec, operand) in enumerate(_operands(instruction)):
         if not spec.written or not isinstance(operand, Register):
             continue
         if operand.file is RegisterFile.VGPR:
-            whole = operand.dwords == 1 and operand.half is None
-            if not whole:
-                value = UNIFORM if value is not None and value.steps is None else None
+            found = value if spec.role == "vdst" else None
+            if instruction.keeps_part(index):
+                old = state.vector(operand.index)
+                found = uniform(UNIFORM.width, found, old) if found and old else None
+            elif operand.dwords > 1 and found is not None:
+                found = uniform(UNIFORM.width, found)
             for number in range(operand.index, operand.index + operand.dwords):
-                state.write_vector(number, value if spec.role == "vdst" else None)
+                state.write_vector(number, found)
         elif operand.file not in _UNTRACKED:
             slot = scalar_slot(operand)
             known = value if single and operand.dwords == 1 else None

@@ -8,12 +8,13 @@ A sum is made in two steps, of which the first leaves its carries in a mask:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from amdjit.inspection.lanes.operands import read
+from amdjit.inspection.lanes.operations import computed
 from amdjit.inspection.lanes.state import Carry, Half, Pair, State
-from amdjit.inspection.lanes.values import Steps, wide_product, wide_sum, widened
+from amdjit.inspection.lanes.values import Value, sum_of_steps, widened
 from amdjit.isa.instruction import (
     Instruction,
     Modifiers,
@@ -21,6 +22,7 @@ from amdjit.isa.instruction import (
     Register,
     RegisterFile,
 )
+from amdjit.isa.integer_rows import expression_of
 from amdjit.isa.register_numbers import scalar_slot
 
 __all__ = ["carry_of", "wide_result"]
@@ -64,10 +66,30 @@ def _half(state: State, operand: Operand | None) -> Half | None:
 
 def wide_result(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
     """Return the 64-bit number that an instruction completes, with its lower register."""
-    completes = _WIDE.get(instruction.traits.operation)
-    if completes is None or instruction.modifiers != _PLAIN:
+    traits, target = instruction.traits, instruction.operands[0]
+    if instruction.modifiers != _PLAIN or not isinstance(target, Register):
         return None
-    return completes(state, instruction)
+    completes = _COMPLETING.get(traits.operation)
+    if completes is not None:
+        return completes(state, instruction)
+    is_wide = target.file is RegisterFile.VGPR and target.dwords == 2
+    if not is_wide or expression_of(traits.operation) is None:
+        return None
+    result = computed(instruction, list(_sources(state, instruction)))
+    pair = None if result is None else Pair(target.index + 1, result.steps, state.exec)
+    return None if pair is None else (target.index, pair)
+
+
+def _sources(state: State, instruction: Instruction) -> Iterator[Value | None]:
+    for place in instruction.opcode.source_places:
+        spec, operand = instruction.opcode.operands[place], instruction.operands[place]
+        is_vector = isinstance(operand, Register) and operand.file is RegisterFile.VGPR
+        if spec.dwords == 1 or not is_vector:
+            yield read(state, operand)
+            continue
+        assert isinstance(operand, Register)
+        known, steps = state.wide_steps(operand.index)
+        yield Value(steps=steps, width=64) if known else None
 
 
 def _sum(swaps: bool, sign: int, state: State, instruction: Instruction) -> tuple[int, Pair] | None:
@@ -82,7 +104,7 @@ def _sum(swaps: bool, sign: int, state: State, instruction: Instruction) -> tupl
         pairs = zip(carry.halves, order, strict=True)
         if all(_completes(state, half, operand) for half, operand in pairs):
             one, other = (half.steps for half in carry.halves)
-            steps = wide_sum(one, other if sign > 0 else wide_product(other, -1))
+            steps = sum_of_steps(one, other, sign)
             return carry.low, Pair(high.index, steps, state.exec)
     return None
 
@@ -99,43 +121,6 @@ def _completes(state: State, half: Half, operand: Operand | None) -> bool:
     return value is not None and value.steps is None
 
 
-def _product(is_signed: bool, state: State, instruction: Instruction) -> tuple[int, Pair] | None:
-    """A product of 32-bit numbers, of which one is a constant, and a 64-bit number."""
-    low, _, one, other, added = instruction.operands
-    values = read(state, one), read(state, other)
-    if None in values or not isinstance(low, Register):
-        return None
-    known, more = _wide_operand(state, added)
-    factors = [value for value in values if value is not None]
-    varying = [value for value in factors if value.steps is not None]
-    if not known or len(varying) > 1:
-        return None
-    steps: Steps | None = None
-    if varying:
-        factor = factors[factors[0] is varying[0]].constant
-        if factor is None:
-            return None
-        is_negative = is_signed and bool(factor >> 31)
-        steps = wide_product(widened(varying[0].steps), factor - (1 << 32) * is_negative)
-    return low.index, Pair(low.index + 1, wide_sum(steps, more), state.exec)
-
-
-def _wide_operand(state: State, operand: Operand | None) -> tuple[bool, Steps | None]:
-    if isinstance(operand, Register) and operand.file is RegisterFile.VGPR:
-        return state.wide_steps(operand.index)
-    return True, None
-
-
-def _shifted(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
-    low, count, number = instruction.operands
-    places = read(state, count)
-    known, steps = _wide_operand(state, number)
-    if not known or places is None or places.constant is None or not isinstance(low, Register):
-        return None
-    shifted = wide_product(steps, 1 << (places.constant & 63))
-    return low.index, Pair(low.index + 1, shifted, state.exec)
-
-
 def _extended(state: State, instruction: Instruction) -> tuple[int, Pair] | None:
     """The upper half is the sign of the lower one, which was a number of 32 bits."""
     high, count, low = instruction.operands
@@ -150,14 +135,11 @@ def _extended(state: State, instruction: Instruction) -> tuple[int, Pair] | None
     return low.index, Pair(high.index, widened(value.steps), state.exec)
 
 
-# The instructions that complete a 64-bit number. Of sums: whether the sources are exchanged, and
-# the sign of the second one; of products: whether the factors are signed.
-_WIDE: Mapping[str, Callable[[State, Instruction], tuple[int, Pair] | None]] = {
+# What completes a 64-bit number one half of which stands already. Of sums: whether the sources are
+# exchanged, and the sign of the second one.
+_COMPLETING: Mapping[str, Callable[[State, Instruction], tuple[int, Pair] | None]] = {
     "v_add_co_ci_u32": partial(_sum, False, 1),
     "v_sub_co_ci_u32": partial(_sum, False, -1),
     "v_subrev_co_ci_u32": partial(_sum, True, -1),
-    "v_mad_co_u64_u32": partial(_product, False),
-    "v_mad_co_i64_i32": partial(_product, True),
-    "v_lshlrev_b64": _shifted,
     "v_ashrrev_i32": _extended,
 }

@@ -29,8 +29,7 @@ Unreadable = UndecodableInstruction | WildBranch
 @dataclass(frozen=True, slots=True)
 class Text:
     """The executable segment: its bytes, its first virtual address, where functions are known to
-    start, and what the code is for: the wave size, and the processor family. cuts: where `cut` has
-    put something else in the place of an instruction."""
+    start, and what the code is for: the wave size, and the processor family."""
 
     code: bytes
     address: int
@@ -38,6 +37,7 @@ class Text:
     wave_size: int = 32
     instruction_set: InstructionSet = GFX12
     cuts: frozenset[int] = frozenset()
+    """Where `cut` has put something else in the place of an instruction."""
 
     def holds(self, pc: int) -> bool:
         """Whether an instruction can start at `pc`."""
@@ -69,17 +69,18 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """All reachable blocks by their first pc. indirect_targets: where indirect branches may go.
-    cuts: of the text. marks: what the compiler says of accesses, by pc
-    (`kernel_code.access_marks`). splits_workgroups: the waves of a workgroup may run on two compute
-    units."""
+    """All reachable blocks by their first pc."""
 
     entry: int
     blocks: dict[int, Block]
     indirect_targets: tuple[int, ...]
+    """Where indirect branches may go."""
     cuts: frozenset[int] = frozenset()
+    """The addresses of instructions that `Text.cut` has replaced."""
     marks: Mapping[int, int] = field(default_factory=dict)
+    """What the compiler says of accesses, by pc (`kernel_code.access_marks`)."""
     splits_workgroups: bool = False
+    """The waves of a workgroup may run on two compute units."""
 
 
 def is_debug_trap(instruction: Instruction) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from amdjit.isa.traits import FloatMode, Infinity, Traits
+from amdjit.isa.traits import FloatMode, Traits
 
 _ROUNDED = "add|sub|subrev|mul|fma|fmac|fmaak|fmamk|fract|ldexp|div_fmas"
 _SINGLE = re.compile(
@@ -16,7 +16,6 @@ _SINGLE = re.compile(
 _WIDE = re.compile(
     rf"[vs]_(?:({_ROUNDED})_f(16|64)|pk_(add|mul|fma|fmac)_f16|cvt_f16_(f32|[iu]16)|cvt_f32_f64)"
 )
-_POLE = re.compile(r"v_(s_)?(rcp|rsq|log)_f(16|32|64)")
 _PICKS = re.compile(r"_(min|max|med3)")
 
 
@@ -27,15 +26,9 @@ def with_float_traits(base: Traits, name: str) -> Traits:
     return replace(
         base,
         picks_source=_PICKS.search(name) is not None,
-        infinity=_infinity(name),
+        is_quotient=name.startswith("v_div_fixup_"),
         rounding=_rounding(name),
     )
-
-
-def _infinity(name: str) -> Infinity | None:
-    if name.startswith("v_div_fixup_"):
-        return Infinity.QUOTIENT
-    return Infinity.POLE if _POLE.fullmatch(name) else None
 
 
 def _rounding(name: str) -> FloatMode | None:

@@ -31,16 +31,19 @@ _DTYPES = {
 
 @dataclass(frozen=True)
 class Function:
-    """An instruction to sample. sample: see `_SAMPLES`; second: the same for a second source,
-    nothing if there is none; result: what it returns; words: dwords of source and result; scalar:
-    whether it has scalar operands."""
+    """An instruction to sample."""
 
     mnemonic: str
     sample: str
+    """See `_SAMPLES`."""
     result: str
+    """What it returns."""
     second: str = ""
+    """The samples of a second source, empty if there is none."""
     words: tuple[int, int] = (1, 1)
+    """Dwords of source and result."""
     scalar: bool = False
+    """Whether it has scalar operands."""
 
 
 _NAMES = ("rcp", "rsq", "sqrt", "exp", "log", "sin", "cos", "tanh")

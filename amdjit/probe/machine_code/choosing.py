@@ -171,7 +171,7 @@ def _positional(row: Row, rest: Sequence[Value]) -> dict[str, int]:
 def _with_halves(
     row: Row, operands: tuple[Operand | None, ...], modifiers: Modifiers
 ) -> tuple[tuple[Operand | None, ...], Modifiers]:
-    """Say in op_sel and in the operands alike which halves of registers are meant."""
+    """Write which halves of registers are meant both into op_sel and into the operands."""
     if row.format.name not in ("VOP3", "VINTERP"):
         return operands, modifiers
     placed, select = list(operands), modifiers.op_sel

@@ -35,17 +35,22 @@ _GRANULE, _SPECIAL_SGPRS = 16, 6
 
 @dataclass(frozen=True)
 class Mode:
-    """What MODE begins with. rounding_*: 0 nearest even, 1 up, 2 down, 3 towards zero.
-    denormals_*: bit 0 keeps denormal sources, bit 1 denormal results. overflow: FP16_OVFL.
-    ieee, dx10_clamp: of processors that have them (not gfx12)."""
+    """The MODE register at the start of a wave."""
 
     rounding_32: int = 0
+    """Of f32: 0 to the nearest even, 1 up, 2 down, 3 towards zero."""
     rounding_16_64: int = 0
+    """Of f16 and f64, likewise."""
     denormals_32: int = 3
+    """Of f32: bit 0 keeps denormal sources, bit 1 denormal results."""
     denormals_16_64: int = 3
+    """Of f16 and f64, likewise."""
     overflow: bool = False
+    """Whether f16 results are clamped to the largest number (FP16_OVFL)."""
     ieee: bool = True
+    """IEEE mode, on processors that have it (not gfx12)."""
     dx10_clamp: bool = True
+    """Whether clamps make NaN 0, on processors that have it (not gfx12)."""
 
     @property
     def bits(self) -> int:
@@ -61,18 +66,22 @@ class Mode:
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """What a kernel needs. lds: bytes of a workgroup; scratch: bytes of a work-item; vgprs: the
-    arch VGPRs, agprs: accumulation VGPRs, where there are any; max_group_size: work-items."""
+    """What a kernel needs."""
 
     name: str
     wave_size: int
     vgprs: int = 256
+    """VGPRs of a wave, without accumulation VGPRs."""
     agprs: int = 0
+    """Accumulation VGPRs, on processors that have them."""
     sgprs: int = 96
     lds: int = 0
+    """LDS of a workgroup, in bytes."""
     scratch: int = 0
+    """Scratch memory of a work-item, in bytes."""
     mode: Mode = Mode()
     max_group_size: int = 1024
+    """The most work-items of a workgroup."""
 
 
 def _is_gfx9(target: Target) -> bool:

@@ -47,7 +47,7 @@ EXEC, EXEC_LO, EXEC_HI = (Register(RegisterFile.EXEC, *place) for place in ((0, 
 M0 = Register(RegisterFile.M0, 0)
 SCC = Register(RegisterFile.SCC, 0)
 NOTHING = Register(RegisterFile.NULL, 0)
-"""The register `null`, which gfx9 has not."""
+"""The register `null`, which gfx9 lacks."""
 OFF = None
 """The operand that the assembler writes as `off`."""
 

@@ -25,26 +25,29 @@ class Effort:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure that a device and the cycle model both have.
-
-    name, unit, parameter: as in `case.Measurement`. launches: makes the launches of so many
-    repetitions, the longest one last, on the current device. figure: from their times.
-    repetitions: the fewest, and those with which the cycle model is asked; most: the most.
-    is_predicted: whether the model is asked. lines: cache lines that are in use in all, None for
-    those that a launch touches. part: makes a launch of a few workgroups that stand for the
-    `workgroups` of the only launch, which is too large for the emulator.
-    """
+    """A figure that a device and the cycle model both have."""
 
     name: str
+    """As in `case.Measurement`."""
     unit: str
+    """As in `case.Measurement`."""
     parameter: str
+    """As in `case.Measurement`."""
     launches: Callable[[int], tuple[Launch, ...]]
+    """Makes the launches of so many repetitions, the longest one last, on the current device."""
     figure: Figure
+    """Computes the figure from the times of the launches."""
     repetitions: int = 64
+    """The fewest, and those with which the cycle model is asked."""
     most: int = 1 << 22
+    """The most."""
     is_predicted: bool = True
+    """Whether the model is asked."""
     lines: int | None = None
+    """Cache lines that are in use in all, None for those that a launch touches."""
     part: Callable[[], Launch] | None = None
+    """Makes a launch of a few workgroups that stand for the `workgroups` of the only launch, which
+    is too large for the emulator."""
     workgroups: int | None = None
 
 

@@ -49,23 +49,26 @@ _OLD_WAITS = {"gfx11": 0xFC07, "gfx9": 0xC07F}
 
 @dataclass(frozen=True)
 class Body:
-    """What a loop repeats.
-
-    name, parameter: as in `case.Measurement`. emit: adds a copy of a number to a program. exists:
-    whether the family of a program has the instructions. begin: adds what comes before the loop.
-    waves: of the workgroup. lds: bytes. copies: in the shorter and in the longer loop. steps: what
-    a copy counts as.
-    """
+    """What a loop repeats."""
 
     name: str
+    """As in `case.Measurement`."""
     parameter: str
+    """As in `case.Measurement`."""
     emit: Emit
+    """Adds a copy of a number to a program."""
     exists: Callable[[Program], bool]
+    """Whether the family of a program has the instructions."""
     begin: Emit = lambda program, copy: None
+    """Adds what comes before the loop."""
     waves: int = 1
+    """Waves of the workgroup."""
     lds: int = 0
+    """Bytes."""
     copies: tuple[int, int] = (_FEW, _MANY)
+    """How many copies the shorter and the longer loop have."""
     steps: int = 1
+    """What a copy counts as."""
     is_predicted: bool = True
 
 

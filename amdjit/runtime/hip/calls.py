@@ -21,6 +21,7 @@ from amdjit.runtime.hip_errors import (
 from amdjit.runtime.pending import Pending
 from amdjit.target import Target
 
+# hipErrorUnknown.
 _UNKNOWN_ERROR = 999
 # hip-python prints names of libraries as Python's bytes: 'b'libamdhip64.so''.
 _BYTES = re.compile(r"b'([^']*)'")

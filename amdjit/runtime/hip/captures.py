@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from amdjit.runtime.device_graphs import CapturedLaunch
+from amdjit.runtime.device import CapturedLaunch
 from amdjit.runtime.hip.calls import HipCalls, hip_error, hip_library
 from amdjit.runtime.hip.graphs import HipGraph, checked
 from amdjit.runtime.hip.handles import ExternalStream, HipEvent, HipStream
@@ -22,7 +22,7 @@ AnyStream = HipStream | ExternalStream
 
 
 class HipCapture:
-    """A capture that goes on: `amdjit.runtime.device_graphs.Capture`."""
+    """A capture that goes on: `amdjit.runtime.device.Capture`."""
 
     def __init__(self, calls: HipCalls, origin: AnyStream) -> None:
         self.is_over = False
@@ -72,7 +72,7 @@ class ThreadCaptures(threading.local):
 
 
 class HipCaptures(HipCalls):
-    """Captures of an AMD GPU's streams: `amdjit.runtime.device_graphs.GraphDevice`."""
+    """Captures of an AMD GPU's streams: `amdjit.runtime.device.GraphDevice`."""
 
     # One for all GPUs: HIP refuses a thread that captures on one of them calls for each.
     thread_captures = ThreadCaptures()

@@ -7,7 +7,7 @@ from typing import Any
 
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime import dlpack
-from amdjit.runtime.device_memory import HostKind
+from amdjit.runtime.device import HostKind
 from amdjit.runtime.hip.calls import HipCalls, call, hip_library, text_of, version_text
 from amdjit.runtime.hip.captures import HipCaptures, ThreadCaptures
 from amdjit.runtime.hip.forked import note_use
@@ -27,7 +27,7 @@ _ATTACH_GLOBAL = 1
 
 
 class HipHostMemory(HipCalls):
-    """The part of `amdjit.runtime.device_memory.MemoryDevice` about host memory."""
+    """The part of `amdjit.runtime.device.MemoryDevice` about host memory."""
 
     _managed: set[int]
     thread_captures: ThreadCaptures

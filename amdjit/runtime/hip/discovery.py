@@ -36,23 +36,25 @@ def discover() -> tuple[list[HipDevice], str]:
 
 @dataclass(frozen=True, slots=True)
 class FoundDevice:
-    """A device as HIP reports it.
-
-    name: amdjit's, such as "hip:0". product: the maker's. architecture: the processor's target id.
-    memory, lds: bytes, of the device and at most of a workgroup. multiprocessors: as HIP counts
-    them. target: amdjit's, None if it has none. why_not: why kernels cannot run on it, empty if
-    they can.
-    """
+    """A device as HIP reports it."""
 
     name: str
+    """amdjit's, such as "hip:0"."""
     product: str
+    """The maker's."""
     architecture: str
+    """The processor's target id."""
     memory: int
+    """Bytes of the device."""
     wave_size: int
     multiprocessors: int
+    """As HIP counts them."""
     lds: int
+    """The most bytes of LDS of a workgroup."""
     target: Target | None
+    """amdjit's, None if it has none."""
     why_not: str
+    """Why kernels cannot run on it, empty if they can."""
 
 
 def found_devices() -> Iterator[FoundDevice]:

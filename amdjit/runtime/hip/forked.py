@@ -24,7 +24,7 @@ when_forked(_USE.forked)
 
 
 def note_use() -> None:
-    """Say that a device of this process is in use: from now on a fork has none."""
+    """Note that this process uses a device: from now on, forked children cannot use one."""
     _USE.is_used = True
 
 

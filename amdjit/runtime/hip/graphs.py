@@ -15,7 +15,7 @@ from typing import Any
 
 from amdjit.checking.profiling import refuse_profiles
 from amdjit.diagnostics.errors import BackendError
-from amdjit.runtime.device_graphs import CapturedLaunch
+from amdjit.runtime.device import CapturedLaunch
 from amdjit.runtime.hip.calls import HipCalls, hip_error, hip_library
 from amdjit.runtime.hip.direct import direct
 from amdjit.runtime.hip.handles import native_of
@@ -66,9 +66,10 @@ class _KernelNodeParameters(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HipNode:
-    """A node of a graph: `amdjit.runtime.device_graphs.NodeFacts`. native: HIP's handle."""
+    """A node of a graph: `amdjit.runtime.device.NodeFacts`."""
 
     native: int
+    """HIP's handle."""
     kind: str
     name: str
     nbytes: int
@@ -77,7 +78,7 @@ class HipNode:
 
 
 class HipGraph:
-    """A graph: `amdjit.runtime.device_graphs.DeviceGraph`."""
+    """A graph: `amdjit.runtime.device.DeviceGraph`."""
 
     def __init__(
         self,
@@ -139,7 +140,7 @@ class HipGraph:
 
 
 class HipExecutable:
-    """A graph that is ready to launch: `amdjit.runtime.device_graphs.DeviceExecutable`."""
+    """A graph that is ready to launch: `amdjit.runtime.device.DeviceExecutable`."""
 
     def __init__(self, calls: HipCalls, graph: HipGraph) -> None:
         self._calls, self._graph, self._updated = calls, graph, graph

@@ -14,7 +14,7 @@ from amdjit.checking.profiling import refuse_profiles
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.forking import when_forked
 from amdjit.late import late
-from amdjit.runtime.device_launches import Function
+from amdjit.runtime.device import Function
 from amdjit.runtime.hip.calls import HipCalls, call, hip_error, hip_library, version_text
 from amdjit.runtime.hip.captures import ThreadCaptures
 from amdjit.runtime.hip.direct import direct
@@ -37,7 +37,7 @@ else:
 
 
 class HipLaunches(HipCalls):
-    """Launches on an AMD GPU: `amdjit.runtime.device_launches.LaunchDevice`."""
+    """Launches on an AMD GPU: `amdjit.runtime.device.LaunchDevice`."""
 
     target: Target
     thread_captures: ThreadCaptures
@@ -203,7 +203,7 @@ _HEADER = struct.Struct("<Q5Q")
 
 
 class HipSlot:
-    """A launch of a kernel: `amdjit.runtime.device_launches.LaunchSlot`.
+    """A launch of a kernel: `amdjit.runtime.device.LaunchSlot`.
 
     stream: HIP's handle, 0 for the default one. index: the GPU, None if there is only one.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from amdjit.runtime.device_memory import Layout
+from amdjit.runtime.device import Layout
 from amdjit.runtime.hip.calls import HipCalls, call
 from amdjit.runtime.hip.captures import ThreadCaptures, capture_of
 from amdjit.runtime.hip.forked import is_forked
@@ -20,7 +20,7 @@ _LONG_PATTERN = 64
 
 
 class HipMemory(HipCalls):
-    """The memory of an AMD GPU: `amdjit.runtime.device_memory.MemoryDevice`."""
+    """The memory of an AMD GPU: `amdjit.runtime.device.MemoryDevice`."""
 
     thread_captures: ThreadCaptures
 

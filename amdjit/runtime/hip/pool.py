@@ -6,7 +6,7 @@ import ctypes
 from functools import cached_property, partial
 from typing import Any
 
-from amdjit.runtime.device_memory import PoolSource
+from amdjit.runtime.device import PoolSource
 from amdjit.runtime.free_lists import FreeLists
 from amdjit.runtime.hip.calls import HipCalls, call
 from amdjit.runtime.hip.captures import ThreadCaptures
@@ -20,7 +20,7 @@ _KEEP_ALL = 2**64 - 1
 
 
 class HipPools(HipMemory):
-    """The part of `amdjit.runtime.device_memory.MemoryDevice` about pools."""
+    """The part of `amdjit.runtime.device.MemoryDevice` about pools."""
 
     @cached_property
     def temporaries(self) -> MemoryPool:
@@ -29,7 +29,7 @@ class HipPools(HipMemory):
         return MemoryPool(device)
 
     def pool_source(self) -> PoolSource:
-        """Return a pool of HIP's, or free lists of ours for a GPU whose HIP has none."""
+        """Return one of HIP's pools, or amdjit's free lists for a GPU whose HIP has no pools."""
         attribute = self.hip.hipDeviceAttribute_t.hipDeviceAttributeMemoryPoolsSupported
         ask = self.hip.hipDeviceGetAttribute
         if self.here(f"ask {self.name} for memory pools", ask, attribute, self.index):

@@ -20,7 +20,7 @@ _PER_THREAD = 2  # hipStreamPerThread, a stream of each GPU
 
 
 class HipStreams(HipCalls):
-    """Streams and events of an AMD GPU: `amdjit.runtime.device_streams.StreamDevice`."""
+    """Streams and events of an AMD GPU: `amdjit.runtime.device.StreamDevice`."""
 
     external_streams: ExternalStreams
     host_functions: HostFunctions

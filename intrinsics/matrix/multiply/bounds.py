@@ -1,12 +1,12 @@
 """How far products of floats may be from the exact ones, by the rule that adds them.
 
-A step (see `dot_steps`) floors a few terms to its grid, whose unit is at most 2**-24 of the largest
-product, 2**-26 of C, or 2**(L - 26), and rounds once. B, the sum of all magnitudes, bounds each of
-these numbers; a subnormal factor counts as the smallest normal number, whose exponent it has. Each
-step makes an error E grow to at most E + q (B + E) + t.
+A step (see `isa.matrix_rounding`) floors a few terms to its grid, whose unit is at most 2**-24 of
+the largest product, 2**-26 of C, or 2**(L - 26), and rounds once. B, the sum of all magnitudes,
+bounds each of these numbers; a subnormal factor counts as the smallest normal number, whose
+exponent it has. Each step makes an error E grow to at most E + q (B + E) + t.
 
-On gfx11 a step has two products, and each of its terms is off by at most one unit
-(`complement_steps`). What it takes for 0, subnormal factors of bf16 and subnormal numbers of f32,
+On gfx11 a step has two products, and each of its terms is off by at most one
+unit. What it takes for 0, subnormal factors of bf16 and subnormal numbers of f32,
 is an error of its own.
 """
 
@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from amdjit.intrinsics.matrix.multiply.products import operands
-from amdjit.intrinsics.models.dot_steps import smallest_normal
-from amdjit.intrinsics.models.matrix_layouts import BITS, DTYPES, Array, Generation
+from amdjit.intrinsics.models.matrix_layouts import BITS, Array, Generation
+from amdjit.isa.matrix_rounding import FORMATS
 
 # The cost of rounding to a result type, relative and at least, and L. bf16 is truncated.
 _ROUNDING: Mapping[str, tuple[float, float, int]] = MappingProxyType(
@@ -70,11 +70,11 @@ def _flushed(kind: str, left: Array, right: Array) -> Any:
     """Return the sum of the magnitudes of products that gfx11 takes for 0."""
     if kind != "bf16":
         return 0.0
-    smallest = smallest_normal(DTYPES[kind])
+    smallest = 2.0 ** FORMATS[kind].lowest
     x, y = (np.abs(each.astype(np.float64)) for each in (left, right))
     return x @ y - np.where(x < smallest, 0, x) @ np.where(y < smallest, 0, y)
 
 
 def _magnitudes(matrix: Array, kind: str) -> Array:
     values = np.abs(matrix.astype(np.float64))
-    return np.where(values > 0, np.maximum(values, smallest_normal(DTYPES[kind])), 0)
+    return np.where(values > 0, np.maximum(values, 2.0 ** FORMATS[kind].lowest), 0)

@@ -81,18 +81,22 @@ def operand_types(layout: Layout) -> tuple[Type, ...]:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """An instruction for given operands. a, b, c: the types of its builtin; result: the type that D
-    is read as. is_spread: whether its builtin asks for the half of registers that C is in."""
+    """An instruction for given operands."""
 
     builtin: Intrinsic
     a: Type
+    """The type of the builtin's A."""
     b: Type
+    """The type of the builtin's B."""
     c: Type
+    """The type of the builtin's C."""
     result: Type
+    """The type that D is read as."""
     a_signed: bool = True
     b_signed: bool = True
     shift: int = 0
     is_spread: bool = False
+    """Whether its builtin asks for the half of registers that C is in."""
 
 
 @compile_time

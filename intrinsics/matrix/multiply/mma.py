@@ -31,32 +31,33 @@ _SIGNED = (i8, Nibble.I4)
 
 @dataclass(frozen=True)
 class Product:
-    """What `mma_sync` does for four kinds of fragments. a_type, b_type, c_type: the types of the
-    builtin's operands.
-
-    group: blocks of A and B that an instruction takes. index_bits: bits of a lane's index that an
-    instruction takes, 0 for dense products. is_spread: whether elements of C have 16 bits and a
-    register each; c_type then has twice as many. is_mfma: whether it is CDNA's, which takes
-    modifiers, all 0. c_blocks: blocks of C that it takes. converts: whether C becomes c_type and D
-    what it was, because the instruction adds in f32.
-    """
+    """What `mma_sync` does for four kinds of fragments."""
 
     builtin: Intrinsic
     rows: int
     columns: int
     steps: int
     group: int
+    """Blocks of A and B that an instruction takes."""
     index_bits: int
+    """Bits of a lane's index that an instruction takes, 0 for dense products."""
     is_integer: bool
     a_signed: bool
     b_signed: bool
     a_type: Type
+    """The type of the builtin's A."""
     b_type: Type
+    """The type of the builtin's B."""
     c_type: Type
+    """The type of the builtin's C."""
     is_spread: bool = False
+    """Whether elements of C have 16 bits and a register each; c_type then has twice as many."""
     is_mfma: bool = False
+    """Whether it is CDNA's, which takes modifiers, all 0."""
     c_blocks: int = 1
+    """Blocks of C that it takes."""
     converts: bool = False
+    """Whether C becomes c_type and D what it was, because the instruction adds in f32."""
 
 
 def _check_waves(compilation: Compilation) -> None:

@@ -46,30 +46,35 @@ from amdjit.types import (
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks of a matrix in registers, and the elements of memory that they come from.
-
-    use: which operand they belong to. across, along: extents of the part, in elements. depth:
-    extent of a block along. held: elements of a block that a lane holds. steps: how far along the
-    first element of a lane moves in odd groups of 16 lanes, and in the upper 32 lanes. stride: how
-    far along a lane's next element is; 1 means that they are neighbours. memory: the type of an
-    element in memory; unit: how many elements share one. item: the type of an item of a fragment's
-    `x`. per_block: instructions that take a block of A or B one after the other. per_instruction:
-    blocks along that one instruction takes. side: extent of a block across.
-    """
+    """Blocks of a matrix in registers, and the elements of memory that they come from."""
 
     use: Use
+    """Which operand they belong to."""
     across: int
+    """The extent of the part in the direction of `side`, in elements."""
     along: int
+    """The extent of the part in the direction of `depth`, in elements."""
     depth: int
+    """Extent of a block along."""
     held: int
+    """Elements of a block that a lane holds."""
     steps: tuple[int, int]
+    """How far along the first element of a lane moves in odd groups of 16 lanes, and in the upper
+    32 lanes."""
     memory: Scalar
+    """The type of an element in memory."""
     unit: int
+    """How many elements share one."""
     item: Scalar
+    """The type of an item of a fragment's `x`."""
     per_block: int = 1
+    """Instructions that take a block of A or B one after the other."""
     per_instruction: int = 1
+    """Blocks along that one instruction takes."""
     stride: int = 1
+    """How far along a lane's next element is; 1 means that they are neighbours."""
     side: int = 16
+    """Extent of a block across."""
 
     @property
     def is_left(self) -> bool:

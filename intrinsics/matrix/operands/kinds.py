@@ -39,25 +39,30 @@ from amdjit.types import SCALARS, Scalar
 
 @dataclass(frozen=True)
 class FragmentKind:
-    """A fragment's parameters. m, n, k: of the product that it is part of, in elements.
+    """A fragment's parameters.
 
     A sparse A is a matrix of its kept elements, k / 2 in a row; its index says where they stand.
-    Its blocks are half as deep as those of B, so that a block of A meets one of B. wide_k: see
-    `blocks_of`. generation: whose instructions take it. like: the type whose fragments lie in the
-    same order, if that is not its own: what becomes a fragment of another type, or was one.
+    Its blocks are half as deep as those of B, so that a block of A meets one of B.
     """
 
     use: Use
     m: int
+    """Rows of the product that it is part of, in elements."""
     n: int
+    """Columns of that product."""
     k: int
+    """Depth of that product."""
     dtype: ElementType
     layout: DataLayout | None
     wave_size: int
     turns: Turns | None = None
     wide_k: bool = False
+    """See `blocks_of`."""
     generation: Generation = Generation.GFX12
+    """Whose instructions take it."""
     like: ElementType | None = None
+    """The type whose fragments lie in the same order, if that is not its own: what becomes a
+    fragment of another type, or was one."""
 
     def __str__(self) -> str:
         layout = "" if self.layout is None else f", {self.layout.value}"

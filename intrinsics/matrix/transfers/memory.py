@@ -29,24 +29,25 @@ class Edge(Enum):
 
 @dataclass(frozen=True)
 class Access:
-    """How an array is read or written for a fragment.
-
-    is_wide: whether a row of the array goes along; the elements of a lane are then neighbours,
-    unless the blocks have a stride. two_axes: whether the array has
-    rows of its own. has_place: whether an index is given; otherwise the access starts at the first
-    element, and with one axis the index is ld. alignment: bytes that the addresses of wide accesses
-    are multiples of; None means the size of the vector. is_in_lds: whether the array is in LDS
-    rather than global memory. edge: what is clipped besides the padding of a partial fragment.
-    is_turned: whether the two 4-bit elements that share a byte are of the same k.
-    """
+    """How an array is read or written for a fragment."""
 
     is_wide: bool
+    """Whether a row of the array goes along; the elements of a lane are then neighbours, unless the
+    blocks have a stride."""
     two_axes: bool
+    """Whether the array has rows of its own."""
     has_place: bool
+    """Whether an index is given; otherwise the access starts at the first element, and with one
+    axis the index is ld."""
     alignment: int | None
+    """Bytes that the addresses of wide accesses are multiples of; None means the size of the
+    vector."""
     is_in_lds: bool
+    """Whether the array is in LDS rather than global memory."""
     edge: Edge
+    """What is clipped besides the padding of a partial fragment."""
     is_turned: bool
+    """Whether the two 4-bit elements that share a byte are of the same k."""
 
 
 @compile_time

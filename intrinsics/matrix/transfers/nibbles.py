@@ -21,19 +21,18 @@ from amdjit.types import Type, u8, u16, u32, vector
 
 @dataclass(frozen=True)
 class Square:
-    """What lanes transpose: `size` by `size` elements. parts: squares along that a lane holds of a
-    block.
-
-    read: the type of a lane's bytes of a square in memory; held: the same as words, or half a word;
-    words: how many a lane has in a block.
-    """
+    """What lanes transpose: `size` by `size` elements."""
 
     size: int
     parts: int
+    """Squares along that a lane holds of a block."""
     swaps: tuple[Swap, ...]
     read: Type
+    """The type of a lane's bytes of a square in memory."""
     held: Type
+    """The same bytes as words, or as half a word."""
     words: int
+    """How many a lane has in a block."""
 
 
 @compile_time

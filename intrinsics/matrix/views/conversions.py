@@ -39,20 +39,18 @@ _ONE_UP = (Swap(Place(True, 4), Place(True, 5)),)
 
 @dataclass(frozen=True)
 class Conversion:
-    """How a fragment becomes one of another type. swaps: what lanes exchange, before the conversion
-    if `before` and otherwise after it.
-
-    words: how many words a lane's elements of a block have where they are exchanged. between: on
-    CDNA the wider of both types in the order of the other, which is what lanes exchange.
-    is_twofold: whether elements of 4 bits become f16 first, which holds them all.
-    """
+    """How a fragment becomes one of another type."""
 
     kind: FragmentKind
     swaps: tuple[Swap, ...]
+    """What lanes exchange, before the conversion if `before` and otherwise after it."""
     before: bool
     words: int
+    """How many words a lane's elements of a block have where they are exchanged."""
     between: FragmentKind | None = None
+    """What lanes exchange on CDNA: elements of the wider type in the order of the narrower one."""
     is_twofold: bool = False
+    """Whether elements of 4 bits become f16 first, which holds them all."""
 
     @property
     def word_type(self) -> Type:

@@ -1,13 +1,13 @@
 """The elements of a lane: where each is in the matrix, which share a row or column, and reductions
 over these.
 
-    peak = matrix.reduce(scores, 0, "max") # of each column with elements in the lane for i in
-    static_range(scores.num_elements): scores.x[i] = exp(scores.x[i] - peak[matrix.column_of(scores,
-    i)])
+    peak = matrix.reduce(scores, 0, "max")  # of each column with elements in the lane
+    for i in static_range(scores.num_elements):
+        scores.x[i] = exp(scores.x[i] - peak[matrix.column_of(scores, i)])
 
-Rows and columns of a lane have numbers that are known when compiling. `column_of` numbers columns
-alike in all accumulators of the same width, `row_of` numbers rows alike in all of the same height,
-so a reduction of one fragment can be used with another.
+Rows and columns of a lane have numbers that are known when compiling. `column_of` numbers the
+columns of all accumulators of the same width in the same way, as does `row_of` the rows of all of
+the same height, so a reduction of one fragment can be used with another.
 """
 
 from __future__ import annotations

@@ -40,22 +40,23 @@ from amdjit.types import Type, u32, vector
 @dataclass(frozen=True)
 class Transform:
     """How a fragment becomes one of another kind, tile by tile. A tile consists of whole blocks of
-    both.
-
-    swaps: what the lanes exchange, None where nothing moves. tiles: how many there are (across,
-    along) the source's axes. source, target: the blocks of a tile (across, along) in each. words:
-    of a lane's elements of a block in each. copies: how many groups of 16 lanes get each other's
-    elements before that, because each holds all of the target.
-    """
+    both."""
 
     kind: FragmentKind
     swaps: tuple[Swap, ...] | None
+    """What the lanes exchange, None where nothing moves."""
     is_turned: bool = False
     tiles: tuple[int, int] = (0, 0)
+    """How many there are (across, along) the source's axes."""
     source: tuple[int, int] = (0, 0)
+    """The blocks of a tile (across, along) in the source."""
     target: tuple[int, int] = (0, 0)
+    """The blocks of a tile (across, along) in the target."""
     words: tuple[int, int] = (0, 0)
+    """Words of a lane's elements of a block, in the source and in the target."""
     copies: int = 1
+    """How many groups of 16 lanes get each other's elements before that, because each holds all of
+    the target."""
 
     @property
     def word_type(self) -> Type:

@@ -75,7 +75,7 @@ def test_f32_instructions_of_two_operands_are_numpys(name: str) -> None:
     same(run32(f"v_{name}_f32 v100, v1, v2", x, y), TWO[name](x, y))
 
 
-@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("name", [name for name in ONE if name not in ("sqrt", "rcp")])
 def test_f32_instructions_of_one_operand_are_numpys(name: str) -> None:
     x = samples32(1)[0].view(F32)
     same(run32(f"v_{name}_f32 v100, v1", x), ONE[name](x))
@@ -256,7 +256,7 @@ APPROXIMATE: dict[str, Callable[[Floats], Floats]] = {
 
 
 @pytest.mark.parametrize("name", APPROXIMATE)
-def test_transcendental_functions_are_within_a_unit_and_a_half(name: str) -> None:
+def test_transcendental_functions_are_near_numpys(name: str) -> None:
     random = np.random.default_rng(5)
     x = np.concatenate(
         [random.standard_normal(1024) * 50, random.random(1024), [0, -0.0, np.inf, -np.inf, np.nan]]
@@ -270,8 +270,12 @@ def test_transcendental_functions_are_within_a_unit_and_a_half(name: str) -> Non
         found[~whole & ~np.isnan(expected)], expected[~whole & ~np.isnan(expected)].astype(F32)
     )
     error = np.abs(found[whole] - expected[whole])
-    unit = np.spacing(np.maximum(np.abs(expected[whole]), 1e-6).astype(F32)).astype(F64)
-    assert (error <= 1.5 * unit).all()
+    if name in ("v_sin_f32", "v_cos_f32"):
+        # They are worse than others near their zeros.
+        assert (error <= 2.0**-23).all()
+    else:
+        unit = np.spacing(np.maximum(np.abs(expected[whole]), 1e-6).astype(F32)).astype(F64)
+        assert (error <= unit).all()
 
 
 PREDICATES: dict[str, Callable[[Floats, Floats], NDArray[np.bool_]]] = {

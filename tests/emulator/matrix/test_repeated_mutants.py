@@ -4,6 +4,7 @@ another one in its place, samples of the property tests find the difference."""
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -12,9 +13,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from amdjit.emulator.instructions.matrix import complement_step, repeated
+from amdjit.emulator.instructions.matrix import grid_step, repeated
 from amdjit.emulator.instructions.matrix.layouts import Matrix
-from amdjit.intrinsics.models import complement_steps
+from amdjit.intrinsics.models import sums_of_products
+from amdjit.isa.matrix_rounding import rdna_rule
 from tests import complement_model
 from tests.emulator.matrix import test_repeated_products as products
 from tests.emulator.silicon_samples import CASES, factor_pair, registers
@@ -29,10 +31,8 @@ NATIVE: dict[str, tuple[str, str, str]] = {
     ),
     "C's sign is no frame": ("b.xor(b.xor(x.sign, y.sign), addend)", "b.xor(x.sign, y.sign)",
                              "f32_f16"),
-    "f16 has no lowest grid": ('if self.result == "f16" else []\n        field',
-                               'if self.result == "no" else []\n        field', "f16_f16"),
-    "subnormal factors count": ('if self.factors.a == "bf16":', 'if self.factors.a == "no":',
-                                "f32_bf16"),
+    "f16 has no lowest grid": ('if self.result == "f16" else []', "if False else []", "f16_f16"),
+    "subnormal factors count": ("if self.rule.flushes_factors:", "if False:", "f32_bf16"),
     "bf16 results round": ('if self.result == "bf16" else bits', 'if self.result == "no" else bits',
                            "bf16_bf16"),
     "results below the smallest stay": ('b.compare("sle", exponent, zero)',
@@ -41,28 +41,31 @@ NATIVE: dict[str, tuple[str, str, str]] = {
     "overflow is never looked at": ("b.const(exponent, 255)", "b.const(exponent, 4000)",
                                     "f32_bf16"),
     "special factors are numbers": ("SPECIAL_EXPONENT // 2)", "30000)", "f32_f16"),
-    "special accumulators are numbers": ("b.const(own, 255)", "b.const(own, 4000)", "f32_f16"),
+    "infinite accumulators are numbers": ('b.compare("eq", magnitude, infinity)',
+                                          'b.compare("ult", magnitude, b.const(magnitude, 0))',
+                                          "f32_f16"),
     "NaNs of accumulators signal": ("b.or_(addend, b.const(addend, _QUIET))", "addend", "f32_f16"),
-    "the grid has a bit less": ('b.shift("shl", significand, 3)',
-                                'b.and_(b.shift("shl", significand, 3), b.const(significand, -2))',
-                                ""),
-    "the sum's grid has a bit more": ("_GRID_BIAS = 127 + 26", "_GRID_BIAS = 127 + 27", "f32_f16"),
+    "the grid has a bit less": ("return b.shift(\"shl\", significand, self.rule.c_sum_bits - "
+                                "FORMATS[\"f32\"].fraction_bits)",
+                                "return b.and_(b.shift(\"shl\", significand, 3), "
+                                "b.const(significand, -2))", ""),
+    "the sum's grid has a bit more": ("BIAS + self.rule.c_sum_bits", "BIAS + 27", "f32_f16"),
 }  # fmt: skip
 # Changes nothing: the last three bits of C are 0 on its own grid. Kept as a check of the method.
 EQUIVALENT = "the grid has a bit less"
-HOST: dict[str, tuple[str, str, str]] = {
-    "two's complement": ("units, ~units)", "units, -units)", "f32_f16"),
-    "subnormal factors count": ("bits = np.where(field == 0, bits & 0x8000, bits)",
-                                "bits = np.where(field == 0, bits, bits)", "f32_bf16"),
-    "bf16 results round": ("total.view(np.uint32)[...] &= 0xFFFF0000",
-                           "total.view(np.uint32)[...] &= 0xFFFFFFFF", "bf16_bf16"),
-    "the accumulator's grid has a bit less": ("field - 127 - 26, _NO_GRID", "field - 127 - 25, "
-                                              "_NO_GRID", "f32_f16"),
-    "products' grids have a bit less": ("exponent - 24, _NO_GRID", "exponent - 23, _NO_GRID",
-                                        "f32_f16"),
-    "C's sign is no frame": ("np.where(own.is_negative, -total, total)", "total", "f32_f16"),
-    "f16 never clamps": ("if fp16_ovfl else sums", "if False else sums", "f16_f16"),
-}  # fmt: skip
+# Of the host: another row of data, or a part of the rule's source that is replaced, and by what.
+HOST_DATA: dict[str, tuple[dict[str, Any], str]] = {
+    "subnormal factors count": ({"flushes_factors": False}, "f32_bf16"),
+    "bf16 results round": ({"narrowing": "nearest"}, "bf16_bf16"),
+    "the accumulator's grid has a bit less": ({"c_sum_bits": 25}, "f32_f16"),
+    "products' grids have a bit less": ({"sum_bits": 23}, "f32_f16"),
+    "terms meet with their signs": ({"relative": False}, "f32_f16"),
+}
+HOST_SOURCE: dict[str, tuple[str, str, str]] = {
+    "two's complement": ("~sizes", "-sizes", "f32_f16"),
+    "C's sign is no frame": ("np.where(is_negative, -units, units)", "units", "f32_f16"),
+    "f16 never clamps": ('if kind == "f16" and fp16_ovfl:', "if False:", "f16_f16"),
+}
 
 
 def mutated(module: ModuleType, old: str, new: str) -> dict[str, Any]:
@@ -112,8 +115,8 @@ def native_difference(kind: str) -> bool:
 
 def check_native(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     old, new, kind = NATIVE[name]
-    names = mutated(complement_step, old, new)
-    monkeypatch.setattr(repeated, "ComplementStep", names["ComplementStep"])
+    names = mutated(grid_step, old, new)
+    monkeypatch.setattr(repeated, "GridStep", names["GridStep"])
     assert native_difference(kind or "f32_f16") is (name != EQUIVALENT)
 
 
@@ -169,24 +172,34 @@ def rows(kind: str) -> tuple[Any, ...]:
     return a, b, c, np.array(wanted)
 
 
-def host_difference(kind: str, names: dict[str, Any]) -> bool:
+def host_difference(
+    kind: str, model: Any = sums_of_products.multiply_accumulate, **change: Any
+) -> bool:
     result, factor = kind.split("_")
     a, b, c, wanted = rows(kind)
     left, right = (values.astype(np.uint16).view(DTYPES[factor]) for values in (a, b))
     size = np.uint32 if result == "f32" else np.uint16
     added = c.astype(size).view(DTYPES[result])
-    found = names["multiply_accumulate"](
-        left[:, None, :], right[:, :, None], added[:, None, None], fp16_ovfl=True
-    )[:, 0, 0]
+    kinds = (factor, factor, result)
+    found = model(
+        replace(rdna_rule(kinds, is_gfx11=True), **change),
+        left[:, None, :], right[:, :, None], added[:, None, None], kinds, fp16_ovfl=True,
+    )[:, 0, 0]  # fmt: skip
     return bool((found.view(size) != wanted).any())
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_differs_on_the_host_without_a_mutation(kind: str) -> None:
-    assert not host_difference(kind, vars(complement_steps))
+    assert not host_difference(kind)
 
 
-@pytest.mark.parametrize("name", HOST)
-def test_a_mutant_of_the_hosts_step_is_found(name: str) -> None:
-    old, new, kind = HOST[name]
-    assert host_difference(kind, mutated(complement_steps, old, new))
+@pytest.mark.parametrize("name", HOST_DATA)
+def test_another_row_of_data_is_found_on_the_host(name: str) -> None:
+    change, kind = HOST_DATA[name]
+    assert host_difference(kind, **change)
+
+
+@pytest.mark.parametrize("name", HOST_SOURCE)
+def test_a_mutant_of_the_hosts_rule_is_found(name: str) -> None:
+    old, new, kind = HOST_SOURCE[name]
+    assert host_difference(kind, mutated(sums_of_products, old, new)["multiply_accumulate"])

@@ -5,14 +5,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from amdjit.emulator.host.builder import Builder, Value
-from amdjit.emulator.instructions.matrix import dot_factors, dot_step, silicon, whole_numbers
-from amdjit.emulator.instructions.matrix.dot_step import DotStep
+from amdjit.emulator.instructions.matrix import (
+    dot_factors,
+    grid_step,
+    quick_steps,
+    rounded_products,
+    whole_numbers,
+)
+from amdjit.emulator.instructions.matrix.grid_step import BIAS, GridStep
+from amdjit.emulator.instructions.matrix.quick_steps import QuickFloors
+from amdjit.isa.matrix_rounding import FORMATS
 from tests.emulator.building import using
 from tests.emulator.required_tools import needs_tools
 from tests.emulator.silicon_samples import CASES, INSTRUCTIONS, Instruction, Registers
@@ -25,17 +34,14 @@ def _never(b: Builder, lanes: Value) -> Value:
     return b.compare("ne", lanes, lanes)
 
 
-def _without(name: str) -> Callable[[Patch], None]:
-    """Take out a check of DotStep that gives conditions of lanes."""
+def _without(owner: Any, name: str) -> Callable[[Patch], None]:
+    """Take out a check that gives conditions of lanes."""
 
-    def patch(monkeypatch: Patch) -> None:
-        monkeypatch.setattr(
-            DotStep,
-            name,
-            lambda _, b, *rest: _never(b, rest[-1][0] if type(rest[-1]) is list else rest[-1]),
-        )
+    def never(*given: Any) -> Value:
+        b = next(each for each in given if isinstance(each, Builder))
+        return _never(b, given[-1][0] if type(given[-1]) is list else given[-1])
 
-    return patch
+    return lambda monkeypatch: monkeypatch.setattr(owner, name, never)
 
 
 def _constant(module: Any, name: str, value: Any) -> Callable[[Patch], None]:
@@ -43,14 +49,14 @@ def _constant(module: Any, name: str, value: Any) -> Callable[[Patch], None]:
 
 
 def _small_addends_count(monkeypatch: Patch) -> None:
-    def floored(self: DotStep, b: Builder, addend: Value, field: Value, scale: Value) -> Value:
+    def floored(self: QuickFloors, b: Builder, addend: Value, field: Value, scale: Value) -> Value:
         return b.convert(
             "fptosi",
             b.intrinsic("floor", b.binary("fmul", b.bitcast(addend, "float"), scale)),
             "i32",
         )
 
-    monkeypatch.setattr(DotStep, "_quick_addend", floored)
+    monkeypatch.setattr(QuickFloors, "_quick_addend", floored)
 
 
 def _cut_to_zero(monkeypatch: Patch) -> None:
@@ -61,20 +67,15 @@ def _cut_to_zero(monkeypatch: Patch) -> None:
             b.compare("slt", value, b.const(value, 0)), b.sub(b.const(cut, 0), cut), cut
         )
 
-    monkeypatch.setattr(dot_step, "_floor", shifted)
+    monkeypatch.setattr(grid_step, "floored", shifted)
 
 
 def _rounded_brain(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(DotStep, "_kept", lambda self, b, bits: bits)
+    monkeypatch.setattr(GridStep, "kept", lambda self, b, bits: bits)
 
 
 def _exact_negatives(monkeypatch: Patch) -> None:
-    original = dot_step._exact_addend
-    monkeypatch.setattr(
-        dot_step,
-        "_exact_addend",
-        lambda b, addend, own, field, lowest: original(b, addend, own, field, -500),
-    )
+    monkeypatch.setattr(GridStep, "finest", property(lambda self: self.grid_bias - BIAS - 500))
 
 
 def _rounded_twice(monkeypatch: Patch) -> None:
@@ -84,11 +85,27 @@ def _rounded_twice(monkeypatch: Patch) -> None:
         )
         return b.bitcast(b.convert("fpext", half, "float"), "i32")
 
-    monkeypatch.setattr(dot_step, "half_bits", rounded)
+    for module in (grid_step, quick_steps):
+        monkeypatch.setattr(module, "half_bits", rounded)
 
 
 def _all_together(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(dot_factors.FactorPair, "is_8_bit", property(lambda self: True))
+    together = property(lambda self: replace(self.factors.rule, group=4))
+    monkeypatch.setattr(GridStep, "rule", together)
+
+
+def _narrower_grids(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(GridStep, "grid_bias", BIAS + 25)
+
+
+def _infinity_is_a_number(monkeypatch: Patch) -> None:
+    for module in (grid_step, quick_steps):
+        monkeypatch.setattr(module, "INFINITY", 0x7F900000)
+
+
+def _any_size(monkeypatch: Patch) -> None:
+    wide = {kind: replace(form, fraction_bits=59) for kind, form in FORMATS.items()}
+    monkeypatch.setattr(whole_numbers, "FORMATS", wide)
 
 
 MUTANTS: dict[str, tuple[Callable[[Patch], None], str]] = {
@@ -96,28 +113,22 @@ MUTANTS: dict[str, tuple[Callable[[Patch], None], str]] = {
     "they do not where the grid is fine": (_exact_negatives, "f32"),
     "cut towards zero": (_cut_to_zero, "f32"),
     "four products on one grid": (_all_together, "f32"),
-    "one bit less of accumulators": (_constant(dot_step, "_GRID_BIAS", 127 + 25), "f32"),
-    "tiny numbers in the quick form": (_without("_is_tiny"), "bf16"),
-    "no look at factors": (_without("is_extreme"), "f32"),
-    "no look at accumulators": (_without("is_extreme_addend"), "f32"),
+    "one bit less of accumulators": (_narrower_grids, "f32"),
+    "tiny numbers in the quick form": (_without(QuickFloors, "_is_tiny"), "bf16"),
+    "no look at factors": (_without(QuickFloors, "is_extreme"), "f32"),
+    "no look at accumulators": (_without(rounded_products, "is_extreme_addend"), "f32"),
     "zero hides what is special": (_constant(dot_factors, "SPECIAL_EXPONENT", 4096), "f32"),
-    "fields beyond those of f32": (_constant(dot_step, "_LAST_FIELD", 4000), "f32"),
+    "fields beyond those of f32": (_constant(quick_steps, "_LAST_FIELD", 4000), "f32"),
     "bf16 results round": (_rounded_brain, "bf16"),
     "f16 results round twice": (_rounded_twice, "f16"),
-    "whole numbers up to any size": (
-        _constant(whole_numbers, "_SIGNIFICANDS", {"f32": 60, "f16": 60, "bf16": 60}),
-        "f32",
-    ),
+    "whole numbers up to any size": (_any_size, "f32"),
     "all numbers are whole": (
         lambda monkeypatch: monkeypatch.setattr(
             whole_numbers, "_vanish", lambda f, rows: Value("i1", "true")
         ),
         "f32",
     ),
-    "overflow is never looked at": (
-        lambda monkeypatch: monkeypatch.setattr(dot_step, "_INFINITY", 0x7F900000),
-        "f16",
-    ),
+    "overflow is never looked at": (_infinity_is_a_number, "f16"),
 }
 
 
@@ -158,7 +169,7 @@ def test_nothing_differs_without_a_mutation(result: str) -> None:
 def test_a_mutant_is_found(name: str, monkeypatch: Patch) -> None:
     patch, result = MUTANTS[name]
     patch(monkeypatch)
-    for module in (dot_step, silicon):
+    for module in (grid_step, quick_steps):
         # Where a module has taken over a name that the mutant changes.
         for constant in ("SPECIAL_EXPONENT",):
             if hasattr(module, constant):

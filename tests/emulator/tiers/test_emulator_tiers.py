@@ -104,12 +104,12 @@ def test_both_tiers_give_sites_and_pauses_the_same_numbers() -> None:
         for full_waves in (False, True):
             whole = translate_wave(graph, full_waves, "", wave_size=wave_size)
             program = translate_threaded(graph, full_waves, wave_size=wave_size)
-            facts = (whole.site_pcs, whole.resume_pcs, whole.longest, whole.gives_way)
+            facts = (whole.site_pcs, whole.resume_pcs, whole.longest, whole.may_yield)
             assert (
                 program.site_pcs,
                 program.resume_pcs,
                 program.longest,
-                program.gives_way,
+                program.may_yield,
             ) == facts, name
             seen += 1
     assert seen >= 20

@@ -6,7 +6,7 @@ from amdjit.intrinsics import wave
 
 
 @amdjit.kernel
-def meeting_values(b: i32[:], out: u64[:], s: u64, n: i32):
+def phi_inputs(b: i32[:], out: u64[:], s: u64, n: i32):
     """A value that LLVM would move out of a block reached in two ways is annotated there, twice."""
     t = threadIdx.x
     out[t] = s if t < n or (b[t] > 0 and b[t ^ 3] > 0) else u64(t)

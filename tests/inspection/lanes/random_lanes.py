@@ -17,6 +17,12 @@ _TWO = (
     "v_mul_lo_u32",
     "v_mul_u32_u24",
     "v_mul_i32_i24",
+    "v_mul_hi_u32",
+    "v_mul_hi_i32",
+    "v_xnor_b32",
+    "v_bfm_b32",
+    "v_min_u32",
+    "v_max_i32",
 )
 _SHIFTS = ("v_lshlrev_b32", "v_lshrrev_b32", "v_ashrrev_i32")
 _THREE = (
@@ -31,6 +37,11 @@ _THREE = (
     "v_mad_u32_u24",
     "v_mad_i32_i24",
     "v_bfe_u32",
+    "v_bfe_i32",
+    "v_bfi_b32",
+    "v_perm_b32",
+    "v_alignbit_b32",
+    "v_med3_i32",
 )
 _CONSTANTS = (0, 1, 2, 3, 4, 5, 8, 10, 12, 15, 16, 31, 32, 63, -1, -4)
 

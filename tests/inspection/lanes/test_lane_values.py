@@ -79,6 +79,19 @@ def test_a_mask_of_an_earlier_round_is_no_part_of_what_is_active_in_this_one() -
     )
 
 
+def test_a_result_of_16_bits_keeps_the_other_half_of_its_register() -> None:
+    check_program(
+        """
+        v_lshlrev_b32 v5, 16, v0
+        v_mov_b32 v6, 7
+        v_add_nc_u16 v5, 2, 3
+        v_add_nc_u16 v6, 2, 3
+        v_mov_b32 v7, v5
+        v_mov_b32 v7, v6
+        """
+    )
+
+
 @pytest.mark.exhaustive
 def test_many_random_programs_have_in_registers_what_is_known() -> None:
     for seed in range(4, 300):

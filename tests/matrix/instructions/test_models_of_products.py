@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from amdjit.intrinsics import amdgcn, arithmetic, matrix
-from amdjit.intrinsics.models.dot_steps import multiply_accumulate
 from amdjit.intrinsics.numbers import dots
-from tests.matrix.float_data import DATA, DTYPES, bits_of
+from tests.matrix.float_data import DATA, DTYPES, bits_of, multiply_accumulate
 
 
 def test_models_of_dot_builtins_read_bits() -> None:

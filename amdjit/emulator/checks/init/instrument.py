@@ -40,7 +40,6 @@ from amdjit.emulator.checks.init.rules.scalar import apply_scalar, branch_condit
 from amdjit.emulator.checks.init.rules.vector import (
     vector_results,
     write_half_results,
-    write_wide_results,
 )
 from amdjit.emulator.checks.init.sinks import report_undefined
 from amdjit.emulator.host.builder import Value, constant
@@ -159,11 +158,7 @@ class UndefinedValues(Instrument):
             self._addresses(shadow, instruction)
         elif traits.matrix is not None or traits.block_product is not None:
             apply_matrix(shadow, instruction, self._seen(shadow))
-        elif not (
-            write_half_results(shadow, instruction)
-            or write_wide_results(shadow, instruction)
-            or write_parts(shadow, instruction)
-        ):
+        elif not (write_half_results(shadow, instruction) or write_parts(shadow, instruction)):
             self._vector(shadow, instruction)
 
     def _seen(self, shadow: Shadow) -> Value | None:
@@ -190,10 +185,10 @@ class UndefinedValues(Instrument):
         for half, index, new in pending:
             target = half.operands[index]
             if isinstance(target, Register) and target.file is RegisterFile.EXEC:
-                undefined = shadow.masks.both(shadow.masks.either(*new), shadow.lanes())
+                undefined = shadow.masks.both(shadow.masks.either(*new[0]), shadow.lanes())
                 report_undefined(shadow, instruction, InitKind.BRANCH, undefined)
             else:
-                shadow.write(half, index, new, lanes)
+                shadow.write_dwords(half, index, new, lanes)
 
     def _addresses(self, shadow: Shadow, instruction: Instruction) -> None:
         """Report an undefined address. Values are for `accessed`; a clock has neither."""

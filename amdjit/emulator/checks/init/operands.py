@@ -3,7 +3,7 @@ ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from amdjit.emulator.checks.init.registers import (
@@ -194,6 +194,17 @@ class Shadow:
             new = self._whole_result(instruction, index, new)
         for number in range(vector_number(operand), vector_number(operand) + operand.dwords):
             self.registers.write_vector(number, new, lanes)
+
+    def write_dwords(
+        self, instruction: Instruction, index: int, new: Sequence[Halves], lanes: Value
+    ) -> None:
+        """Write a result's shadow: of each of its dwords, or the same one of all."""
+        operand = instruction.operands[index]
+        if len(new) == 1 or not is_vector(operand):
+            self.write(instruction, index, new[0], lanes)
+            return
+        for number, halves in enumerate(new, vector_number(operand)):
+            self.registers.write_vector(number, halves, lanes)
 
     def _whole_result(self, instruction: Instruction, index: int, new: Halves) -> Halves:
         """Return both halves of a register of which an instruction may write a part."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from amdjit.emulator.checks.race.layout import READS_ONLY, Plane
-from amdjit.emulator.checks.race.tags import OPERATIONS, RIVALS, TagAccess
+from amdjit.emulator.checks.race.tags import CONFLICTING_PLANES, OPERATIONS, TagAccess
 from amdjit.emulator.host.blocks import Section
 from amdjit.emulator.host.builder import Value, sequence, vector
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
@@ -127,8 +127,10 @@ class RangeAccess(TagAccess):
         # lanes.
         tags = f.add(f.splat(own, _CHUNK), lanes)
         with f.unless(self.quiet):
-            rivals = {plane: self._load(plane, place, inside) for plane in RIVALS[self.kind]}
-            self._ask(rivals, first, dword, table, lane)
+            conflicting = {
+                plane: self._load(plane, place, inside) for plane in CONFLICTING_PLANES[self.kind]
+            }
+            self._ask(conflicting, first, dword, table, lane)
         self._note_block(tags, place, inside)
 
     def _load(self, plane: Plane, place: Value, inside: Value | None) -> Value:
@@ -152,11 +154,11 @@ class RangeAccess(TagAccess):
         f.call_void(f"llvm.masked.store.v{_CHUNK}i64.p0", [tags, pointer, i32(8), inside])
 
     def _ask(
-        self, rivals: dict[Plane, Value], first: Value, dword: Value, table: Value, lane: Value
+        self, conflicting: dict[Plane, Value], first: Value, dword: Value, table: Value, lane: Value
     ) -> None:
         """Look closer at the dwords of a range that have a tag of a possible rival."""
         f = self.f
-        found = [self.candidates(tags, plane) for plane, tags in rivals.items()]
+        found = [self.candidates(tags, plane) for plane, tags in conflicting.items()]
         any_found = found[0]
         for more in found[1:]:
             any_found = f.or_(any_found, more)
@@ -289,8 +291,11 @@ class _Access(RangeAccess):
         with f.count_to(f.shift("lshr", f.add(size, i64(3)), 2)) as part:
             here = f.add(places, f.splat(f.shift("shl", part, 3)))
             with f.unless(self.quiet):
-                rivals = {plane: self._gather(plane, here, lanes) for plane in RIVALS[self.kind]}
-                self._ask_lanes(rivals, mask, part)
+                conflicting = {
+                    plane: self._gather(plane, here, lanes)
+                    for plane in CONFLICTING_PLANES[self.kind]
+                }
+                self._ask_lanes(conflicting, mask, part)
             self._note_lanes(own, here, lanes)
         self.mark_dirty()
 
@@ -307,10 +312,10 @@ class _Access(RangeAccess):
     def _scatter(self, plane: Plane, tags: Value, places: Value, lanes: Value) -> None:
         _masked(self.f, "scatter", "void", [tags, self._pointers(plane, places), lanes])
 
-    def _ask_lanes(self, rivals: dict[Plane, Value], mask: Value, part: Value) -> None:
+    def _ask_lanes(self, conflicting: dict[Plane, Value], mask: Value, part: Value) -> None:
         f = self.f
         found = i32(0)
-        for plane, tags in rivals.items():
+        for plane, tags in conflicting.items():
             found = f.or_(found, f.mask_bits(self.candidates(tags, plane)))
         with f.each_lane(found) as each:
             address = f.add(f.extract(self.wide, each.lane), f.shift("shl", part, 2))

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from amdjit.abi.atomic_marks import FENCE_MARK, FENCES_MARKED, RELEASE_MARK
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
+from amdjit.emulator.checks.race.conflicting_accesses import global_symbol, lds_symbol
+from amdjit.emulator.checks.race.in_flight_accesses import access_code
 from amdjit.emulator.checks.race.layout import DEVICE_SCOPE, MAYBE_ATOMIC, READS_ONLY
-from amdjit.emulator.checks.race.rivals import global_symbol, lds_symbol
 from amdjit.emulator.checks.race.time import Fence
-from amdjit.emulator.checks.race.under_way import what_of
 from amdjit.emulator.checks.waits.counters import effect_of, waits_of
+from amdjit.emulator.checks.waits.in_flight_at_barriers import in_flight_at_barriers
 from amdjit.emulator.checks.waits.places import Place, places_of, register_operands
-from amdjit.emulator.checks.waits.under_way import under_way_at_barriers
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.instructions.scalar.barriers import WORKGROUP, barrier_of_wait, named_signal
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
@@ -40,6 +40,8 @@ _V64 = vector("i64")
 _ADDRESSES = Value("ptr", "%race.addresses")
 _VALUES = Value("ptr", "%race.values")
 _LOWER = Value("ptr", "%race.lower")
+# A record of an access in the lower half: 32 addresses of 64 bits, then up to four vectors of
+# dwords.
 _LOWER_VALUES = 256
 _LOWER_BYTES = _LOWER_VALUES + 4 * 128
 # How many accesses of an instruction are kept for the wave's upper half: both of a two-address
@@ -65,7 +67,7 @@ class RaceInstrument(Instrument):
         self._hides_atomic_stores = False
         self._marks: Mapping[int, int] = {}
         self._marks_fences = False
-        self._under_way: frozenset[int] = frozenset()
+        self._in_flight: frozenset[int] = frozenset()
         # The lanes of an instruction's stores in the wave's lower half, and how many of those in
         # the upper half have been compared.
         self._kept: list[Value] = []
@@ -80,14 +82,14 @@ class RaceInstrument(Instrument):
         self._guesses = guessing_loads(graph)
         self._hides_atomic_stores = _hides_atomic_stores(graph)
         self._marks = graph.marks
-        self._under_way = under_way_at_barriers(graph)
+        self._in_flight = in_flight_at_barriers(graph)
         start = graph.blocks[graph.entry].instructions
         self._marks_fences = any(is_mark(instruction, FENCES_MARKED) for instruction in start)
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Note signals of named barriers, and waits for them."""
         self._kept, self._compared = [], 0
-        if self._under_way:
+        if self._in_flight:
             _count(frame, instruction)
         barrier = instruction.traits.barrier
         if barrier is None or barrier is Barrier.SYNC:
@@ -171,8 +173,8 @@ class RaceInstrument(Instrument):
         size = constant("i32", access.size)
         arguments = [frame.lane_context, site, _ADDRESSES, lanes, size]
         frame.native_void(symbol, [*arguments, constant("i32", flags), values])
-        if instruction.pc in self._under_way:
-            more = [constant("i32", int(not lds)), constant("i32", what_of(kind, lds))]
+        if instruction.pc in self._in_flight:
+            more = [constant("i32", int(not lds)), constant("i32", access_code(kind, lds))]
             frame.native_void("aj_race_keep", [*arguments, constant("i32", flags), values, *more])
         if kind is AccessKind.STORE and frame.registers.halves == 2:
             self._compare_halves(frame, access.values, addresses, lds, arguments)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.checks.race.barriers import clock_entries
+from amdjit.emulator.checks.race.in_flight_accesses import RECORD_BYTES, RING
 from amdjit.emulator.checks.race.layout import (
     RING_ENTRIES,
     SHADOW_ROW,
@@ -21,7 +22,6 @@ from amdjit.emulator.checks.race.layout import (
     Summary,
     Wave,
 )
-from amdjit.emulator.checks.race.under_way import RECORD_BYTES, RING
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.memory import DeviceMemory, MemoryObserver, Table
@@ -179,7 +179,7 @@ class RaceLaunch:
         kept = waves * RING * RECORD_BYTES
         self._kept: NDArray[np.uint8] = np.zeros(residents * kept + _ALIGNMENT, np.uint8)
         start = -(-int(self._kept.ctypes.data) // _ALIGNMENT) * _ALIGNMENT
-        self._groups[:, Group.UNDER_WAY] = start + slots * np.uint64(kept)
+        self._groups[:, Group.IN_FLIGHT] = start + slots * np.uint64(kept)
         self._groups[:, Group.LDS_SHADOW] = _planes_of(self._lds) + slots * np.uint64(
             self._lds.strides[0]
         )

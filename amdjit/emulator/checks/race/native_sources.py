@@ -14,8 +14,7 @@ from amdjit.emulator.checks.race.barriers import (
     waited_text,
     waits_text,
 )
-from amdjit.emulator.checks.race.layout import RING_ENTRIES, SHADOW_ROW, Group, Race, Summary, Wave
-from amdjit.emulator.checks.race.rivals import (
+from amdjit.emulator.checks.race.conflicting_accesses import (
     ACCESS_PARAMETERS,
     CONFLICT,
     dword_text,
@@ -26,6 +25,14 @@ from amdjit.emulator.checks.race.rivals import (
     lds_text,
     report_race,
 )
+from amdjit.emulator.checks.race.in_flight_accesses import (
+    access_code,
+    issue_text,
+    keep_text,
+    landed_text,
+    repeat_text,
+)
+from amdjit.emulator.checks.race.layout import RING_ENTRIES, SHADOW_ROW, Group, Race, Summary, Wave
 from amdjit.emulator.checks.race.tags import dword_symbol
 from amdjit.emulator.checks.race.time import (
     entry_of,
@@ -41,13 +48,6 @@ from amdjit.emulator.checks.race.time import (
     sync_text,
     table_index,
     wave_text,
-)
-from amdjit.emulator.checks.race.under_way import (
-    issue_text,
-    keep_text,
-    landed_text,
-    repeat_text,
-    what_of,
 )
 from amdjit.emulator.host.builder import NULL, Value, constant, sequence
 from amdjit.emulator.host.function import V32, V64, NativeFunction, i32, i64
@@ -361,7 +361,7 @@ def _note_reader(
 
 _WAYS = [(kind, by_lane) for kind in AccessKind for by_lane in (False, True)]
 _NOTING = {
-    what_of(kind, lds): (lds_symbol if lds else global_symbol)(kind)
+    access_code(kind, lds): (lds_symbol if lds else global_symbol)(kind)
     for kind in (AccessKind.LOAD, AccessKind.STORE)
     for lds in (False, True)
 }

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
-from amdjit.emulator.checks.race.rivals import (
+from amdjit.emulator.checks.race.conflicting_accesses import (
     CONFLICT,
     LACKING,
-    OLDER_UNDER_WAY,
-    UNDER_WAY_NOW,
+    NOW_IN_FLIGHT,
+    OLDER_IN_FLIGHT,
     UNLESS_ATOMIC,
 )
 from amdjit.emulator.layout import RACE_KINDS, Report
 from amdjit.emulator.wave.frame import AccessKind
 
 _WORDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store", AccessKind.ATOMIC: "atomic operation"}
-_IN_LDS = (CONFLICT + 1, OLDER_UNDER_WAY + 1, UNDER_WAY_NOW + 1)
+_IN_LDS = (CONFLICT + 1, OLDER_IN_FLIGHT + 1, NOW_IN_FLIGHT + 1)
 _STORES = AccessKind.STORE * 3 + AccessKind.STORE
 _WITHIN_GROUP = "put `syncthreads()` between them; all work-items of the workgroup must reach it"
 _BETWEEN_GROUPS = (
@@ -50,8 +50,8 @@ def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
 
 def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, str]:
     """Return the kind, the message, what the other access is, and the remedy."""
-    if number >= OLDER_UNDER_WAY:
-        return _under_way(number, where)
+    if number >= OLDER_IN_FLIGHT:
+        return _in_flight(number, where)
     if number >= CONFLICT:
         return (
             "lanes",
@@ -109,12 +109,12 @@ def _between_lanes(number: int, where: str) -> tuple[str, str, str, str]:
     )
 
 
-def _under_way(number: int, where: str) -> tuple[str, str, str, str]:
-    what = "it" if number < UNDER_WAY_NOW else "this access"
+def _in_flight(number: int, where: str) -> tuple[str, str, str, str]:
+    what = "it" if number < NOW_IN_FLIGHT else "this access"
     who, barrier = "another wave of the workgroup", "the barrier between them does not wait for it"
     message = (
         f"access to {where} while one by {who} may still be under way: {barrier}"
-        if number < UNDER_WAY_NOW
+        if number < NOW_IN_FLIGHT
         else f"access to {where} may still be under way when {who} accesses it: {barrier}"
     )
     return (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from amdjit.emulator.checks.race.layout import (
     DEVICE_SCOPE,
+    IN_FLIGHT,
     MAYBE_ATOMIC,
     READS_ONLY,
     SCOPE_BITS,
-    UNDER_WAY,
     Group,
     Plane,
     Race,
@@ -27,7 +27,7 @@ _NOTED = {
     AccessKind.ATOMIC: Summary.ATOMIC,
 }
 # The planes with the accesses that one may race with.
-RIVALS = {
+CONFLICTING_PLANES = {
     AccessKind.LOAD: (Plane.WRITER, Plane.ATOMIC),
     AccessKind.STORE: (Plane.WRITER, Plane.READER, Plane.EARLIER_READER, Plane.ATOMIC),
     AccessKind.ATOMIC: (Plane.WRITER, Plane.READER, Plane.EARLIER_READER, Plane.ATOMIC),
@@ -66,14 +66,14 @@ class TagAccess:
         base = function.offset(function.parameter("context"), Context.LANE_BASE * FIELD_BYTES)
         half = function.shift("shl", function.load("i64", base, 8), 10)
         flags = function.resize(function.parameter("flags"), 64)
-        others = function.and_(flags, i64(MAYBE_ATOMIC | UNDER_WAY))
+        others = function.and_(flags, i64(MAYBE_ATOMIC | IN_FLIGHT))
         kind_bits = function.or_(function.shift("shl", scope, 4), function.shift("shl", others, 3))
         self.tag = function.or_(function.or_(head, half), kind_bits)
         self.wide = function.load(V64, function.parameter("addresses"), 64)
 
     def note_summary(self) -> None:
-        """Find out whether there can be rivals at all (`quiet`); leave this access's time for
-        others."""
+        """Find out whether there can be conflicting accesses (`quiet`); leave this access's time
+        for others."""
         f = self.f
         head = f.offset(f.parameter("shadow"), -Summary.FIELDS * FIELD_BYTES)
         times = [get(f, head, Summary.STORED), get(f, head, Summary.ATOMIC)]

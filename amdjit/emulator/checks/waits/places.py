@@ -147,7 +147,7 @@ def moved_halves(instruction: Instruction, role: str) -> tuple[str, ...]:
 
 
 class Paths:
-    """The ways through a graph: a call goes to functions only, not to where another call returns.
+    """The paths through a graph: a call goes to functions only, not to where another call returns.
 
     Callees land everything first (LLVM: SIInsertWaitcnts, callWaitsOnFunctionEntry), so that a
     caller may leave loads in flight.

@@ -46,20 +46,22 @@ _State = dict[tuple[Place, WaitCounter], _Flight]
 
 @dataclass(frozen=True, slots=True)
 class MissingWait:
-    """A use of a register, or a barrier, that comes before what is in flight has landed.
-
-    pc: where the use is; text: that instruction. register: v7, s4, vcc_lo; "" for writes to LDS
-    before a barrier. overwrites: the use is a write. load_pc, load_text: the instruction in flight.
-    wait: the instruction that is missing before the use, for example `s_wait_loadcnt 0x0`.
-    """
+    """A use of a register, or a barrier, that comes before what is in flight has landed."""
 
     pc: int
+    """Where the use is."""
     text: str
+    """The text of the instruction that uses the register."""
     register: str
+    """v7, s4, vcc_lo; "" for writes to LDS before a barrier."""
     overwrites: bool
+    """The use is a write."""
     load_pc: int
+    """Where the instruction in flight is."""
     load_text: str
+    """Its text."""
     wait: str
+    """The instruction that is missing before the use, for example `s_wait_loadcnt 0x0`."""
 
     @property
     def message(self) -> str:

@@ -26,6 +26,7 @@ from amdjit.emulator.instructions.buffers.addresses import (
 from amdjit.emulator.layout import BufferRefusal, Context
 
 GFX9_PLACE = "aj_buffer_place_gfx9"
+# TYPE, which must be 0 for buffers, and ADD_TID_ENABLE (CDNA 3 ISA, "Buffer Resource Descriptor").
 _KIND_BITS = 0xC0000000 | 1 << 23
 _ELEMENT = 4
 

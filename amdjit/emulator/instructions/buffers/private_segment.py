@@ -28,6 +28,8 @@ from amdjit.emulator.layout import (
 
 PRIVATE_PLACE = "aj_private_place"
 _LANES = 64
+# SWIZZLE_ENABLE in dword 1 and ADD_TID_ENABLE in dword 3 (CDNA 3 ISA, "Buffer Resource
+# Descriptor").
 _SWIZZLED, _ADDS_LANE = 1 << 31, 1 << 23
 # A dword of each lane, between which offsets of the whole wave must point.
 _ROW_BITS, _LANE_BITS = 8, 6

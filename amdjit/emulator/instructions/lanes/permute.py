@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from amdjit.emulator.expressions.integers import bit_count_add
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import in_each_half, vectors_of, write_halves
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.integer_expressions import bit_count_add
 from amdjit.isa.register_numbers import vector_number
 
 _LANE_NUMBERS = sequence("i32", range(LANES))

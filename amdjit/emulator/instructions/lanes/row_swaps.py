@@ -19,6 +19,7 @@ from amdjit.emulator.wave.registers import FULL_MASK, V32
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import vector_number
 
+# Lanes of a row.
 _ROW = 16
 _EVEN = [lane & ~_ROW for lane in range(LANES)]
 _ODD = [lane | _ROW for lane in range(LANES)]

@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, lanes_of, vector
+from amdjit.isa.matrix_rounding import FORMATS, FloatFormat, GridRule
 
 # Exponents of factors that have none. They are so large that sums with them stay away from other
 # sums; a special factor's stays away even if the other factor is 0.
 ZERO_EXPONENT, SPECIAL_EXPONENT = -4096, 16384
-# The grid of a product is this far below the sum of its factors' exponents (measured on gfx1201).
-PRODUCT_BITS = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A float format by its widths. has_infinity: E4M3 has no infinity, and one NaN of each
-    sign."""
-
-    exponent_bits: int
-    fraction_bits: int
-    has_infinity: bool = True
-
-    @property
-    def bits(self) -> int:
-        """The width."""
-        return 1 + self.exponent_bits + self.fraction_bits
-
-    @property
-    def bias(self) -> int:
-        """The exponent field of 1.0."""
-        return (1 << (self.exponent_bits - 1)) - 1
-
-    @property
-    def first_special(self) -> int:
-        """The bits of the smallest magnitude that is not a number."""
-        infinity = ((1 << self.exponent_bits) - 1) << self.fraction_bits
-        return infinity if self.has_infinity else infinity | (1 << self.fraction_bits) - 1
-
-
-FORMATS: Mapping[str, Format] = {
-    "f16": Format(5, 10),
-    "bf16": Format(8, 7),
-    "fp8": Format(4, 3, has_infinity=False),
-    "bf8": Format(5, 2),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +18,16 @@ class Factor:
     """Lanes of factors: significands with their signs, scaled by a power of two, and exponents.
 
     Exponents are biased; those of zeros include ZERO_EXPONENT, those of infinities and NaNs
-    SPECIAL_EXPONENT.
+    SPECIAL_EXPONENT. sign: i32 lanes whose highest bits are the signs, also of zeros, if a rule
+    needs them.
     """
 
     significand: Value
     exponent: Value
+    sign: Value | None = None
 
 
-def take_apart(b: Builder, lanes: Value, form: Format, scale: int, offset: int) -> Factor:
+def take_apart(b: Builder, lanes: Value, form: FloatFormat, scale: int, offset: int) -> Factor:
     """Return the factors in the low bits of integers whose other bits are 0. Significands are
     shifted left by `scale`.
 
@@ -88,29 +55,27 @@ class FactorPair:
     """The formats of A and B. Their significands and exponents are scaled so that those of the
     products match f32.
 
-    The unit of a product of significands is the grid of its alignment. The sum of the exponents is
-    the exponent field of an f32 accumulator with the same grid.
+    The unit of a product of significands is the grid that the rule has for it. The sum of the
+    exponents is the exponent field of an f32 accumulator with the same grid.
     """
 
     a: str
     b: str
-
-    @property
-    def is_8_bit(self) -> bool:
-        """Whether the factors are 8-bit floats, whose products are aligned all together."""
-        return FORMATS[self.a].bits == 8
+    rule: GridRule
 
     @property
     def scales(self) -> tuple[int, int]:
         """How far to shift the significands of A and B."""
-        total = PRODUCT_BITS - FORMATS[self.a].fraction_bits - FORMATS[self.b].fraction_bits
+        fractions = FORMATS[self.a].fraction_bits + FORMATS[self.b].fraction_bits
+        total = self.rule.product_bits - fractions
         return total - total // 2, total // 2
 
     @property
     def offset(self) -> int:
-        """What to add to the exponents of B: the grid of a product is 24 below its exponent, that
-        of an accumulator 26."""
-        return 127 + 2 - FORMATS[self.a].bias - FORMATS[self.b].bias
+        """What to add to the exponents of B: the grids of a product and of an accumulator are not
+        as far below their exponents."""
+        above = self.rule.c_sum_bits - self.rule.product_bits
+        return 127 + above - FORMATS[self.a].bias - FORMATS[self.b].bias
 
     def left(self, builder: Builder, lanes: Value) -> Factor:
         """Return the factors of A in the low bits of integers."""
@@ -125,7 +90,7 @@ class FactorPair:
         infinity."""
         form = FORMATS[self.a if which == "a" else self.b]
         scale = self.scales[0 if which == "a" else 1]
-        return 1 << form.fraction_bits + scale if form.has_infinity else None
+        return None if form.infinity is None else 1 << form.fraction_bits + scale
 
 
 def parted(b: Builder, pairs: Factor) -> Iterator[Factor]:

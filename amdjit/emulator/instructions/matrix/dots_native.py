@@ -10,9 +10,9 @@ from functools import partial
 from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.host.function import V32, NativeFunction, i32
-from amdjit.emulator.instructions.matrix.complement_step import ComplementStep
-from amdjit.emulator.instructions.matrix.dot_factors import Factor, FactorPair, parted
-from amdjit.emulator.instructions.matrix.dot_step import DotStep
+from amdjit.emulator.instructions.matrix.dot_factors import Factor, parted
+from amdjit.emulator.instructions.matrix.grid_step import GridStep
+from amdjit.emulator.instructions.matrix.quick_steps import QuickFloors
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +64,22 @@ def _addend(f: NativeFunction, dot: Dot) -> Value:
     return f.bitcast(bits, "float") if dot.result == "f32" else ELEMENTS[dot.result].widen(f, bits)
 
 
-def silicon_dot_text(dot: Dot, attributes: str) -> str:
+def rounded_dot_text(dot: Dot, attributes: str) -> str:
     """Return the definition: `<32 x i32> (x, y, c)` of packed factors, with the rounding of the
     hardware."""
     f = _function(dot)
-    rule = DotStep(FactorPair(dot.a, dot.b), dot.result)
+    step = GridStep.of(dot.a, dot.b, dot.result)
     left, right = (
-        _taken_apart(f, "x", rule.factors.left, dot),
-        _taken_apart(f, "y", rule.factors.right, dot),
+        _taken_apart(f, "x", step.factors.left, dot),
+        _taken_apart(f, "y", step.factors.right, dot),
     )
     addend = f.bitcast(_addend(f, dot), "i32")
-    sums = rule.sums(f, left, right)
-    quick, wrong = rule.quick(f, sums, addend)
+    sums = step.sums(f, left, right)
+    quick, wrong = QuickFloors(step).result(f, sums, addend)
     f.branch_if(f.compare("ne", f.mask_bits(wrong), i32(0)), "exactly", "rounded")
     f.label("exactly")
     clamps = f.compare("ne", f.parameter("clamps"), i32(0)) if dot.overflows else constant("i1", 0)
-    exact = rule.exact(f, left, right, sums, addend, clamps)
+    exact = step.exact(f, left, right, addend, clamps, sums)
     f.branch("rounded")
     f.label("rounded")
     _give(f, dot, f.phi(V32, (quick, "entry"), (exact, "exactly")))
@@ -89,12 +89,12 @@ def silicon_dot_text(dot: Dot, attributes: str) -> str:
 def complement_dot_text(dot: Dot, attributes: str) -> str:
     """Return the definition for gfx11."""
     f = _function(dot)
-    step = ComplementStep(FactorPair(dot.a, dot.b), dot.result)
+    step = GridStep.of(dot.a, dot.b, dot.result, is_gfx11=True)
     left, right = (
         list(step.pairs(f, which, f.parameter(name))[1]) for which, name in (("a", "x"), ("b", "y"))
     )
     clamps = f.compare("ne", f.parameter("clamps"), i32(0)) if dot.overflows else constant("i1", 0)
-    _give(f, dot, step.any(f, left, right, f.bitcast(_addend(f, dot), "i32"), clamps))
+    _give(f, dot, step.exact(f, left, right, f.bitcast(_addend(f, dot), "i32"), clamps))
     return f.text(attributes)
 
 
@@ -135,7 +135,7 @@ def below_infinity(f: NativeFunction, value: Value, clamps: Value) -> Value:
 def dot_sources(arithmetic: str) -> Mapping[str, Callable[[str], str]]:
     """Return the function that makes each native function's text; those of gfx11 have only the
     rounding of the hardware."""
-    text = silicon_dot_text if arithmetic == "silicon" else chain_dot_text
+    text = rounded_dot_text if arithmetic == "silicon" else chain_dot_text
     return {
         dot.symbol: partial(complement_dot_text if dot.of_gfx11 else text, dot) for dot in dots()
     }

@@ -16,7 +16,7 @@ from amdjit.emulator.expressions.elements import brain_to_single
 from amdjit.emulator.expressions.nans import settled
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix.dots import dot_factor
-from amdjit.emulator.instructions.operation import Emitter, source_places
+from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.isa.instruction import Instruction
@@ -32,7 +32,7 @@ class IntegerDot:
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
         b = frame.builder
-        left, right, addend = source_places(instruction.opcode)
+        left, right, addend = instruction.opcode.source_places
         factors = [
             self._elements(b, self._factor(frame, instruction, number, place))
             for number, place in enumerate((left, right))
@@ -78,7 +78,7 @@ class IntegerDot:
 def _float_dot(element: str, addend_first: bool) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        addend = frame.source(instruction, source_places(instruction.opcode)[2])
+        addend = frame.source(instruction, instruction.opcode.source_places[2])
         factors = [_floats(frame, instruction, number, element) for number in (0, 1)]
         (x, y), (z, w) = zip(*factors, strict=True)
         if addend_first:

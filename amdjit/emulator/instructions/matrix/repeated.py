@@ -2,8 +2,8 @@
 rows of D.
 
 A row of D is computed from the copies of A and B in its own row of lanes. Floats are added in eight
-steps of two products (`complement_step`, or for ordinary ones `complement_quick`), integers
-exactly: clamp saturates their sum once.
+steps of two products (`grid_step`, or for ordinary ones `quick_steps`), integers exactly: clamp
+saturates their sum once.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from functools import reduce
 from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Value, constant, lanes_of
 from amdjit.emulator.host.function import NativeFunction, i32, i64
-from amdjit.emulator.instructions.matrix.complement_quick import QuickFactor, QuickStep
-from amdjit.emulator.instructions.matrix.complement_step import ComplementStep, SignedFactor
-from amdjit.emulator.instructions.matrix.dot_factors import Factor, FactorPair
+from amdjit.emulator.instructions.matrix.dot_factors import Factor
+from amdjit.emulator.instructions.matrix.grid_step import GridStep
 from amdjit.emulator.instructions.matrix.layouts import (
     INTEGERS,
     ROW_BYTES,
@@ -26,8 +25,8 @@ from amdjit.emulator.instructions.matrix.layouts import (
     row_pointer,
 )
 from amdjit.emulator.instructions.matrix.loops import Loop
+from amdjit.emulator.instructions.matrix.quick_steps import QuickComplements, QuickFactor
 
-_STEP = 2
 _PANEL_BYTES = 16 * ROW_BYTES
 # What a factor consists of in memory.
 Parts = list[Value]
@@ -144,10 +143,14 @@ def _sources(f: NativeFunction, matrix: Matrix) -> Iterator[tuple[str, int, Valu
             yield "b", place + group * _PANEL_BYTES, lanes
 
 
+def _step_of(matrix: Matrix) -> GridStep:
+    return GridStep.of(matrix.a, matrix.b, matrix.result, is_gfx11=True)
+
+
 def _multiply_floats(f: NativeFunction, matrix: Matrix) -> None:
     """Compute quickly what is ordinary in all steps, and else each step for any operands."""
-    rule = ComplementStep(FactorPair(matrix.a, matrix.b), matrix.result)
-    quick = QuickStep(rule)
+    step = _step_of(matrix)
+    quick = QuickComplements(step)
     total = f.allocate("[256 x i32]")
     panels = _panels(f, matrix, ("float", "i32")), _panels(f, matrix, ("i32", "i32", "i32"))
     _load_accumulators(f, matrix, total)
@@ -167,19 +170,17 @@ def _multiply_floats(f: NativeFunction, matrix: Matrix) -> None:
     f.branch(done)
     f.label(checked)
     for which, place, lanes in _sources(f, matrix):
-        for part, every in enumerate(rule.pairs(f, which, lanes)[1]):
+        for part, every in enumerate(step.pairs(f, which, lanes)[1]):
             target = panels[1]["ab".index(which)]
-            parts = (every.factor.significand, every.factor.exponent, every.sign)
+            assert every.sign is not None
+            parts = (every.significand, every.exponent, every.sign)
             target.store(f, place + part * ROW_BYTES, parts)
     overflows = matrix.overflows
     clamps = f.compare("ne", f.parameter("clamps"), i32(0)) if overflows else constant("i1", 0)
 
     def exactly(left: list[Parts], right: list[Parts], addend: Value) -> Value:
-        own, other = (
-            [SignedFactor(Factor(parts[0], parts[1]), parts[2]) for parts in side]
-            for side in (left, right)
-        )
-        return rule.any(f, own, other, addend, clamps)
+        own, other = ([Factor(*parts) for parts in side] for side in (left, right))
+        return step.exact(f, own, other, addend, clamps)
 
     _all_steps(f, matrix, (*panels[1], total), exactly)
     f.branch(done)
@@ -187,7 +188,9 @@ def _multiply_floats(f: NativeFunction, matrix: Matrix) -> None:
     _store_results(f, matrix, total)
 
 
-def _are_ordinary(f: NativeFunction, matrix: Matrix, quick: QuickStep, total: Value) -> Value:
+def _are_ordinary(
+    f: NativeFunction, matrix: Matrix, quick: QuickComplements, total: Value
+) -> Value:
     """Return an i1: whether all operands are ordinary."""
     extreme = [quick.are_extreme(f, [lanes for _, _, lanes in _sources(f, matrix)])]
     rows = [f.load(INTEGERS, f.offset(total, row * ROW_BYTES), 64) for row in range(16)]
@@ -206,9 +209,10 @@ def _all_steps(
     D."""
     left, right, total = panels
     groups = len(matrix.rows)
-    step = Loop(f, "step", 16 // _STEP)
-    start = f.mul(step.index, i64(_STEP * ROW_BYTES))
-    distances = [f.add(start, i64(part * ROW_BYTES)) for part in range(_STEP)]
+    length = _step_of(matrix).rule.step
+    step = Loop(f, "step", 16 // length)
+    start = f.mul(step.index, i64(length * ROW_BYTES))
+    distances = [f.add(start, i64(part * ROW_BYTES)) for part in range(length)]
     group = Loop(f, "group", groups)
     base = f.mul(group.index, i64(_PANEL_BYTES))
     columns = [right.row(f, f.add(base, distance)) for distance in distances]

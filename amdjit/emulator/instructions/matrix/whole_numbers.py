@@ -20,9 +20,7 @@ from amdjit.emulator.instructions.matrix.layouts import (
     Matrix,
     row_pointer,
 )
-
-# Bits of the results' significands.
-_SIGNIFICANDS = {"f32": 24, "f16": 11, "bf16": 8}
+from amdjit.isa.matrix_rounding import FORMATS
 
 
 def _unit(matrix: Matrix) -> int:
@@ -55,7 +53,7 @@ def are_whole(f: NativeFunction, matrix: Matrix, panels: tuple[Value, Value, Val
     products = f.binary(
         "fmul", f.binary("fmul", largest[0], largest[1]), constant("float", matrix.held)
     )
-    limit = constant("float", 2.0 ** (_SIGNIFICANDS[matrix.result] + 2 * unit))
+    limit = constant("float", 2.0 ** (FORMATS[matrix.result].fraction_bits + 1 + 2 * unit))
     fits = f.compare("olt", f.binary("fadd", products, largest[2]), limit)
     return f.and_(_vanish(f, remainders), fits)
 

@@ -123,6 +123,7 @@ def _get_register(frame: Frame, instruction: Instruction) -> None:
     frame.write_scalar(instruction.operands[0], b.mask(field, size) if size < 32 else field)
 
 
+# RTN_GET_REALTIME (RDNA 3 ISA, S_SENDMSG).
 _MESSAGE_REAL_TIME = 0x83
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.scaled_floats import MANTISSAS, SMALL_FLOATS, next_random, scale_of
+from amdjit.emulator.expressions.scaled_floats import MANTISSAS, SMALL_FLOATS, scale_of
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.scaled.native import Narrowing, Widening
@@ -16,8 +16,10 @@ from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.integer_expressions import next_random
 from amdjit.isa.register_numbers import vector_number
 
+# The bits of op_sel that choose a half or a byte of the destination, and of the source.
 _TARGET_HALF, _TARGET_BYTE, _SOURCE_HALF, _SOURCE_BYTE = 8, 12, 1, 3
 
 

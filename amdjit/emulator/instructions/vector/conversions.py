@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.nans import converted_nan, with_nans
 from amdjit.emulator.host.builder import Builder, Value, element_of
-from amdjit.emulator.instructions.operation import Emitter, VectorOp, in_range, vector_ops
+from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_op, vector_ops
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import clamp_unit
+from amdjit.isa import integer_expressions as ix
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.integer_rows import VECTOR_ROWS, in_range
 
 
 def _normalised_integer(signed: bool) -> ix.Expression:
@@ -112,7 +113,6 @@ VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
         "v_cvt_f32_bf16": fx.brain_to_single,
         "v_cvt_f32_f64": _conversion("fptrunc", "float"),
         "v_cvt_f64_f32": _conversion("fpext", "double"),
-        **{f"v_cvt_f32_ubyte{index}": fx.unsigned_byte(index) for index in range(4)},
         "v_cvt_pk_rtz_f16_f32": VectorOp(fx.pack_towards_zero, clamped=_pack_units_towards_zero),
         "v_cvt_norm_i16_f16": in_range(_normalised_integer(signed=True)),
         "v_cvt_norm_u16_f16": in_range(_normalised_integer(signed=False)),
@@ -130,7 +130,7 @@ VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
 )
 
 
-# Conversions and integers that only gfx9 has, or that choose halves of registers there.
+# Conversions that only gfx9 has, and integers that choose halves of registers there.
 
 
 def _nothing(frame: Frame, instruction: Instruction) -> None:
@@ -146,17 +146,12 @@ def _without_halves(operation: VectorOp) -> Emitter:
     return emit
 
 
-_SUB = ix.reverse(ix.binary("sub"))
-
 GFX9_CONVERSION: Mapping[str, Emitter] = {
-    **vector_ops(
-        {
-            # Its third operand is the destination.
-            "v_cvt_pkaccum_u8_f32": in_range(put_byte),
-            "v_subrev_u16": VectorOp(_SUB, clamped=ix.reverse(ix.saturating("usub"))),
-        }
-    ),
+    # Its third operand is the destination.
+    **vector_ops({"v_cvt_pkaccum_u8_f32": in_range(put_byte)}),
     "v_clrexcp": _nothing,
-    "v_alignbit_b32": _without_halves(in_range(ix.align(1))),
-    "v_alignbyte_b32": _without_halves(in_range(ix.align(8))),
+    **{
+        name: _without_halves(vector_op(VECTOR_ROWS[name]))
+        for name in ("v_alignbit_b32", "v_alignbyte_b32")
+    },
 }

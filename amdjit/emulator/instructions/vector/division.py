@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions.integers import Expression
 from amdjit.emulator.expressions.nans import bits, fused_nan, invalid, is_nan, quieted, settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, vector
 from amdjit.emulator.instructions.long_expressions import long_symbol
 from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_ops
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import ELEMENTS
 from amdjit.emulator.wave.rounding import NEAREST, RoundingBuilder, rounding_of
+from amdjit.isa.arithmetic import ELEMENTS
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.integer_expressions import Expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from amdjit.emulator.wave.index_modes import DESTINATION, SOURCE_0
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import M0
 
+# Where M0 holds the mode and the index (CDNA 3 ISA, S_SET_GPR_IDX_ON).
 _MODE_BITS, _INDEX_BITS = 0xF000, 0xFF
 _INDEXED = {"v_mov_b32": move_relative}
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions import integers as ix
 from amdjit.emulator.expressions.elements import single_to_brain
 from amdjit.emulator.expressions.float_extremes import EXTREMES, older
 from amdjit.emulator.expressions.nans import converted_nan, fused_nan, with_nans
@@ -15,13 +14,12 @@ from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.instructions.operation import (
     Emitter,
-    source_places,
-    vector_ops,
     vector_register,
 )
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import modify_input
+from amdjit.isa import integer_expressions as ix
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
 
@@ -47,7 +45,7 @@ class PackedOp:
         """Emit the instruction."""
         if self.single and _is_plain(frame, instruction):
             sources = [
-                frame.source(instruction, place) for place in source_places(instruction.opcode)
+                frame.source(instruction, place) for place in instruction.opcode.source_places
             ]
             result = call_long(frame, instruction.traits.operation, sources)
             if result is not None:
@@ -73,7 +71,7 @@ class PackedOp:
             selects = 7 if upper else 0
         element = _element(instruction)
         operands = []
-        for number, place in enumerate(source_places(instruction.opcode)):
+        for number, place in enumerate(instruction.opcode.source_places):
             whole = frame.source(instruction, place)
             half = b.bitcast(half_of(b, whole, selects >> number & 1), element)
             operands.append(
@@ -259,7 +257,7 @@ class PairOp:
         selects = modifiers.op_sel_hi if upper else modifiers.op_sel
         negates = modifiers.neg_hi if upper else modifiers.neg
         operands = []
-        for number, place in enumerate(source_places(instruction.opcode)):
+        for number, place in enumerate(instruction.opcode.source_places):
             dword = _dword(frame, instruction, place, selects >> number & 1)
             single = modify_input(b, b.bitcast(dword, "float"), bool(negates >> number & 1), False)
             operands.append(frame.flushed_source(single))
@@ -280,15 +278,9 @@ def _move_pair(frame: Frame, instruction: Instruction) -> None:
         frame.registers.write_vector(number + part, value, frame.mask())
 
 
-def _shift_and_add(b: Builder, x: Value, amount: Value, z: Value) -> Value:
-    """V_LSHL_ADD_U64 shifts by three bits of the amount."""
-    return b.add(b.shift("shl", x, b.resize(b.mask(amount, 3), 64)), z)
-
-
 VECTOR_PAIRS: Mapping[str, Emitter] = {
     "v_pk_fma_f32": PairOp(with_nans(fx.fma, fused_nan)),
     "v_pk_mul_f32": PairOp(with_nans(ix.binary("fmul"))),
     "v_pk_add_f32": PairOp(with_nans(ix.binary("fadd"))),
     "v_pk_mov_b32": _move_pair,
-    **vector_ops({"v_mov_b64": ix.mov, "v_lshl_add_u64": _shift_and_add}),
 }

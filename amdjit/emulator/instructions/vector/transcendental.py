@@ -3,36 +3,36 @@ trigonometric range reduction."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.nans import settled
-from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, like, vector
-from amdjit.emulator.host.function import NativeFunction
+from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like, vector
 from amdjit.emulator.instructions.lanes.single_lanes import first_lane, is_vector_register
 from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.instructions.vector.approximate import HALF_EXPONENTIAL, approximate_symbol
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import ELEMENTS, modify_input
+from amdjit.emulator.wave.operands import modify_input
+from amdjit.isa.approximations import SINGLE_RULES
+from amdjit.isa.arithmetic import ELEMENTS
 from amdjit.isa.instruction import Instruction
 
-_SINGLES = vector("float")
-_NATIVE = {"exp": "aj_exp2", "log": "aj_log2", "sin": "aj_sin", "cos": "aj_cos"}
-_PLAIN = {"rcp": fx.reciprocal, "rsq": fx.reciprocal_root, "sqrt": fx.square_root}
+_SINGLES, _HALVES = vector("float"), vector("half")
 
 
-def _compute(frame: Frame, name: str, operand: Value) -> Value:
-    if name in _NATIVE:
-        return frame.native(_NATIVE[name], _SINGLES, [operand])
-    return _PLAIN[name](frame.builder, operand)
+def _approximate(frame: Frame, name: str, operand: Value) -> Value:
+    """Return what the instruction returns; a half is the float of the same rule, rounded once."""
+    b = frame.builder
+    single = b.convert("fpext", operand, "float")
+    if name == "exp" and element_of(operand.type) == "half":
+        return frame.native(HALF_EXPONENTIAL, _HALVES, [single])
+    result = frame.native(approximate_symbol(name), _SINGLES, [single])
+    return b.convert("fptrunc", result, element_of(operand.type))
 
 
 def _vector(name: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
-        b = frame.builder
         operand = frame.source(instruction, 1)
-        result = _compute(frame, name, b.convert("fpext", operand, "float"))
-        result = settled(b, b.convert("fptrunc", result, element_of(operand.type)), [operand])
+        result = settled(frame.builder, _approximate(frame, name, operand), [operand])
         frame.write(instruction, 0, frame.without_overflow(result, [operand], instruction))
 
     return emit
@@ -46,9 +46,8 @@ def _scalar(name: str) -> Emitter:
         modifiers = instruction.modifiers
         operand = _pseudo_scalar_source(frame, instruction)
         operand = modify_input(b, operand, bool(modifiers.neg & 1), bool(modifiers.abs & 1))
-        wide = b.splat(b.convert("fpext", operand, "float"))
-        result = b.extract(_compute(frame, name, wide), 0)
-        result = settled(b, b.convert("fptrunc", result, element_of(operand.type)), [operand])
+        result = b.extract(_approximate(frame, name, b.splat(operand)), 0)
+        result = settled(b, result, [operand])
         result = frame.without_overflow(result, [operand], instruction)
         result = frame.flushed_result(frame.modified_result(result, instruction), instruction)
         frame.write_scalar(instruction.operands[0], result)
@@ -143,7 +142,7 @@ def _reduction_constant(frame: Frame, instruction: Instruction) -> None:
 
 
 _IN_LANES: Mapping[str, Emitter] = {
-    f"v_{name}_{code}": _vector(name) for name in _NATIVE for code in ("f16", "f32")
+    f"v_{name}_{code}": _vector(name) for name in SINGLE_RULES for code in ("f16", "f32")
 }
 _FOR_THE_WAVE: Mapping[str, Emitter] = {
     f"v_s_{name}_{code}": _scalar(name)
@@ -154,100 +153,6 @@ _FOR_THE_WAVE: Mapping[str, Emitter] = {
 VECTOR_TRANSCENDENTAL: Mapping[str, Emitter] = {
     **_IN_LANES,
     **_FOR_THE_WAVE,
+    "v_rcp_iflag_f32": _vector("rcp"),
     "v_trig_preop_f64": _reduction_constant,
 }
-
-
-# exp2, log2, sine and cosine of 32 floats, computed in double precision: within 1 ulp, like the
-# hardware.
-
-_SINGLE = vector("float")
-_DOUBLE = vector("double")
-
-
-def _polynomial(b: Builder, x: Value, coefficients: Sequence[float]) -> Value:
-    """Evaluate a polynomial by Horner's scheme; the constant coefficient comes first."""
-    result = constant(_DOUBLE, coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        result = b.intrinsic("fma", result, x, constant(_DOUBLE, coefficient))
-    return result
-
-
-def _function(name: str) -> tuple[NativeFunction, Value, Value]:
-    function = NativeFunction(name, _SINGLE, [(_SINGLE, "x")])
-    single = function.parameter("x")
-    return function, single, function.convert("fpext", single, "double")
-
-
-def exp2_text(attributes: str) -> str:
-    """Return `aj_exp2`: 2**x; denormal results are kept."""
-    b, _, x = _function("aj_exp2")
-    low = b.intrinsic("maximum", x, constant(_DOUBLE, -200.0))
-    limited = b.intrinsic("minimum", low, constant(_DOUBLE, 200.0))
-    whole = b.intrinsic("roundeven", limited)
-    rest = b.binary("fmul", b.binary("fsub", limited, whole), constant(_DOUBLE, math.log(2)))
-    mantissa = _polynomial(b, rest, [1 / math.factorial(n) for n in range(11)])
-    safe = b.select(b.compare("uno", whole, whole), constant(_DOUBLE, 0.0), whole)
-    exponent = b.convert("fptosi", safe, "i64")
-    scale = b.bitcast(b.shift("shl", b.add(exponent, b.const(exponent, 1023)), 52), "double")
-    b.give(b.convert("fptrunc", b.binary("fmul", mantissa, scale), "float"))
-    return b.text(attributes)
-
-
-def log2_text(attributes: str) -> str:
-    """Return `aj_log2`: -Inf for 0, NaN for negative numbers."""
-    b, single, x = _function("aj_log2")
-    bits = b.bitcast(x, "i64")
-    # Take m in [sqrt(1/2), sqrt(2)): adding the distance between the bits of sqrt(1/2) and 1 moves
-    # the exponent.
-    shifted = b.add(bits, b.const(bits, 0x3FF0000000000000 - 0x3FE6A09E667F3BCD))
-    exponent = b.sub(b.shift("ashr", shifted, 52), b.const(bits, 1023))
-    mantissa = b.bitcast(b.sub(bits, b.shift("shl", exponent, 52)), "double")
-    one = constant(_DOUBLE, 1.0)
-    ratio = b.binary("fdiv", b.binary("fsub", mantissa, one), b.binary("fadd", mantissa, one))
-    square = b.binary("fmul", ratio, ratio)
-    series = _polynomial(b, square, [2 / math.log(2) / (2 * n + 1) for n in range(10)])
-    result = b.intrinsic("fma", ratio, series, b.convert("sitofp", exponent, "double"))
-    value = b.convert("fptrunc", result, "float")
-    zero, infinity = constant(_SINGLE, 0.0), constant(_SINGLE, math.inf)
-    value = b.select(b.compare("oeq", single, infinity), infinity, value)
-    value = b.select(b.compare("oeq", single, zero), constant(_SINGLE, -math.inf), value)
-    invalid = b.or_(b.compare("olt", single, zero), b.compare("uno", single, single))
-    nan = b.bitcast(constant(vector("i32"), 0x7FC00000), "float")
-    b.give(b.select(invalid, nan, value))
-    return b.text(attributes)
-
-
-def _circle(name: str, turn: float, attributes: str) -> str:
-    """Return sin(2 pi (x + turn)), reduced to an eighth of a turn around 0 or around a quarter
-    turn."""
-    b, _, x = _function(name)
-    moved = b.binary(
-        "fadd", b.binary("fsub", x, b.intrinsic("roundeven", x)), constant(_DOUBLE, turn)
-    )
-    quarters = b.intrinsic("roundeven", b.binary("fmul", moved, constant(_DOUBLE, 4.0)))
-    rest = b.intrinsic("fma", quarters, constant(_DOUBLE, -0.25), moved)
-    angle = b.binary("fmul", rest, constant(_DOUBLE, 2 * math.pi))
-    square = b.binary("fmul", angle, angle)
-    sine_series = [(-1) ** n / math.factorial(2 * n + 1) for n in range(8)]
-    cosine_series = [(-1) ** n / math.factorial(2 * n) for n in range(8)]
-    sine = b.binary("fmul", angle, _polynomial(b, square, sine_series))
-    cosine = _polynomial(b, square, cosine_series)
-    safe = b.select(b.compare("uno", quarters, quarters), constant(_DOUBLE, 0.0), quarters)
-    quadrant = b.convert("fptosi", safe, "i64")
-    odd = b.resize(quadrant, 1)
-    chosen = b.select(odd, cosine, sine)
-    negative = b.resize(b.shift("lshr", quadrant, 1), 1)
-    result = b.select(negative, b.emit(_DOUBLE, f"fneg {_DOUBLE} {chosen.text}"), chosen)
-    b.give(b.convert("fptrunc", result, "float"))
-    return b.text(attributes)
-
-
-def sine_text(attributes: str) -> str:
-    """Return `aj_sin`: the sine of x turns."""
-    return _circle("aj_sin", 0.0, attributes)
-
-
-def cosine_text(attributes: str) -> str:
-    """Return `aj_cos`: the cosine of x turns."""
-    return _circle("aj_cos", 0.25, attributes)

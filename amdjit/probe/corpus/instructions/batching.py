@@ -118,12 +118,12 @@ def rows_of(run: Run, sets: InstructionSet) -> Iterator[Row]:
 
 
 def _has_mode(row: Row, mode: str) -> bool:
-    """Return whether it is of interest in a mode. What FP16_OVFL does to a pole, to products that
-    round before they are added, and to scaled conversions, is not known."""
+    """Return whether it is of interest in a mode. What FP16_OVFL does to a quotient, to products
+    that round before they are added, and to scaled conversions, is not known."""
     if not mode:
         return True
     has_floats = any(operand.spec.type.endswith(_FLOATS) for operand in row.operands)
-    is_open = row.opcode.traits.infinity is not None or row.opcode.mnemonic.startswith(_OPEN)
+    is_open = row.opcode.traits.is_quotient or row.opcode.mnemonic.startswith(_OPEN)
     return has_floats and not (_MODES[mode].overflow and is_open)
 
 

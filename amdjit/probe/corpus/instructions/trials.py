@@ -53,39 +53,39 @@ class Result:
 
 @dataclass(frozen=True)
 class Trial:
-    """One instruction in one form.
-
-    name: unique in its batch. opcode: format and number, for the count of what is covered.
-    add: adds the instruction, and what it needs, to a kernel whose sources are loaded. before:
-    VGPRs that are filled with OLD first.
-    """
+    """One instruction in one form."""
 
     name: str
+    """Unique in its batch."""
     subject: str
     opcode: tuple[str, int]
+    """Format and number, for the count of what is covered."""
     sources: tuple[Source, ...]
     before: tuple[Register, ...]
+    """VGPRs that are filled with OLD first."""
     add: Callable[[Program], None]
+    """Adds the instruction, and what it needs, to a kernel whose sources are loaded."""
     results: tuple[Result, ...]
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """Trials that run in one launch.
-
-    lanes: work-items; group: of a workgroup. lds, scratch: bytes that a workgroup and a work-item
-    have. has_cells: whether the output begins with the memory that trials access.
-    """
+    """Trials that run in one launch."""
 
     target: Target
     wave_size: int
     trials: tuple[Trial, ...]
     mode: Mode = field(default_factory=Mode)
     lanes: int = 512
+    """Work-items."""
     group: int | None = None
+    """Work-items of a workgroup."""
     lds: int = 0
+    """Bytes of LDS of a workgroup."""
     scratch: int = 0
+    """Bytes of scratch memory of a work-item."""
     has_cells: bool = False
+    """Whether the output begins with the memory that trials access."""
 
     @property
     def group_size(self) -> int:

@@ -167,16 +167,19 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Corpus:
-    """All kernels. lanes: work-items that run each program; slots: results of a lane in each array;
-    uniform: the argument that is the same in all lanes; numbers: Python's own, by their names;
-    inputs: an array of each type."""
+    """All kernels."""
 
     kernels: tuple[Kernel, ...]
     lanes: int
+    """Work-items that run each program."""
     slots: int
+    """Results of a lane in each array."""
     uniform: int
+    """The argument that is the same in all lanes."""
     numbers: dict[str, int | float]
+    """Python's own, by their names."""
     inputs: dict[str, NDArray[Any]]
+    """An array of each type."""
 
     @property
     def items(self) -> int:

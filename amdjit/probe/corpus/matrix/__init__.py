@@ -3,9 +3,9 @@ bits that take part, subnormal numbers, NaN, and where elements lie in a wave.
 
 `rows` are the instructions of a processor; `data` and `integer_data` draw operands, experiments of
 several waves, which `operands` turns into registers (`registers`) and into plain sums (`sums`);
-`kernels` and `cases` run them. What a chip may compute is a rule from sums to bits: `grid_rules`
-and `rounded_rules` are the families, `base_rules` says which one the emulator follows, and
-`identification` names others and finds the one that fits a chip's results. `dots` has the dot
+`kernels` and `cases` run them. What a chip may compute is a rule of `isa.matrix_rounding`: rows and
+dot products say which one the emulator follows, and `identification` names others and finds the one
+that fits a chip's results. `dots` has the dot
 products of the VALU. Start with `cases`.
 """
 

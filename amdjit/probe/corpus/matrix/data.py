@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from amdjit.probe.corpus.matrix.formats import FORMATS, Bits, encoded
+from amdjit.isa.matrix_rounding import FORMATS
+from amdjit.probe.corpus.matrix.results import Bits, encoded
 from amdjit.probe.corpus.matrix.rows import Row
 
 __all__ = ["EXPERIMENTS", "Drawn", "Shapes", "drawn", "maker_of"]

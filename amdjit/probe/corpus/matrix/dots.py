@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 
 import amdjit
 from amdjit.intrinsics import matrix
+from amdjit.isa.matrix_rounding import FORMATS, RoundedRule, Rule, rdna_rule
 from amdjit.probe.case import Batch, Case, Group, Results
 from amdjit.probe.corpus.matrix import data
-from amdjit.probe.corpus.matrix.base_rules import Rule, rdna_rule
-from amdjit.probe.corpus.matrix.formats import FORMATS, Bits
-from amdjit.probe.corpus.matrix.results import hexadecimal, typed
-from amdjit.probe.corpus.matrix.rounded_rules import RoundedRule
+from amdjit.probe.corpus.matrix.results import Bits, hexadecimal, typed
 from amdjit.probe.corpus.matrix.sums import Sums
 from amdjit.probe.machine_code import Program, v
 from amdjit.target import Target, find_target

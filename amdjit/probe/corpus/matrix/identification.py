@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.intrinsics.models.sums_of_products import order_of
+from amdjit.isa.matrix_rounding import GridRule, RoundedRule, Rule
 from amdjit.probe.case import bits_of
-from amdjit.probe.corpus.matrix.base_rules import Rule, base_rule
 from amdjit.probe.corpus.matrix.dots import dots_of, sums_of_dot
-from amdjit.probe.corpus.matrix.formats import Bits
-from amdjit.probe.corpus.matrix.grid_rules import GridRule, order_of
 from amdjit.probe.corpus.matrix.operands import experiments_of, operands_of, sums_of
-from amdjit.probe.corpus.matrix.results import is_nan, without_payloads
-from amdjit.probe.corpus.matrix.rounded_rules import RoundedRule
+from amdjit.probe.corpus.matrix.results import Bits, is_nan, without_payloads
 from amdjit.probe.corpus.matrix.rows import Row, row_of, rows_of
 from amdjit.probe.corpus.matrix.sums import Sums, joined
 
@@ -82,7 +80,7 @@ class Evidence:
 
     def wrong(self, rule: Rule) -> Mapping[str, int]:
         """Return how many sums of each experiment a rule does not give; without those that fit."""
-        found = rule(self.sums)
+        found = self.sums.by(rule)
         differs = found != self.given
         if self.any_nan:
             kind = self.sums.kinds[2]
@@ -128,7 +126,7 @@ def identify(target: str, row: str, results: Mapping[str, NDArray[Any]]) -> Find
     if found.instruction.is_integer:
         raise ValueError(f"{row} adds integers: their sums are exact, there is no rule to find")
     draw = partial(experiment_sums, found)
-    return _identified(row, base_rule(found), experiments_of(found), draw, results)
+    return _identified(row, found.base_rule, experiments_of(found), draw, results)
 
 
 def _identified(
@@ -334,7 +332,7 @@ def _unused(rule: Rule) -> set[str]:
 
 def candidates_of(row: Row) -> Mapping[str, Rule]:
     """Return the rules by name, the emulator's first. Some mean the same for a row."""
-    return candidates_for(base_rule(row), row.kinds[2], row.shape[2])
+    return candidates_for(row.base_rule, row.kinds[2], row.shape[2])
 
 
 def candidates_for(base: Rule, result: str, depth: int) -> Mapping[str, Rule]:
@@ -391,7 +389,7 @@ def described(change: dict[str, Any]) -> str:
 
 
 def _chains(base: Rule, result: str) -> Iterator[tuple[str, Rule]]:
-    nan = base.nan if isinstance(base, RoundedRule) else base.specials.canonical or 0x7FC00000
+    nan = base.nan or 0x7FC00000
     for final in (True, False) if result in ("f16", "bf16") else (True,):
         end = "" if final else ", rounded in each step"
         yield f"a chain of fused products{end}", RoundedRule(nan=nan, final_only=final)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from amdjit.probe.corpus.matrix.data import Drawn, Random, Shapes
-from amdjit.probe.corpus.matrix.formats import Bits, encoded
+from amdjit.probe.corpus.matrix.results import Bits, encoded
 from amdjit.probe.corpus.matrix.rows import Row
 
 __all__ = ["EXPERIMENTS", "drawn"]

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.intrinsics.models.mfma_layouts import SCALED_TOGETHER
+from amdjit.intrinsics.models.sums_of_products import NAN_SCALE
 from amdjit.probe.corpus.matrix import data, integer_data
-from amdjit.probe.corpus.matrix.formats import Bits
 from amdjit.probe.corpus.matrix.registers import packed
+from amdjit.probe.corpus.matrix.results import Bits
 from amdjit.probe.corpus.matrix.rows import Row
 from amdjit.probe.corpus.matrix.sums import Sums
 
@@ -102,21 +103,19 @@ def sums_of(row: Row, operands: Operands) -> Sums:
     else:
         b = np.broadcast_to(operands.b.transpose(0, 1, 3, 2)[:, :, None], shape)
     flat_a, flat_b = (np.ascontiguousarray(each).reshape(-1, k) for each in (a, b))
-    scale, is_nan = _scale_of(operands, shape)
-    return Sums(flat_a, flat_b, operands.c.reshape(-1), row.kinds, scale, is_nan)
+    scale = _scale_of(operands, shape)
+    return Sums(flat_a, flat_b, operands.c.reshape(-1), row.kinds, scale)
 
 
-def _scale_of(
-    operands: Operands, shape: tuple[int, ...]
-) -> tuple[NDArray[np.int64] | None, NDArray[np.bool_] | None]:
+def _scale_of(operands: Operands, shape: tuple[int, ...]) -> NDArray[np.int64] | None:
     if operands.scales is None:
-        return None, None
+        return None
     left, right = (each.astype(np.int64) for each in operands.scales)
     left = np.repeat(left, SCALED_TOGETHER, axis=2)[:, None, :, None, :]
     right = np.repeat(right, SCALED_TOGETHER, axis=1).transpose(0, 2, 1)[:, None, None]
-    scale = np.broadcast_to(left + right - 2 * _BIAS, shape).reshape(-1, shape[-1])
-    nan = np.broadcast_to((left == _NO_SCALE) | (right == _NO_SCALE), shape)
-    return scale, nan.reshape(-1, shape[-1])
+    is_nan = (left == _NO_SCALE) | (right == _NO_SCALE)
+    scale = np.where(is_nan, NAN_SCALE, left + right - 2 * _BIAS)
+    return np.broadcast_to(scale, shape).reshape(-1, shape[-1])
 
 
 def registers_of(

@@ -1,4 +1,4 @@
-"""Results in their types, and bits in words."""
+"""Bits of numbers: in their types, of numbers, and in words."""
 
 from __future__ import annotations
 
@@ -8,21 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.intrinsics.models import matrix_layouts, mfma_layouts
-from amdjit.probe.corpus.matrix.formats import FORMATS
+from amdjit.isa.matrix_rounding import FORMATS
 
-__all__ = ["hexadecimal", "is_nan", "typed", "without_payloads"]
+__all__ = ["Bits", "encoded", "hexadecimal", "is_nan", "typed", "without_payloads"]
 
+Bits = NDArray[np.uint64]
 _DTYPES = {**mfma_layouts.DTYPES, **matrix_layouts.DTYPES}
 _SHOWN = 32  # numbers of a row that are shown
 
 
-def typed(bits: NDArray[np.uint64], kind: str) -> NDArray[Any]:
+def typed(bits: Bits, kind: str) -> NDArray[Any]:
     """Return bits as numbers of a type."""
     dtype = _DTYPES[kind]
     return bits.astype(f"u{dtype.itemsize}").view(dtype)
 
 
-def hexadecimal(bits: NDArray[np.uint64]) -> str:
+def encoded(values: NDArray[Any], kind: str) -> Bits:
+    """Return numbers as the bits of a type, rounded to nearest even; integers as they are."""
+    if kind in ("i8", "iu8", "iu4", "i32"):
+        width = {"iu4": 4, "i32": 32}.get(kind, 8)
+        return values.astype(np.int64).astype(np.uint64) & np.uint64((1 << width) - 1)
+    with np.errstate(all="ignore"):
+        numbers = np.ascontiguousarray(values.astype(_DTYPES[kind]))
+    raw = numbers.view(f"u{numbers.dtype.itemsize}").astype(np.uint64)
+    return raw & np.uint64((1 << mfma_layouts.BITS[kind]) - 1)
+
+
+def hexadecimal(bits: Bits) -> str:
     """Return the bits of numbers in words."""
     shown = " ".join(f"{int(each):x}" for each in bits[:_SHOWN])
     return shown + (" ..." if len(bits) > _SHOWN else "")
@@ -33,7 +45,7 @@ def without_payloads(results: NDArray[Any]) -> NDArray[Any]:
     return np.where(np.isnan(results), results.dtype.type(np.nan), results).astype(results.dtype)
 
 
-def is_nan(bits: NDArray[np.uint64], kind: str) -> NDArray[np.bool_]:
+def is_nan(bits: Bits, kind: str) -> NDArray[np.bool_]:
     """Return which bits of results are NaN."""
     form = FORMATS[kind]
     size = bits & np.uint64((1 << form.bits - 1) - 1)

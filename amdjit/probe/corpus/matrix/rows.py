@@ -16,8 +16,10 @@ from amdjit.intrinsics.models.matrix_layouts import (
     MatrixInstruction,
     instructions_with,
 )
+from amdjit.intrinsics.models.mfma_arithmetic import rule_of
 from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction, mfma_instructions
 from amdjit.intrinsics.models.mfma_layouts import MfmaLayout
+from amdjit.isa.matrix_rounding import Rule, rdna_rule
 from amdjit.target import Feature, Target, find_target
 
 __all__ = ["Row", "row_of", "rows_of"]
@@ -75,6 +77,14 @@ class Row:
         """The types of A, B and the result."""
         each = self.instruction
         return (*(self.formats or (each.a, each.b)), each.result)
+
+    @property
+    def base_rule(self) -> Rule:
+        """The rule that the emulator follows, of floats."""
+        each = self.instruction
+        if isinstance(each, MfmaInstruction):
+            return rule_of(each)
+        return rdna_rule(self.kinds, self.is_gfx11)
 
     @property
     def mnemonic(self) -> str:

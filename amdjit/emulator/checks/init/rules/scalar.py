@@ -1,5 +1,8 @@
 """How undefined bits pass through scalar instructions: exactly through bitwise logic, which
-combines lane masks and conditions; as a whole through arithmetic."""
+combines lane masks and conditions; as a whole through arithmetic.
+
+Rows are not read here: which bits a mask's other operand lets pass is known only when it runs.
+"""
 
 from __future__ import annotations
 

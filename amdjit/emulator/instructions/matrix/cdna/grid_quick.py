@@ -16,51 +16,26 @@ from functools import reduce
 
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
 from amdjit.emulator.host.function import NativeFunction
-from amdjit.emulator.instructions.matrix.cdna.grid_rules import FORMATS, GRID_BITS
+from amdjit.emulator.instructions.matrix.cdna.grid_rules import stride_of
 from amdjit.emulator.instructions.matrix.cdna.products import ROW_LANES
-from amdjit.emulator.instructions.matrix.cdna.rules import INFINITY, Parts
+from amdjit.emulator.instructions.matrix.cdna.rules import Parts
+from amdjit.emulator.instructions.matrix.grid_step import (
+    BIAS,
+    FRACTION,
+    INFINITY,
+    floored,
+    largest_of,
+)
+from amdjit.emulator.instructions.matrix.quick_steps import FAR, ZEROS, Bounds
+from amdjit.isa.matrix_rounding import FORMATS, GridRule
 
-_BIAS, _FRACTION = 127, 23
-# How far exponents of bf16, of xf32 and of factors with scales may be from that of 1.
-FAR = 37
 # The exponent that a step without products is given: below all that ordinary products have, and so
 # high that f32 has the unit of C on its grid. A C below it is a multiple of that unit.
 _LOWEST = -90
 # Of accumulators: those above may overflow, those below may not be such a multiple.
 _ADDENDS = (-80, 100)
-# Fields of zeros: with any ordinary factor, the sum is below that of _LOWEST, and no sum of two
-# leaves 32 bits.
-ZEROS = {"a": -110, "b": -145}
 # A sum further below C than this is 0 or -1 unit anyway.
 _DEEPEST = -64
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Lanes of the largest magnitude that was seen, and of the smallest that is not 0, less 1."""
-
-    largest: Value
-    least: Value
-
-    @classmethod
-    def of(cls, b: Builder, values: Sequence[Value]) -> Bounds:
-        """Return those of lanes of f32."""
-        magnitudes = [b.mask(b.bitcast(each, "i32"), 31) for each in values]
-        before = [b.sub(each, b.const(each, 1)) for each in magnitudes]
-        return cls(
-            reduce(lambda x, y: b.intrinsic("umax", x, y), magnitudes),
-            reduce(lambda x, y: b.intrinsic("umin", x, y), before),
-        )
-
-    def exceed(self, b: Builder, lowest: int | None, end: int | None) -> Value:
-        """Return the lanes where a number is not 0 and below 2**lowest, or 2**end and more. None:
-        only infinities and NaN are too large, and nothing is too small."""
-        limit = INFINITY if end is None else _BIAS + end << _FRACTION
-        found = b.compare("uge", self.largest, b.const(self.largest, limit))
-        if lowest is None:
-            return found
-        first = (_BIAS + lowest << _FRACTION) - 1
-        return b.or_(found, b.compare("ult", self.least, b.const(self.least, first)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +72,12 @@ class QuickGrid:
 
     a: str
     b: str
-    length: int
-    in_halves: bool
+    rule: GridRule
+
+    @property
+    def length(self) -> int:
+        """How many products are added in one step."""
+        return self.rule.step
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -107,19 +86,19 @@ class QuickGrid:
 
     def parts(self, b: Builder, factor: str, number: Value) -> Parts:
         """Take apart factors."""
-        lowest = FORMATS[self.a if factor == "a" else self.b][1]
+        lowest = FORMATS[self.a if factor == "a" else self.b].lowest
         bits = b.bitcast(number, "i32")
         field = b.and_(bits, b.const(bits, INFINITY))
-        if lowest != -126:
-            field = b.intrinsic("umax", field, b.const(field, _BIAS + lowest << _FRACTION))
+        if lowest != FORMATS["f32"].lowest:
+            field = b.intrinsic("umax", field, b.const(field, BIAS + lowest << FRACTION))
         if factor == "b":
-            field = b.sub(field, b.const(field, _BIAS << _FRACTION))
+            field = b.sub(field, b.const(field, BIAS << FRACTION))
         is_zero = b.compare("oeq", number, b.const(number, 0.0))
-        return number, b.select(is_zero, b.const(field, ZEROS[factor] << _FRACTION), field)
+        return number, b.select(is_zero, b.const(field, ZEROS[factor] << FRACTION), field)
 
     def are_extreme(self, b: Builder, factor: Bounds) -> Value:
         """Return the lanes where a factor is not ordinary."""
-        is_wide = FORMATS[self.a][1] == -126
+        is_wide = FORMATS[self.a].lowest == FORMATS["f32"].lowest
         return factor.exceed(b, *((-FAR, FAR + 1) if is_wide else (None, None)))
 
     def are_extreme_addends(self, b: Builder, addends: Bounds) -> Value:
@@ -130,21 +109,26 @@ class QuickGrid:
         self, f: NativeFunction, left: Sequence[Parts], right: Sequence[Parts], total: Value
     ) -> Value:
         """Return C plus the products."""
-        stride = 2 if self.in_halves else 1
-        groups = [_cut_sum(f, left[first::stride], right[first::stride]) for first in range(stride)]
+        stride = stride_of(self.rule)
+        groups = [
+            _cut_sum(f, left[first::stride], right[first::stride], self.rule)
+            for first in range(stride)
+        ]
         units, field = groups[0]
-        if self.in_halves:
+        if self.rule.groups_meet:
             field = f.intrinsic("smax", field, groups[1][1])
             units = reduce(f.add, [_floored(f, sum, f.sub(field, own)) for sum, own in groups])
-        return _added(f, units, field, total, self.in_halves)
+        return _added(f, units, field, total, self.rule)
 
 
-def _cut_sum(b: Builder, left: Sequence[Parts], right: Sequence[Parts]) -> tuple[Value, Value]:
-    """Return the sum of products in units of 2**(e - 24), and the field of e."""
+def _cut_sum(
+    b: Builder, left: Sequence[Parts], right: Sequence[Parts], rule: GridRule
+) -> tuple[Value, Value]:
+    """Return the sum of products on a grid below their largest exponent, and the field of it."""
     fields = [b.add(x[1], y[1]) for x, y in zip(left, right, strict=True)]
-    lowest = b.const(fields[0], _BIAS + _LOWEST << _FRACTION)
-    field = reduce(lambda x, y: b.intrinsic("smax", x, y), [lowest, *fields])
-    unit = _power(b, field, GRID_BITS)
+    lowest = b.const(fields[0], BIAS + _LOWEST << FRACTION)
+    field = largest_of(b, [lowest, *fields])
+    unit = _power(b, field, rule.product_bits)
     terms = []
     for x, y in zip(left, right, strict=True):
         product = b.binary("fmul", b.binary("fmul", x[0], y[0]), unit)
@@ -154,41 +138,43 @@ def _cut_sum(b: Builder, left: Sequence[Parts], right: Sequence[Parts]) -> tuple
 
 def _power(b: Builder, field: Value, exponent: int) -> Value:
     """Return 2**(exponent - e) as f32."""
-    biased = b.const(field, 2 * _BIAS + exponent << _FRACTION)
+    biased = b.const(field, 2 * BIAS + exponent << FRACTION)
     return b.bitcast(b.sub(biased, field), "float")
 
 
 def _floored(b: Builder, units: Value, distance: Value) -> Value:
-    amount = b.shift("lshr", distance, _FRACTION)
-    return b.binary("ashr", units, b.intrinsic("umin", amount, b.const(amount, 31)))
+    return floored(b, units, b.shift("lshr", distance, FRACTION))
 
 
-def _added(b: Builder, units: Value, field: Value, total: Value, drops: bool) -> Value:
-    """Return units of 2**(e - 24) plus C. drops: whether a C far below counts as 0."""
+def _added(b: Builder, units: Value, field: Value, total: Value, rule: GridRule) -> Value:
+    """Return units of the products' grid plus C."""
+    assert rule.c_bits is not None
     own = b.and_(b.bitcast(total, "i32"), b.const(field, INFINITY))
     top = b.intrinsic("smax", field, own)
-    c_units = b.intrinsic("floor", b.binary("fmul", total, _power(b, top, GRID_BITS)))
-    if drops:
-        is_far = b.compare("slt", own, b.sub(top, b.const(top, GRID_BITS + 1 << _FRACTION)))
+    c_units = b.intrinsic("floor", b.binary("fmul", total, _power(b, top, rule.c_bits)))
+    if rule.c_drops is not None:
+        is_far = b.compare("slt", own, b.sub(top, b.const(top, rule.c_drops << FRACTION)))
         c_units = b.select(is_far, b.const(c_units, 0.0), c_units)
-    # Both in units of 2**(m - 32), as whole numbers in f64.
-    below = b.intrinsic("smax", b.sub(field, top), b.const(top, _DEEPEST << _FRACTION))
-    scale = b.bitcast(b.add(below, b.const(below, _BIAS + 8 << _FRACTION)), "float")
+    # Both in units of the final grid, as whole numbers in f64.
+    more = rule.sum_bits - rule.product_bits
+    below = b.intrinsic("smax", b.sub(field, top), b.const(top, _DEEPEST << FRACTION))
+    scale = b.bitcast(b.add(below, b.const(below, BIAS + more << FRACTION)), "float")
     whole = b.binary(
         "fmul", b.convert("sitofp", units, "double"), b.convert("fpext", scale, "double")
     )
     whole = b.intrinsic("floor", whole)
     wide = b.convert("fpext", c_units, "double")
-    found = b.intrinsic("fma", wide, b.const(wide, 256.0), whole)
-    rounded = b.convert("fptrunc", _floored_to_32_bits(b, found), "float")
-    unit = b.bitcast(b.sub(top, b.const(top, 32 << _FRACTION)), "float")
+    found = b.intrinsic("fma", wide, b.const(wide, 2.0 ** (rule.sum_bits - rule.c_bits)), whole)
+    rounded = b.convert("fptrunc", _with_leading_bits(b, found, rule.kept), "float")
+    unit = b.bitcast(b.sub(top, b.const(top, rule.sum_bits << FRACTION)), "float")
     return b.binary("fmul", rounded, unit)
 
 
-def _floored_to_32_bits(b: Builder, number: Value) -> Value:
-    """Return f64 numbers floored to 31 bits after the leading one: negative ones to a larger
+def _with_leading_bits(b: Builder, number: Value, kept: int | None) -> Value:
+    """Return f64 numbers floored to so many bits after the leading one: negative ones to a larger
     magnitude."""
-    rest = (1 << 52 - 31) - 1
+    assert kept is not None
+    rest = (1 << 52 - kept) - 1
     bits = b.bitcast(number, "i64")
     up = b.and_(b.shift("ashr", bits, 63), b.const(bits, rest))
     return b.bitcast(b.and_(b.add(bits, up), b.const(bits, ~rest)), "double")

@@ -14,11 +14,7 @@ from functools import partial, reduce
 from amdjit.emulator.host.builder import Value, constant, lanes_of, vector
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.instructions.matrix.cdna.exact_rule import Exact
-from amdjit.emulator.instructions.matrix.cdna.grid_quick import (
-    Bounds,
-    QuickGrid,
-    RunningBounds,
-)
+from amdjit.emulator.instructions.matrix.cdna.grid_quick import QuickGrid, RunningBounds
 from amdjit.emulator.instructions.matrix.cdna.grid_rules import Grid
 from amdjit.emulator.instructions.matrix.cdna.panels import (
     INTEGERS,
@@ -32,9 +28,9 @@ from amdjit.emulator.instructions.matrix.cdna.plain_rules import Chain, Integers
 from amdjit.emulator.instructions.matrix.cdna.products import ROW_LANES, Mfma, products
 from amdjit.emulator.instructions.matrix.cdna.rules import Rule, numbers
 from amdjit.emulator.instructions.matrix.loops import Loop
+from amdjit.emulator.instructions.matrix.quick_steps import Bounds
+from amdjit.isa.matrix_rounding import GridRule, RoundedRule
 
-# gfx942's NaN; which one the others make nobody has published.
-_NAN: Mapping[str, int] = {"cdna1": 0x7FC00000, "cdna2": 0x7FC00000, "cdna3": 0x7FFFFFFF}
 _DOUBLE_NAN = 0x7FF8000000000000
 # How many products one turn of a loop adds: as long as B's columns fit host registers.
 _MOST_INTEGERS, _LONGEST_CHAIN = 32, 8
@@ -63,16 +59,12 @@ def rule_of(product: Mfma, arithmetic: str) -> tuple[QuickGrid | None, Rule]:
     kind, held = product.a, product.held
     if product.is_integer:
         return None, Integers(min(held, _MOST_INTEGERS))
-    if kind in ("f64", "f32") or arithmetic != "silicon":
+    grid = product.rule
+    if arithmetic != "silicon" or (isinstance(grid, RoundedRule) and grid.how == "fused"):
         return None, Chain(product.is_double, min(held, _LONGEST_CHAIN))
-    if product.generation == "cdna1":
-        return None, Exact(4 if kind == "f16" else 2)
-    if product.generation == "cdna2":
-        # The older products of bf16 have two elements a lane.
-        return None, Pairs(kind, product.elements("a"))
-    length = 4 if kind == "xf32" else min(8, held) if kind in ("f16", "bf16") else 16
-    form = kind, product.b, length, length == 16
-    return QuickGrid(*form), Grid(*form)
+    if isinstance(grid, GridRule):
+        return QuickGrid(kind, product.b, grid), Grid(kind, product.b, grid)
+    return None, Exact(grid.step) if grid.how == "exact" else Pairs(kind, grid.step)
 
 
 def mfma_text(product: Mfma, arithmetic: str, attributes: str) -> str:
@@ -106,8 +98,9 @@ def finished(f: NativeFunction, product: Mfma, total: Value) -> Value:
     if product.is_integer:
         return total
     bits = f.bitcast(total, "i64" if product.is_double else "i32")
-    nan = f.const(bits, _DOUBLE_NAN if product.is_double else _NAN[product.generation])
-    return f.select(f.compare("uno", total, total), nan, bits)
+    nan = _DOUBLE_NAN if product.is_double else product.rule.nan
+    assert nan is not None
+    return f.select(f.compare("uno", total, total), f.const(bits, nan), bits)
 
 
 def _sign(f: NativeFunction, product: Mfma, number: int) -> Value | None:

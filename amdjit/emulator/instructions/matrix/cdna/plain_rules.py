@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.matrix.cdna.rules import Parts, PlainFactors
-
-# The smallest normal numbers. Smaller ones count as 0 on gfx90a.
-_SMALLEST = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126}
+from amdjit.isa.matrix_rounding import FORMATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,9 @@ class Pairs:
 
 
 def _is_small(b: Builder, number: Value, kind: str) -> Value:
-    return b.compare("olt", b.intrinsic("fabs", number), b.const(number, _SMALLEST[kind]))
+    return b.compare(
+        "olt", b.intrinsic("fabs", number), b.const(number, 2.0 ** FORMATS[kind].lowest)
+    )
 
 
 def _without_small(b: Builder, number: Value, kind: str) -> Value:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value
+from amdjit.isa.matrix_rounding import Rule, mfma_rule
 
 WAVE_LANES = 64
 ROW_LANES = 16
@@ -28,6 +29,8 @@ GENERATIONS: Mapping[str, str] = {
 }  # fmt: skip
 """Whose arithmetic the processors have. How gfx950 rounds is not known: a model takes it to be that
 of gfx942."""
+
+_PROCESSORS: Mapping[str, str] = {"cdna1": "gfx908", "cdna2": "gfx90a", "cdna3": "gfx942"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,11 @@ class Mfma:
         kind = "smfmac" if self.sparse else "mfma"
         shape = f"{self.m}x{self.k}x{self.blocks}"
         return f"aj_{kind}_{self.generation}_{self.result}_{shape}_{self.a}_{self.b}"
+
+    @property
+    def rule(self) -> Rule:
+        """The rule by which floats are added."""
+        return mfma_rule(_PROCESSORS[self.generation], self.a, self.held, self.elements("a"))
 
     @property
     def is_integer(self) -> bool:

@@ -13,13 +13,11 @@ from typing import Protocol
 from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.host.function import NativeFunction
+from amdjit.emulator.instructions.matrix.grid_step import INFINITY
+from amdjit.isa.matrix_rounding import FORMATS
 
 # What a factor consists of in memory, and vectors of it.
 Parts = Sequence[Value]
-
-INFINITY = 0x7F800000
-# The bits of xf32 that take part: the sign, 8 of the exponent and 10 of the fraction.
-_XF32 = 0xFFFFE000
 
 
 class Rule(Protocol):
@@ -67,6 +65,6 @@ def numbers(b: Builder, kind: str, lanes: Value) -> Value:
     if kind == "xf32":
         magnitude = b.mask(lanes, 31)
         is_nan = b.compare("ugt", magnitude, b.const(magnitude, INFINITY))
-        cut = b.and_(lanes, b.const(lanes, _XF32))
+        cut = b.and_(lanes, b.const(lanes, -1 << FORMATS[kind].ignored_bits))
         return b.bitcast(b.select(is_nan, lanes, cut), "float")
     return ELEMENTS[kind].widen(b, lanes)

@@ -38,13 +38,13 @@ from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.matrix_rounding import GridRule
 from amdjit.isa.register_numbers import vector_number
 
 # In the order of their numbers in cbsz and blgp.
 FORMATS = ("fp8", "bf8", "fp6", "bf6", "fp4")
 _SHAPES = ((16, 128), (32, 64))
 _ELEMENTS = 32
-_STEP = 16
 _ROW_BYTES = 4 * ROW_LANES
 # The byte of a scale of 1.
 _ONE = 127
@@ -80,8 +80,10 @@ def scaled_text(product: Mfma, attributes: str) -> str:
     f = NativeFunction(symbol_of(product), "void", parameters_of(product))
     sums = Sums.load(f, product, None)
     body = Body(f, product, sums, None)
-    form = product.a, product.b, _STEP, True
-    quick, rule = QuickScaledGrid(*form), ScaledGrid(*form)
+    grid = product.rule
+    assert isinstance(grid, GridRule)
+    quick = QuickScaledGrid(product.a, product.b, grid)
+    rule = ScaledGrid(product.a, product.b, grid)
     bounds = [RunningBounds.start(f) for _ in range(2)]
     panels = [
         _filled(f, product, quick, factor, own) for factor, own in zip("ab", bounds, strict=True)

@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, constant
-from amdjit.emulator.instructions.matrix.cdna.grid_quick import FAR, ZEROS, Bounds, QuickGrid
-from amdjit.emulator.instructions.matrix.cdna.grid_rules import FORMATS, Grid
+from amdjit.emulator.instructions.matrix.cdna.grid_quick import QuickGrid
+from amdjit.emulator.instructions.matrix.cdna.grid_rules import INFINITE, Grid
 from amdjit.emulator.instructions.matrix.cdna.rules import Parts
+from amdjit.emulator.instructions.matrix.grid_step import BIAS, FRACTION
+from amdjit.emulator.instructions.matrix.quick_steps import FAR, ZEROS, Bounds
+from amdjit.isa.matrix_rounding import FORMATS
 
-_BIAS, _NAN_SCALE, _FRACTION = 127, 255, 23
-# A product of this exponent and more counts as infinite.
-_INFINITE = 128
+_NAN_SCALE = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class ScaledGrid(Grid):
         """Take apart factors with the bytes of their scales."""
         plain, significand, exponent = self.parts(b, factor, number)
         is_nan = b.compare("eq", scale, b.const(scale, _NAN_SCALE))
-        moved = b.add(exponent, b.sub(scale, b.const(scale, _BIAS)))
+        moved = b.add(exponent, b.sub(scale, b.const(scale, BIAS)))
         return b.select(is_nan, b.const(plain, float("nan")), plain), significand, moved
 
     def term(self, b: Builder, x: Parts, y: Parts) -> Value:
@@ -38,10 +39,10 @@ class ScaledGrid(Grid):
         size = b.intrinsic("abs", b.mul(x[1], y[1]), flags=[constant("i1", 0)])
         zeros = b.intrinsic("ctlz", size, flags=[constant("i1", 0)])
         unit = b.add(x[2], y[2])
-        last = 31 - FORMATS[self.a][0] - FORMATS[self.b][0]
+        last = 31 - FORMATS[self.a].counted_bits - FORMATS[self.b].counted_bits
         leading = b.sub(b.add(unit, b.const(unit, last)), zeros)
         is_large = b.and_(
-            b.compare("sge", leading, b.const(leading, _INFINITE)),
+            b.compare("sge", leading, b.const(leading, INFINITE)),
             b.compare("ne", size, b.const(size, 0)),
         )
         infinity = b.intrinsic("copysign", b.const(plain, float("inf")), plain)
@@ -57,11 +58,11 @@ class QuickScaledGrid(QuickGrid):
         """Take apart factors with the bytes of their scales. The number has its scale; it is not
         finite if the scale is NaN, and has the exponent of its format."""
         at_least = b.intrinsic("umax", scale, b.const(scale, 1))
-        power = b.bitcast(b.shift("shl", at_least, _FRACTION), "float")
-        moved = b.shift("shl", b.sub(scale, b.const(scale, _BIAS)), _FRACTION)
+        power = b.bitcast(b.shift("shl", at_least, FRACTION), "float")
+        moved = b.shift("shl", b.sub(scale, b.const(scale, BIAS)), FRACTION)
         _, field = self.parts(b, factor, number)
         is_zero = b.compare("oeq", number, b.const(number, 0.0))
-        field = b.select(is_zero, b.const(field, ZEROS[factor] << _FRACTION), b.add(field, moved))
+        field = b.select(is_zero, b.const(field, ZEROS[factor] << FRACTION), b.add(field, moved))
         return b.binary("fmul", number, power), field
 
     def are_extreme(self, b: Builder, factor: Bounds) -> Value:
