@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import sys
@@ -257,3 +258,26 @@ def test_family_lines_are_counted_over_folders(
     saved = json.loads((results / "family_lines.json").read_text())
     assert saved["total"] > 2_000
     assert set(saved["lines"]) <= set(family_lines.FAMILIES)
+
+
+# Scripts that measure by the rounds of their first argument, or little.
+SHORT = [
+    ("block_reductions", ()),
+    ("import_time", (1,)),
+    ("profile_cost", (1,)),
+    ("sanitizer_cost", (1,)),
+    pytest.param("cycle_model_speed", (), marks=pytest.mark.exhaustive),
+    pytest.param("cycle_ranks", (), marks=pytest.mark.exhaustive),
+    pytest.param("explorer_page", (), marks=pytest.mark.exhaustive),
+    pytest.param("host_arrays", (1,), marks=pytest.mark.exhaustive),
+]
+
+
+@pytest.mark.parametrize(("script", "arguments"), SHORT)
+def test_a_script_runs_to_its_end(
+    results: Path, script: str, arguments: tuple[int, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    importlib.import_module(script).main(*arguments)
+    assert capsys.readouterr().out
+    (saved,) = results.glob("*.json")
+    assert json.loads(saved.read_text())
