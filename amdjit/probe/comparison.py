@@ -326,7 +326,7 @@ GFX9_ROWS = (
     ),
     TableRow(
         "assumption",
-        "which NaN an instruction returns; the steps of a division; the last bit of `v_exp_f32` "
+        "which NaN an instruction returns; the steps of a division; the bits of `v_exp_f32` "
         "and the like",
         ((rf"{_APPROXIMATE}|{_DIVISIONS}", ""), (r"^v_.*_f(16|32|64)", "another NaN")),
     ),
