@@ -24,9 +24,10 @@ Functions of f32 are computed in f32 arithmetic: additions, products and `fma`, 
 bits on every GPU. Where an approximate instruction is involved (`exp2` and the logarithms:
 `v_exp_f32`, `v_log_f32`; `rsqrt`: `v_rsq_f32`; `erf`, `tanh`, `sinh`, `cosh`, `atan` and `cbrt`:
 `v_exp_f32` or `v_rcp_f32`, whose error counts less than once; `tgamma`: `v_rcp_f32`, likewise),
-hardware may differ from the emulator in the last bit: the ISA allows 1 unit. `sqrt`, `fmod` and
-`remainder` yield the same bits for any guess within 1 unit. Only `lgamma` of negative numbers is
-computed in f64, in a branch, because graphics GPUs execute f64 at a fraction of the rate of f32.
+the emulator returns the bits of a gfx1201; other hardware may differ in the last bit. `sqrt`,
+`fmod` and `remainder` yield the same bits for any guess within 1 unit. Only `lgamma` of negative
+numbers is computed in f64, in a branch, because graphics GPUs execute f64 at a fraction of the rate
+of f32.
 
 - 16-bit floats are rounded to the nearest of their type, with all 65,536 tested: the f32 result
   decides, except close to a tie (1 of 1000 numbers), where a branch computes again in f64.
