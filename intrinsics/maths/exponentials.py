@@ -47,6 +47,11 @@ _LOG10_2 = (3.0103e-01, -1.4320989e-08)
 _LN2_UP = (6.931471e-01, 5.769999e-08)
 _LOG10_2_UP = (3.0102998e-01, 1.5481334e-08)
 _SMALLEST_NORMAL = 2.0**-126
+# v_log_f32 rounds towards minus infinity, and between 1 and 1 + 2**-5 away from zero. Its error is
+# centred by 0.18 to 0.35 units of its last place, which keeps the largest one below 2 units of the
+# result: more of it would add to the rare errors to the other side.
+_CENTRE = 2.0**-25.5
+_ROUNDS_UP_BELOW = 1 + 2.0**-5
 # 10**r for |r| <= log10(2) / 2: tests/intrinsics/fit_polynomials.py
 _POWER_OF_10 = (
     2.0621546e-01, 5.418399e-01, 1.1712942e+00, 2.0346558e+00, 2.6509488e+00, 2.3025851e+00, 1.0,
@@ -175,9 +180,12 @@ def _shifted_order(x):
 @device_function
 def _multiple_of_order(x, factor):
     """Return log2(x) * (factor[0] + factor[1])."""
+    rest = factor[1] - _CENTRE * factor[0]
+    if x >= _ROUNDS_UP_BELOW:
+        rest = factor[1] + _CENTRE * factor[0]
     if flushes():
         order = fast_log2(x)
-        return fma(order, factor[0], order * factor[1])
+        return fma(order, factor[0], order * rest)
     order, shift = _shifted_order(x)
     moved = f32(-32 * (factor[0] + factor[1])) if shift > 0 else f32(0)
-    return fma(order, factor[0], fma(order, factor[1], moved))
+    return fma(order, factor[0], fma(order, rest, moved))
