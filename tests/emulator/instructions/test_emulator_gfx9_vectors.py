@@ -225,6 +225,15 @@ def test_the_upper_dword_of_a_constant_is_refused() -> None:
         run_gfx9("gfx90a", "  v_pk_mul_f32 v[4:5], v[2:3], 2.0", _rows(1, 3, 32), (4,))
 
 
+def test_both_dwords_of_the_constant_0_are_0() -> None:
+    rows = _rows(1, 3, 32)
+    body = "  v_pk_add_f32 v[4:5], v[2:3], 0 neg_lo:[1,1] neg_hi:[1,1]"
+    found = run_gfx9("gfx90a", body, rows, (4, 5)).view(np.float32)
+    with np.errstate(all="ignore"):
+        assert_same(found[0], -rows[1] - np.float32(0))
+        assert_same(found[1], -rows[2] - np.float32(0))
+
+
 def test_sums_and_moves_of_64_bits() -> None:
     random = np.random.default_rng(3)
     rows = list(random.integers(0, 1 << 32, (6, LANES)).astype(np.uint32))

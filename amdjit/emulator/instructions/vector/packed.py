@@ -20,7 +20,7 @@ from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import modify_input
 from amdjit.isa import integer_expressions as ix
-from amdjit.isa.instruction import Instruction, Register
+from amdjit.isa.instruction import InlineConstant, Instruction, Operand, Register
 from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
 
 
@@ -224,6 +224,11 @@ VECTOR_NARROW_PAIRS: Mapping[str, Emitter] = {
 # bits.
 
 
+def _is_zero(operand: Operand | None) -> bool:
+    """Return whether both dwords of a constant are 0, whatever fills the upper one."""
+    return isinstance(operand, InlineConstant) and operand.value == 0
+
+
 def _dword(frame: Frame, instruction: Instruction, place: int, upper: int) -> Value:
     """Return one dword of a pair, which op_sel or op_sel_hi has chosen."""
     operand = instruction.operands[place]
@@ -232,8 +237,8 @@ def _dword(frame: Frame, instruction: Instruction, place: int, upper: int) -> Va
     slot = scalar_slot(operand) if isinstance(operand, Register) and operand.dwords == 2 else None
     if slot is not None:
         return frame.registers.scalar_splat(slot + upper)
-    if upper:
-        # Compilers choose the lower dword (LLVM: packed-fp32.ll, "1.0 op_sel_hi:[1,0]").
+    if upper and not _is_zero(operand):
+        # Compilers choose the lower dword of others (LLVM: packed-fp32.ll, "1.0 op_sel_hi:[1,0]").
         raise Untranslatable(instruction, "no document has the upper dword of a constant")
     return frame.source(instruction, place, "v2f32")
 
