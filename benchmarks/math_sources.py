@@ -4,7 +4,7 @@ measurement is stale.
 It is made from the syntax of the device function and of every function that it calls, with the
 values of their constants. Comments, docstrings, annotations, layout, the modules that hold the
 functions and the branches for types other than f32 (`if isinstance(x, DOUBLES)`) make no
-difference.
+difference. An approximate instruction counts by what it returns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,17 @@ import textwrap
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from amdjit.declarations import DeviceFunction, Intrinsic, LlvmCall
+from amdjit.isa.approximations import SINGLE_RULES, WholeNumbers
+
+# LLVM's names of the instructions whose rules have others.
+_RULES = {f"llvm.amdgcn.{name}.{{x}}": name for name in SINGLE_RULES} | {
+    "llvm.amdgcn.exp2.{x}": "exp"
+}
+# Bits of floats of all signs and exponents.
+_SAMPLE = np.arange(1 << 12, dtype=np.int64) * 0x9E3779B9 & 0xFFFFFFFF
 
 
 def fingerprint(function: DeviceFunction | Intrinsic) -> str:
@@ -36,9 +46,8 @@ def parts_of(function: DeviceFunction | Intrinsic) -> dict[str, str]:
 def _collect(value: Any, parts: dict[str, str]) -> None:
     if isinstance(value, Intrinsic):
         lowering = value.lowering
-        parts[f"intrinsic {value.name}"] = (
-            lowering.name if isinstance(lowering, LlvmCall) else type(lowering).__name__
-        )
+        called = lowering.name if isinstance(lowering, LlvmCall) else type(lowering).__name__
+        parts[f"intrinsic {value.name}"] = called + _results_of(called)
         return
     function = value.function
     name = function.__qualname__
@@ -55,6 +64,14 @@ def _collect(value: Any, parts: dict[str, str]) -> None:
             _collect(found, parts)
         elif isinstance(found, bool | int | float | str | tuple):
             parts[f"{name} {ast.unparse(node)}"] = repr(found)
+
+
+def _results_of(called: str) -> str:
+    """Return a digest of what an approximate instruction returns, nothing for other calls."""
+    if called not in _RULES:
+        return ""
+    results = SINGLE_RULES[_RULES[called]](WholeNumbers(), _SAMPLE)
+    return f" {hashlib.sha256(results.astype(np.uint32).tobytes()).hexdigest()[:16]}"
 
 
 def _resolved(node: ast.AST, known: dict[str, Any]) -> Any:

@@ -18,6 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 from amdjit.isa.approximations import SINGLE_RULES, WholeNumbers
+from tests.emulator.building import assemble, emulate, using
 from tests.emulator.required_tools import needs_tools
 from tests.emulator.single_instruction import run_registers
 
@@ -199,3 +200,28 @@ def test_scalar_forms_return_the_same_bits(name: str, kind: str) -> None:
     # A number for each wave, in all its lanes.
     found = run_registers(body, bits.repeat(32)[None], [100])[0]
     np.testing.assert_array_equal(found, run(name, kind, bits).repeat(32))
+
+
+@pytest.mark.parametrize("which", [name for name in DIGESTS if name.endswith("signaling")])
+def test_halves_are_those_of_the_chip_where_nans_keep_signaling(which: str) -> None:
+    """As gfx11 passes NaNs on without MODE's IEEE, which gfx12 has not."""
+    name, denormals, overflow, _ = which.split(".")
+    body = f"""
+  s_load_b128 s[0:3], s[0:1], 0x0
+  v_lshlrev_b32 v2, 2, v0
+  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), {denormals[-1]}
+  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), {overflow[-1]}
+  s_waitcnt lgkmcnt(0)
+  global_load_b32 v1, v2, s[0:1]
+  v_mov_b32 v4, 0
+  s_waitcnt vmcnt(0)
+  v_{name}_e32 v4, v1
+  global_store_b32 v2, v4, s[2:3]
+"""
+    code = assemble(body, cpu="gfx1100", directives=".amdhsa_ieee_mode 0")
+    found = []
+    with using(cpu="gfx1100"):
+        for part in HALVES.reshape(-1, 1024):
+            found.append(np.zeros(1024, np.uint32))
+            emulate(code, "kernel", 1, 1024, [part, found[-1]])
+    assert word_hash(np.concatenate(found)) == DIGESTS[which]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.expressions.nans import settled
+from amdjit.emulator.expressions.nans import is_nan, quieted, settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like, vector
 from amdjit.emulator.instructions.lanes.single_lanes import first_lane, is_vector_register
 from amdjit.emulator.instructions.operation import Emitter
@@ -29,10 +29,27 @@ def _approximate(frame: Frame, name: str, operand: Value) -> Value:
     return b.convert("fptrunc", result, element_of(operand.type))
 
 
+def _with_nans(frame: Frame, result: Value, operand: Value, instruction: Instruction) -> Value:
+    """Return a result with the NaN that the operand is: made quiet, but not on gfx11 while MODE's
+    IEEE is 0 (captured on a gfx1100)."""
+    if not instruction.opcode.instruction_set.has_nan_modes:
+        return settled(frame.builder, result, [operand])
+
+    def quieting(b: Builder, x: Value) -> Value:
+        quiet = b.bitcast(quieted(b, x), element_of(x.type))
+        return b.select(is_nan(b, x), quiet, result)
+
+    def passing(b: Builder, x: Value) -> Value:
+        return b.select(is_nan(b, x), x, result)
+
+    return frame.by_ieee(quieting, passing, [operand])
+
+
 def _vector(name: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         operand = frame.source(instruction, 1)
-        result = settled(frame.builder, _approximate(frame, name, operand), [operand])
+        result = _approximate(frame, name, operand)
+        result = _with_nans(frame, result, operand, instruction)
         frame.write(instruction, 0, frame.without_overflow(result, [operand], instruction))
 
     return emit
