@@ -426,16 +426,13 @@ def intrinsic(
     (`EmitContext.record_word`) as part of a barrier of the whole grid. TypeError if a type is
     missing, or an operand or processor does not exist.
     """
-    if not isinstance(lowering, (LlvmCall, InlineAsm, Emit)):
-        kinds = "LlvmCall(name), Emit(function) or InlineAsm(template, constraints)"
-        raise TypeError(f"@intrinsic(...) takes {kinds}, not {lowering!r}")
+    _check_lowering(lowering)
 
     def declare(function: Callable[..., Any]) -> Intrinsic:
         # Not typing.get_type_hints: in Python 3.10 it refuses annotations that cannot be called.
         hints = inspect.get_annotations(function, eval_str=True)
-        parameters = tuple(
-            _parameter(p, hints) for p in inspect.signature(function).parameters.values()
-        )
+        written = inspect.signature(function).parameters.values()
+        parameters = tuple(_parameter(each, hints) for each in written)
         result = hints.get("return")
         if not isinstance(result, Type):
             raise TypeError(
@@ -460,6 +457,12 @@ def intrinsic(
         )
 
     return declare
+
+
+def _check_lowering(lowering: Lowering) -> None:
+    if not isinstance(lowering, (LlvmCall, InlineAsm, Emit)):
+        kinds = "LlvmCall(name), Emit(function) or InlineAsm(template, constraints)"
+        raise TypeError(f"@intrinsic(...) takes {kinds}, not {lowering!r}")
 
 
 def _check(

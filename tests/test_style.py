@@ -223,3 +223,36 @@ def test_test_modules_have_names_of_their_own() -> None:
     names = Counter(file.name for file in (ROOT / "tests").rglob("test_*.py"))
     assert len(names) > 100
     assert not [name for name, count in names.items() if count > 1]
+
+
+# Programs that are found by their path, and the folders that such programs put on it.
+_BY_PATH = ("tests/runtime/standin_hip", "tests/doctor/standin_site")
+
+
+def _imported(file: Path) -> Iterator[str]:
+    """Yield the first names of the modules that a file imports."""
+    for node in ast.walk(_parsed(file)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module.partition(".")[0]
+
+
+def test_helpers_are_imported_as_parts_of_the_package_of_tests() -> None:
+    """Another test may have put their folder on the path: then it depends on the order."""
+    helpers = {
+        name
+        for file in sources("tests")
+        if (file.parent / "__init__.py").exists() and file.parent != ROOT / "tests"
+        for name in (file.stem, file.parent.name)
+    }
+    elsewhere = {file.stem for file in sources("benchmarks", "docs", *_BY_PATH)}
+    elsewhere |= set(sys.stdlib_module_names) | {"amdjit", "tests", "generators", "packaging"}
+    wrong = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in sources("tests")
+        if (file.parent / "__init__.py").exists()
+        for name in _imported(file)
+        if name in helpers - elsewhere
+    }
+    assert not wrong

@@ -54,7 +54,7 @@ class Child:
             self._why_none = str(error)
 
     def finish(self, seconds: float) -> Ended:
-        """Wait until so many seconds after the start, then end it; return its outcome."""
+        """Wait until this many seconds after the start, then end the child; return its outcome."""
         process = self._process
         if process is None:
             how = f"could not be started ({self._why_none})"

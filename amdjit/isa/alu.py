@@ -214,7 +214,7 @@ def _with_sdwa(
 
 
 def _marked(row: Row, word: int, name: str, shift: int) -> int:
-    """Return the sources that a modifier is set for; InvalidField for one that has it not."""
+    """Return the sources for which a modifier is set; InvalidField if one cannot take it."""
     marks = 0
     for source in (0, 1):
         if (word >> (shift + 8 * source)) & 1:

@@ -181,7 +181,7 @@ def square_root(r: Reader, x: Number) -> Number:
 
 
 def _fixed_point(r: Reader, magnitude: Number, bits: int) -> Number:
-    """Return a float with so many bits of fraction; what lies below is cut."""
+    """Return a float in fixed point with `bits` fraction bits, rounded towards zero."""
     significand = (magnitude & 0x7FFFFF) | 0x800000
     shift = (magnitude >> 23) - (150 - bits)
     return (significand << r.limited(shift, 0, 38)) >> r.limited(0 - shift, 0, 40)
@@ -232,7 +232,10 @@ def power_of_two_half(r: Reader, x: Number) -> Number:
 
 
 def _float(r: Reader, x: Number, fraction: int | Number, upwards: bool | Condition) -> Number:
-    """Return a positive number with so many bits of fraction as a float, cut or rounded upwards."""
+    """Return a positive fixed-point number as a float, rounded down or up.
+
+    fraction: its fraction bits.
+    """
     width = r.width(x)
     beyond = r.limited(width - 24, 0, 40)
     if upwards is not False:

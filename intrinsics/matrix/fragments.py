@@ -242,22 +242,26 @@ def mma_sync(d, a, b, c):
                     total = _sparse_product(
                         product, left, right, total, bitcast(word >> u32(bit % 32), i32)
                     )
-                elif product.is_mfma:
-                    total = product.builtin(left, right, total, 0, 0, 0)
-                elif product.is_integer:
-                    total = product.builtin(
-                        product.a_signed, left, product.b_signed, right, total, False
-                    )
-                elif product.is_spread:
-                    total = product.builtin(left, right, total, False)
                 else:
-                    total = product.builtin(left, right, total)
+                    total = _dense_product(product, left, right, total)
             place = c_items * (j * product.rows + i)
             if product.is_mfma:
                 d.x.store(place, vector(d.kind.blocks.item, c_items)(total))
             else:
                 result = _gathered(d.kind, total) if product.is_spread else total
                 d.x.store(place, bitcast(result, d.kind.blocks.held_type))
+
+
+@device_function
+def _dense_product(product, left, right, total):
+    """Return total + left right, by one instruction."""
+    if product.is_mfma:
+        return product.builtin(left, right, total, 0, 0, 0)
+    if product.is_integer:
+        return product.builtin(product.a_signed, left, product.b_signed, right, total, False)
+    if product.is_spread:
+        return product.builtin(left, right, total, False)
+    return product.builtin(left, right, total)
 
 
 @device_function

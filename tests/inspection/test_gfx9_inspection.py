@@ -6,12 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from decoder.objdump import asking_about, disassemble_object
 
 import amdjit
 from amdjit import f16, f32
 from amdjit.intrinsics import matrix
 from tests.emulator.building import compile_kernel, compile_source, using
+from tests.emulator.decoder.objdump import asking_about, disassemble_object
 from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools

@@ -11,7 +11,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from decoder.objdump import disassemble_object
 
 import amdjit
 from amdjit import AmdjitError, f32
@@ -21,6 +20,7 @@ from amdjit.examples import vector_add
 from amdjit.isa.traits import Timing
 from tests.emulator.building import compile_kernel, compile_source
 from tests.emulator.c_kernels import CASES
+from tests.emulator.decoder.objdump import disassemble_object
 from tests.emulator.required_tools import needs_tools
 
 pytestmark = needs_tools

@@ -86,12 +86,7 @@ def fault_from_record(
     line = function.module.code_object.line_of(pc)
     text = function.module.instruction_at(pc, wave_size)
     message = f"{function.name}: {_message(kind, record, text, place, nearest)}"
-    if kind is FaultKind.HOST_REFUSED and calls is not None:
-        message += f": {calls.refused}"
-    if kind is FaultKind.DEADLOCK:
-        message += deadlock_message(group, function, compiled)
-    if kind is FaultKind.STANDSTILL:
-        message += standstill_message(grid, function, compiled)
+    message += _details(kind, function, compiled, group, grid, calls)
     where = f"\n  at {shown_file(line[0])}:{line[1]}" if line else ""
     return KernelFault(
         _KINDS[kind],
@@ -107,6 +102,24 @@ def fault_from_record(
         instruction=text,
         offset_base=base,
     )
+
+
+def _details(
+    kind: FaultKind,
+    function: EmulatedFunction,
+    compiled: HostKernel,
+    group: StoppedGroup,
+    grid: Sequence[GroupOfGrid],
+    calls: HostCalls | None,
+) -> str:
+    """Return what the host refused, or which waves or workgroups wait for each other, and where."""
+    if kind is FaultKind.HOST_REFUSED and calls is not None:
+        return f": {calls.refused}"
+    if kind is FaultKind.DEADLOCK:
+        return deadlock_message(group, function, compiled)
+    if kind is FaultKind.STANDSTILL:
+        return standstill_message(grid, function, compiled)
+    return ""
 
 
 def _assertion(failed: Assertion, function: EmulatedFunction, geometry: LaunchShape) -> KernelFault:

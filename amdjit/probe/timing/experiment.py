@@ -34,7 +34,7 @@ class Experiment:
     parameter: str
     """As in `case.Measurement`."""
     launches: Callable[[int], tuple[Launch, ...]]
-    """Makes the launches of so many repetitions, the longest one last, on the current device."""
+    """Launches with each number of repetitions, the largest one last, on the current device."""
     figure: Figure
     """Computes the figure from the times of the launches."""
     repetitions: int = 64

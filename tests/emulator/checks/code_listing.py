@@ -7,11 +7,10 @@ import struct
 import tempfile
 from pathlib import Path
 
-from decoder.objdump import disassemble_object
-
 from amdjit.code_object import CodeObject
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
 from tests.emulator.checks.wait_model import Step
+from tests.emulator.decoder.objdump import disassemble_object
 
 NOTHING = struct.pack("<I", 0xBF800000)
 

@@ -349,8 +349,8 @@ def candidates_for(base: Rule, result: str, depth: int) -> Mapping[str, Rule]:
 
 
 def _meaning(rule: Rule, depth: int) -> tuple[Rule, tuple[int, ...]]:
-    """Return what is the same for rules that mean the same for sums of so many products: a step is
-    at most all of them, a group at most a step."""
+    """Return a key that is equal for rules that round sums of `depth` products in the same way: a
+    step is at most all of them, a group at most a step."""
     step = min(rule.step, depth)
     plain = replace(rule, step=step, order="ascending")
     order = tuple(order_of(rule.order, depth).tolist())

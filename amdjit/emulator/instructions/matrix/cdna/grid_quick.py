@@ -171,8 +171,8 @@ def _added(b: Builder, units: Value, field: Value, total: Value, rule: GridRule)
 
 
 def _with_leading_bits(b: Builder, number: Value, kept: int | None) -> Value:
-    """Return f64 numbers floored to so many bits after the leading one: negative ones to a larger
-    magnitude."""
+    """Keep the leading one of f64 numbers and `kept` bits after it, rounding towards minus
+    infinity."""
     assert kept is not None
     rest = (1 << 52 - kept) - 1
     bits = b.bitcast(number, "i64")
