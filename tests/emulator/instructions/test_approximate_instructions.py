@@ -17,6 +17,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import amdjit
+from amdjit import bitcast, f32, u32
+from amdjit.intrinsics import amdgcn
 from amdjit.isa.approximations import SINGLE_RULES, WholeNumbers
 from tests.emulator.building import assemble, emulate, using
 from tests.emulator.required_tools import needs_tools
@@ -225,3 +228,36 @@ def test_halves_are_those_of_the_chip_where_nans_keep_signaling(which: str) -> N
             found.append(np.zeros(1024, np.uint32))
             emulate(code, "kernel", 1, 1024, [part, found[-1]])
     assert word_hash(np.concatenate(found)) == DIGESTS[which]
+
+
+_EDGES = np.array(
+    [
+        *(0, 1, 0x007FFFFF, 0x00800000, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x3F83FFFF, 0x3F840000),
+        *(0x3F7C0000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC12345, 0x7E800001, 0x7F000000),
+        *(0x33800000, 0x337FFFFF, 0x43000000, 0x42FC0001, 0x39C00000, 0x39BFFFFF, 0x4B000000),
+    ],
+    np.uint32,
+)
+
+
+@amdjit.kernel(warnings=False)
+def of_uniform_numbers(x, out):
+    i = amdjit.blockIdx.x
+    number = bitcast(x[i], f32)
+    out[0, i] = bitcast(amdgcn.rcpf(number), u32)
+    out[1, i] = bitcast(amdgcn.rsqf(number), u32)
+    out[2, i] = bitcast(amdgcn.sqrtf(number), u32)
+    out[3, i] = bitcast(amdgcn.exp2f(number), u32)
+    out[4, i] = bitcast(amdgcn.logf(number), u32)
+    out[5, i] = bitcast(amdgcn.sinf(number), u32)
+    out[6, i] = bitcast(amdgcn.cosf(number), u32)
+
+
+@pytest.mark.parametrize("cpu", ["gfx906", "gfx90a", "gfx950", "gfx1100", "gfx1150", "gfx1201"])
+def test_edges_follow_the_rule_on_every_family(cpu: str) -> None:
+    bits = np.concatenate([_EDGES, _EDGES | np.uint32(0x80000000)])
+    found = np.zeros((7, bits.size), np.uint32)
+    with amdjit.use(f"emulator:{cpu}"):
+        of_uniform_numbers[bits.size, 1](bits, found)
+    for row, rule in zip(found, SINGLE_RULES.values(), strict=True):
+        np.testing.assert_array_equal(row, rule(WholeNumbers(), bits.astype(np.int64)))
