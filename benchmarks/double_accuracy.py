@@ -228,7 +228,9 @@ def measure(name: str, count: int, loops: Loops) -> dict[str, Any]:
     )
     row = {"ulp": worst, "at": at, "inputs": measured, "misrounded": misrounded}
     return (
-        row | {"source": fingerprint(evaluated(name))} | instructions_of_f64(name, len(arguments))
+        row
+        | {"source": fingerprint(evaluated(name), is_single=False)}
+        | instructions_of_f64(name, len(arguments))
     )
 
 
@@ -247,7 +249,7 @@ def stale(known: dict[str, Any]) -> list[str]:
     return [
         name
         for name in REFERENCES
-        if known.get(name, {}).get("source") != fingerprint(evaluated(name))
+        if known.get(name, {}).get("source") != fingerprint(evaluated(name), is_single=False)
     ]
 
 

@@ -29,25 +29,26 @@ _RULES = {f"llvm.amdgcn.{name}.{{x}}": name for name in SINGLE_RULES} | {
 _SAMPLE = np.arange(1 << 12, dtype=np.int64) * 0x9E3779B9 & 0xFFFFFFFF
 
 
-def fingerprint(function: DeviceFunction | Intrinsic) -> str:
-    """Return 16 hexadecimal digits that differ where the evaluation does."""
-    parts = parts_of(function)
+def fingerprint(function: DeviceFunction | Intrinsic, is_single: bool = True) -> str:
+    """Return 16 hexadecimal digits that differ where the evaluation does. is_single: in f32, whose
+    approximate instructions have a rule; those of f64 are rounded correctly."""
+    parts = parts_of(function, is_single)
     text = "\n".join(f"{name}: {parts[name]}" for name in sorted(parts))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def parts_of(function: DeviceFunction | Intrinsic) -> dict[str, str]:
+def parts_of(function: DeviceFunction | Intrinsic, is_single: bool = True) -> dict[str, str]:
     """Return what the fingerprint is of: the functions and constants by name."""
     parts: dict[str, str] = {}
-    _collect(function, parts)
+    _collect(function, parts, is_single)
     return parts
 
 
-def _collect(value: Any, parts: dict[str, str]) -> None:
+def _collect(value: Any, parts: dict[str, str], is_single: bool) -> None:
     if isinstance(value, Intrinsic):
         lowering = value.lowering
         called = lowering.name if isinstance(lowering, LlvmCall) else type(lowering).__name__
-        parts[f"intrinsic {value.name}"] = called + _results_of(called)
+        parts[f"intrinsic {value.name}"] = called + (_results_of(called) if is_single else "")
         return
     function = value.function
     name = function.__qualname__
@@ -61,7 +62,7 @@ def _collect(value: Any, parts: dict[str, str]) -> None:
     for node in ast.walk(tree):
         found = _resolved(node, known)
         if isinstance(found, DeviceFunction | Intrinsic):
-            _collect(found, parts)
+            _collect(found, parts, is_single)
         elif isinstance(found, bool | int | float | str | tuple):
             parts[f"{name} {ast.unparse(node)}"] = repr(found)
 

@@ -86,16 +86,20 @@ def _erf(x):
 @device_function
 def _erfc(x):
     magnitude = min(abs(x), f32(_LARGEST))
-    # The quotient of the polynomial, where an error in t hardly matters, and of 1 + 2x, as a pair.
-    polynomial = horner((magnitude - _MIDDLE) * rcp(magnitude + _MIDDLE), _COMPLEMENT)
+    # The quotient of the polynomial, and of 1 + 2x, as a pair. An error in t hardly matters, but
+    # that of v_rcp_f32 is too large for far results, and is taken out.
+    below, above = magnitude - _MIDDLE, magnitude + _MIDDLE
+    guess = rcp(above)
+    t = below * guess
+    polynomial = horner(fma(fma(-t, above, below), guess, t), _COMPLEMENT)
     inverse = rcp(fma(magnitude, f32(2), f32(1)))
     high = polynomial * inverse
     low = (fma(high, magnitude * -2, polynomial) - high) * inverse
     # exp(-x * x) as a pair and a power of 2.
     square = magnitude * magnitude
     whole, n = nearest_multiple(square, f32(-LOG2_E))
-    above = fma(whole, -LN2_HIGH, -square)
-    r = above - fma(whole, LN2_LOW, fma(magnitude, magnitude, -square))
+    reduced = fma(whole, -LN2_HIGH, -square)
+    r = reduced - fma(whole, LN2_LOW, fma(magnitude, magnitude, -square))
     less_1 = fma(r * r, horner(r, _EXPONENTIAL), r)
     falling = 1 + less_1
     rest = less_1 - (falling - 1)
