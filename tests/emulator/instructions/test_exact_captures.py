@@ -147,13 +147,35 @@ def test_cube_coordinates_are_those_of_the_chip(which: str) -> None:
     assert byte_hash(run_registers(body, triples, [100])[0]) == DIGESTS[which]
 
 
-def test_medians_of_zeros_are_those_of_the_chip() -> None:
-    values = (0, 0x8000, 0x3C00, 0xBC00, 1, 0x8001, 0x7C00, 0xFC00)
+@pytest.mark.parametrize(
+    ("which", "values"),
+    [
+        ("signed_zero", (0, 0x8000, 0x3C00, 0xBC00, 1, 0x8001, 0x7C00, 0xFC00)),
+        ("nan", (0, 0x8000, 0x7C01, 0x7E00, 0xFC01, 0xFE00, 0x3C00, 0xBC00)),
+    ],
+)
+def test_medians_are_those_of_the_chip(which: str, values: tuple[int, ...]) -> None:
     triples = np.array(list(itertools.product(values, repeat=3)), np.uint32).T[::-1]
     rows = np.concatenate([triples, np.tile(DEAD, 16)[None]])
     body = "  v_mov_b32 v100, v4\n  v_med3_num_f16 v100, v1, v2, v3"
-    found = run_registers(body, rows, [100])[0]
-    assert word_hash(found) == DIGESTS["med3_num_f16.signed_zero"]
+    found = with_canonical_nans(run_registers(body, rows, [100])[0], np.array(False))
+    assert word_hash(found) == DIGESTS[f"med3_num_f16.{which}"]
+
+
+def test_packed_halves_are_those_of_the_chip() -> None:
+    i = np.arange(65536, dtype=np.uint32)
+    rows = np.array([i | (65535 - i) << 16, i * np.uint32(0x7395A831) ^ np.uint32(0xA7925163)])
+    lines = [f"v_mov_b32 v{n}, 0xcafebeef" for n in (100, 101)]
+    lines += ["v_sat_pk_u8_i16_e64 v100.l, v1", "v_sat_pk_u8_i16_e64 v101.h, v1"]
+    for variant in range(64):
+        low = source(half("v1", variant & 16), variant & 4, variant & 1)
+        high = source(half("v2", variant & 32), variant & 8, variant & 2)
+        lines.append(f"v_pack_b32_f16 v{102 + variant}, {low}, {high}")
+    found = run_registers("\n".join(lines), rows, [*range(100, 166)], attributes="+real-true16")
+    names = ["sat_pk_u8_i16.l", "sat_pk_u8_i16.h", *(f"pack_b32_f16.{n}" for n in range(64))]
+    assert {name: byte_hash(row) for name, row in zip(names, found, strict=True)} == {
+        name: DIGESTS[name] for name in names
+    }
 
 
 # Conversions of 32 bits
