@@ -173,3 +173,50 @@ def test_bytes_are_rounded_as_the_mode_says(mode: int) -> None:
     found = run("v_cvt_pk_u8_f32", row, "v1, 2, v2", (mode, 3, 0), scales=False)[0]
     expected = [min(max(whole(Fraction(value), mode), 0), 255) << 16 for value in values]
     np.testing.assert_array_equal(found, expected)
+
+
+# Instructions that return their operand X.
+_OF_OPERAND = (
+    "v_add_{} R, X, 0",
+    "v_mul_{} R, X, 1.0",
+    "v_fma_{} R, X, 1.0, 0",
+    "v_max_num_{} R, X, X",
+    "v_trunc_{} R, X",
+    "v_ldexp_{} R, X, 0",
+)
+_LARGEST = {"f16": 0x7BFF, "f32": 0x7F7FFFFF, "f64": 0x7FEFFFFFFFFFFFFF}
+
+
+@pytest.mark.usefixtures("each_tier")
+@pytest.mark.parametrize("mode", range(4))
+@pytest.mark.parametrize("code", _LARGEST)
+def test_output_modifiers_overflow_as_the_mode_says(code: str, mode: int) -> None:
+    form, step = FORMATS[code], FORMATS[code].width // 32 or 1
+    column = [_LARGEST[code], _LARGEST[code] | form.sign] * 16
+    rows = [[bits >> 32 * part & 0xFFFFFFFF for bits in column] for part in range(step)]
+    body = f"  s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 4), {mode * 5}\n"
+    for place, text in enumerate(_OF_OPERAND):
+        first = 100 + step * place
+        target = f"v[{first}:{first + 1}]" if step == 2 else f"v{first}"
+        operand = "v[1:2]" if step == 2 else "v1"
+        line = text.format(f"{code}_e64").replace("R", target).replace("X", operand)
+        body += f"  v_mov_b32 v{first}, 0\n  {line} mul:2\n"
+    outputs = [*range(100, 100 + step * len(_OF_OPERAND))]
+    found = run_registers(body, np.array(rows, np.uint32), outputs)[:, :2].astype(object)
+    for first in range(0, len(outputs), step):
+        both = sum(found[first + part] << 32 * part for part in range(step))
+        for negative, bits in enumerate(both):
+            infinite = to_infinity(mode, bool(negative))
+            assert bits == (form.sign if negative else 0) | form.infinity - (not infinite)
+
+
+@pytest.mark.parametrize("mode", range(4))
+def test_approximate_instructions_overflow_to_infinity_in_every_mode(mode: int) -> None:
+    row = np.array([[127.0] * 32, [15.0] * 32], np.float32)
+    body = f"""  s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 4), {mode * 5}
+  v_cvt_f16_f32 v2, v2
+  v_mov_b32 v101, 0
+  v_exp_f32_e64 v100, v1 mul:2
+  v_exp_f16_e64 v101, v2 mul:2"""
+    found = run_registers(body, row.view(np.uint32), [100, 101])
+    np.testing.assert_array_equal(found[:, 0], [0x7F800000, 0x7C00])
