@@ -133,7 +133,7 @@ def _code_object(body: Body, target: Target, copies: int) -> bytes:
     program.safe("s_load_b32", _COUNTER, INPUT, offset=0)
     program.safe("v_lshlrev_b32", LANE_BYTES, 2, v(0))
     body.begin(program, 0)
-    program.settle()
+    program.drain()
     program.add("s_cmp_lg_u32", _COUNTER, 0)
     program.label("loop")
     for copy in range(copies):
@@ -141,6 +141,6 @@ def _code_object(body: Body, target: Target, copies: int) -> bytes:
     program.add("s_sub_co_u32", _COUNTER, _COUNTER, 1)
     program.add("s_cmp_lg_u32", _COUNTER, 0)
     program.add("s_cbranch_scc1", "loop")
-    program.settle()
+    program.drain()
     agprs = _AGPRS if program.is_gfx9 else 0
     return program.code_object(vgprs=_VGPRS, agprs=agprs, lds=body.lds)
