@@ -56,7 +56,9 @@ def compare(
     the tables."""
     target = read_target(record.facts.target)
     wanted = [
-        batch for batch in record.batches if any(case.status in _DISAGREEING for case in batch.cases)
+        batch
+        for batch in record.batches
+        if any(case.status in _DISAGREEING for case in batch.cases)
     ]
     notes: list[str] = []
     if record.corpus != corpus_version():

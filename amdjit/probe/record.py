@@ -1,7 +1,7 @@
 """The file of a run: a header with a checksum, and a compressed record.
 
-header: magic (12 bytes), version of the format (u32), length and xxh3 digest of the rest (u64
-each), little-endian. The rest is msgpack in an xz stream.
+The header is little-endian: magic bytes (12), the version of the format (u32), the length and the
+xxh3 digest of the rest (u64 each). The rest is msgpack in an xz stream.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ __all__ = ["FORMAT", "RecordError", "read", "write"]
 FORMAT = 1
 _MAGIC = b"amdjit probe"
 _HEADER = struct.Struct("<12sIQQ")
-# A whole run has a few MiB; what decompresses to more than this is none.
+# A complete run has a few MiB. Anything that decompresses to more than this is not a run.
 _MOST_BYTES = 1 << 30
 
 
 class RecordError(AmdjitError):
-    """A file that is no record of the probe, or one that this version cannot read."""
+    """A file that is not a record of the probe, or one that this version cannot read."""
 
 
 def write(record: Record, path: Path) -> int:
-    """Write a record, whole or not at all, and return the bytes of the file."""
+    """Write a record, completely or not at all, and return the bytes of the file."""
     content = lzma.compress(msgpack.packb(plain(record)), preset=6)
     header = _HEADER.pack(_MAGIC, FORMAT, len(content), xxhash.xxh3_64_intdigest(content))
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -53,7 +53,7 @@ def read(path: Path) -> Record:
 
 
 def _checked(data: bytes, name: str) -> bytes:
-    """Return the compressed record of a file after its header was checked."""
+    """Return the compressed record of a file, after checking the header."""
     if not data.startswith(_MAGIC):
         raise RecordError(
             f"{name} is no file of `amdjit probe`: give what `amdjit probe -o FILE` has written"
