@@ -1,6 +1,7 @@
 """The smoke run of one device, in a child process: `main("hip:0", "60")`.
 
-Lines: `begun` and then `ended` or `failed` for each kernel; `made` for the device.
+It reports these lines: `begun` and then `ended` or `failed` for each kernel, and `made` for the
+device.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 
 def main(name: str) -> None:
-    """Run all kernels that are for the device of this name, and report each."""
+    """Run all kernels that suit the device of this name, and report each."""
     report = reporting()
     try:
         device = find_device(name)
         rival = _emulator_of(device)
-    except Exception as error:  # whatever it is, the doctor says it
+    except Exception as error:  # the doctor reports every error
         report(stage="failed", trial="", **failure(error))
         return
     report(stage="made", description=device.description, rival=rival and rival.name)
@@ -46,7 +47,7 @@ def main(name: str) -> None:
 
 
 def _emulator_of(device: Device) -> Device | None:
-    """Return the emulator that the device's results are compared with: None for an emulator, and
+    """Return the emulator with which the device's results are compared; None for an emulator, and
     for a processor that has none."""
     if device.name.startswith("emulator:") or not device.target.is_emulated:
         return None
@@ -66,7 +67,7 @@ def _compare(trial: Trial, device: Device, rival: Device | None) -> str:
 
 
 def _difference(result: Array, expected: Array, whose: str, tolerance: float) -> str:
-    """Return how results differ from others, empty if they do not. Bytes are text."""
+    """Return how results differ from the expected ones, empty if they do not. Bytes are text."""
     if result.shape != expected.shape or result.dtype == np.uint8:
         is_same = result.tobytes() == expected.tobytes()
         return "" if is_same else f"{_text(result)} is not {whose}, {_text(expected)}"
