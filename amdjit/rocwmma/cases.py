@@ -27,7 +27,8 @@ from amdjit.types import Scalar, bf8, bf8_fnuz, bf16, f16, f32, f64, fp8, fp8_fn
 __all__ = ["SUITES", "TYPES", "Case", "Layout", "Program", "Suite", "Types", "grid", "why_skipped"]
 
 ALPHA = BETA = 2
-_BLOCK = 16  # rows and columns of a block: the unit of tiles, and rocWMMA's only block on gfx11 and gfx12
+# Rows and columns of a block: the unit of tiles, and the only block of rocWMMA on gfx11 and gfx12.
+_BLOCK = 16
 
 Size = tuple[int, int, int]
 
