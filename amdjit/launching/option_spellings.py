@@ -59,11 +59,13 @@ class GivenOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """Another name for options. meaning: for the reference. options: makes them of its value."""
+    """Another name for options."""
 
     name: str
     meaning: str
+    """What the name means, for the reference."""
     options: Callable[[Any], dict[str, object]]
+    """Makes the options from the value of the name."""
 
 
 def spelled_out(options: Mapping[str, object]) -> dict[str, object]:

@@ -77,11 +77,14 @@ class NotQuickError(Exception):
 
 @dataclass(slots=True)
 class Source:
-    """A function in the making. names: what its text refers to. conditions: all must hold."""
+    """A function whose source is being written."""
 
     names: dict[str, Any] = field(default_factory=dict)
+    """The objects to which its text refers, by name."""
     before: list[str] = field(default_factory=list)
+    """Lines that come before the conditions."""
     conditions: list[str] = field(default_factory=list)
+    """Conditions, all of which must be true."""
 
     def name(self, value: object) -> str:
         """Return a name for an object."""

@@ -42,9 +42,10 @@ _LEGACY_STREAM = 1
 
 
 class Borrowed(NamedTuple):
-    """The owner of memory that another library made. keeps: what holds that memory."""
+    """The owner of memory that another library made."""
 
     keeps: object
+    """The object that keeps that memory alive."""
     is_read_only: bool
 
 
