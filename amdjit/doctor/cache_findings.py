@@ -36,7 +36,7 @@ def cache(machine: Machine) -> Iterator[Finding]:
     why_not = _why_not_writable(folder)
     exposed = _exposed(folder)
     if why_not:
-        found = f"{found}; nothing can be kept there ({machine.shown(why_not)})"
+        found = f"{found}; nothing can be stored there ({machine.shown(why_not)})"
         yield Finding("cache", State.PROBLEM, found, _CHOOSE, facts)
     elif exposed:
         private = f"chmod 700 {machine.shown(str(folder))}"

@@ -27,18 +27,18 @@ def main(name: str) -> None:
     report = reporting()
     try:
         device = find_device(name)
-        rival = _emulator_of(device)
+        reference = _emulator_of(device)
     except Exception as error:  # the doctor reports every error
         report(stage="failed", trial="", **failure(error))
         return
-    report(stage="made", description=device.description, rival=rival and rival.name)
+    report(stage="made", description=device.description, reference=reference and reference.name)
     for trial in TRIALS:
         if not trial.is_for(device.target):
             continue
         report(stage="begun", trial=trial.name)
         begin = time.perf_counter()
         try:
-            wrong = _compare(trial, device, rival)
+            wrong = _compare(trial, device, reference)
         except Exception as error:
             report(stage="failed", trial=trial.name, **failure(error))
             continue
@@ -54,16 +54,16 @@ def _emulator_of(device: Device) -> Device | None:
     return find_device(f"emulator:{device.target.name}")
 
 
-def _compare(trial: Trial, device: Device, rival: Device | None) -> str:
+def _compare(trial: Trial, device: Device, reference: Device | None) -> str:
     """Run a kernel; return what is wrong with its result, empty if it is right."""
     with use(device):
         result = trial.run(device.target)
     wrong = _difference(result, trial.expected(), "NumPy's", trial.tolerance)
-    if wrong or rival is None:
+    if wrong or reference is None:
         return wrong
-    with use(rival):
-        emulated = trial.run(rival.target)
-    return _difference(result, emulated, f"those of {rival.name}", trial.tolerance)
+    with use(reference):
+        emulated = trial.run(reference.target)
+    return _difference(result, emulated, f"those of {reference.name}", trial.tolerance)
 
 
 def _difference(result: Array, expected: Array, whose: str, tolerance: float) -> str:

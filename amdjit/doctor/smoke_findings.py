@@ -41,7 +41,7 @@ def smoke_findings(machine: Machine, name: str, run: Ended) -> Iterator[Finding]
     if problems or not right:
         return
     made = next(line for line in run.lines if line["stage"] == "made")
-    against = "NumPy" if made["rival"] is None else f"NumPy and {made['rival']}"
+    against = "NumPy" if made["reference"] is None else f"NumPy and {made['reference']}"
     facts = dict(device=name, kernels=right, compared_with=against)
     found = f"{name}: {', '.join(right)} are right, compared with {against}"
     yield Finding("kernels", State.OK, found, facts=facts)

@@ -27,7 +27,7 @@ from amdjit.probe.corpus import batches
 from amdjit.probe.corpus.basics import tiny
 from amdjit.probe.differences import differences_of, kinds_of
 from amdjit.probe.outcome import CaseOutcome, CaseStatus, Facts, plain
-from amdjit.probe.streams import Writer, digest_of, kept, read_values, results_of
+from amdjit.probe.streams import Writer, digest_of, read_values, results_of, stored
 from amdjit.runtime.device import Device
 from amdjit.target import Target, read_target
 
@@ -113,7 +113,7 @@ def _run_cases(writer: Writer, cases: Iterable[Case], device: Device) -> bool:
     for case in cases:
         writer.begin(case)
         try:
-            arrays = kept(case.run())
+            arrays = stored(case.run())
         except Exception as error:  # a case that fails is a finding, whatever it raises
             writer.write(kind="failed", note=_note(error))
             if not _still_computes(device):

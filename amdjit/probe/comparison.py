@@ -25,7 +25,7 @@ from amdjit.probe.joining import whole_results
 from amdjit.probe.outcome import BatchOutcome, CaseOutcome, CaseStatus, Record, plain
 from amdjit.probe.processes import Processes
 from amdjit.probe.report import shown_subject
-from amdjit.probe.streams import kept, read_values, results_of
+from amdjit.probe.streams import read_values, results_of, stored
 from amdjit.probe.subjects import Subject, subjects_of
 from amdjit.target import Feature, Target, read_target
 
@@ -147,9 +147,9 @@ def _against(case: CaseOutcome, emulated: Mapping[str, tuple[str, object]]) -> C
     digest, rows = emulated[case.name]
     if digest == case.chip:
         agreeing = replace(case, status=CaseStatus.AGREES, emulator=digest, differing=0, note="")
-        return replace(agreeing, kinds={}, differences=(), results=kept(results_of(rows)))
+        return replace(agreeing, kinds={}, differences=(), results=stored(results_of(rows)))
     if digest == case.emulator:
-        return replace(case, results=kept(whole_results(case, results_of(rows))))
+        return replace(case, results=stored(whole_results(case, results_of(rows))))
     changed = replace(case, status=CaseStatus.DIFFERS, emulator=digest)
     if not case.results or any(array.is_relative for array in case.results):
         note = "this emulator computes something else, and the file has not all of the results"

@@ -166,16 +166,16 @@ def fit_measurements(
     before |= values
     clock = _clock(given, before)
     start = before if clock is None else {**before, _CLOCK: clock.value}
-    sights = _sights(given, target, known)
-    found = solved(sights, start, deviates)
-    parameters = tuple(_parameters(sights, before, found))
+    observations = _observations(given, target, known)
+    found = solved(observations, start, deviates)
+    parameters = tuple(_parameters(observations, before, found))
     return Fit(
         target.name,
         parameters if clock is None else (*parameters, clock),
         tuple(
-            Deviation(sight.measurement, sight.prediction.value(found.values))
-            for sight in sights
-            if deviates(sight.measurement, sight.prediction.value(found.values))
+            Deviation(observation.measurement, observation.prediction.value(found.values))
+            for observation in observations
+            if deviates(observation.measurement, observation.prediction.value(found.values))
         ),
         tuple(each.name for each in given if each.name not in known and each.parameter != _CLOCK),
     )
@@ -195,26 +195,28 @@ def _clock(
     )
 
 
-def _sights(
+def _observations(
     measurements: Sequence[Measurement], target: Target, known: Mapping[str, Experiment]
-) -> list[Sight]:
+) -> list[Observation]:
     """Return the measurements that the model predicts, with the predictions."""
     found = []
     for each in measurements:
         experiment = known.get(each.name)
         prediction = None if experiment is None else predict(experiment, target)
         if prediction is not None:
-            found.append(Sight(each, prediction))
+            found.append(Observation(each, prediction))
     return found
 
 
 def _parameters(
-    sights: Sequence[Sight], before: Mapping[str, float], solution: Solution
+    observations: Sequence[Observation], before: Mapping[str, float], solution: Solution
 ) -> Iterator[FittedParameter]:
     """Yield the parameters that the measurements depend on."""
-    for name in dict.fromkeys(sight.measurement.parameter for sight in sights):
+    for name in dict.fromkeys(observation.measurement.parameter for observation in observations):
         if name:
-            about = [each.measurement for each in sights if each.measurement.parameter == name]
+            about = [
+                each.measurement for each in observations if each.measurement.parameter == name
+            ]
             yield FittedParameter(
                 name,
                 before[name],
@@ -239,7 +241,7 @@ Values = Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class Observation:
     """A measurement with the model's prediction of it."""
 
     measurement: Measurement
@@ -257,7 +259,9 @@ class Solution:
 
 
 def solved(
-    sights: Sequence[Sight], start: Values, deviates: Callable[[Measurement, float], bool]
+    observations: Sequence[Observation],
+    start: Values,
+    deviates: Callable[[Measurement, float], bool],
 ) -> Solution:
     """Return the values that explain the measurements best.
 
@@ -266,27 +270,27 @@ def solved(
     """
     names = sorted(
         {
-            sight.measurement.parameter
-            for sight in sights
-            if sight.measurement.parameter
-            and deviates(sight.measurement, sight.prediction.value(start))
+            observation.measurement.parameter
+            for observation in observations
+            if observation.measurement.parameter
+            and deviates(observation.measurement, observation.prediction.value(start))
         }
     )
     if not names:
         return Solution(start, {}, frozenset())
-    search = _Search(sights, names, _spreads(sights))
+    search = _Search(observations, names, _spreads(observations))
     return search.solution(start)
 
 
-def _spreads(sights: Sequence[Sight]) -> Floats:
-    return np.array([spread_of(sight.measurement) for sight in sights])
+def _spreads(observations: Sequence[Observation]) -> Floats:
+    return np.array([spread_of(observation.measurement) for observation in observations])
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
     """A search for the values of the parameters `names`."""
 
-    sights: Sequence[Sight]
+    observations: Sequence[Observation]
     names: Sequence[str]
     spreads: Floats
 
@@ -311,11 +315,11 @@ class _Search:
         )
 
     def _residuals(self, values: Values) -> Floats:
-        return np.array([self._residual(place, values) for place in range(len(self.sights))])
+        return np.array([self._residual(place, values) for place in range(len(self.observations))])
 
     def _residual(self, place: int, values: Values) -> float:
-        sight = self.sights[place]
-        figure = sight.measurement.value - sight.prediction.value(values)
+        observation = self.observations[place]
+        figure = observation.measurement.value - observation.prediction.value(values)
         return figure / float(self.spreads[place])
 
     def _slopes(
@@ -323,11 +327,11 @@ class _Search:
     ) -> Floats:
         """Return how much each measurement changes, in its spreads, if each parameter grows by one.
         touched: the pairs that may be other than 0; None if that is not known."""
-        slopes = np.zeros((len(self.sights), len(self.names)))
+        slopes = np.zeros((len(self.observations), len(self.names)))
         for column, name in enumerate(self.names):
             size = _difference(name, values[name])
             more = {**values, name: values[name] + size}
-            for row in range(len(self.sights)):
+            for row in range(len(self.observations)):
                 if touched is None or touched[row, column]:
                     slopes[row, column] = (residuals[row] - self._residual(row, more)) / size
         return slopes

@@ -12,20 +12,20 @@ from amdjit.probe.case import Measurement, Results, bits_of
 from amdjit.probe.outcome import (
     CaseOutcome,
     CaseStatus,
-    KeptArray,
+    StoredArray,
     plain,
     read_case,
     read_measurement,
 )
 from amdjit.probe.processes import scrubbed
-from amdjit.probe.streams import kept, read_values, results_of
+from amdjit.probe.streams import read_values, results_of, stored
 
 __all__ = [
     "differing",
     "joined",
-    "kept_results",
     "measurements_in",
     "outcomes_in",
+    "stored_results",
     "whole_results",
 ]
 
@@ -76,12 +76,12 @@ def joined(
         other = here.get(name, _MISSING)
         outcome = compared.get(name) or _plain_outcome(name, side, other)
         if side.begin.get("keeps"):
-            outcome = replace(outcome, results=kept_results(side.end, other.end))
+            outcome = replace(outcome, results=stored_results(side.end, other.end))
         found.append(outcome)
     return tuple(found)
 
 
-def kept_results(chip: Mapping[str, Any], emulator: Mapping[str, Any]) -> tuple[KeptArray, ...]:
+def stored_results(chip: Mapping[str, Any], emulator: Mapping[str, Any]) -> tuple[StoredArray, ...]:
     """Return the chip's results in the form in which the file stores them: small ones as they are,
     large ones relative to the emulator's, if these exist."""
     arrays = results_of(chip.get("arrays", ()))
@@ -90,12 +90,12 @@ def kept_results(chip: Mapping[str, Any], emulator: Mapping[str, Any]) -> tuple[
     if sum(array.nbytes for array in arrays) <= _SMALL_BYTES or known != [
         (array.dtype, array.shape) for array in others
     ]:
-        return kept(arrays)
+        return stored(arrays)
     if chip["digest"] == emulator["digest"]:
         return ()
     changes = (bits_of(there) - bits_of(here) for there, here in zip(arrays, others, strict=True))
     return tuple(
-        KeptArray(array.dtype.name, array.shape, change.tobytes(), is_relative=True)
+        StoredArray(array.dtype.name, array.shape, change.tobytes(), is_relative=True)
         for array, change in zip(arrays, changes, strict=True)
     )
 

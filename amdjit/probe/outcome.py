@@ -15,8 +15,8 @@ __all__ = [
     "CaseOutcome",
     "CaseStatus",
     "Facts",
-    "KeptArray",
     "Record",
+    "StoredArray",
     "plain",
     "read_batch",
     "read_case",
@@ -48,7 +48,7 @@ class BatchStatus(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptArray:
+class StoredArray:
     """A result as the chip computed it."""
 
     dtype: str
@@ -83,7 +83,7 @@ class CaseOutcome:
     """How many elements differ, for each kind of difference, such as "1 ulp toward zero"."""
     differences: tuple[Difference, ...] = ()
     """The first differences."""
-    results: tuple[KeptArray, ...] = ()
+    results: tuple[StoredArray, ...] = ()
     """The chip's results, if the case stores them; empty for large ones that equal the
     emulator's."""
 
@@ -218,7 +218,9 @@ def read_case(row: Any) -> CaseOutcome:
         tuple(
             Difference(int(r), int(e), _text(i), int(c), int(m)) for r, e, i, c, m in differences
         ),
-        tuple(KeptArray(_text(d), tuple(map(int, s)), bytes(b), bool(r)) for d, s, b, r in results),
+        tuple(
+            StoredArray(_text(d), tuple(map(int, s)), bytes(b), bool(r)) for d, s, b, r in results
+        ),
     )
 
 

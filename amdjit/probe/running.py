@@ -117,8 +117,8 @@ def run(
     target = read_target(facts.target)
     selected = chosen(request, target)
     partial = Partial(partial_path, _identity(request, facts), facts)
-    if partial.why_anew:
-        say(partial.why_anew)
+    if partial.why_new:
+        say(partial.why_new)
     there = {batch.name for batch in partial.batches}
     left = [batch for batch in selected if batch.name not in there]
     if there:
@@ -356,15 +356,15 @@ def _what(outcome: BatchOutcome) -> str:
 class Partial:
     """Batches that have ended, in a file.
 
-    identity: the versions and the device, which must be the same for a run to continue. why_anew:
+    identity: the versions and the device, which must be the same for a run to continue. why_new:
     why it does not, if there was a file of another run.
     """
 
     def __init__(self, path: Path, identity: dict[str, str], facts: Facts) -> None:
         self.path = path
-        self.why_anew = ""
+        self.why_new = ""
         self.batches: list[BatchOutcome] = []
-        if not self._goes_on(identity):
+        if not self._continues(identity):
             self.path.write_bytes(msgpack.packb([identity, plain(facts)]))
 
     def add(self, batch: BatchOutcome) -> None:
@@ -377,7 +377,7 @@ class Partial:
         """Remove the file, after the run is complete."""
         self.path.unlink(missing_ok=True)
 
-    def _goes_on(self, identity: dict[str, str]) -> bool:
+    def _continues(self, identity: dict[str, str]) -> bool:
         """Read the file; return False if a new one must be begun."""
         if not self.path.exists():
             return False
@@ -393,7 +393,7 @@ class Partial:
         except (ValueError, TypeError, KeyError, msgpack.UnpackException):
             changes = ["it is damaged"]
         if changes:
-            self.why_anew = f"{self.path} is not continued: {'; '.join(changes)}"
+            self.why_new = f"{self.path} is not continued: {'; '.join(changes)}"
             return False
         self.batches = found
         # An incomplete value at the end is overwritten.

@@ -16,9 +16,9 @@ import numpy as np
 import xxhash
 
 from amdjit.probe.case import Case, Results
-from amdjit.probe.outcome import KeptArray
+from amdjit.probe.outcome import StoredArray
 
-__all__ = ["Writer", "digest_of", "kept", "read_values", "results_of"]
+__all__ = ["Writer", "digest_of", "read_values", "results_of", "stored"]
 
 # Importing ml_dtypes makes its names known to np.dtype.
 assert ml_dtypes.bfloat16
@@ -54,10 +54,10 @@ def read_values(path: Path) -> Iterator[Mapping[str, Any]]:
         yield from msgpack.Unpacker(file, strict_map_key=False, max_buffer_size=1 << 30)
 
 
-def kept(results: Results) -> tuple[KeptArray, ...]:
+def stored(results: Results) -> tuple[StoredArray, ...]:
     """Return arrays as plain values."""
     return tuple(
-        KeptArray(array.dtype.name, array.shape, np.ascontiguousarray(array).tobytes())
+        StoredArray(array.dtype.name, array.shape, np.ascontiguousarray(array).tobytes())
         for array in results
     )
 
@@ -69,7 +69,7 @@ def results_of(rows: Any) -> Results:
     )
 
 
-def digest_of(arrays: tuple[KeptArray, ...]) -> str:
+def digest_of(arrays: tuple[StoredArray, ...]) -> str:
     """Return a digest of the types, shapes and bits of arrays."""
     digest = xxhash.xxh3_64()
     for array in arrays:

@@ -52,7 +52,7 @@ class Form:
 
 
 @amdjit.device_function
-def held(words, first, registers, type):
+def read_registers(words, first, registers, type):
     """Return the values in the lane's registers."""
     if registers == 1:
         return amdjit.bitcast(words[first], type)
@@ -60,7 +60,7 @@ def held(words, first, registers, type):
 
 
 @amdjit.device_function
-def keep(words, first, registers, value):
+def write_registers(words, first, registers, value):
     """Write the lane's registers to memory."""
     if registers == 1:
         words[first] = amdjit.bitcast(value, amdjit.i32)
@@ -84,13 +84,14 @@ def kernel_of(row: Row, form: Form) -> Any:
     @amdjit.kernel(block=lanes, wave_size=lanes, warnings=False)
     def kernel(a, b, c, more, d):
         place = blockIdx.x * lanes + threadIdx.x
-        left, right = held(a, place, a_size, a_type), held(b, place, b_size, b_type)
-        added = held(c, place, c_size, c_type)
+        left = read_registers(a, place, a_size, a_type)
+        right = read_registers(b, place, b_size, b_type)
+        added = read_registers(c, place, c_size, c_type)
         if absolute:
             added = abs(added)
         if negated:
             added = -added
-        keep(d, place, c_size, call(left, right, added, more, place))
+        write_registers(d, place, c_size, call(left, right, added, more, place))
 
     return kernel
 
