@@ -227,7 +227,7 @@ SPELLINGS: tuple[Spelling, ...] = (
         _debug,
     ),
     Spelling("boundscheck", "`bounds_check=`", _boundscheck),
-    Spelling("fastmath", "also any collection of flags; `fast` stands for all", _fastmath),
+    Spelling("fastmath", "also any collection of flags; `fast` means all of them", _fastmath),
     Spelling("inline", '"always" is True, "never" leaves it to each function', _inline),
     Spelling("forceinline", "True is `inline=True`", _forceinline),
     Spelling("cache", "compiled code is always kept on disk, see AMDJIT_CACHE_DIR", _cache),

@@ -108,8 +108,8 @@ def pack_source(
     """Return the text of `pack(slot, device, v0, v1, ...)` and the objects that it refers to.
 
     names, annotations, values, kinds: of a call's arguments, in order. kernel, uses, packer, reads:
-    of its specialisation. outside: the arrays that it found by itself. NotQuickError for calls that
-    are not recognised cheaply.
+    of its specialisation. outside: the arrays outside the kernel that it reads. NotQuickError for
+    calls that are not recognised cheaply.
     """
     source = Source()
     places = [f"v{i}" for i in range(len(values))]

@@ -86,7 +86,7 @@ class GeneralisedFunction:
         if out is not None:
             if len(given) == most:
                 raise ValueError(
-                    f"{self.__name__}: the results stand among the arguments, and in out=: give "
+                    f"{self.__name__}: the results are among the arguments and in out=: give "
                     "them once"
                 )
             given = (*given, *(out if isinstance(out, tuple) else (out,)))

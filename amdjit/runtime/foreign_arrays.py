@@ -2,7 +2,7 @@
 
 Memory of a GPU is used where it is. Host memory is read as a NumPy array over the same memory.
 
-What cannot be taken raises BufferError, with a text that goes on after the array's name: "is
+Arrays that cannot be used raise BufferError, with a text that continues the array's name: "is
 sparse: pass ...".
 """
 

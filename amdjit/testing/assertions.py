@@ -210,7 +210,7 @@ class Code:
         """
         __tracebackhide__ = True
         if within != "loop":
-            raise ValueError(f"within={within!r}: cycles are known of a loop's iteration only")
+            raise ValueError(f"within={within!r}: cycles are only known for an iteration of a loop")
         loop = self if self.part.is_loop else self.loop()
         time = loop_time(self.inspection, loop.part, waves)
         if at_most is None:

@@ -132,7 +132,7 @@ class Workers:
         if not self._makes:
             raise TuningError(
                 f"the executor broke ({type(problem).__name__}: {problem}). What was done is kept. "
-                "To go on after workers die, give a function that makes an executor, "
+                "To continue after workers die, give a function that makes an executor, "
                 "executor=lambda: ProcessPoolExecutor(8), or leave executor= out"
             ) from problem
         self._close()

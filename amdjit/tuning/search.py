@@ -288,7 +288,7 @@ class Search:
             return
         ranked = sorted(open_ones, key=lambda text: self.found[text].order[1:])
         for place, text in enumerate(ranked[top:], top + 1):
-            reason = f"rank {place} by {self.ranking}, of which the first {top} go on"
+            reason = f"rank {place} by {self.ranking}, of which the first {top} continue"
             self._settle(text, replace(self.found[text], state=State.DROPPED, reason=reason))
 
     def _measure(self, progress: Progress) -> None:
