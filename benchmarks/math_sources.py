@@ -25,7 +25,7 @@ from amdjit.isa.approximations import SINGLE_RULES, WholeNumbers
 _RULES = {f"llvm.amdgcn.{name}.{{x}}": name for name in SINGLE_RULES} | {
     "llvm.amdgcn.exp2.{x}": "exp"
 }
-# The bits of floats with all signs and exponents.
+# Bits of floats of all signs and exponents.
 _SAMPLE = np.arange(1 << 12, dtype=np.int64) * 0x9E3779B9 & 0xFFFFFFFF
 
 

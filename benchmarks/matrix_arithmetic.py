@@ -1,5 +1,5 @@
-"""Measures what it costs to round as the hardware does: a WMMA GEMM in both arithmetics of the
-emulator, alternately; and a GEMM of fragments on gfx1201 and on gfx1100, alternately.
+"""What it costs to round as the hardware does: a WMMA GEMM in both arithmetics of the emulator, in
+turns; and a GEMM of fragments on gfx1201 and on gfx1100, in turns.
 
 `python benchmarks/emulator_speed.py` prints the table. On x86-64 hosts with wider vectors the same
 is measured with code for AVX2 only.

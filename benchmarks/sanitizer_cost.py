@@ -1,8 +1,8 @@
-"""Measures what each check costs, by launches on the emulator with and without it: `python
+"""What each check costs: launches on the emulator with and without it: `python
 benchmarks/sanitizer_cost.py [rounds]`.
 
-Arrays are on the device before, and one host thread runs both launches. A factor is the ratio of
-their processor times. Checks that do not change the translated code differ from 1 by noise.
+Arrays are on the device before, one host thread runs both: a factor is that of the launch alone, in
+seconds of the processor. Checks that do not change the translated code differ from 1 by noise.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def tiled_product(a, b, c):
 
 @amdjit.kernel
 def iterate(x, out, rounds):
-    """Compute a lot, and access memory once."""
+    """Compute, and touch memory once."""
     i = amdjit.grid(1)
     value = x[i]
     for _ in range(rounds):
@@ -86,8 +86,8 @@ def timed(launch: Callable[[], None]) -> float:
 
 
 def seconds(check: str, rounds: int) -> dict[str, tuple[float, float]]:
-    """Return the least seconds of each launch without and with a check, measured alternately after
-    translation."""
+    """Return the least seconds of each launch without and with a check, in turns, translated
+    before."""
     warnings.simplefilter("ignore", amdjit.PerformanceWarning)
     times = {}
     for name, launch in launches().items():
@@ -103,7 +103,7 @@ def seconds(check: str, rounds: int) -> dict[str, tuple[float, float]]:
 def main(rounds: int = 20) -> None:
     """Measure, print and save."""
     script = Path(__file__)
-    # Checks use this tier, so the factor is that of the check alone.
+    # The tier that checks use: the factor is that of the check alone.
     environment = {"AMDJIT_EMULATOR_THREADS": "1", "AMDJIT_EMULATOR_TIER": "full"}
     measured = {
         check: run_fresh(script, "--child", check, str(rounds), **environment)

@@ -45,7 +45,7 @@ class Case:
     inputs: Callable[[int, int], str] = lambda result, element: f"element {element}"
     """Says what made an element, by the number of the result and the element's flat index."""
     rule: str = "documented"
-    """How well the emulator's rule here is known: "measured", "rule", "model" or "documented" (see
+    """What the emulator follows here, "measured", "rule", "model" or "documented" (see
     `matrix.certainty`)."""
     keeps: bool = False
     """Whether the file stores the results themselves, and not only where they differ from the

@@ -241,9 +241,9 @@ def _model_text(measurements: tuple[Measurement, ...]) -> list[str]:
 
 # Which rows of the certainty tables in the documentation a run decides.
 #
-# These are the tables of matrix and dot instructions in `docs/emulator.md` and
-# `docs/reference/matrix_instructions.md`, whose rows are those of
-# `intrinsics/matrix/multiply/certainty.py`, and the table in `docs/emulator.md` of what gfx9 does.
+# The tables: `docs/emulator.md` and `docs/reference/matrix_instructions.md` of matrix and dot
+# instructions, whose rows are those of `intrinsics/matrix/multiply/certainty.py`, and the one of
+# `docs/emulator.md` of what gfx9 does.
 
 
 class Verdict(Enum):
@@ -416,8 +416,8 @@ def _table_row(row: TableRow, subjects: tuple[Subject, ...]) -> Row:
 
 
 def _approximate_rows(subjects: tuple[Subject, ...]) -> list[Row]:
-    """Return a row for each approximate instruction that ran. The ISA allows it an error; the
-    emulator returns what was measured, or else the nearest number."""
+    """Return a row for each approximate instruction that ran: the ISA allows it an error, and the
+    emulator returns what was measured or the nearest number."""
     return [
         _row("approximate", subject.name, [subject])
         for subject in sorted(subjects, key=lambda each: each.name)

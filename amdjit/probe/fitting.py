@@ -155,9 +155,9 @@ def fit_measurements(
 ) -> Fit:
     """Return what measurements of a processor say about the cycle model's parameters.
 
-    values: the parameters from which the search begins, by name. chip: the chip for which the sizes
-    of the measured arrays were chosen, by default that of the cycle model. NoEstimate if the model
-    does not know the processor.
+    values: the parameters from which the search begins, by name. chip: whose sizes the measured
+    arrays have, by default that of the cycle model. NoEstimate if the model does not know the
+    processor.
     """
     chosen = chip_of(target) if chip is None else chip
     known = {each.name: each for each in experiments(target, chosen)}

@@ -324,7 +324,7 @@ _OPERATIONS: Mapping[str, tuple[str, int]] = {
     "v_dot8_u32_u4": ("i4", 16),
 }  # fmt: skip
 _MATRIX_TYPES = {"bf8": "fp8", "iu8": "i8", "iu4": "i4", "xf32": "f32", "f8f6f4": "fp8"}
-# The number of rows and of columns of WMMA's results.
+# Rows and columns of WMMA's results.
 _ROWS = 16
 
 

@@ -1,4 +1,4 @@
-"""The peak rates of the chips: operations and bytes per second."""
+"""What the chips can do at most: operations and bytes a second."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ __all__ = ["PEAKS", "Peaks"]
 
 @dataclass(frozen=True, slots=True)
 class Peaks:
-    """The limits of the largest product with a processor."""
+    """The limits of the largest product with a processor.
+
+    workgroup_processors: of two compute units each. operations: a second at the boost clock, by
+    type as `operations_of` names it. bandwidth: bytes a second of the memory. source: of all these.
+    """
 
     product: str
     workgroup_processors: int
-    """The number of workgroup processors, of two compute units each."""
     operations: Mapping[str, float]
-    """Operations per second at the boost clock, by type as `operations_of` names it."""
     bandwidth: float
-    """Bytes per second of the memory."""
     source: str
-    """The source of these numbers."""
 
 
-# Operations of a compute unit in a cycle. Matrix (AMD, RDNA 4 architecture): 1,024 in f16 and bf16,
-# twice as many in 8 bits, four times as many in 4 bits. f32: 2 SIMDs of 32 lanes with 2 operations
-# and dual issue; f16 in pairs has twice that. f64: an instruction takes 32 cycles (measured on
-# gfx1201).
+# Operations of a compute unit in a cycle. Matrix: AMD, RDNA 4 architecture: 1,024 of f16 and bf16,
+# twice as many of 8 bits, four times of 4 bits. f32: 2 SIMDs, 32 lanes, 2 operations, dual issue;
+# f16 in pairs twice that. f64: an instruction takes 32 cycles (measured on gfx1201).
 _OF_A_COMPUTE_UNIT = {
     "f16 matrix": 1024,
     "bf16 matrix": 1024,
@@ -55,5 +54,5 @@ def _peaks(chip: Chip) -> Peaks:
     return Peaks(chip.product, chip.workgroup_processors, operations, bandwidth, source)
 
 
-# The peaks by LLVM's name of the processor.
+# By LLVM's name of the processor.
 PEAKS: Mapping[str, Peaks] = {chip.target: _peaks(chip) for chip in CHIPS}
