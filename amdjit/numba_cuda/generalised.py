@@ -228,7 +228,7 @@ def _axes_of(layout: str) -> tuple[list[Axes], list[Axes]]:
             break
         found.append([tuple(filter(None, group.split(","))) for group in groups])
     if len(found) != 2 or not found[1]:
-        raise ValueError(f"{layout!r} is no layout: write '(m,n),(n)->(m)'")
+        raise ValueError(f"{layout!r} is not a layout: write '(m,n),(n)->(m)'")
     return found[0], found[1]
 
 

@@ -56,10 +56,10 @@ def _checked(data: bytes, name: str) -> bytes:
     """Return the compressed record of a file, after checking the header."""
     if not data.startswith(_MAGIC):
         raise RecordError(
-            f"{name} is no file of `amdjit probe`: give what `amdjit probe -o FILE` has written"
+            f"{name} is not a file of `amdjit probe`: give one that `amdjit probe -o FILE` wrote"
         )
     if len(data) < _HEADER.size:
-        raise RecordError(f"{name} is cut off within its header: copy or send it again")
+        raise RecordError(f"{name} ends within its header: copy or send it again")
     _, version, length, digest = _HEADER.unpack_from(data)
     if version != FORMAT:
         raise RecordError(
@@ -86,6 +86,6 @@ def _record_of(content: bytes, name: str) -> Record:
         return read_record(msgpack.unpackb(packed, strict_map_key=False))
     except (lzma.LZMAError, ValueError, TypeError, KeyError, msgpack.UnpackException) as error:
         raise RecordError(
-            f"{name} has a right checksum and no record of a probe in it ({error}): it was not "
+            f"{name} has a correct checksum, but no record of a probe ({error}): it was not "
             "written by `amdjit probe`"
         ) from None

@@ -85,7 +85,7 @@ def facts_of(request: Request, processes: Processes) -> Facts:
                 "probe on an emulator: amdjit probe --device emulator:gfx1201 --quick"
             )
     raise ProbeError(
-        f"the device cannot be asked what it is: the process that asks {ended.reason}. "
+        f"the device cannot be queried: the process that queries it {ended.reason}. "
         f"`amdjit doctor` says more.\n{ended.words}"
     )
 
@@ -122,7 +122,7 @@ def run(
     there = {batch.name for batch in partial.batches}
     left = [batch for batch in selected if batch.name not in there]
     if there:
-        say(f"going on with {partial.path}: {len(there)} of {len(selected)} batches are there")
+        say(f"continuing {partial.path}: {len(there)} of {len(selected)} batches are done")
     with tempfile.TemporaryDirectory(prefix="amdjit-probe-", ignore_cleanup_errors=True) as folder:
         session = _Session(
             request,

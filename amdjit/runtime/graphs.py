@@ -171,7 +171,7 @@ class ExecutableGraph:
         launch = self._launches.get(node.index)
         if launch is None or launch.function.name != node.name:
             raise LaunchError(
-                f"node {node.index} ({node.kind} {node.name}) is no launch of a kernel in this "
+                f"node {node.index} ({node.kind} {node.name}) is not a launch of a kernel in this "
                 "graph, which update(node, *arguments) changes"
             )
         changed = launch.again(arguments)

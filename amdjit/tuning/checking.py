@@ -101,7 +101,7 @@ def reference_results(reference: Any, arguments: Mapping[str, Any]) -> Results |
     if isinstance(found, Mapping):
         unknown = sorted(set(found) - set(host))
         if unknown:
-            raise OptionError(f"reference=: {unknown[0]!r} is no argument of the call")
+            raise OptionError(f"reference=: {unknown[0]!r} is not an argument of the call")
         return {name: np.asarray(value) for name, value in found.items()}
     array = np.asarray(found)
     fitting = [

@@ -52,7 +52,7 @@ class _Finals:
         for name in names:
             mine, theirs = self.arrays[name], fresh[name]
             if not isinstance(mine, DeviceArray):
-                raise OptionError(f"restore=: {name!r} is no array of the call")
+                raise OptionError(f"restore=: {name!r} is not an array of the call")
             mine.copy_from_host(theirs.copy_to_host())
 
     def before(self) -> None:

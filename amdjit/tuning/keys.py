@@ -77,7 +77,7 @@ def _looked_up(key: str, arguments: Mapping[str, Any]) -> Any:
     found = _PATH.fullmatch(key.strip())
     if found is None or found["name"] not in arguments:
         raise OptionError(
-            f"key=: {key!r} is no parameter that a call gives ({', '.join(arguments)}), nor an "
+            f"key=: {key!r} is not a parameter that a call gives ({', '.join(arguments)}), nor an "
             'attribute or item of one such as "a.shape[0]"; a function of the arguments works, too'
         )
     value = arguments[found["name"]]

@@ -170,8 +170,8 @@ def read_file(path: Path) -> dict[str, KeyRecords]:
     if contents.strip() and schemas != {SCHEMA}:
         what = f"its schema is {', '.join(sorted(map(str, schemas)))}" if schemas else "no schema"
         raise TuningError(
-            f"{path} is no file of tuning results ({what}; expected {SCHEMA}): give another path, "
-            "cache=..., or remove the file"
+            f"{path} is not a file of tuning results ({what}; expected {SCHEMA}): give another "
+            "path, cache=..., or remove the file"
         )
     return found
 

@@ -139,7 +139,7 @@ def _listed(given: Any) -> Space:
     found: list[Configuration] = []
     for each in given:
         if not isinstance(each, Mapping):
-            raise OptionError(f"space=: {each!r} is no dictionary of values by name")
+            raise OptionError(f"space=: {each!r} is not a dictionary of values by name")
         _check_names(each)
         if found and set(each) != set(found[0]):
             raise OptionError(
@@ -156,7 +156,7 @@ def _listed(given: Any) -> Space:
 def _check_names(given: Mapping[Any, Any]) -> None:
     for name in given:
         if not isinstance(name, str) or not name.isidentifier():
-            raise OptionError(f"space=: {name!r} is no name")
+            raise OptionError(f"space=: {name!r} is not a name")
     if not given:
         raise OptionError("space=: it has no names; give at least one")
 

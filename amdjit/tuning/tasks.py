@@ -196,7 +196,7 @@ def reset(arguments: Mapping[str, Any], names: tuple[str, ...]) -> None:
     for name in names:
         array = arguments.get(name)
         if not isinstance(array, DeviceArray):
-            raise OptionError(f"reset_to_zero=: {name!r} is no array of the call")
+            raise OptionError(f"reset_to_zero=: {name!r} is not an array of the call")
         array.copy_from_host(np.zeros(array.shape, array.dtype))
 
 

@@ -160,5 +160,5 @@ def test_figures_of_the_cycle_model_are_named(
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"PK")
-    with pytest.raises(AmdjitError, match="is no file of"):
+    with pytest.raises(AmdjitError, match="is not a file of"):
         session.compare(path, None, 1)

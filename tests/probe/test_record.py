@@ -108,7 +108,7 @@ def test_every_flipped_byte_is_refused(file: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"PK\3\4 and the rest of an archive", "is no file of `amdjit probe`"),
+        (b"PK\3\4 and the rest of an archive", "is not a file of `amdjit probe`"),
         (_with_header(b"", records.FORMAT + 1), "use a newer amdjit"),
         (_with_header(b"x") + b"y", "followed by something else"),
         (_with_header(b"not compressed"), "no record of a probe in it"),
