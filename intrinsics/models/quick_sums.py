@@ -187,9 +187,10 @@ class _Steps:
     def _note_nans(self, left: _Factors, right: _Factors, products: Array, nans: Array) -> None:
         """Write which NaN the products of a step make. products: their sum."""
         specials = self.rule.specials
-        rows, columns = np.isnan(left.values).any((0, -1)), np.isnan(right.values).any((0, -2))
+        rows = np.isnan(left.values).any((0, -1), keepdims=True)
+        columns = np.isnan(right.values).any((0, -2), keepdims=True)
+        factor_nan = np.asarray(rows | columns)[0]
         nans[np.isnan(products)] = specials.nan(specials.invalid, self.result)
-        factor_nan = rows[..., None] | columns[..., None, :]
         np.copyto(nans, specials.nan(specials.factor_nan, self.result), where=factor_nan)
 
     def _round(self, sums: Array, total: Array) -> None:
