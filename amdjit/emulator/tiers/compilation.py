@@ -25,6 +25,7 @@ from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.emulator.tiers.program import ThreadedProgram
 from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
+from amdjit.emulator.tiers.shapes import KnownShapes
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
@@ -68,6 +69,7 @@ class Host:
     operations: OperationLibrary
     cache: DiskCache
     tier: str | None = None
+    shapes: KnownShapes = field(default_factory=KnownShapes)
 
 
 @dataclass(slots=True)
@@ -398,9 +400,8 @@ class KernelCompiler:
         if not self._may_pay(graph):
             return None
         kernel = wanted.kernel
-        return translate_threaded(
-            graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wave_size
-        )
+        size, known = kernel.descriptor.wave_size, self._host.shapes
+        return translate_threaded(graph, wanted.full_waves, _mode(kernel), size, known)
 
     # Instructions without a translation
 
