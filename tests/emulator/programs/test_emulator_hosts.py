@@ -3,14 +3,16 @@ precision, no FMA."""
 
 from __future__ import annotations
 
+import os
 import platform
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.emulator.host.jit import HostCompiler
-from amdjit.options import Environment
+from amdjit.options import read_environment
 from amdjit.target import find_target
 from tests.emulator.building import compile_kernel, compile_source, using
 from tests.emulator.host_processors import HOSTS
@@ -39,7 +41,11 @@ def host(request: pytest.FixtureRequest) -> EmulatorDevice:
     assert target is not None
     name, tier = request.param
     return EmulatorDevice(
-        target, 1, 60.0, Environment(emulator_tier=tier), HostCompiler(name, HOSTS[name])
+        target,
+        1,
+        60.0,
+        replace(read_environment(os.environ), emulator_tier=tier),
+        HostCompiler(name, HOSTS[name]),
     )
 
 
