@@ -24,6 +24,7 @@ _MOST_WORDS = 1500
 # What the user's environment may ask for would make other results of the same case.
 _PLAIN = {
     "AMDJIT_DEBUG": "",
+    "AMDJIT_EMULATOR_MATH": "",
     "AMDJIT_EMULATOR_MATRIX": "",
     "AMDJIT_SANITIZE": "",
     "AMDJIT_SANITIZE_JSON": "",
