@@ -12,7 +12,7 @@ Their sum with the constant is rounded once: to nearest even, or cut by logarith
 
 A rule is written once for several readers: `Reader` says what numbers are. `WholeNumbers` computes
 with NumPy arrays; the emulator's reader writes host code. Numbers are signed integers of 32 bits: a
-float is its bits. Wider products exist only within `cut`, `kept` and `nearest`.
+float is its bits. Wider products exist only within `cut`, `kept` and `square`.
 """
 
 from __future__ import annotations
@@ -75,10 +75,6 @@ class Reader(Protocol):
         """Return (x * y + plus) >> bits of numbers that are not negative."""
         ...
 
-    def nearest(self, x: Number, y: Number, bits: Number) -> Number:
-        """Return x * y / 2**bits of numbers that are not negative, to nearest even; bits > 0."""
-        ...
-
     def kept(self, x: Number, y: Number, bits: int) -> Number:
         """Return x * y in units of 2**bits, kept to 24 significant bits, to nearest even: whole
         units below 2**24 of them, even numbers from there on. x and y have 24 bits at most."""
@@ -125,16 +121,11 @@ class WholeNumbers:
         """Multiply in 64 bits."""
         return ((x.astype(np.int64) * y + plus) >> bits).astype(np.int32)
 
-    def nearest(self, x: Number, y: Number, bits: Number) -> Number:
-        """Multiply in 64 bits."""
-        product = x.astype(np.int64) * y
-        return to_even(product, bits.astype(np.int64)).astype(np.int32)
-
     def kept(self, x: Number, y: Number, bits: int) -> Number:
         """Multiply in 64 bits."""
         product = x.astype(np.int64) * y
         is_large = product >= 1 << (bits + 24)
-        kept = np.where(is_large, to_even(product, bits + 1) << 1, to_even(product, bits))
+        kept = np.where(is_large, _to_even(product, bits + 1) << 1, _to_even(product, bits))
         return kept.astype(np.int32)
 
     def square(self, x: Number, bits: int) -> Number:
@@ -146,7 +137,7 @@ class WholeNumbers:
         parts."""
         with np.errstate(all="ignore"):
             number = x.view(np.float32).astype(np.float64)
-        number = np.where(np.abs(number) < 1 << 31, number, 0.0)
+        number = np.where((number >= 0) & (number < 1 << 31), number, 0.0)
         whole = np.floor(number)
         return whole.astype(np.int32), np.floor((number - whole) * 2.0**bits).astype(np.int32)
 
@@ -162,7 +153,7 @@ def of_bits(rule: Rule, bits: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return np.asarray(rule(WholeNumbers(), x)).astype(np.int32).view(np.uint32)
 
 
-def to_even(x: Number, bits: int | Number) -> Number:
+def _to_even(x: Number, bits: int | Number) -> Number:
     """Return x / 2**bits, to nearest, ties to even; bits > 0."""
     return (x + ((1 << (bits - 1)) - 1) + ((x >> bits) & 1)) >> bits
 
@@ -179,15 +170,25 @@ def _with_nans(r: Reader, x: Number, result: Number) -> Number:
     return r.where((x & 0x7FFFFFFF) > _INFINITY, x | _QUIET, result)
 
 
+def _scaled(table: Rows, constant: int, quadratic: int) -> Rows:
+    """Return coefficients in other units: times powers of two."""
+    return tuple((c0 << constant, c1, c2 << quadratic, c3) for c0, c1, c2, c3 in table)
+
+
+_RCP, _RSQ, _SQRT, _EXP = (
+    _scaled(RCP, 3, 8), _scaled(RSQ, 3, 9), _scaled(SQRT, 3, 8), _scaled(EXP, 0, 7)
+)
+
+
 def reciprocal(r: Reader, x: Number) -> Number:
     """v_rcp_f32: subnormal operands are zeros, and results below 2**-126 become zeros."""
     magnitude, sign = x & 0x7FFFFFFF, x & _SIGN
-    c0, c1, c2, c3 = r.row(RCP, (x >> 18) & 31)
+    c0, c1, c2, c3 = r.row(_RCP, (x >> 18) & 31)
     t = x & 0x3FFFF
     linear = (r.kept(c1, t, 14) + 1) >> 1
-    inner = (c2 << 8) - ((c3 * (4 * t + 1) + 2047) >> 12)
+    inner = c2 - ((c3 * (4 * t + 1) + 2047) >> 12)
     quadratic = r.kept(inner, r.square(t >> 1, 10), 23)
-    significand = _sum_to_even(r, (c0 << 3) - linear, quadratic, 6, 11)
+    significand = _sum_to_even(r, c0 - linear, quadratic, 6, 11)
     result = significand + (0x3E800000 + 0x3F800000) - (x & 0x7F800000)
 
     def special() -> Number:
@@ -220,12 +221,12 @@ def _root(r: Reader, x: Number, root: Number, infinite: int, at_zero: int) -> Nu
 def reciprocal_root(r: Reader, x: Number) -> Number:
     """v_rsq_f32: subnormal operands are zeros."""
     exponent, rest = _as_square(x)
-    c0, c1, c2, c3 = r.row(RSQ, rest >> 18)
+    c0, c1, c2, c3 = r.row(_RSQ, rest >> 18)
     t = x & 0x3FFFF
     linear = (r.kept(c1, t, 13) + 3) >> 2
-    inner = (c2 << 9) - ((c3 * (4 * t + 1) + 1023) >> 11)
+    inner = c2 - ((c3 * (4 * t + 1) + 1023) >> 11)
     quadratic = r.kept(inner, r.square(t >> 1, 10), 23)
-    significand = _sum_to_even(r, (c0 << 3) - linear, quadratic, 7, 12)
+    significand = _sum_to_even(r, c0 - linear, quadratic, 7, 12)
     root = 0x3E800000 + significand - (exponent << 23)
     return _root(r, x, root, 0, _INFINITY)
 
@@ -233,12 +234,12 @@ def reciprocal_root(r: Reader, x: Number) -> Number:
 def square_root(r: Reader, x: Number) -> Number:
     """v_sqrt_f32: subnormal operands are zeros."""
     exponent, rest = _as_square(x)
-    c0, c1, c2, c3 = r.row(SQRT, rest >> 19)
+    c0, c1, c2, c3 = r.row(_SQRT, rest >> 19)
     t = x & 0x7FFFF
     linear = r.kept(c1, t, 16) >> 1
-    inner = (c2 << 8) - ((c3 * (2 * t + 1) + 1023) >> 11)
+    inner = c2 - ((c3 * (2 * t + 1) + 1023) >> 11)
     quadratic = r.kept(inner, r.square(t >> 2, 10), 23)
-    significand = _sum_to_even(r, (c0 << 3) + linear, 0 - quadratic, 7, 12)
+    significand = _sum_to_even(r, c0 + linear, 0 - quadratic, 7, 12)
     return _root(r, x, ((exponent + 126) << 23) + significand, _INFINITY, 0)
 
 
@@ -249,10 +250,10 @@ def _power_of_two(r: Reader, x: Number) -> tuple[Number, Number, Number]:
     # The ones' complement: negative integers are approached from below.
     ones = x >> 31
     fraction = fraction ^ (ones & 0x1FFFFFFF)
-    c0, c1, c2, c3 = r.row(EXP, fraction >> 24)
+    c0, c1, c2, c3 = r.row(_EXP, fraction >> 24)
     t = fraction & 0xFFFFFF
     linear = r.kept(c1, t, 23) >> 1
-    inner = to_even((c2 << 7) + c3 * (t >> 6), 7)
+    inner = _to_even(c2 + c3 * (t >> 6), 7)
     quadratic = r.kept(inner, r.cut(t >> 6, t >> 6, 12), 23)
     return whole ^ ones, c0 + linear, quadratic
 
@@ -367,93 +368,86 @@ class _Angle:
     quadrant: Number
     # 1 in the second half of the quarter, from whose end it is measured then.
     mirrored: Number
-    # Units of 2**-31 turns from there.
+    # Units of 2**-31 turns from there, less 1 if it is mirrored.
     distance: Number
-    # The segment that it lies in, and how far.
-    segment: Number
-    rest: Number
-    # Whether its value is that of the cosine of this distance.
-    is_cosine: Condition
+    # 16 if its value is that of the cosine of this distance, else 0.
+    is_cosine: Number
 
 
 def _angle(r: Reader, magnitude: Number, cosine: bool) -> _Angle:
     # Four times the float: its whole part counts quarters.
     quadrant, within = r.parts(magnitude + (2 << 23), 29)
     mirrored = within >> 28
-    distance = r.where(mirrored != 0, (1 << 29) - within, within)
-    is_cosine = ((quadrant & 1) ^ mirrored) != int(cosine)
-    segment = (distance - mirrored) >> 24
-    return _Angle(quadrant, mirrored, distance, segment, distance - (segment << 24), is_cosine)
+    distance = within ^ ((0 - mirrored) & 0x1FFFFFFF)
+    is_cosine = ((quadrant ^ mirrored ^ int(cosine)) & 1) << 4
+    return _Angle(quadrant, mirrored, distance, is_cosine)
 
 
 def sine_or_cosine(cosine: bool, r: Reader, x: Number) -> Number:
     """v_sin_f32 and v_cos_f32 of x turns; subnormal operands and results are kept."""
-    magnitude, sign = x & 0x7FFFFFFF, x & _SIGN
+    magnitude = x & 0x7FFFFFFF
     angle = _angle(r, magnitude, cosine)
-    negative = (angle.quadrant << 30) ^ ((angle.quadrant << 31) if cosine else x)
-    result = _sine_of(r, angle) | (negative & _SIGN)
+    sign = ((angle.quadrant << 30) ^ ((angle.quadrant << 31) if cosine else x)) & _SIGN
+    result = _sine_of(r, angle) | sign
 
     def special() -> Number:
         at_zero = _ONE if cosine else 0
-        found = r.where(angle.is_cosine | (angle.distance != 0), result, 0)
+        found = r.where((angle.is_cosine != 0) & (angle.distance < 46592), _ONE | sign, result)
+        is_zero = (angle.is_cosine == 0) & (angle.distance + angle.mirrored == 0)
         # From 2**23 on, all are whole turns.
-        found = r.where(magnitude >= 0x4B000000, at_zero, found)
+        found = r.where(is_zero, 0, r.where(magnitude >= 0x4B000000, at_zero, found))
         if not cosine:
             found = r.where(magnitude < 0x39C00000, r.product(x, _TWO_PI), found)
-        found = r.where(magnitude == 0, _ONE if cosine else sign, found)
+        found = r.where(magnitude == 0, at_zero if cosine else x, found)
         return _with_nans(r, x, r.where(magnitude == _INFINITY, _NAN, found))
 
-    is_zero = (angle.distance == 0) | (magnitude >= 0x4B000000)
+    is_special = (magnitude >= 0x4B000000) | (
+        angle.distance < r.where(angle.is_cosine != 0, 46592, 1)
+    )
     if not cosine:
-        is_zero = is_zero | (magnitude < 0x39C00000)
-    return r.rarely(is_zero, result, special)
+        is_special = is_special | (magnitude < 0x39C00000)
+    return r.rarely(is_special, result, special)
+
+
+# Slopes and cubic terms without sign, which only cosines have. Their segments are measured from the
+# end: a step of the cubic coefficient belongs to the quadratic one.
+_SINE_AND_COSINE = tuple(
+    (c0 << 3, abs(c1), (0 - c2 - max(c3, 0)) << 7, abs(c3)) for c0, c1, c2, c3 in SINE_AND_COSINE
+)
 
 
 def _sine_of(r: Reader, angle: _Angle) -> Number:
     """Return the sine or cosine of a distance, without sign."""
-    c0, c1, c2, c3 = r.row(SINE_AND_COSINE, angle.segment + r.where(angle.is_cosine, 16, 0))
-    within = angle.rest - angle.mirrored
-    # With a cubic coefficient above 0, the segment is measured from its end.
-    rises = c3 > 0
-    k = (r.where(rises, (1 << 24) - 1 - within, within)) >> 6
-    start = r.where(rises, c2 + c3, c2) << 7
-    inner = to_even(r.where(rises, c3, 0 - c3) * k, 11) - start
-    top = within >> 7
-    slope = r.where(c1 < 0, 0 - c1, c1)
-    coarse = _coarse(r, c0, slope, c1 < 0, r.kept(inner, r.square(top, 10), 23), within)
-    is_fine = r.where(angle.is_cosine, 2, angle.segment) < 2
-    result = r.rarely(is_fine, coarse, lambda: _fine(r, c0, slope, inner, angle))
-    near_one = angle.is_cosine & (angle.distance - angle.mirrored < 46592)
-    return r.where(near_one, _ONE, result)
+    row, within = (angle.distance >> 24) + angle.is_cosine, angle.distance & 0xFFFFFF
+    c0, c1, c2, c3 = r.row(_SINE_AND_COSINE, row)
+    falls = angle.is_cosine != 0
+    k = r.where(falls, within ^ 0xFFFFFF, within) >> 6
+    inner = _to_even(c3 * k, 11) + c2
+    quadratic = r.kept(inner, r.square(within >> 7, 10), 23)
+    linear = r.kept(c1, r.limited((within + 8) >> 4, 0, (1 << 20) - 1) << 4, 21)
+    value = c0 + r.where(falls, 0 - linear, linear) - (((quadratic + 63) >> 6) << 1)
+    coarse = _float(r, value, 29, False)
+    return r.rarely(row < 2, coarse, lambda: _fine(r, (c0, c1), inner, row == 0, angle))
 
 
-def _coarse(
-    r: Reader, c0: Number, slope: Number, falls: Condition, product: Number, within: Number
+def _fine(
+    r: Reader, first: tuple[Number, Number], inner: Number, is_first: Condition, angle: _Angle
 ) -> Number:
-    place = r.limited((within + 8) >> 4, 0, (1 << 20) - 1) << 4
-    linear = r.kept(slope, place, 21)
-    linear = r.where(falls, 0 - linear, linear)
-    value = (c0 << 3) + linear - (((product + 63) >> 6) << 1)
-    return _float(r, r.where(value > 0, value, 1), 29, False)
-
-
-def _fine(r: Reader, c0: Number, slope: Number, inner: Number, angle: _Angle) -> Number:
     """Return the sine in its first two segments, with more bits the smaller it is."""
-    is_first, rest = angle.segment == 0, angle.rest
-    within = rest - angle.mirrored
-    width = r.width(r.where(rest > 0, rest, 1))
+    c0, c1 = first
+    within = angle.distance & 0xFFFFFF
+    rest = within + angle.mirrored
+    width = r.width(rest)
     zeros = r.where(is_first, r.limited(((24 - width) >> 2) << 2, 0, 20), 0)
-    scale = r.where(is_first, r.limited(((25 - width) >> 2) << 2, 0, 24), 0)
-    at_step = (angle.mirrored != 0) & (((rest << zeros) & 0xFFFFF) == 0)
-    first = (rest << scale) - r.where(at_step, 1, 0)
+    scale = r.limited(((25 - width) >> 2) << 2, 0, 24)
+    at_step = r.where(((rest << zeros) & 0xFFFFF) == 0, angle.mirrored, 0)
     second = r.limited((within + 2) >> 2, 0, (1 << 22) - 1) << 2
-    place, shift = r.where(is_first, first, second), r.where(is_first, 18 + scale - zeros, 20)
-    linear = r.cut(slope, place, shift) << r.where(is_first, 2, 4)
-    low = r.limited(10 - zeros, 0, 10)
-    top = within >> 7
-    quadratic = r.nearest(inner, r.cut(top, top, low), 33 - zeros - low)
-    value = (c0 << (8 + zeros)) + linear - quadratic
-    return _float(r, r.where(value > 0, value, 1), 34 + zeros, False)
+    place = r.where(is_first, (rest << scale) - at_step, second)
+    linear = r.cut(c1, place, r.where(is_first, 18 + scale - zeros, 20))
+    quadratic = r.kept(inner, r.square((within >> 7) << (zeros >> 1), 10), 23)
+    # Of the first segment the constant is 0.
+    value = (c0 << 5) + (linear << r.where(is_first, 2, 4)) - quadratic
+    return _float(r, value, 34 + zeros, False)
 
 
 def sine(r: Reader, x: Number) -> Number:

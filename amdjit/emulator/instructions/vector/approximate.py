@@ -13,7 +13,7 @@ from amdjit.emulator.host.builder import LANES, Builder, Value, constant, is_flo
 from amdjit.emulator.host.function import FALSE, V32, NativeFunction
 from amdjit.emulator.host.native_sources import Source, Variant
 from amdjit.isa.approximation_tables import Rows
-from amdjit.isa.approximations import SINGLE_RULES, Rule, power_of_two_half, to_even
+from amdjit.isa.approximations import SINGLE_RULES, Rule, power_of_two_half
 
 _SINGLE = vector("float")
 
@@ -182,10 +182,6 @@ class HostReader:
         """Multiply in 64 bits."""
         product = self._wide(x, y)
         return self._narrow((((product + plus) if plus else product) >> self._amount(bits)).value)
-
-    def nearest(self, x: _Lanes, y: _Lanes, bits: _Lanes) -> _Lanes:
-        """Multiply in 64 bits."""
-        return self._narrow(to_even(self._wide(x, y), self._amount(bits)).value)
 
     def kept(self, x: _Lanes, y: _Lanes, bits: int) -> _Lanes:
         """Multiply floats, which have 24 bits: smaller products next to a large number, whose last
