@@ -45,16 +45,14 @@ class Row:
     """The first ISA version that has it."""
 
 
-_ROCJITSU = "ROCm/rocm-systems, rocjitsu's digests and results of a"
-_R9700, _W7900 = f"{_ROCJITSU} gfx1201", f"{_ROCJITSU} gfx1100"
+_ROCJITSU = "ROCm/rocm-systems, rocjitsu's"
 _ELSEWHERE = Known("rule", "the rule of gfx1201", "results of a GPU")
-_CAPTURED = {"gfx1201": Known("measured", _R9700), "gfx1100": Known("measured", _W7900)}
-_CIRCLE = {
-    target: replace(row, source=f"{row.source}, without a digest", open="most of the domain")
-    for target, row in _CAPTURED.items()
-}
-_HALVES = {"gfx1201": Known("measured", f"{_R9700}: all halves")}
-_SCALAR = {"gfx1201": Known("measured", f"{_R9700}: the bits of the vector form")}
+_DIGESTS = Known("measured", f"{_ROCJITSU} digests")
+_CAPTURED = {"gfx1201": _DIGESTS, "gfx1100": replace(_DIGESTS, open="modifiers and MODE")}
+_FEW = Known("measured", f"{_ROCJITSU} single results", "most of the domain")
+_CIRCLE = {"gfx1201": _FEW, "gfx1100": _FEW}
+_HALVES = {"gfx1201": Known("measured", f"{_ROCJITSU} digests of all halves")}
+_SCALAR = {"gfx1201": Known("measured", f"{_ROCJITSU} captures: the bits of the vector form")}
 _DOUBLES = Known("model", "rounded to nearest; the root of `v_rsq_f64` before its reciprocal", "bits")
 _TANH = Known("model", "rounded to nearest", "bits; subnormal numbers")
 
