@@ -176,7 +176,10 @@ def _scaled(table: Rows, constant: int, quadratic: int) -> Rows:
 
 
 _RCP, _RSQ, _SQRT, _EXP = (
-    _scaled(RCP, 3, 8), _scaled(RSQ, 3, 9), _scaled(SQRT, 3, 8), _scaled(EXP, 0, 7)
+    _scaled(RCP, 3, 8),
+    _scaled(RSQ, 3, 9),
+    _scaled(SQRT, 3, 8),
+    _scaled(EXP, 0, 7),
 )
 
 

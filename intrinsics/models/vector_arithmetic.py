@@ -53,7 +53,9 @@ _FEW = Known("measured", f"{_ROCJITSU} single results", "most of the domain")
 _CIRCLE = {"gfx1201": _FEW, "gfx1100": _FEW}
 _HALVES = {"gfx1201": Known("measured", f"{_ROCJITSU} digests of all halves")}
 _SCALAR = {"gfx1201": Known("measured", f"{_ROCJITSU} captures: the bits of the vector form")}
-_DOUBLES = Known("model", "rounded to nearest; the root of `v_rsq_f64` before its reciprocal", "bits")
+_DOUBLES = Known(
+    "model", "rounded to nearest; the root of `v_rsq_f64` before its reciprocal", "bits"
+)
 _TANH = Known("model", "rounded to nearest", "bits; subnormal numbers")
 
 
@@ -154,6 +156,4 @@ def _row(instruction: str, target: str | None) -> tuple[Row, Target]:
     there = [name for name, each in ROWS.items() if processor.isa >= each.since]
     near = get_close_matches(instruction, there, 3)
     remedy = f"did you mean {', '.join(near)}?" if near else "such as v_log_f32"
-    raise ValueError(
-        f"{instruction!r} is no approximate instruction of {processor.name}: {remedy}"
-    )
+    raise ValueError(f"{instruction!r} is no approximate instruction of {processor.name}: {remedy}")

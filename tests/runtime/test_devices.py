@@ -352,9 +352,7 @@ def test_the_arithmetic_of_approximate_instructions_is_chosen_for_a_block(
         ("hip:0", {"math": "fast"}, "only an emulator by its name has math="),
     ],
 )
-def test_a_wrong_arithmetic_is_refused(
-    name: str, arithmetic: dict[str, str], message: str
-) -> None:
+def test_a_wrong_arithmetic_is_refused(name: str, arithmetic: dict[str, str], message: str) -> None:
     with pytest.raises(AmdjitError, match=message), devices.use(name, **arithmetic):
         pass
 

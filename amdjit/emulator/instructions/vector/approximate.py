@@ -19,6 +19,7 @@ _SINGLE = vector("float")
 
 # AVX-512 takes an element of two registers for each of its lanes.
 _HALF = vector("i32", 16)
+_ROW = vector("i32", 4)
 _PERMUTE = "llvm.x86.avx512.vpermi2var.d.512"
 
 HALF_EXPONENTIAL = "aj_approximate_exp_half"
@@ -127,35 +128,62 @@ class HostReader:
 
     def row(self, table: Rows, index: _Lanes) -> tuple[_Lanes, _Lanes, _Lanes, _Lanes]:
         """Look up constants, whatever the index is in lanes whose number nobody uses."""
-        looked_up = self._permuted if self.has_wide_vectors else self._gathered
-        c0, c1, c2, c3 = (looked_up(list(column), index) for column in zip(*table, strict=True))
+        if self.has_wide_vectors:
+            columns = [self._permuted(column, index) for column in zip(*table, strict=True)]
+        else:
+            columns = self._loaded(table, index)
+        c0, c1, c2, c3 = columns
         return c0, c1, c2, c3
 
-    def _permuted(self, column: list[int], index: _Lanes) -> _Lanes:
+    def _permuted(self, column: Sequence[int], index: _Lanes) -> _Lanes:
         """Permute registers of 32 constants, which takes a tenth of a gather's time."""
         b = self.builder
         ends = [b.shuffle(index.value, index.value, range(at, at + 16)) for at in (0, 16)]
         result = None
         for first in range(0, len(column), 32):
-            table = [_constants((column[first:] + [0] * 32)[at : at + 16]) for at in (0, 16)]
+            table = [_constants((*column[first:], *[0] * 32)[at : at + 16]) for at in (0, 16)]
             found = [b.call(_PERMUTE, _HALF, [table[0], end, table[1]]) for end in ends]
             joined = self.number(b.shuffle(found[0], found[1], range(32)))
             result = joined if result is None else self.where(index >= first, joined, result)
         assert result is not None
         return result
 
-    def _gathered(self, column: list[int], index: _Lanes) -> _Lanes:
+    def _loaded(self, table: Rows, index: _Lanes) -> list[_Lanes]:
+        """Load a row for each lane, and transpose: half the time of four gathers."""
         b = self.builder
-        column += column[:1] * ((1 << (len(column) - 1).bit_length()) - len(column))
-        index = index & (len(column) - 1)
+        rows = [*table, *table[:1] * ((1 << (len(table) - 1).bit_length()) - len(table))]
         name = f"{b.symbol}_{len(b.declarations)}"
-        entries = ", ".join(f"i32 {number}" for number in column)
-        b.declarations[name] = f"@{name} = internal constant [{len(column)} x i32] [{entries}]"
-        places = b.emit(vector("ptr"), f"getelementptr i32, ptr @{name}, {V32} {index.value.text}")
-        full = Value(vector("i1"), "splat (i1 true)")
-        zero = Value(V32, "zeroinitializer")
-        gather = f"llvm.masked.gather.v{LANES}i32.v{LANES}p0"
-        return self.number(b.call(gather, V32, [places, full, zero]))
+        entries = ", ".join(f"i32 {number}" for row in rows for number in row)
+        size = 4 * len(rows)
+        b.declarations[name] = f"@{name} = internal constant [{size} x i32] [{entries}], align 16"
+        places = ((index & (len(rows) - 1)) << 4).value
+        loaded = [
+            b.load(_ROW, b.offset(Value("ptr", f"@{name}"), b.extract(places, lane)), 16)
+            for lane in range(LANES)
+        ]
+        parts = [self._transposed(loaded[first : first + 8]) for first in range(0, LANES, 8)]
+        return [self.number(self._joined(list(part))) for part in zip(*parts, strict=True)]
+
+    def _transposed(self, rows: list[Value]) -> list[Value]:
+        """Make columns of 8 rows."""
+        shuffle = self.builder.shuffle
+        r0, r1, r2, r3 = (shuffle(rows[k], rows[k + 4], range(8)) for k in range(4))
+        low, high = (0, 8, 1, 9, 4, 12, 5, 13), (2, 10, 3, 11, 6, 14, 7, 15)
+        first, second = (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15)
+        return [
+            shuffle(shuffle(r0, r1, half), shuffle(r2, r3, half), pair)
+            for half in (low, high)
+            for pair in (first, second)
+        ]
+
+    def _joined(self, parts: list[Value]) -> Value:
+        """Join vectors, a power of two of them."""
+        while len(parts) > 1:
+            width = range(2 * (LANES // len(parts)))
+            parts = [
+                self.builder.shuffle(*parts[k : k + 2], width) for k in range(0, len(parts), 2)
+            ]
+        return parts[0]
 
     def width(self, x: _Lanes) -> _Lanes:
         """Count leading zeros."""
