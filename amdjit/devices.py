@@ -53,7 +53,7 @@ class Inventory:
         self._lock = Lock()
         self._environment = environment
         self._hip: tuple[list[HipDevice], str] | None = None
-        self._emulators: dict[tuple[Target, str], EmulatorDevice] = {}
+        self._emulators: dict[tuple[Target, str, str], EmulatorDevice] = {}
         self._default: Device | None = None
         self._for_threads: tuple[Device, ...] = ()
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, Known, cdna_known
+from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, cdna_known
+from amdjit.intrinsics.models.certainty import Known
 from amdjit.intrinsics.models.mfma_instructions import mfma_instruction
 from amdjit.probe.case import Measurement, Results
 from amdjit.probe.corpus import batches, corpus_version

@@ -53,9 +53,7 @@ _FEW = Known("measured", f"{_ROCJITSU} single results", "most of the domain")
 _CIRCLE = {"gfx1201": _FEW, "gfx1100": _FEW}
 _HALVES = {"gfx1201": Known("measured", f"{_ROCJITSU} digests of all halves")}
 _SCALAR = {"gfx1201": Known("measured", f"{_ROCJITSU} captures: the bits of the vector form")}
-_DOUBLES = Known(
-    "model", "rounded to nearest; the root of `v_rsq_f64` before its reciprocal", "bits"
-)
+_DOUBLES = Known("model", "rounded to nearest, of `v_rsq_f64` the root, too", "bits")
 _TANH = Known("model", "rounded to nearest", "bits; subnormal numbers")
 
 

@@ -45,8 +45,13 @@ def _in_variant(variant: Variant) -> Mapping[str, Source]:
     products = {matrix.symbol: _product(matrix, variant) for matrix in matrices()}
     repeated = {matrix.symbol: partial(repeated_text, matrix) for matrix in repeated_matrices()}
     arithmetic = variant.arithmetic
-    sums = {**dot_sources(arithmetic), **mfma_sources(arithmetic), **products, **repeated}
-    return {**sums, **approximate_sources(variant)}
+    return {
+        **dot_sources(arithmetic),
+        **mfma_sources(arithmetic),
+        **products,
+        **repeated,
+        **approximate_sources(variant),
+    }
 
 
 def _product(matrix: Matrix, variant: Variant) -> Source:

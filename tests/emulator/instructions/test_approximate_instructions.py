@@ -235,10 +235,7 @@ _EDGES = np.array(
 )
 
 
-@amdjit.kernel(warnings=False)
-def of_uniform_numbers(x, out):
-    i = amdjit.blockIdx.x
-    number = bitcast(x[i], f32)
+def compute_all(number, out, i):
     out[0, i] = bitcast(amdgcn.rcpf(number), u32)
     out[1, i] = bitcast(amdgcn.rsqf(number), u32)
     out[2, i] = bitcast(amdgcn.sqrtf(number), u32)
@@ -246,19 +243,18 @@ def of_uniform_numbers(x, out):
     out[4, i] = bitcast(amdgcn.logf(number), u32)
     out[5, i] = bitcast(amdgcn.sinf(number), u32)
     out[6, i] = bitcast(amdgcn.cosf(number), u32)
+
+
+@amdjit.kernel(warnings=False)
+def of_uniform_numbers(x, out):
+    i = amdjit.blockIdx.x
+    compute_all(bitcast(x[i], f32), out, i)
 
 
 @amdjit.kernel(warnings=False)
 def of_many_numbers(x, out):
     i = amdjit.grid(1)
-    number = bitcast(x[i], f32)
-    out[0, i] = bitcast(amdgcn.rcpf(number), u32)
-    out[1, i] = bitcast(amdgcn.rsqf(number), u32)
-    out[2, i] = bitcast(amdgcn.sqrtf(number), u32)
-    out[3, i] = bitcast(amdgcn.exp2f(number), u32)
-    out[4, i] = bitcast(amdgcn.logf(number), u32)
-    out[5, i] = bitcast(amdgcn.sinf(number), u32)
-    out[6, i] = bitcast(amdgcn.cosf(number), u32)
+    compute_all(bitcast(x[i], f32), out, i)
 
 
 def test_hosts_without_wide_vectors_compute_the_same() -> None:

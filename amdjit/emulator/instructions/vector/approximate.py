@@ -179,10 +179,9 @@ class HostReader:
     def _joined(self, parts: list[Value]) -> Value:
         """Join vectors, a power of two of them."""
         while len(parts) > 1:
-            width = range(2 * (LANES // len(parts)))
-            parts = [
-                self.builder.shuffle(*parts[k : k + 2], width) for k in range(0, len(parts), 2)
-            ]
+            lanes = range(2 * (LANES // len(parts)))
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [self.builder.shuffle(left, right, lanes) for left, right in pairs]
         return parts[0]
 
     def width(self, x: _Lanes) -> _Lanes:
@@ -195,21 +194,13 @@ class HostReader:
         above = b.intrinsic("smax", x.value, b.const(x.value, low))
         return self.number(b.intrinsic("smin", above, b.const(x.value, high)))
 
-    def _wide(self, x: _Lanes, y: _Lanes) -> _Lanes:
-        b = self.builder
-        return self.number(b.mul(b.resize(x.value, 64), b.resize(y.value, 64)))
-
-    def _narrow(self, x: Value) -> _Lanes:
-        return self.number(self.builder.resize(x, 32))
-
-    def _amount(self, bits: _Lanes | int) -> _Lanes:
-        b = self.builder
-        return self.number(b.resize(self._value(bits), 64)) if isinstance(bits, _Lanes) else bits
-
     def cut(self, x: _Lanes, y: _Lanes, bits: _Lanes | int, plus: int = 0) -> _Lanes:
         """Multiply in 64 bits."""
-        product = self._wide(x, y)
-        return self._narrow((((product + plus) if plus else product) >> self._amount(bits)).value)
+        b = self.builder
+        left, right, amount = (b.resize(self._value(each), 64) for each in (x, y, bits))
+        product = b.mul(left, right)
+        product = b.add(product, b.const(product, plus))
+        return self.number(b.resize(b.binary("lshr", product, amount), 32))
 
     def kept(self, x: _Lanes, y: _Lanes, bits: int) -> _Lanes:
         """Multiply floats, which have 24 bits: smaller products next to a large number, whose last
@@ -258,7 +249,8 @@ def _constants(numbers: Sequence[int]) -> Value:
 def _exact(rule: Rule, has_wide_vectors: bool, b: NativeFunction) -> Value:
     """Write a rule, from 32 floats to the bits of its results."""
     reader = HostReader(b, has_wide_vectors)
-    return rule(reader, reader.number(b.bitcast(b.parameter("x"), "i32"))).value
+    found: _Lanes = rule(reader, reader.number(b.bitcast(b.parameter("x"), "i32")))
+    return found.value
 
 
 # The quick functions: f32's division and root, and polynomials in f64, within 1 ulp of the exact
