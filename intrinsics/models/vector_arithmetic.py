@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:
     approximations = late("amdjit.isa.approximations")
 
-__all__ = ["ROWS", "certainty", "known", "reference"]
+__all__ = ["ROWS", "certainty", "known", "known_rows", "reference"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,12 @@ def known(instruction: str, target: str | None = None) -> Known:
     """Return what is known about an instruction. Raises ValueError like `certainty`."""
     row, processor = _row(instruction, target)
     return row.captured.get(processor.name, row.otherwise)
+
+
+def known_rows(target: str) -> Mapping[str, Known]:
+    """Return what is known about each instruction that a processor has."""
+    isa = read_target(target).isa
+    return {name: known(name, target) for name, row in ROWS.items() if isa >= row.since}
 
 
 def reference(instruction: str, array: Any, target: str | None = None) -> NDArray[Any]:
