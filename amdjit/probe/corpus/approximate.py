@@ -63,8 +63,9 @@ _TABLE: dict[str, tuple[Function, ...]] = {
         Function(f"v_{name}_f32", "dense f32", "f32") for name in ("sin", "cos", "tanh")
     ),
     "f64": tuple(
-        Function(f"v_{name}_f64", "some f64", "f64", words=(2, 2))
+        Function(f"v_{name}_f64", sample, "f64", words=(2, 2))
         for name in ("rcp", "rsq", "sqrt")
+        for sample in ("some f64", "dense f64")
     ),
     "scalar": tuple(
         Function(f"v_s_{name}_{kind}", f"few {kind}", kind, scalar=True)
@@ -353,6 +354,13 @@ def _some_doubles(random: np.random.Generator) -> Words:
     return np.stack([np.concatenate([low, lows, 0 * lows]), np.concatenate([high, more, more])])
 
 
+def _dense_doubles(random: np.random.Generator) -> Words:
+    """Return evenly spread f64 of [1, 4), as two dwords: their results show the segments and the
+    coefficients by which the bits are made."""
+    high = np.arange(1 << 17, dtype=np.uint32) * np.uint32(1 << 4) + np.uint32(0x3FF00000)
+    return np.stack([random.integers(0, 1 << 32, high.size, dtype=np.uint32), high])
+
+
 def _any_words(random: np.random.Generator) -> Words:
     edges = np.array([0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF], np.uint32)
     shifted = np.uint32(1) << np.arange(32, dtype=np.uint32)
@@ -364,7 +372,7 @@ def _any_words(random: np.random.Generator) -> Words:
 _SAMPLES = {
     "all f16": _all_halves, "all bytes": _all_bytes, "dense f32": _dense_floats,
     "some f32": _some_floats, "few f32": _few_floats, "few f16": _few_halves,
-    "some f64": _some_doubles, "any u32": _any_words,
+    "some f64": _some_doubles, "dense f64": _dense_doubles, "any u32": _any_words,
 }  # fmt: skip
 
 
