@@ -67,8 +67,12 @@ class Reader(Protocol):
         """Return how many bits a positive number has."""
         ...
 
-    def limited(self, x: Number, low: int, high: int) -> Number:
-        """Return the number of [low, high] that is nearest to x."""
+    def at_least(self, x: Number, low: int) -> Number:
+        """Return the greater of two."""
+        ...
+
+    def at_most(self, x: Number, high: int) -> Number:
+        """Return the smaller of two."""
         ...
 
     def cut(self, x: Number, y: Number, bits: Number | int, plus: int = 0) -> Number:
@@ -113,9 +117,13 @@ class WholeNumbers:
         """Return the number of bits; x is a float64 without rounding."""
         return np.frexp(x.astype(np.float64))[1].astype(np.int32)
 
-    def limited(self, x: Number, low: int, high: int) -> Number:
-        """Clip."""
-        return np.clip(x, low, high)
+    def at_least(self, x: Number, low: int) -> Number:
+        """Compare."""
+        return np.maximum(x, low)
+
+    def at_most(self, x: Number, high: int) -> Number:
+        """Compare."""
+        return np.minimum(x, high)
 
     def cut(self, x: Number, y: Number, bits: Number | int, plus: int = 0) -> Number:
         """Multiply in 64 bits."""
@@ -280,8 +288,8 @@ def power_of_two_half(r: Reader, x: Number) -> Number:
     """v_exp_f16 of a half as float: the significand is rounded once, to a half."""
     magnitude = x & 0x7FFFFFFF
     exponent, high, low = _power_of_two(r, x)
-    rounded = _sum_to_even(r, high, low, 8, 26 + r.limited(-14 - exponent, 0, 12))
-    result = (r.limited(exponent + 14, 0, 31) << 10) + rounded
+    rounded = _sum_to_even(r, high, low, 8, 26 + r.at_least(r.at_most(-14 - exponent, 12), 0))
+    result = (r.at_least(r.at_most(exponent + 14, 31), 0) << 10) + rounded
 
     def special() -> Number:
         found = r.where(result > 0x7C00, 0x7C00, result)
@@ -294,16 +302,15 @@ def power_of_two_half(r: Reader, x: Number) -> Number:
 
 
 def _float(r: Reader, x: Number, fraction: int | Number, upwards: bool | Condition) -> Number:
-    """Return a positive fixed-point number as a float, rounded down or up.
+    """Return a positive fixed-point number of 24 bits or more as a float, rounded down or up.
 
     fraction: its fraction bits.
     """
     width = r.width(x)
-    beyond = r.limited(width - 24, 0, 8)
+    beyond = width - 24
     if upwards is not False:
         x = x + r.where(upwards, (1 << beyond) - 1, 0)
-    significand = (x >> beyond) << r.limited(24 - width, 0, 23)
-    return ((width + 125 - fraction) << 23) + significand
+    return ((width + (125 - fraction)) << 23) + (x >> beyond)
 
 
 def logarithm(r: Reader, x: Number) -> Number:
@@ -351,7 +358,7 @@ def _logarithm_near_one(r: Reader, x: Number) -> Number:
     row = r.where(is_below, 3, r.where(distance < 1 << 16, 0, 1))
     c0, c1, c2, c3 = r.row(LOG_ABOVE_ONE + LOG_BELOW_ONE, row + r.where(distance >= 1 << 17, 1, 0))
     # The smaller the distance, the more bits.
-    zeros = r.limited(((18 - r.width(distance)) >> 2) << 2, 0, 16)
+    zeros = r.at_least(((18 - r.width(distance)) >> 2) << 2, 0)
     scaled = distance << zeros
     linear, square = r.cut(c1, scaled, 13), r.cut(scaled, distance, 12)
     step = r.cut(c3, r.where(is_below, distance - 1, 2 * distance + 1), 22, 1 << 21)
@@ -427,7 +434,7 @@ def _sine_of(r: Reader, angle: _Angle) -> Number:
     k = r.where(falls, within ^ 0xFFFFFF, within) >> 6
     inner = _to_even(c3 * k, 11) + c2
     quadratic = r.kept(inner, r.square(within >> 7, 10), 23)
-    linear = r.kept(c1, r.limited((within + 8) >> 4, 0, (1 << 20) - 1) << 4, 21)
+    linear = r.kept(c1, r.at_most((within + 8) >> 4, (1 << 20) - 1) << 4, 21)
     value = c0 + r.where(falls, 0 - linear, linear) - (((quadratic + 63) >> 6) << 1)
     coarse = _float(r, value, 29, False)
     return r.rarely(row < 2, coarse, lambda: _fine(r, (c0, c1), inner, row == 0, angle))
@@ -441,12 +448,12 @@ def _fine(
     within = angle.distance & 0xFFFFFF
     rest = within + angle.mirrored
     width = r.width(rest)
-    zeros = r.where(is_first, r.limited(((24 - width) >> 2) << 2, 0, 20), 0)
-    scale = r.limited(((25 - width) >> 2) << 2, 0, 24)
-    at_step = r.where(((rest << zeros) & 0xFFFFF) == 0, angle.mirrored, 0)
-    second = r.limited((within + 2) >> 2, 0, (1 << 22) - 1) << 2
-    place = r.where(is_first, (rest << scale) - at_step, second)
-    linear = r.cut(c1, place, r.where(is_first, 18 + scale - zeros, 20))
+    zeros = r.where(is_first, r.at_least(24 - width, 0) & ~3, 0)
+    scaled = rest << zeros
+    step = r.where(scaled < 1 << 21, angle.mirrored, angle.mirrored << 4)
+    first = (scaled << 4) - r.where((scaled & 0xFFFFF) == 0, step, 0)
+    second = r.at_most((within + 2) >> 2, (1 << 22) - 1) << 4
+    linear = r.cut(c1, r.where(is_first, first, second), 22)
     quadratic = r.kept(inner, r.square((within >> 7) << (zeros >> 1), 10), 23)
     # Of the first segment the constant is 0.
     value = (c0 << 5) + (linear << r.where(is_first, 2, 4)) - quadratic

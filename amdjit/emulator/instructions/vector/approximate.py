@@ -188,11 +188,15 @@ class HostReader:
         """Count leading zeros."""
         return 32 - self.number(self.builder.intrinsic("ctlz", x.value, flags=[FALSE]))
 
-    def limited(self, x: _Lanes, low: int, high: int) -> _Lanes:
-        """Clip."""
+    def at_least(self, x: _Lanes, low: int) -> _Lanes:
+        """Compare."""
         b = self.builder
-        above = b.intrinsic("smax", x.value, b.const(x.value, low))
-        return self.number(b.intrinsic("smin", above, b.const(x.value, high)))
+        return self.number(b.intrinsic("smax", x.value, b.const(x.value, low)))
+
+    def at_most(self, x: _Lanes, high: int) -> _Lanes:
+        """Compare."""
+        b = self.builder
+        return self.number(b.intrinsic("smin", x.value, b.const(x.value, high)))
 
     def cut(self, x: _Lanes, y: _Lanes, bits: _Lanes | int, plus: int = 0) -> _Lanes:
         """Multiply in 64 bits."""
