@@ -109,8 +109,8 @@ class HostReader:
         """Return a value with operators."""
         return _Lanes(self.builder, value)
 
-    def _value(self, x: _Lanes | int, shape: str = V32) -> Value:
-        return x.value if isinstance(x, _Lanes) else constant(shape, x)
+    def _value(self, x: _Lanes | int) -> Value:
+        return x.value if isinstance(x, _Lanes) else constant(V32, x)
 
     def where(self, condition: _Lanes, yes: Any, no: Any) -> _Lanes:
         """Select."""
@@ -207,15 +207,16 @@ class HostReader:
         return self.number(b.resize(b.binary("lshr", product, amount), 32))
 
     def kept(self, x: _Lanes, y: _Lanes, bits: int) -> _Lanes:
-        """Multiply floats, which have 24 bits: smaller products next to a large number, whose last
-        bit is the unit."""
+        """Multiply floats, which have 24 bits: smaller products on top of 2**23, whose last bit is
+        the unit, so that the distance from its bits is the result."""
         b = self.builder
         left, right = (b.convert("sitofp", each.value, "float") for each in (x, y))
         left = b.binary("fmul", left, b.const(left, 2.0**-bits))
         large, least = b.binary("fmul", left, right), b.const(left, 2.0**23)
-        small = b.binary("fsub", b.intrinsic("fma", left, right, least), least)
-        chosen = b.select(b.compare("oge", large, least), large, small)
-        return self.number(b.convert("fptosi", chosen, "i32"))
+        above = b.bitcast(b.intrinsic("fma", left, right, least), "i32")
+        small = b.sub(above, b.bitcast(least, "i32"))
+        is_large = b.compare("oge", large, least)
+        return self.number(b.select(is_large, b.convert("fptosi", large, "i32"), small))
 
     def square(self, x: _Lanes, bits: int) -> _Lanes:
         """Multiply in 32 bits: (2 h + o)**2 = 4 h (h + o) + o, and o alone cannot be carried."""
