@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic, LlvmCall
-from amdjit.isa.approximations import SINGLE_RULES, WholeNumbers
+from amdjit.isa.approximations import SINGLE_RULES, of_bits
 
 # LLVM's names of instructions that have other names in the rules.
 _RULES = {f"llvm.amdgcn.{name}.{{x}}": name for name in SINGLE_RULES} | {
     "llvm.amdgcn.exp2.{x}": "exp"
 }
 # Bits of floats of all signs and exponents.
-_SAMPLE = np.arange(1 << 12, dtype=np.int64) * 0x9E3779B9 & 0xFFFFFFFF
+_SAMPLE = (np.arange(1 << 12, dtype=np.int64) * 0x9E3779B9).astype(np.uint32)
 
 
 def fingerprint(function: DeviceFunction | Intrinsic, is_single: bool = True) -> str:
@@ -72,8 +72,8 @@ def _results_of(called: str) -> str:
     """Return a digest of what an approximate instruction returns; nothing for other calls."""
     if called not in _RULES:
         return ""
-    results = SINGLE_RULES[_RULES[called]](WholeNumbers(), _SAMPLE)
-    return f" {hashlib.sha256(results.astype(np.uint32).tobytes()).hexdigest()[:16]}"
+    results = of_bits(SINGLE_RULES[_RULES[called]], _SAMPLE)
+    return f" {hashlib.sha256(results.tobytes()).hexdigest()[:16]}"
 
 
 def _resolved(node: ast.AST, known: dict[str, Any]) -> Any:

@@ -46,7 +46,7 @@ class Case:
     """Says what made an element, by the number of the result and the element's flat index."""
     rule: str = "documented"
     """What the emulator follows here, "measured", "rule", "model" or "documented" (see
-    `matrix.certainty`)."""
+    `matrix.certainty` and `arithmetic.certainty`)."""
     keeps: bool = False
     """Whether the file stores the results themselves, and not only where they differ from the
     emulator's."""

@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, Known, cdna_known
+from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, cdna_known
+from amdjit.intrinsics.models import vector_arithmetic
+from amdjit.intrinsics.models.certainty import Known
 from amdjit.intrinsics.models.mfma_instructions import mfma_instruction
 from amdjit.probe.case import Measurement, Results
 from amdjit.probe.corpus import batches, corpus_version
@@ -242,8 +244,9 @@ def _model_text(measurements: tuple[Measurement, ...]) -> list[str]:
 # Which rows of the certainty tables in the documentation a run decides.
 #
 # The tables: `docs/emulator.md` and `docs/reference/matrix_instructions.md` of matrix and dot
-# instructions, whose rows are those of `intrinsics/matrix/multiply/certainty.py`, and the one of
-# `docs/emulator.md` of what gfx9 does.
+# instructions, whose rows are those of `intrinsics/matrix/multiply/certainty.py`;
+# `docs/arithmetic.md` of approximate instructions, whose rows are those of
+# `intrinsics/models/vector_arithmetic.py`; and the one of `docs/emulator.md` of what gfx9 does.
 
 
 class Verdict(Enum):
@@ -306,7 +309,6 @@ class TableRow:
         )
 
 
-_APPROXIMATE = r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_"
 _DIVISIONS = r"v_div_(scale|fmas|fixup)_"
 _INTEGERS = r"_[iub](8|16|24|32|64)(?!\d)|_cmpx?_|_cvt_|permute|dpp|swizzle"
 _MEMORY = r"^ds_|^(global|flat|buffer)_(load|store|atomic)|^s_"
@@ -336,9 +338,8 @@ GFX9_ROWS = (
     ),
     TableRow(
         "assumption",
-        "which NaN an instruction returns; the steps of a division; the bits of `v_exp_f32` "
-        "and the like",
-        ((rf"{_APPROXIMATE}|{_DIVISIONS}", ""), (r"^v_.*_f(16|32|64)", "another NaN")),
+        "which NaN an instruction returns; the steps of a division",
+        ((_DIVISIONS, ""), (r"^v_.*_f(16|32|64)", "another NaN")),
     ),
     TableRow(
         "assumption",
@@ -363,10 +364,13 @@ def judged_rows(cases: Iterable[CaseOutcome], target: Target) -> tuple[Row, ...]
         _row(known.certainty, name, named.get(name, []))
         for name, known in sorted(_matrix_table(target).items())
     ]
+    rows += [
+        _row(known.certainty, name, [each for each in subjects if each.name == name])
+        for name, known in vector_arithmetic.known_rows(target.name).items()
+    ]
     if target.isa[0] == 9:
         others = tuple(each for each in subjects if not re.match(r"(v_)?s?mf", each.name))
         rows += [_table_row(row, others) for row in GFX9_ROWS if target.name in row.targets]
-    rows += _approximate_rows(subjects) if target.isa[0] != 9 else []
     return tuple(rows)
 
 
@@ -413,13 +417,3 @@ def _table_row(row: TableRow, subjects: tuple[Subject, ...]) -> Row:
     wrong = sorted({s.name for s in found if any(map(row.is_refuted_by, s.different))})
     names = ", ".join(wrong[:4]) + (f" and {len(wrong) - 4} more" if len(wrong) > 4 else "")
     return replace(verdict, summary=f"{names}: {verdict.summary}")
-
-
-def _approximate_rows(subjects: tuple[Subject, ...]) -> list[Row]:
-    """Return a row for each approximate instruction that ran: the ISA allows it an error, and the
-    emulator returns what was measured or the nearest number."""
-    return [
-        _row("approximate", subject.name, [subject])
-        for subject in sorted(subjects, key=lambda each: each.name)
-        if re.search(_APPROXIMATE, subject.name)
-    ]

@@ -24,6 +24,7 @@ _MOST_WORDS = 1500
 # These variables of the user's environment would change the results of a case.
 _PLAIN = {
     "AMDJIT_DEBUG": "",
+    "AMDJIT_EMULATOR_MATH": "",
     "AMDJIT_EMULATOR_MATRIX": "",
     "AMDJIT_SANITIZE": "",
     "AMDJIT_SANITIZE_JSON": "",
