@@ -91,7 +91,7 @@ def test_every_cut_is_refused(file: Path) -> None:
     data = file.read_bytes()
     for length in (0, 5, 12, 31, 32, 33, len(data) // 2, len(data) - 1):
         file.write_bytes(data[:length])
-        with pytest.raises(records.RecordError, match=r"cut off|ends within|not a file of `amdjit probe`"):
+        with pytest.raises(records.RecordError, match=r"cut off|ends within|not a file of"):
             records.read(file)
 
 
