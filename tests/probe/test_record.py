@@ -91,7 +91,7 @@ def test_every_cut_is_refused(file: Path) -> None:
     data = file.read_bytes()
     for length in (0, 5, 12, 31, 32, 33, len(data) // 2, len(data) - 1):
         file.write_bytes(data[:length])
-        with pytest.raises(records.RecordError, match=r"cut off|no file of `amdjit probe`"):
+        with pytest.raises(records.RecordError, match=r"cut off|ends within|not a file of"):
             records.read(file)
 
 
@@ -111,11 +111,11 @@ def test_every_flipped_byte_is_refused(file: Path) -> None:
         (b"PK\3\4 and the rest of an archive", "is not a file of `amdjit probe`"),
         (_with_header(b"", records.FORMAT + 1), "use a newer amdjit"),
         (_with_header(b"x") + b"y", "followed by something else"),
-        (_with_header(b"not compressed"), "no record of a probe in it"),
-        (_with_header(lzma.compress(b"\xc1")), "no record of a probe in it"),
-        (_with_header(lzma.compress(msgpack.packb([1, 2, 3]))), "no record of a probe in it"),
-        (_with_header(lzma.compress(msgpack.packb({"a": 1}))), "no record of a probe in it"),
-        (_with_header(lzma.compress(bytes(1000))[:-4]), "no record of a probe in it"),
+        (_with_header(b"not compressed"), "but no record of a probe"),
+        (_with_header(lzma.compress(b"\xc1")), "but no record of a probe"),
+        (_with_header(lzma.compress(msgpack.packb([1, 2, 3]))), "but no record of a probe"),
+        (_with_header(lzma.compress(msgpack.packb({"a": 1}))), "but no record of a probe"),
+        (_with_header(lzma.compress(bytes(1000))[:-4]), "but no record of a probe"),
     ],
 )
 def test_other_files_are_refused_with_words(tmp_path: Path, content: bytes, words: str) -> None:

@@ -254,7 +254,7 @@ def test_key_values_are_of_arguments_shapes_or_functions(
 
 def test_an_unknown_key_is_refused(threads: Any, tmp_path: Path) -> None:
     kernel = tuned(tuned_kernels.double, threads, tmp_path, key=["m"])
-    with pytest.raises(OptionError, match="'m' is no parameter"):
+    with pytest.raises(OptionError, match="'m' is not a parameter"):
         kernel[tuned_kernels.grid](*arrays(), N)
 
 

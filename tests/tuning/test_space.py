@@ -82,7 +82,7 @@ def test_a_configuration_is_read_by_attribute_and_item_and_refuses_other_names()
         ({"a b": [1]}, "is not a name"),
         ([{"BM": 1}, {"BN": 1}], "name the same"),
         ([{"BM": 1}, {"BM": 1}], "there twice"),
-        ([3], "no dictionary"),
+        ([3], "not a dictionary"),
         (3, "dictionary of lists"),
         ([], "no configuration"),
     ],
