@@ -250,7 +250,7 @@ class GridStep:
         zeros = b.resize(b.intrinsic("ctlz", b.intrinsic("abs", total, flags=[no]), flags=[no]), 32)
         below = [
             b.sub(b.const(zeros, 63 - kept), zeros),
-            b.sub(b.const(field, self.finest + 1 - kept), field),
+            b.sub(b.const(field, self.finest - kept), field),
         ]
         amount = b.resize(largest_of(b, [*below, b.const(field, 0)]), 64)
         return b.binary("shl", b.binary("ashr", total, amount), amount)
