@@ -22,9 +22,11 @@ from amdjit.isa.traits import (
 from amdjit.isa.wait_counters import WaitEvent
 
 __all__ = [
+    "CDNA",
     "COUNTERS",
     "FIRST_SGPR",
     "NO_WAIT",
+    "QUANTUM",
     "REGISTERS",
     "SCC",
     "TIMINGS",
@@ -38,6 +40,9 @@ __all__ = [
 ]
 
 Int32s = NDArray[np.int32]
+
+# The family of processors that issue in quanta of four cycles, and these.
+CDNA, QUANTUM = "gfx9", 4
 
 # Registers by number: 256 VGPRs, then 106 SGPRs, then the others of `_FIRST`.
 FIRST_SGPR = 256
@@ -56,6 +61,9 @@ _FIRST = {
 
 COUNTERS = ("loadcnt", "storecnt", "dscnt", "kmcnt", "expcnt")
 _COUNTER = {name: number for number, name in enumerate(COUNTERS)}
+# Counters of gfx11 and gfx9, which count what several of gfx12 do.
+_COUNTER |= {name: _COUNTER[new] for name, new in (("vmcnt", "loadcnt"), ("vscnt", "storecnt"))}
+_COUNTER["lgkmcnt"] = _COUNTER["dscnt"]
 NO_WAIT = -1
 
 TIMINGS = tuple(Timing)
@@ -130,19 +138,24 @@ class Step(IntEnum):
     # 1 for a message that gives registers back, or the instruction before it: memory instructions
     # must have read their sources.
     NEEDS_SOURCES = 21
-    COLUMNS = 22
+    PASSES = 22  # of an MFMA: quanta of four cycles for which the matrix unit is busy
+    # Of an MFMA: passes before the vector ALU may execute beside it; 0 if it may not.
+    ALONE = 23
+    COLUMNS = 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramTable:
     """A program. steps: a row for each instruction, columns as `Step` names them. registers: of all
     reads and writes. waits: for each instruction and counter of `COUNTERS`, how many may be in
-    flight when it has passed, or `NO_WAIT`. addresses: of the instructions."""
+    flight when it has passed, or `NO_WAIT`. addresses: of the instructions. family: of the
+    instruction set, as `InstructionSet.family` names it."""
 
     steps: Int32s
     registers: Int32s
     waits: Int32s
     addresses: NDArray[np.int64]
+    family: str = "gfx12"
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -170,6 +183,7 @@ def program_table(instructions: Sequence[Instruction]) -> ProgramTable:
         np.array(table.registers, np.int32),
         np.array(table.waits, np.int32).reshape(-1, len(COUNTERS)),
         np.array([instruction.pc for instruction in instructions], np.int64),
+        instructions[0].opcode.instruction_set.family if instructions else "gfx12",
     )
 
 
@@ -204,6 +218,7 @@ class _Table:
         row[Step.CONDITION] = _condition(instruction)
         _describe_memory(row, instruction)
         _describe_idle(row, instruction)
+        _describe_product(row, instruction)
         self.steps.append(row)
         self.waits.append(_waits(instruction))
 
@@ -307,7 +322,13 @@ def _describe_memory(row: list[int], instruction: Instruction) -> None:
 
 def transfer_dwords(instruction: Instruction) -> int:
     """Return the dwords of a lane that go to LDS or vector memory: addresses and data."""
-    return max(1, _vector_dwords(instruction, "read"))
+    dwords = _vector_dwords(instruction, "read")
+    if instruction.opcode.instruction_set.family == CDNA:
+        # Addresses of 64 bits go as fast as those of 32 (traces: stores of 16 bytes to addresses
+        # in registers are issued every 20 cycles, loads every 4).
+        address = instruction.operand("vaddr")
+        dwords -= isinstance(address, Register) and address.dwords == 2
+    return max(1, dwords)
 
 
 def _vector_dwords(instruction: Instruction, direction: str) -> int:
@@ -354,10 +375,24 @@ def _describe_idle(row: list[int], instruction: Instruction) -> None:
         row[Step.DEPENDENCIES] = sum(
             bit for bit, shift, mask in _FIELDS if immediate >> shift & mask != mask
         )
+    elif traits.flow is Flow.SLEEP and instruction.opcode.instruction_set.family == CDNA:
+        row[Step.IDLE] = max(1, _SLEEP_CYCLES // QUANTUM * (immediate & 127))
     elif traits.flow is Flow.SLEEP:
         row[Step.IDLE] = max(1, _SLEEP_CYCLES * (immediate & 127) - _SLEEP_LESS)
     elif traits.idle is Idle.DELAY and kind == Kind.IMMEDIATE:
         row[Step.IDLE] = (immediate & 15) + 1
+
+
+def _describe_product(row: list[int], instruction: Instruction) -> None:
+    product = instruction.traits.block_product
+    if product is None:
+        return
+    name = instruction.opcode.instruction_set.name
+    formats = [instruction.immediates.get(field, 0) for field in ("cbsz", "blgp")]
+    passes = product.passes(instruction.opcode.operands[0].dwords, name)
+    row[Step.PASSES] = passes * product.f8_factor(formats)
+    # AMD's matrix instruction calculator: from the fourth cycle on, of sparse ones the eighth.
+    row[Step.ALONE] = (1 + product.sparse) * product.is_xdl(name)
 
 
 # gfx11's s_waitcnt, which gfx12 still takes: shift and mask of a counter.
