@@ -10,6 +10,7 @@ unit is free; there is no queue behind the issue.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from amdjit.cycles.engine.layout import PLACES, Row
 from amdjit.cycles.parameters import PARAMETERS, Parameter, Source, passes_name
 from amdjit.cycles.program import QUANTUM, Step
-from amdjit.emulator.counting.lds_banks import lds_groups
 from amdjit.isa.traits import Timing
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 Int64s = NDArray[np.int64]
+Cycles = TypeVar("Cycles", int, Int64s)
 
 _TRACES = "traces of gfx950: "
 _SCHEDULE = "LLVM's scheduling model of gfx942 and gfx950 (SISchedule.td)"
@@ -115,7 +116,7 @@ CDNA_VALUES: Mapping[str, float] = {
 """The values of all parameters for CDNA, by name."""
 
 
-def lds_quanta(cycles: int) -> int:
+def lds_quanta(cycles: Cycles) -> Cycles:
     """Return for how many quanta a pair of SIMDs waits for LDS, which is busy for so many cycles:
     the two pairs of a compute unit have half of it each (rocprofiler-compute, "Local data share":
     64 bytes a clock for each pair)."""
@@ -125,7 +126,10 @@ def lds_quanta(cycles: int) -> int:
 def describe_cdna(
     row: Int64s, step: NDArray[np.int32], timing: Timing, values: Mapping[str, float]
 ) -> None:
-    """Fill in what a row says of the vector ALU and of LDS."""
+    """Fill in what a row says of the units."""
+    row[Row.SALU_CYCLES] = 1
+    latency = values["lds load" if step[Step.RESULT] else "lds store"]
+    row[Row.LDS_LATENCY] = int(latency) // QUANTUM
     product, alone = int(step[Step.PASSES]), int(step[Step.ALONE])
     cycles = values.get(passes_name(timing), CDNA_PASSES.get(timing, QUANTUM))
     passes = product or max(1, int(cycles) // QUANTUM)
@@ -138,6 +142,4 @@ def describe_cdna(
     row[Row.FREE_AFTER] = busy - (passes - 1)
     row[Row.LEAD] = passes - 1 - busy
     row[Row.BESIDE] = passes - 1 if product else 0
-    stored = int(step[Step.TRANSFER]) - 1
-    result = int(step[Step.RESULT])
-    row[Row.LDS_CYCLES] = lds_quanta(lds_groups(4 * max(1, result or stored), bool(result), ""))
+    row[Row.LDS_CYCLES] = lds_quanta(max(1, int(step[Step.LDS_CYCLES])))

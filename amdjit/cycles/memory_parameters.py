@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amdjit.cycles.cdna import CDNA_VALUES
 from amdjit.cycles.parameters import PARAMETERS, PASSES, Parameter, Source, passes_name
+from amdjit.target import Feature, Target
 
-__all__ = ["MEMORY_PARAMETERS", "VALUES"]
+__all__ = ["MEMORY_PARAMETERS", "VALUES", "table_values"]
 
 _DOCUMENTED = "AMD RDNA 4 ISA and product pages"
 _RDNA3 = "Chips and Cheese measured 150 ns of vector loads on an RX 7900 XTX (RDNA 3), at 2.97 GHz"
@@ -43,3 +45,8 @@ VALUES: Mapping[str, float] = {
 }
 """The values of all parameters, by name. Values may also have the chip's, by the names of
 `chip.CHIP_VALUES`; without them the chip's own count."""
+
+
+def table_values(target: Target) -> Mapping[str, float]:
+    """Return the values of the table for a processor."""
+    return CDNA_VALUES if Feature.MFMA in target.features else VALUES

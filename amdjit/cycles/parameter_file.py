@@ -12,7 +12,7 @@ from typing import Any
 
 from amdjit.cycles.chip import CHIP_VALUES
 from amdjit.cycles.engine.layout import PLACES
-from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS, VALUES
+from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS, VALUES, table_values
 from amdjit.cycles.parameters import PARAMETERS
 from amdjit.options import OptionError, read_environment
 from amdjit.target import Target, find_target
@@ -40,7 +40,8 @@ class ParameterFile:
     @property
     def all_values(self) -> Mapping[str, float]:
         """The values of all parameters, by name."""
-        return {**VALUES, **self.values}
+        target = find_target(self.target)
+        return {**(VALUES if target is None else table_values(target)), **self.values}
 
     def json_text(self) -> str:
         """Return the file's text."""
@@ -88,7 +89,7 @@ def least_and_most(name: str) -> tuple[float, float]:
     row = {**PARAMETERS, **MEMORY_PARAMETERS}.get(name)
     if row is None:
         return 1, 1 << 16
-    if row.unit in ("instructions", "places"):
+    if row.unit in ("instructions", "places", "SIMDs"):
         return 1, PLACES - 1
     if row.unit == "bytes":
         return 1, 1 << 40
@@ -103,7 +104,7 @@ def values_of(target: Target) -> tuple[Mapping[str, float], Path | None]:
         found = read_parameters(path)
         if found.target == target.name:
             return found.all_values, path
-    return VALUES, None
+    return table_values(target), None
 
 
 def file_assumption(file: Path | None) -> tuple[str, ...]:

@@ -261,6 +261,13 @@ PARAMETERS = _rows(
         "cycles",
         _TRACES + "start of a wave to its first issue, code in the cache (158)",
     ),
+    Parameter(
+        "simds of a vector cache",
+        2,
+        "SIMDs",
+        "AMD RDNA white paper: a vector cache for each compute unit",
+        Source.DOCUMENTED,
+    ),
 )
 
 

@@ -9,8 +9,10 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.emulator.counting.lds_banks import groups_of, order_of
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.traits import (
+    Barrier,
     Flag,
     Flow,
     Idle,
@@ -87,6 +89,7 @@ class Kind(IntEnum):
     BARRIER_WAIT = 11  # takes no cycle if the barrier is complete
     MESSAGE = 12  # s_sendmsg
     END = 13  # s_endpgm
+    BARRIER = 14  # s_barrier of gfx9: arrives at the barrier, and waits until it is complete
 
 
 class Dependency(IntFlag):
@@ -141,7 +144,8 @@ class Step(IntEnum):
     PASSES = 22  # of an MFMA: quanta of four cycles for which the matrix unit is busy
     # Of an MFMA: passes before the vector ALU may execute beside it; 0 if it may not.
     ALONE = 23
-    COLUMNS = 24
+    LDS_CYCLES = 24  # of an access of LDS by 64 lanes without bank conflicts
+    COLUMNS = 25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -247,6 +251,8 @@ _KINDS = {
 def kind_of(instruction: Instruction) -> Kind:
     """Return how an instruction leaves its wave."""
     traits = instruction.traits
+    if traits.barrier is Barrier.SYNC:
+        return Kind.BARRIER
     if traits.waits_at_barrier:
         # Barrier 0 is none (RDNA 4 ISA, 5.5).
         return Kind.BARRIER_WAIT if instruction.immediates["simm16"] else Kind.IMMEDIATE
@@ -318,6 +324,10 @@ def _describe_memory(row: list[int], instruction: Instruction) -> None:
     if access is not None:
         is_load = access.kind is MemoryKind.LOAD or row[Step.RESULT] > 0
         row[Step.IS_LOAD], row[Step.IS_STORE] = is_load, not is_load
+        if traits.unit is Unit.LDS and access.size:
+            order = order_of(instruction.opcode.instruction_set.name, is_load)
+            parts = 2 if access.has_two_addresses else 1
+            row[Step.LDS_CYCLES] = 2 * parts * len(groups_of(access.size, order))
 
 
 def transfer_dwords(instruction: Instruction) -> int:

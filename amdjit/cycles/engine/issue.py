@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amdjit.cycles.engine.barriers import PASS, SIGNAL
+from amdjit.cycles.engine.barriers import ARRIVE, PASS, SIGNAL
 from amdjit.cycles.engine.constraints import registers_of, sources_of
 from amdjit.cycles.engine.current import Current
 from amdjit.cycles.engine.layout import (
@@ -47,12 +47,16 @@ def issue() -> NativeFunction:
             ((Kind.SALU,), _salu),
             ((Kind.LDS, Kind.VECTOR_MEMORY, Kind.SCALAR_MEMORY), transfer),
             ((Kind.BRANCH,), _branch),
-            ((Kind.BARRIER_SIGNAL,), _signal),
+            ((Kind.BARRIER_SIGNAL, Kind.BARRIER), _signal),
         ):
             with f.if_(current.kind(*of_kind)):
                 build(current, cycle)
                 kinds.leave()
     current.wave.set(Wave.STEP, f.add(current.wave.get(Wave.STEP), i64(1)))
+    with f.if_(current.kind(Kind.BARRIER)):
+        f.invoke(ARRIVE, f.parameter("wave"))
+        with f.if_(current.is_set(Wave.AT_BARRIER)):
+            f.give()
     f.invoke(PASS, f.parameter("simulation"), f.parameter("wave"))
     f.give()
     return f
