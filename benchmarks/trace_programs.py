@@ -1,7 +1,7 @@
 """Machine code from the texts of a trace's program.
 
-The encodings of the traces in the repository stand in `tests/hardware/traces/encodings.json`; for
-other texts an assembler is needed, which the package ziglang has, or ROCm, or clang.
+The encodings of the traces in the repository stand in `encodings.json` of their folders; for other
+texts an assembler is needed, which the package ziglang has, or ROCm, or clang.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from amdjit.code_object.elf import read_elf
 from amdjit.diagnostics.errors import BackendError
 from amdjit.isa import UndecodableInstruction, decode
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import InstructionSet
 from amdjit.options import read_environment
 from amdjit.target import TRIPLE
 
 __all__ = ["ENCODINGS", "assembled", "decoded_program", "keep"]
 
-ENCODINGS = Path(__file__).parents[1] / "tests" / "hardware" / "traces" / "encodings.json"
+_HARDWARE = Path(__file__).parents[1] / "tests" / "hardware"
+ENCODINGS = _HARDWARE / "traces" / "encodings.json"
+CDNA_ENCODINGS = _HARDWARE / "traces_cdna" / "encodings.json"
 
 # What disassemblers write that the assembler does not take; the timing is the same.
 _REWRITTEN = (
@@ -36,32 +39,36 @@ _REWRITTEN = (
     (re.compile(r"_e64\b"), ""),
     (re.compile(r"^s_barrier_signal s\d+"), "s_barrier_signal -1"),
 )
-_OPTIONS = (
-    "-triple", TRIPLE, "-target-cpu", "gfx1201", "-target-feature", "+real-true16",
-    "-filetype", "obj",
-)  # fmt: skip
+_OPTIONS = ("-triple", TRIPLE, "-filetype", "obj")
+# What the assembler is told of each family; the encodings of gfx12 stand for all of its processors.
+_PROCESSORS: Mapping[str, tuple[str, ...]] = {
+    "gfx12": ("-target-cpu", "gfx1201", "-target-feature", "+real-true16"),
+    "gfx9": ("-target-cpu", "gfx950"),
+}
 _ERROR = re.compile(r":(\d+):\d+: error")
-_V_NOP, _S_MOV, _S_NOP = 0x7E000000, 0xBEFC007C, 0xBF800000
+# s_mov_b32 null, null, or s0, s0 of gfx9.
+_S_MOV = {"gfx12": 0xBEFC007C, "gfx9": 0xBE800000}
+_V_NOP, _S_NOP = 0x7E000000, 0xBF800000
 
 
 def decoded_program(
-    program: Sequence[Sequence[object]], packets: Mapping[int, str]
+    program: Sequence[Sequence[object]], packets: Mapping[int, str], sets: InstructionSet
 ) -> tuple[list[Instruction], set[str]]:
     """Return the instructions of a trace's program, and the texts that could not be used.
 
-    packets: the packet class of each address. Instructions that are not known become v_nop,
+    packets: the packet class of each address. sets: of the processor. Instructions that are not known become v_nop,
     s_mov_b32 or s_nop, as their packets say.
     """
     places = [(int(str(pc)), str(text)) for pc, text in program]
-    codes = assembled([form for _, text in places for form in _forms(text)])
+    codes = assembled([form for _, text in places for form in _forms(text)], sets.family)
     instructions, unknown = [], set()
     for number, (pc, text) in enumerate(places):
         following = places[number + 1][0] if number + 1 < len(places) else None
-        forms = (_decoded(codes.get(form), pc, following) for form in _forms(text))
+        forms = (_decoded(codes.get(form), pc, following, sets) for form in _forms(text))
         instruction = next((form for form in forms if form is not None), None)
         if instruction is None:
             unknown.add(text)
-            instruction = _stand_in(packets.get(pc, ""), pc)
+            instruction = _stand_in(packets.get(pc, ""), pc, sets)
         instructions.append(instruction)
     return instructions, unknown
 
@@ -72,24 +79,25 @@ def _forms(text: str) -> tuple[str, str]:
     return text, f"{name}_e64{blank}{operands}"
 
 
-def assembled(texts: Sequence[str]) -> dict[str, bytes]:
+def assembled(texts: Sequence[str], family: str = "gfx12") -> dict[str, bytes]:
     """Return the encodings of texts, without those that no assembler takes."""
-    found = {text: _kept()[text] for text in texts if text in _kept()}
+    kept = _kept(ENCODINGS if family == "gfx12" else CDNA_ENCODINGS)
+    found = {text: kept[text] for text in texts if text in kept}
     missing = sorted({text for text in texts if text not in found and text.isprintable()})
     if missing:
-        found |= _assemble(missing)
+        found |= _assemble(missing, family)
     rewritten = {text: _rewrite(text) for text in missing if text not in found}
     if rewritten:
-        others = _assemble(sorted(set(rewritten.values())))
+        others = _assemble(sorted(set(rewritten.values())), family)
         found |= {text: others[other] for text, other in rewritten.items() if other in others}
     return found
 
 
 @cache
-def _kept() -> dict[str, bytes]:
-    if not ENCODINGS.is_file():
+def _kept(path: Path) -> dict[str, bytes]:
+    if not path.is_file():
         return {}
-    kept: dict[str, str] = json.loads(ENCODINGS.read_text())
+    kept: dict[str, str] = json.loads(path.read_text())
     return {text: bytes.fromhex(code) for text, code in kept.items()}
 
 
@@ -99,12 +107,12 @@ def _rewrite(text: str) -> str:
     return text
 
 
-def _assemble(texts: Sequence[str]) -> dict[str, bytes]:
+def _assemble(texts: Sequence[str], family: str) -> dict[str, bytes]:
     try:
         assembler = find_assembler(read_environment(os.environ))
     except BackendError:
         return {}
-    command = [*assembler.command, *_OPTIONS]
+    command = [*assembler.command, *_OPTIONS, *_PROCESSORS[family]]
     left = list(texts)
     while left:
         source = "".join(f"at{number}: {text}\n" for number, text in enumerate(left))
@@ -130,28 +138,31 @@ def _pieces(data: bytes, count: int) -> list[bytes]:
     return [code[begin:end] for begin, end in pairwise(offsets)]
 
 
-def _decoded(code: bytes | None, pc: int, following: int | None) -> Instruction | None:
+def _decoded(
+    code: bytes | None, pc: int, following: int | None, sets: InstructionSet
+) -> Instruction | None:
     if code is None:
         return None
     try:
-        instruction = decode(code, 0, pc)
+        instruction = decode(code, 0, pc, instruction_set=sets)
     except UndecodableInstruction:
         return None
     return instruction if following in (None, pc + instruction.size) else None
 
 
-def _stand_in(packet: str, pc: int) -> Instruction:
+def _stand_in(packet: str, pc: int, sets: InstructionSet) -> Instruction:
     word = _S_NOP
     if packet.startswith(("VALU", "VINTERP", "WMMA")):
         word = _V_NOP
     elif packet.startswith("SALU"):
-        word = _S_MOV
-    return decode(word.to_bytes(4, "little"), 0, pc)
+        word = _S_MOV[sets.family]
+    return decode(word.to_bytes(4, "little"), 0, pc, instruction_set=sets)
 
 
-def keep(texts: Sequence[str]) -> None:
+def keep(texts: Sequence[str], family: str = "gfx12") -> None:
     """Write the encodings of texts for machines without an assembler."""
-    codes = assembled([form for text in texts for form in _forms(text)])
-    ENCODINGS.write_text(
+    codes = assembled([form for text in texts for form in _forms(text)], family)
+    path = ENCODINGS if family == "gfx12" else CDNA_ENCODINGS
+    path.write_text(
         json.dumps({text: codes[text].hex() for text in sorted(codes)}, indent=0) + "\n"
     )

@@ -336,8 +336,10 @@ def transfer_dwords(instruction: Instruction) -> int:
     if instruction.opcode.instruction_set.family == CDNA:
         # Addresses of 64 bits go as fast as those of 32 (traces: stores of 16 bytes to addresses
         # in registers are issued every 20 cycles, loads every 4).
-        address = instruction.operand("vaddr")
-        dwords -= isinstance(address, Register) and address.dwords == 2
+        dwords -= any(
+            spec.role == "vaddr" and isinstance(value, Register) and value.dwords == 2
+            for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
+        )
     return max(1, dwords)
 
 
@@ -413,9 +415,11 @@ def _waits(instruction: Instruction) -> list[int]:
     limits = [NO_WAIT] * len(COUNTERS)
     immediates = instruction.immediates
     for wait in instruction.traits.waits:
-        value = immediates.get(wait.immediate, 0) >> wait.shift & wait.mask
-        limits[_COUNTER[wait.counter.name]] = value
-    if instruction.traits.immediate is Immediate.OLD_COUNTERS:
+        left = wait.left(immediates.get(wait.immediate, 0))
+        is_whole = instruction.traits.immediate is Immediate.OLD_COUNTERS
+        most = wait.left(0xFFFF) if is_whole else None
+        limits[_COUNTER[wait.counter.name]] = NO_WAIT if left == most else left
+    if instruction.traits.immediate is Immediate.OLD_COUNTERS and not instruction.traits.waits:
         for name, shift, mask in _OLD:
             value = immediates["simm16"] >> shift & mask
             limits[_COUNTER[name]] = NO_WAIT if value == mask else value
