@@ -56,8 +56,8 @@ def decoded_program(
 ) -> tuple[list[Instruction], set[str]]:
     """Return the instructions of a trace's program, and the texts that could not be used.
 
-    packets: the packet class of each address. sets: of the processor. Instructions that are not known become v_nop,
-    s_mov_b32 or s_nop, as their packets say.
+    packets: the packet class of each address. sets: of the processor. Instructions that are not
+    known become v_nop, s_mov_b32 or s_nop, as their packets say.
     """
     places = [(int(str(pc)), str(text)) for pc, text in program]
     codes = assembled([form for _, text in places for form in _forms(text)], sets.family)

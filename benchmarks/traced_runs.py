@@ -23,8 +23,8 @@ NEVER = -(10**9)
 class TracedWave:
     """A wave of the traced SIMD. path: its instructions, by number in the program, those without an
     issue of their own included. measured: the cycle of each issue, None where there is none.
-    workgroup: whose barriers it shares. simd: 0 for the traced one, where there is one. refused: the
-    steps that the trace marks as stalled at their issue (gfx950)."""
+    workgroup: whose barriers it shares. simd: 0 for the traced one, where there is one. refused:
+    the steps that the trace marks as stalled at their issue (gfx950)."""
 
     slot: int
     start: int

@@ -16,14 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.cycles.engine.layout import PLACES, Row
-from amdjit.cycles.parameters import PARAMETERS, Parameter, Source, passes_name
+from amdjit.cycles.parameters import (
+    CDNA_PASSES,
+    PARAMETERS,
+    Parameter,
+    Source,
+    passes_name,
+)
 from amdjit.cycles.program import QUANTUM, Step
 from amdjit.isa.traits import Timing
 
 __all__ = [
     "CDNA_MEMORY",
     "CDNA_PARAMETERS",
-    "CDNA_PASSES",
     "CDNA_VALUES",
     "describe_cdna",
     "lds_quanta",
@@ -33,13 +38,6 @@ Int64s = NDArray[np.int64]
 Cycles = TypeVar("Cycles", int, Int64s)
 
 _TRACES = "traces of gfx950: "
-_SCHEDULE = "LLVM's scheduling model of gfx942 and gfx950 (SISchedule.td)"
-
-# Cycles for which the unit is busy with an instruction of each class. MFMA: as its product says.
-CDNA_PASSES: Mapping[Timing, int] = {
-    **{timing: QUANTUM for timing in Timing if timing not in (Timing.VECTOR_MEMORY, Timing.LDS)},
-    Timing.TRANSCENDENTAL: 4 * QUANTUM,
-}
 
 
 def _row(
@@ -74,9 +72,7 @@ _OWN_ROWS = (
     _row("barrier", 16, "no source: 13 cycles of RDNA 4, in quanta", Source.ASSUMED),
     _row("barrier signal", 4, "no source: an instruction", Source.ASSUMED),
     _row("wave start", 28, "no source: 26 cycles of RDNA 4, in quanta", Source.ASSUMED),
-    _row(
-        "simds of a vector cache", 4, "AMD CDNA 3 white paper", Source.DOCUMENTED, unit="SIMDs"
-    ),
+    _row("simds of a vector cache", 4, "AMD CDNA 3 white paper", Source.DOCUMENTED, unit="SIMDs"),
 )
 _OWN = {row.name: row for row in _OWN_ROWS}
 # Rows that say how long an instruction is in the queue, or what only RDNA has, are 0.

@@ -90,7 +90,6 @@ def chip_of(target: Target) -> Chip:
     if found is None:
         known = ", ".join(chip.target for chip in CHIPS)
         raise NoEstimate(
-            f"the cycle model is of {known} only; it does not know how {target} issues "
-            "instructions"
+            f"the cycle model is of {known} only; it does not know how {target} issues instructions"
         )
     return found

@@ -70,7 +70,8 @@ def memory_of(
 ) -> MemoryParameters:
     """Return the memory system of one of `active` workgroup processors under a launch.
 
-    values: of the parameters of memory, by name. quantum: cycles of what the simulation counts. What is behind L2 is the Infinity Cache if the
+    values: of the parameters of memory, by name. quantum: cycles of what the simulation counts.
+    What is behind L2 is the Infinity Cache if the
     launch's lines fit it, else DRAM. L2 is shared: each workgroup processor has its part of it for
     the lines that it does not share.
     """

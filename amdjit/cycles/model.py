@@ -211,9 +211,7 @@ class _Estimate:
         groups = []
         for slot, (index, salt) in enumerate(zip(sample.workgroups, sample.salts, strict=True)):
             recorded = self.recording.workgroups[index]
-            waves = tuple(
-                WaveRun(wave.path, wave.request, start, salt) for wave in recorded.waves
-            )
+            waves = tuple(WaveRun(wave.path, wave.request, start, salt) for wave in recorded.waves)
             simds = [self.placement.simd(slot, number) for number in range(len(waves))]
             is_first = slot < self.placement.resident
             groups.append(GroupRun(waves, tuple(simds) if is_first else None, recorded.number))

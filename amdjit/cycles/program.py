@@ -37,6 +37,7 @@ __all__ = [
     "Kind",
     "ProgramTable",
     "Step",
+    "passes_of",
     "program_table",
     "transfer_dwords",
 ]
@@ -399,12 +400,21 @@ def _describe_product(row: list[int], instruction: Instruction) -> None:
     product = instruction.traits.block_product
     if product is None:
         return
-    name = instruction.opcode.instruction_set.name
-    formats = [instruction.immediates.get(field, 0) for field in ("cbsz", "blgp")]
-    passes = product.passes(instruction.opcode.operands[0].dwords, name)
-    row[Step.PASSES] = passes * product.f8_factor(formats)
+    row[Step.PASSES] = passes_of(instruction)
     # AMD's matrix instruction calculator: from the fourth cycle on, of sparse ones the eighth.
-    row[Step.ALONE] = (1 + product.sparse) * product.is_xdl(name)
+    is_xdl = product.is_xdl(instruction.opcode.instruction_set.name)
+    row[Step.ALONE] = (1 + product.sparse) * is_xdl
+
+
+def passes_of(instruction: Instruction) -> int:
+    """Return for how many quanta of four cycles an MFMA keeps the matrix unit busy; 0 for other
+    instructions."""
+    product = instruction.traits.block_product
+    if product is None:
+        return 0
+    formats = [instruction.immediates.get(field, 0) for field in ("cbsz", "blgp")]
+    name, dwords = instruction.opcode.instruction_set.name, instruction.opcode.operands[0].dwords
+    return product.passes(dwords, name) * product.f8_factor(formats)
 
 
 # gfx11's s_waitcnt, which gfx12 still takes: shift and mask of a counter.

@@ -90,9 +90,7 @@ def _bank_conflicts(instruction: Instruction, known: Addresses | None) -> int | 
             [place + offset for offset in known.offsets],
             access.size,
             atomic=access.kind is MemoryKind.ATOMIC,
-            order=order_of(
-                instruction.opcode.instruction_set.name, access.kind is MemoryKind.LOAD
-            ),
+            order=order_of(instruction.opcode.instruction_set.name, access.kind is MemoryKind.LOAD),
         ).conflicts
         for place in known.places_in_dword
     }

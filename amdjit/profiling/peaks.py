@@ -15,8 +15,9 @@ __all__ = ["PEAKS", "Peaks"]
 class Peaks:
     """The limits of the largest product with a processor.
 
-    workgroup_processors: of two compute units each, of CDNA its compute units. operations: a second at the boost clock, by
-    type as `operations_of` names it. bandwidth: bytes a second of the memory. source: of all these.
+    workgroup_processors: of two compute units each, of CDNA its compute units. operations: a
+    second at the boost clock, by type as `operations_of` names it. bandwidth: bytes a second of the
+    memory. source: of all these.
     """
 
     product: str

@@ -6,10 +6,11 @@ which delivers one dword a cycle:
 - A cycle serves a group of consecutive lanes, as many as take 128 bytes: 32 lanes of up to 4 bytes,
   16 of 8, 8 of 12 or 16 (AMD, rocm-libraries, rocRoller LDSBankModel: threads per clock). For RDNA
   the order of the lanes is not published: an assumption.
-- Loads of gfx942 and gfx950 have groups of their own (`LdsOrder`): of gfx942 those of 16 bytes (AMD,
-  "Avoiding LDS bank conflicts"), with which loads of 12 go; gfx950 has 64 banks for loads of 8 and
-  16 bytes (HipKittens, analysis/paper_experiments/phases, found by counters of conflicts). What is
-  published of their stores is as above: 16 lanes of 8 bytes; of other widths it is an assumption.
+- Loads of gfx942 and gfx950 have groups of their own (`LdsOrder`): on gfx942 those of 16 bytes
+  (AMD, "Avoiding LDS bank conflicts"), with which loads of 12 go; gfx950 has 64 banks for loads of
+  8 and 16 bytes (HipKittens, analysis/paper_experiments/phases, found by counters of conflicts).
+  What is published of their stores is as above: 16 lanes of 8 bytes; of other widths it is an
+  assumption.
 - A group in which lanes need different dwords of one bank takes one cycle for each of them. Lanes
   that need the same dword share it: loads broadcast it, and of stores one remains (AMD,
   rocprofiler-compute, "Local data share": conflicts are of different addresses).

@@ -268,6 +268,6 @@ def _issue(instruction: Instruction, state: _State) -> None:
             state[product] = age + passed, left
         else:
             del state[product]
-    product = _Product.of(instruction)
-    if product is not None:
-        state[product] = 0, frozenset(places_of(product.result))
+    issued = _Product.of(instruction)
+    if issued is not None:
+        state[issued] = 0, frozenset(places_of(issued.result))
