@@ -5,7 +5,8 @@ A small product with the same depth runs on the emulator; a sample of its workgr
 that of the large one. Published figures are of other people's kernels: only the order can be
 compared. Sources: torch.mm of zzc0721/torch-performance-test-data 173 (RX 9070 XT, ROCm 7.2);
 hand-written f16 of rocm-libraries 10861; int8 of comfy-kitchen 94 and 122; bf16 of HipKittens
-(mi325x_bf16_gemm.json, mi355x_bf16_gemm.json), whose bf16 takes as long as f16.
+(mi325x_bf16_gemm.json, mi355x_bf16_gemm.json), whose bf16 takes as long as f16, and fp8
+(mi355x_fp8_gemm.json).
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
 
-import mfma_gemm
 import numpy as np
 from measurement import save, table
 
@@ -28,7 +29,7 @@ from amdjit import f32
 from amdjit.code_object import CodeObject
 from amdjit.cycles.model import Launch, estimate
 from amdjit.emulator.counting.layout import LINE_BYTES
-from amdjit.examples import i8_gemm, perf_hgemm, simple_hgemm, wmma_gemm
+from amdjit.examples import i8_gemm, perf_hgemm, simple_hgemm, tuned_gemm, wmma_gemm
 
 HEAD = ("case", "target", "size", "TFLOPS", "WMMA share", "hot stall", "published", "seconds")
 
@@ -80,14 +81,18 @@ def run_i8(extent: int, depth: int) -> None:
     i8_gemm.i8_gemm[grid, 128](a, b, c, c.copy(), i8_gemm.relu, (4,))
 
 
-def run_mfma(extent: int, depth: int) -> None:
-    """One tile of LDS, register prefetch, v_mfma_f32_32x32x8_f16."""
-    a, b = halves(extent, depth), halves(depth, extent)
-    mfma_gemm.gemm(a, b, np.zeros((extent, extent), np.float32))
+def run_tuned(kind: str, extent: int, depth: int) -> None:
+    """One tile of LDS, register prefetch; as many bytes of either type."""
+    a, b, d = tuned_gemm.operands(kind, extent, extent, depth)
+    tuned_gemm.product(a, b, d, tuned_gemm.Configuration(BK=64 // a.dtype.itemsize))
 
 
-# Of sizes from 1,024 to 16,384.
-HIP_KITTENS = {"gfx942": (60, 298, 714, 749, 714), "gfx950": (140, 665, 1413, 1611, 1572)}
+# Of sizes from 1,024 to 16,384; of MI325X, MI355X, and fp8 on MI355X.
+HIP_KITTENS = {
+    ("gfx942", "f16"): (60, 298, 714, 749, 714),
+    ("gfx950", "f16"): (140, 665, 1413, 1611, 1572),
+    ("gfx950", "fp8"): (270, 1054, 2741, 3328, 3378),
+}
 
 CASES = (
     Case("f16, straight to registers", 4096, 64, 64, 2, "-", run_simple),
@@ -98,8 +103,17 @@ CASES = (
     Case("f16, two LDS tiles", 8192, 128, 128, 2, "113", run_perf),
     Case("i8, two LDS tiles", 4096, 128, 128, 1, "110 to 151", run_i8),
     *(
-        Case("f16, MFMA", 1024 << step, 128, 128, 2, str(tflops), run_mfma, target)
-        for target, series in HIP_KITTENS.items()
+        Case(
+            f"{kind}, MFMA",
+            1024 << step,
+            128,
+            128,
+            2 if kind == "f16" else 1,
+            str(tflops),
+            partial(run_tuned, kind),
+            target,
+        )
+        for (target, kind), series in HIP_KITTENS.items()
         for step, tflops in enumerate(series)
     ),
 )
@@ -157,9 +171,13 @@ def main() -> None:
         results.append(result)
     print(table(HEAD, rows))
     save("cycle_ranks", {"cases": results})
-    products = [result for result in results if result["target"] in HIP_KITTENS]
+    products = [result for result in results if result["case"].endswith("MFMA")]
+    for target, kind in HIP_KITTENS:
+        part = [r for r in products if (r["target"], r["case"]) == (target, f"{kind}, MFMA")]
+        if part:
+            print(f"rank correlation with HipKittens, {target} {kind}: {correlation(part):.2f}")
     if products:
-        print(f"rank correlation with HipKittens: {correlation(products):.2f}")
+        print(f"rank correlation with HipKittens, all: {correlation(products):.2f}")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from amdjit.isa.traits import Timing
 
 __all__ = [
     "CDNA_MEMORY",
+    "CDNA_OWN",
     "CDNA_PARAMETERS",
     "CDNA_VALUES",
     "describe_cdna",
@@ -74,10 +75,11 @@ _OWN_ROWS = (
     _row("wave start", 28, "no source: 26 cycles of RDNA 4, in quanta", Source.ASSUMED),
     _row("simds of a vector cache", 4, "AMD CDNA 3 white paper", Source.DOCUMENTED, unit="SIMDs"),
 )
-_OWN = {row.name: row for row in _OWN_ROWS}
-# Rows that say how long an instruction is in the queue, or what only RDNA has, are 0.
+CDNA_OWN: Mapping[str, Parameter] = {row.name: row for row in _OWN_ROWS}
+"""The rows that have a value on CDNA, by name."""
+# The others say how long an instruction is in a queue, or are of what only RDNA has: 0.
 CDNA_PARAMETERS: Mapping[str, Parameter] = {
-    name: _OWN.get(name, _row(name, 0, _NONE, Source.DOCUMENTED)) for name in PARAMETERS
+    name: CDNA_OWN.get(name, _row(name, 0, _NONE, Source.DOCUMENTED)) for name in PARAMETERS
 }
 """The rows of `parameters.PARAMETERS` for CDNA, by name."""
 

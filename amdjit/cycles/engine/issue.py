@@ -55,8 +55,6 @@ def issue() -> NativeFunction:
     current.wave.set(Wave.STEP, f.add(current.wave.get(Wave.STEP), i64(1)))
     with f.if_(current.kind(Kind.BARRIER)):
         f.invoke(ARRIVE, f.parameter("wave"))
-        with f.if_(current.is_set(Wave.AT_BARRIER)):
-            f.give()
     f.invoke(PASS, f.parameter("simulation"), f.parameter("wave"))
     f.give()
     return f
