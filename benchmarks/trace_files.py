@@ -1,4 +1,4 @@
-"""Recorded cycle traces of gfx1200 and gfx1201 as input of the cycle model.
+"""Recorded cycle traces as input of the cycle model.
 
 A trace says which instructions the waves of one SIMD issued, and when. What the model does not
 predict is given to it: the latency of global and scalar memory, how long memory refuses operands,
@@ -22,6 +22,7 @@ from traced_runs import Place, Trace, TracedWave
 
 from amdjit.cycles.program import COUNTERS, NO_WAIT, Kind, ProgramTable, Step, program_table
 from amdjit.isa.instruction import Instruction
+from amdjit.target import read_target
 
 __all__ = ["Place", "Trace", "TracedWave", "read_trace"]
 
@@ -53,7 +54,8 @@ class _Reader:
             for pc, _, packet in wave["issues"]
             if pc is not None
         }
-        instructions, unknown = decoded_program(content["program"], packets)
+        target = read_target(content["target"])
+        instructions, unknown = decoded_program(content["program"], packets, target)
         if unknown:
             self.missing.append(
                 f"{len(unknown)} instructions could not be assembled; they count as instructions "
@@ -68,7 +70,7 @@ class _Reader:
         return Trace(
             self.name,
             content.get("kernel", self.name),
-            content.get("target", "?"),
+            target,
             texts,
             table,
             waves,

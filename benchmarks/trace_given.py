@@ -6,7 +6,6 @@ from bisect import bisect_left
 
 from traced_runs import FRONT, NEVER, Given, Place, Trace
 
-from amdjit.cycles.parameters import PARAMETERS
 from amdjit.cycles.program import COUNTERS, NO_WAIT, Kind, Step
 
 __all__ = ["given_of"]
@@ -84,7 +83,7 @@ class _Giver:
             return
         sent = issued
         if kind is Kind.VECTOR_MEMORY:
-            start = self.transfers.get(place, issued + PARAMETERS["transfer start"].cycles)
+            start = self.transfers.get(place, issued + int(self.trace.values["transfer start"]))
             sent = start + int(self.trace.table.steps[index][Step.TRANSFER])
         self.given.latency[place] = max(0, passed - sent)
         self.given.cycles["memory"] += waited
@@ -142,7 +141,7 @@ class _Giver:
         for at, place, issued, _ in own:
             before = bisect_left(starts, at) - 1
             free = events[before][0] + events[before][1] if before >= 0 else NEVER
-            expected = max(issued + PARAMETERS["transfer start"].cycles, free)
+            expected = max(issued + int(self.trace.values["transfer start"]), free)
             if at > expected + REFUSED:
                 self.given.transfer_not_before[place] = at
                 self.given.cycles["memory refuses"] += at - expected

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from amdjit.cycles.families import family_of
 from amdjit.cycles.program import Kind, ProgramTable, Step
+from amdjit.target import Target
 
 __all__ = ["FRONT", "HIDDEN", "MEMORY", "NEVER", "Given", "Place", "Trace", "TracedWave"]
 
@@ -70,7 +72,7 @@ class Trace:
 
     name: str
     kernel: str
-    target: str
+    target: Target
     texts: tuple[str, ...]
     table: ProgramTable
     waves: tuple[TracedWave, ...]
@@ -80,6 +82,16 @@ class Trace:
     base: int
     missing: tuple[str, ...]
     given: Given = field(default_factory=Given, repr=False)
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """The model's parameters for the processor, by name."""
+        return family_of(self.target).values
+
+    @property
+    def wave_size(self) -> int:
+        """Lanes of a wave."""
+        return self.target.wave_size
 
     def kind(self, index: int) -> Kind:
         """Return how an instruction leaves its wave."""

@@ -21,10 +21,10 @@ from amdjit.code_object.resources import demand_of_launch, resident_workgroups
 from amdjit.cycles.chip import Chip, chip_of
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
+from amdjit.cycles.families import family_of
 from amdjit.cycles.memory import NativeMemory, memory_of
-from amdjit.cycles.memory_parameters import VALUES
 from amdjit.cycles.parameter_file import file_assumption, values_of
-from amdjit.cycles.parameters import PASSES, passes_name
+from amdjit.cycles.parameters import passes_name
 from amdjit.cycles.program import TIMINGS, Kind, ProgramTable, Step, program_table
 from amdjit.cycles.results import SimulatedWave, by_instruction, by_line, stalls_of, timeline
 from amdjit.cycles.rows import program_of
@@ -32,7 +32,7 @@ from amdjit.cycles.sample import Footprint, footprint_of, sample_of
 from amdjit.cycles.simulation import GroupRun, Requests, WaveRun, simulate
 from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
-from amdjit.isa import decode
+from amdjit.isa import decode, instruction_set_of
 from amdjit.isa.analysis.kernel_code import segment_of
 from amdjit.isa.traits import Timing
 from amdjit.target import Target, find_target
@@ -81,7 +81,8 @@ def cycles_by_values(
 ) -> Callable[[Mapping[str, float]], int]:
     """Return what gives `Cycles.kernel` of a launch for values of the parameters, without the rest
     of an estimate, for searches. Arguments and errors as those of `estimate`."""
-    whole = _estimate(code_object, kernel, launch, recording, VALUES, None)
+    values = family_of(_target(code_object)).values
+    whole = _estimate(code_object, kernel, launch, recording, values, None)
     chip = whole.chip
 
     def cycles(values: Mapping[str, float]) -> int:
@@ -114,10 +115,12 @@ def _estimate(
 
 
 def _table(code_object: CodeObject, recording: Recording, wave_size: int) -> ProgramTable:
+    instruction_set = instruction_set_of(code_object.target_name)
+    assert instruction_set is not None
     found = []
     for pc in recording.addresses.tolist():
         segment = segment_of(code_object, pc)
-        found.append(decode(segment.data, pc - segment.address, pc, wave_size))
+        found.append(decode(segment.data, pc - segment.address, pc, wave_size, instruction_set))
     return program_table(found)
 
 
@@ -210,7 +213,7 @@ class _Estimate:
         executed = np.concatenate([wave.path for wave in waves])
         counts = np.bincount(executed, minlength=len(self.table))
         timings = [TIMINGS[number] for number in self.table.steps[:, Step.TIMING]]
-        passes = [self.values.get(passes_name(each), PASSES.get(each, 0)) for each in timings]
+        passes = [self.values.get(passes_name(each), 0) for each in timings]
         busy = np.array(passes) * counts
         is_matrix = np.array([timing in _MATRIX for timing in timings])
         is_vector = self.table.steps[:, Step.KIND] == Kind.VALU

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amdjit.cycles.engine.barriers import PASS, SIGNAL
+from amdjit.cycles.engine.barriers import ARRIVE, PASS, SIGNAL
 from amdjit.cycles.engine.current import Current
 from amdjit.cycles.engine.layout import (
     CAUSE_BITS,
@@ -47,6 +47,7 @@ def issue() -> NativeFunction:
             ((Kind.LDS, Kind.VECTOR_MEMORY, Kind.SCALAR_MEMORY), transfer),
             ((Kind.BRANCH,), _branch),
             ((Kind.BARRIER_SIGNAL,), _signal),
+            ((Kind.BARRIER,), _barrier),
         ):
             with f.if_(current.kind(*of_kind)):
                 build(current, cycle)
@@ -223,6 +224,11 @@ def _signal(current: Current, cycle: Value) -> None:
     f = current.f
     _go_on(current, f.add(cycle, current.parameter(Parameter.BARRIER_SIGNAL)))
     f.invoke(SIGNAL, f.parameter("simulation"), f.parameter("wave"), cycle)
+
+
+def _barrier(current: Current, cycle: Value) -> None:
+    _signal(current, cycle)
+    current.f.invoke(ARRIVE, current.f.parameter("wave"))
 
 
 # Memory instructions as host code: operands on their way to LDS and to memory, and when that is
