@@ -31,7 +31,7 @@ from amdjit.cycles.program import (
     program_table,
 )
 from amdjit.isa.instruction import Instruction
-from amdjit.isa.instruction_set import instruction_set_of
+from amdjit.target import read_target
 
 __all__ = ["Place", "Trace", "TracedWave", "read_trace"]
 
@@ -63,10 +63,8 @@ class _Reader:
             for pc, _, packet in wave["issues"]
             if pc is not None
         }
-        sets = instruction_set_of(content.get("target", "gfx1201"))
-        if sets is None:
-            raise ValueError(f"{self.name}: {content['target']} is no processor that is known")
-        instructions, unknown = decoded_program(content["program"], packets, sets)
+        target = read_target(content["target"])
+        instructions, unknown = decoded_program(content["program"], packets, target)
         if unknown:
             self.missing.append(
                 f"{len(unknown)} instructions could not be assembled; they count as instructions "
@@ -81,7 +79,7 @@ class _Reader:
         return Trace(
             self.name,
             content.get("kernel", self.name),
-            content.get("target", "?"),
+            target,
             texts,
             table,
             waves,

@@ -6,9 +6,7 @@ from bisect import bisect_left
 
 from traced_runs import FRONT, NEVER, Given, Place, Trace
 
-from amdjit.cycles.cdna import CDNA_PARAMETERS
-from amdjit.cycles.parameters import PARAMETERS
-from amdjit.cycles.program import CDNA, COUNTERS, NO_WAIT, Kind, Step
+from amdjit.cycles.program import COUNTERS, NO_WAIT, Kind, Step
 
 __all__ = ["given_of"]
 
@@ -30,8 +28,6 @@ class _Giver:
         self.trace = trace
         self.given = Given()
         self.transfers = self._transfers()
-        rows = CDNA_PARAMETERS if trace.table.family == CDNA else PARAMETERS
-        self.begin = rows["transfer start"].cycles
 
     def give(self) -> Given:
         """Return what the model is told."""
@@ -92,7 +88,7 @@ class _Giver:
             return
         sent = issued
         if kind is Kind.VECTOR_MEMORY:
-            start = self.transfers.get(place, issued + self.begin)
+            start = self.transfers.get(place, issued + int(self.trace.values["transfer start"]))
             sent = start + int(self.trace.table.steps[index][Step.TRANSFER]) * self.trace.quantum
         self.given.latency[place] = max(0, passed - sent)
         self.given.cycles["memory"] += waited
@@ -138,7 +134,7 @@ class _Giver:
                 if cycle is None or before is None or place in self.given.not_before:
                     continue
                 is_memory = self.trace.kind(wave.path[step]) is Kind.VECTOR_MEMORY
-                usual = CDNA_PARAMETERS["valu done"].cycles if is_memory else FETCHED
+                usual = self.trace.values["valu done"] if is_memory else FETCHED
                 if cycle - before > usual:
                     self.given.not_before[place] = cycle
                     cause = "memory refuses" if is_memory else "code"
@@ -167,7 +163,7 @@ class _Giver:
         for at, place, issued, _ in own:
             before = bisect_left(starts, at) - 1
             free = events[before][0] + events[before][1] if before >= 0 else NEVER
-            expected = max(issued + self.begin, free)
+            expected = max(issued + int(self.trace.values["transfer start"]), free)
             if at > expected + REFUSED:
                 self.given.transfer_not_before[place] = at
                 self.given.cycles["memory refuses"] += at - expected

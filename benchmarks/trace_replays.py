@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from traced_runs import Place, Trace, TracedWave
 
-from amdjit.cycles.cdna import CDNA_VALUES
 from amdjit.cycles.engine.layout import NEVER
 from amdjit.cycles.engine.order import CAUSES
-from amdjit.cycles.memory_parameters import VALUES
-from amdjit.cycles.program import CDNA, Kind, Step
+from amdjit.cycles.program import Kind, Step
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
 
@@ -25,9 +23,7 @@ def replay_in_host_code(
     trace: Trace, values: Mapping[str, float] | None = None
 ) -> list[dict[int, tuple[int, str]]]:
     """Return, for each wave of the traced SIMD, the cycle and the cause of each step that is
-    issued. values: of the parameters, by name; None: the table's."""
-    if values is None:
-        values = CDNA_VALUES if trace.table.family == CDNA else VALUES
+    issued. values: of the parameters, by name; None: those of the trace's processor."""
     workgroups: dict[int, list[int]] = {}
     waves = (*trace.waves, *trace.neighbours)
     for number, wave in enumerate(waves):
@@ -39,7 +35,9 @@ def replay_in_host_code(
         )
         for numbers in workgroups.values()
     ]
-    found = simulate(program_of(trace.table, values), groups)
+    found = simulate(
+        program_of(trace.table, trace.values if values is None else values, trace.wave_size), groups
+    )
     order = [number for numbers in workgroups.values() for number in numbers]
     by_number = dict(zip(order, found, strict=True))
     predicted = []

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from amdjit.cycles.families import family_of
 from amdjit.cycles.program import CDNA, QUANTUM, Kind, ProgramTable, Step
+from amdjit.target import Target
 
 __all__ = ["FRONT", "HIDDEN", "MEMORY", "NEVER", "Given", "Place", "Trace", "TracedWave"]
 
@@ -72,7 +74,7 @@ class Trace:
 
     name: str
     kernel: str
-    target: str
+    target: Target
     texts: tuple[str, ...]
     table: ProgramTable
     waves: tuple[TracedWave, ...]
@@ -84,9 +86,19 @@ class Trace:
     given: Given = field(default_factory=Given, repr=False)
 
     @property
+    def values(self) -> Mapping[str, float]:
+        """The model's parameters for the processor, by name."""
+        return family_of(self.target).values
+
+    @property
     def quantum(self) -> int:
         """The cycles of what the simulation counts."""
         return QUANTUM if self.table.family == CDNA else 1
+
+    @property
+    def wave_size(self) -> int:
+        """Lanes of a wave."""
+        return self.target.wave_size
 
     def kind(self, index: int) -> Kind:
         """Return how an instruction leaves its wave."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.cycles.cdna import CDNA_VALUES
-from amdjit.cycles.parameters import PARAMETERS, PASSES, Parameter, Source, passes_name
-from amdjit.target import Feature, Target
+from amdjit.cycles.parameters import Parameter, Source
 
-__all__ = ["MEMORY_PARAMETERS", "VALUES", "table_values"]
+__all__ = ["MEMORY_PARAMETERS"]
 
 _DOCUMENTED = "AMD RDNA 4 ISA and product pages"
 _RDNA3 = "Chips and Cheese measured 150 ns of vector loads on an RX 7900 XTX (RDNA 3), at 2.97 GHz"
@@ -38,15 +36,3 @@ MEMORY_PARAMETERS: Mapping[str, Parameter] = {
     )
 }
 """Parameters of the memory system, by name; those of the chip are in `chip.CHIPS`."""
-
-VALUES: Mapping[str, float] = {
-    **{row.name: row.value for row in (*PARAMETERS.values(), *MEMORY_PARAMETERS.values())},
-    **{passes_name(timing): cycles for timing, cycles in PASSES.items()},
-}
-"""The values of all parameters, by name. Values may also have the chip's, by the names of
-`chip.CHIP_VALUES`; without them the chip's own count."""
-
-
-def table_values(target: Target) -> Mapping[str, float]:
-    """Return the values of the table for a processor."""
-    return CDNA_VALUES if Feature.MFMA in target.features else VALUES

@@ -24,10 +24,10 @@ from amdjit.cycles.chip import Chip, chip_of
 from amdjit.cycles.engine.layout import Request
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
+from amdjit.cycles.families import family_of
 from amdjit.cycles.memory import NativeMemory, memory_of
-from amdjit.cycles.memory_parameters import table_values
 from amdjit.cycles.parameter_file import file_assumption, values_of
-from amdjit.cycles.parameters import PASSES, passes_name
+from amdjit.cycles.parameters import passes_name
 from amdjit.cycles.program import (
     CDNA,
     QUANTUM,
@@ -43,9 +43,8 @@ from amdjit.cycles.sample import Footprint, footprint_of, sample_of
 from amdjit.cycles.simulation import GroupRun, Requests, WaveRun, simulate
 from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
-from amdjit.isa import decode
+from amdjit.isa import decode, instruction_set_of
 from amdjit.isa.analysis.kernel_code import segment_of
-from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.isa.traits import Timing
 from amdjit.target import Target, find_target
 
@@ -93,8 +92,8 @@ def cycles_by_values(
 ) -> Callable[[Mapping[str, float]], int]:
     """Return what gives `Cycles.kernel` of a launch for values of the parameters, without the rest
     of an estimate, for searches. Arguments and errors as those of `estimate`."""
-    table = table_values(_target(code_object))
-    whole = _estimate(code_object, kernel, launch, recording, table, None)
+    values = family_of(_target(code_object)).values
+    whole = _estimate(code_object, kernel, launch, recording, values, None)
     chip = whole.chip
 
     def cycles(values: Mapping[str, float]) -> int:
@@ -127,12 +126,12 @@ def _estimate(
 
 
 def _table(code_object: CodeObject, recording: Recording, wave_size: int) -> ProgramTable:
-    sets = instruction_set_of(code_object.target_name)
-    assert sets is not None
+    instruction_set = instruction_set_of(code_object.target_name)
+    assert instruction_set is not None
     found = []
     for pc in recording.addresses.tolist():
         segment = segment_of(code_object, pc)
-        found.append(decode(segment.data, pc - segment.address, pc, wave_size, sets))
+        found.append(decode(segment.data, pc - segment.address, pc, wave_size, instruction_set))
     return program_table(found)
 
 
@@ -228,7 +227,7 @@ class _Estimate:
         executed = np.concatenate([wave.path for wave in waves])
         counts = np.bincount(executed, minlength=len(self.table))
         timings = [TIMINGS[number] for number in self.table.steps[:, Step.TIMING]]
-        cycles = [self.values.get(passes_name(each), PASSES.get(each, 0)) for each in timings]
+        cycles = [self.values.get(passes_name(each), 0) for each in timings]
         products = self.table.steps[:, Step.PASSES]
         busy = np.where(products > 0, products * QUANTUM, np.array(cycles)) * counts
         is_matrix = np.array([timing in _MATRIX for timing in timings])

@@ -21,7 +21,7 @@ from amdjit.isa.traits import (
     Timing,
     Unit,
 )
-from amdjit.isa.wait_counters import WaitEvent
+from amdjit.isa.wait_counters import WaitCounter, WaitEvent
 
 __all__ = [
     "CDNA",
@@ -63,10 +63,21 @@ _FIRST = {
 }
 
 COUNTERS = ("loadcnt", "storecnt", "dscnt", "kmcnt", "expcnt")
-_COUNTER = {name: number for number, name in enumerate(COUNTERS)}
-# Counters of gfx11 and gfx9, which count what several of gfx12 do.
-_COUNTER |= {name: _COUNTER[new] for name, new in (("vmcnt", "loadcnt"), ("vscnt", "storecnt"))}
-_COUNTER["lgkmcnt"] = _COUNTER["dscnt"]
+# Other families' counters count what these do: RDNA 3's and CDNA's VMcnt, VScnt and LGKMcnt; of the
+# last, LDS instructions end in order, unlike scalar loads. CDNA's VMcnt counts stores, too.
+_COUNTER = {
+    **{(name, name != "kmcnt"): number for number, name in enumerate(COUNTERS)},
+    ("vmcnt", True): COUNTERS.index("loadcnt"),
+    ("vscnt", True): COUNTERS.index("storecnt"),
+    ("lgkmcnt", True): COUNTERS.index("dscnt"),
+    ("lgkmcnt", False): COUNTERS.index("kmcnt"),
+}
+
+
+def _number(counter: WaitCounter) -> int:
+    return _COUNTER[counter.name, counter.in_order]
+
+
 NO_WAIT = -1
 
 TIMINGS = tuple(Timing)
@@ -90,7 +101,7 @@ class Kind(IntEnum):
     BARRIER_WAIT = 11  # takes no cycle if the barrier is complete
     MESSAGE = 12  # s_sendmsg
     END = 13  # s_endpgm
-    BARRIER = 14  # s_barrier of gfx9: arrives at the barrier, and waits until it is complete
+    BARRIER = 14  # arrives at the barrier and waits there
 
 
 class Dependency(IntFlag):
@@ -317,7 +328,7 @@ def _describe_memory(row: list[int], instruction: Instruction) -> None:
     traits = instruction.traits
     if traits.event is not None:
         counted = instruction.opcode.instruction_set.wait_counters.counted[event_of(instruction)]
-        row[Step.COUNTED] = sum(1 << _COUNTER[counter.name] for counter in counted)
+        row[Step.COUNTED] = sum(1 << _number(counter) for counter in counted)
     if traits.unit in (Unit.VECTOR_MEMORY, Unit.LDS, Unit.LDS_DIRECT):
         row[Step.TRANSFER] = transfer_dwords(instruction)
         row[Step.RESULT] = _vector_dwords(instruction, "written")
@@ -426,11 +437,11 @@ def _waits(instruction: Instruction) -> list[int]:
     immediates = instruction.immediates
     for wait in instruction.traits.waits:
         left = wait.left(immediates.get(wait.immediate, 0))
-        is_whole = instruction.traits.immediate is Immediate.OLD_COUNTERS
-        most = wait.left(0xFFFF) if is_whole else None
-        limits[_COUNTER[wait.counter.name]] = NO_WAIT if left == most else left
-    if instruction.traits.immediate is Immediate.OLD_COUNTERS and not instruction.traits.waits:
+        is_open = wait.mask != 0 and left == wait.left(0xFFFF)
+        limits[_number(wait.counter)] = NO_WAIT if is_open else left
+    is_old = instruction.traits.immediate is Immediate.OLD_COUNTERS
+    if is_old and not instruction.traits.waits:
         for name, shift, mask in _OLD:
             value = immediates["simm16"] >> shift & mask
-            limits[_COUNTER[name]] = NO_WAIT if value == mask else value
+            limits[COUNTERS.index(name)] = NO_WAIT if value == mask else value
     return limits

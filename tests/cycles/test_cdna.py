@@ -15,7 +15,7 @@ from trace_replays import replay_in_host_code
 import amdjit
 from amdjit import f32, shared
 from amdjit.code_object import CodeObject
-from amdjit.cycles.cdna import CDNA_VALUES
+from amdjit.cycles.families import family_of
 from amdjit.cycles.parameters import issue_cycles
 from amdjit.cycles.program import Kind, program_table
 from amdjit.cycles.rows import program_of
@@ -82,9 +82,7 @@ def test_transcendental_instructions_take_four() -> None:
     [(F16, "gfx942", 32), (F32, "gfx942", 64), (SPARSE, "gfx942", 32), (DOUBLE, "gfx942", 32),
      (F16, "gfx950", 32), (DOUBLE, "gfx950", 64)],
 )  # fmt: skip
-def test_products_follow_each_other_after_their_passes(
-    product: str, cpu: str, cycles: int
-) -> None:
+def test_products_follow_each_other_after_their_passes(product: str, cpu: str, cycles: int) -> None:
     long = loop("\n".join([product] * 20), cpu) - loop("\n".join([product] * 10), cpu)
     assert long == 10 * cycles
     # Of several waves of a SIMD, too.
@@ -130,7 +128,9 @@ def test_waves_wait_for_each_other_at_a_barrier() -> None:
     assert table.steps[1, 0] == Kind.BARRIER
     path = np.arange(3, dtype=np.int32)
     runs = WaveRun(path), WaveRun(path, start=100)
-    first, second = simulate(program_of(table, CDNA_VALUES), [GroupRun(runs, (0, 1))])
+    first, second = simulate(
+        program_of(table, family_of(read_target("gfx942")).values), [GroupRun(runs, (0, 1))]
+    )
     assert second.issued.tolist() == [400, 404, 420]
     assert first.issued.tolist() == [0, 4, 420]
 
@@ -168,9 +168,7 @@ def replays() -> tuple[Replay, ...]:
 
 def test_kernels_of_gfx950_are_within_15_percent_and_most_within_2() -> None:
     found = {
-        one.trace.name: one.errors["kernel"].relative
-        for one in replays()
-        if "kernel" in one.errors
+        one.trace.name: one.errors["kernel"].relative for one in replays() if "kernel" in one.errors
     }
     assert len(found) >= 10
     assert {name: error for name, error in found.items() if abs(error) > 0.15} == {}
