@@ -1,4 +1,4 @@
-"""The report: rocWMMA's columns, for what reads its files, and then amdjit's own."""
+"""The report: first rocWMMA's columns, for programs that read its files, then amdjit's own."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MISSING = "n/a"
 
 
 def tflops(result: Result) -> float | None:
-    """Return 10^12 operations a second, measured or else estimated; None for neither."""
+    """Return 10^12 operations per second, measured or else estimated; None if neither is known."""
     seconds = result.seconds if result.milliseconds is None else result.milliseconds / 1000
     return None if not seconds else result.case.operations / seconds / 1e12
 
 
 def efficiency(result: Result) -> float | None:
-    """Return the measured share of the peak in percent; None where either is not known."""
+    """Return the measured share of the peak in percent; None if one of them is not known."""
     peaks = PEAKS.get(result.target)
     if peaks is None or result.milliseconds is None:
         return None
@@ -111,11 +111,12 @@ def header() -> str:
 
 
 def row(result: Result) -> str:
-    """Return a result's row: what is not known is n/a, and so is the work of a skipped case."""
+    """Return the row of a result. Everything unknown is n/a, and so is the work of a skipped
+    case."""
     texts = [_text(cell(result)) for cell in _THEIRS.values()]
     if result.outcome is Outcome.SKIPPED:
         place = list(_THEIRS).index("Problem Size(GFlops)")
-        texts[place] = _MISSING  # as rocWMMA writes it
+        texts[place] = _MISSING  # rocWMMA writes it so
     return ", ".join((*texts, *(_text(cell(result)) for cell in _OURS.values())))
 
 
