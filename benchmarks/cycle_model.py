@@ -1,4 +1,4 @@
-"""Replay recorded cycle traces of gfx1200 and gfx1201 with the cycle model.
+"""Replay recorded cycle traces with the cycle model.
 
     python benchmarks/cycle_model.py [FILE.json ...] [--reference] [--instructions] [--json OUT]
 
@@ -157,7 +157,7 @@ def as_json(found: Sequence[Replay], wrong: Sequence[str]) -> dict[str, Any]:
             {
                 "name": one.trace.name,
                 "kernel": one.trace.kernel,
-                "target": one.trace.target,
+                "target": one.trace.target.name,
                 "waves": len(one.trace.waves),
                 "given": dict(one.trace.given.cycles),
                 "missing": list(one.trace.missing),

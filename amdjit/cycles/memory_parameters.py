@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.cycles.parameters import PARAMETERS, PASSES, Parameter, Source, passes_name
+from amdjit.cycles.parameters import Parameter, Source
 
-__all__ = ["MEMORY_PARAMETERS", "VALUES"]
+__all__ = ["MEMORY_PARAMETERS"]
 
 _DOCUMENTED = "AMD RDNA 4 ISA and product pages"
 _RDNA3 = "Chips and Cheese measured 150 ns of vector loads on an RX 7900 XTX (RDNA 3), at 2.97 GHz"
@@ -36,10 +36,3 @@ MEMORY_PARAMETERS: Mapping[str, Parameter] = {
     )
 }
 """Parameters of the memory system, by name; those of the chip are in `chip.CHIPS`."""
-
-VALUES: Mapping[str, float] = {
-    **{row.name: row.value for row in (*PARAMETERS.values(), *MEMORY_PARAMETERS.values())},
-    **{passes_name(timing): cycles for timing, cycles in PASSES.items()},
-}
-"""The values of all parameters, by name. Values may also have the chip's, by the names of
-`chip.CHIP_VALUES`; without them the chip's own count."""

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.cycles.chip import CHIP_VALUES, Chip, chip_of
-from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS, VALUES
+from amdjit.cycles.families import family_of
+from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
 from amdjit.cycles.parameter_file import ParameterFile, least_and_most
 from amdjit.probe.case import Measurement
 from amdjit.probe.outcome import Record
@@ -150,20 +151,20 @@ def fit(record: Record) -> Fit:
 def fit_measurements(
     measurements: Iterable[Measurement],
     target: Target,
-    values: Mapping[str, float] = VALUES,
+    values: Mapping[str, float] | None = None,
     chip: Chip | None = None,
 ) -> Fit:
     """Return what measurements of a processor say about the cycle model's parameters.
 
-    values: the parameters from which the search begins, by name. chip: whose sizes the measured
-    arrays have, by default that of the cycle model. NoEstimate if the model does not know the
-    processor.
+    values: the parameters from which the search begins, by name; None: the table's. chip: whose
+    sizes the measured arrays have, by default that of the cycle model. NoEstimate if the model does
+    not know the processor.
     """
     chosen = chip_of(target) if chip is None else chip
     known = {each.name: each for each in experiments(target, chosen)}
     given = list(measurements)
     before = {**{name: float(getattr(chosen, field)) for name, field in CHIP_VALUES.items()}}
-    before |= values
+    before |= family_of(target).values if values is None else values
     clock = _clock(given, before)
     start = before if clock is None else {**before, _CLOCK: clock.value}
     observations = _observations(given, target, known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from amdjit.intrinsics.matrix.operands.parameters import Rounded
 from amdjit.profiling.peaks import PEAKS
 from amdjit.rocwmma.cases import ALPHA, BETA, Layout
 from amdjit.rocwmma.running import Outcome, Result
@@ -25,8 +26,10 @@ def efficiency(result: Result) -> float | None:
     peaks = PEAKS.get(result.target)
     if peaks is None or result.milliseconds is None:
         return None
-    # Products of bf8 are as fast as those of fp8.
-    name = result.case.types.stored.name.replace("bf8", "fp8")
+    types = result.case.types
+    name = types.input.value if isinstance(types.input, Rounded) else types.stored.name
+    # Products of bf8 are as fast as those of fp8, and of gfx942's formats as those of others.
+    name = name.replace("bf8", "fp8").removesuffix("_fnuz")
     speed = result.case.operations / (result.milliseconds / 1000)
     return 100 * speed / peaks.operations[f"{name} matrix"]
 

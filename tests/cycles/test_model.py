@@ -13,7 +13,7 @@ from amdjit import blockIdx, f32, threadIdx
 from amdjit.code_object import CodeObject
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
-from amdjit.cycles.memory_parameters import VALUES as ALL_VALUES
+from amdjit.cycles.families import VALUES as ALL_VALUES
 from amdjit.cycles.model import Launch, estimate
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate

@@ -119,12 +119,12 @@ def measurements(
     name calls these experiments.
     """
     laboratory = Laboratory(amdjit.current_device(), effort, reference(target))
-    values, _ = values_of(target)
+    chip = _chip(target)
+    values = {} if chip is None else values_of(target)[0]
     for experiment in chosen:
         samples = laboratory.samples(experiment)
         prediction = predict(experiment, target)
         expected = None if prediction is None else prediction.value(values)
         yield median_of(experiment.name, experiment.unit, samples, experiment.parameter, expected)
-    chip = _chip(target)
     clock = None if chip is None else chip.with_values(values).clock
     yield median_of(f"shader clock, {name}", "Hz", laboratory.clocks, "clock", clock)

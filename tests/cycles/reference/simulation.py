@@ -158,7 +158,7 @@ class Simulation:
 
     def _pass_hidden(self, wave: Wave) -> None:
         """Pass instructions that have no issue of their own; the wave may stop at a barrier."""
-        while not wave.done:
+        while not wave.done and not wave.at_barrier:
             instruction = self.program[wave.run.path[wave.step]]
             if instruction.kind not in HIDDEN:
                 return
@@ -167,8 +167,6 @@ class Simulation:
             else:
                 wave.hide(instruction)
             wave.step += 1
-            if wave.at_barrier:
-                return
 
     def _valu(self, wave: Wave, simd: _Simd, instruction: Instruction, cycle: int) -> int:
         ready = wave.valu_ready(instruction)
@@ -226,9 +224,11 @@ class Simulation:
             taken = step + 1 < len(path) and path[step + 1] != path[step] + 1
             name = "branch taken" if taken else "branch not taken"
             wave.next, wave.reason = cycle + P[name], "branch"
-        elif kind is Kind.BARRIER_SIGNAL:
+        elif kind in (Kind.BARRIER_SIGNAL, Kind.BARRIER):
             wave.next = cycle + P["barrier signal"]
             self._signal(wave, cycle)
+            if kind is Kind.BARRIER:
+                self._arrive(wave)
 
     def _signal(self, wave: Wave, cycle: int) -> None:
         group = self.groups[wave.run.workgroup]
