@@ -106,11 +106,11 @@ _PACKETS = {
     Kind.SCALAR_MEMORY: ("SMEM",),
     Kind.VECTOR_MEMORY: ("VMEM", "FLAT", "BUF", "SGMEM"),
     Kind.LDS: ("LDS",),
-    Kind.BRANCH: ("JUMP", "CALL"),
+    Kind.BRANCH: ("JUMP", "NEXT", "CALL"),
     Kind.BARRIER_SIGNAL: ("BARRIER_SIGNAL",),
     Kind.BARRIER: ("BARRIER",),
     Kind.MESSAGE: ("MESSAGE",),
-    Kind.END: ("WAVEEND",),
+    Kind.END: ("WAVEEND", "OTHER_MSG"),
 }
 
 

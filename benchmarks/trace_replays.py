@@ -56,14 +56,14 @@ def replay_in_host_code(
 
 
 def _run(trace: Trace, number: int, wave: TracedWave) -> WaveRun:
-    given, count = trace.given, len(wave.path)
+    given, count, quantum = trace.given, len(wave.path), trace.quantum
     return WaveRun(
         path=np.array(wave.path, np.int32),
-        start=wave.start,
+        start=wave.start // quantum,
         age=number,
-        fetched=_by_step(given.not_before, number, count, NEVER),
-        accepted=_by_step(given.transfer_not_before, number, count, NEVER),
-        done=_by_step(given.latency, number, count, 0),
+        fetched=_by_step(given.not_before, number, count, NEVER) // quantum,
+        accepted=_by_step(given.transfer_not_before, number, count, NEVER) // quantum,
+        done=_by_step(given.latency, number, count, 0) // quantum,
     )
 
 

@@ -89,7 +89,7 @@ def least_and_most(name: str) -> tuple[float, float]:
     row = {**PARAMETERS, **MEMORY_PARAMETERS}.get(name)
     if row is None:
         return 1, 1 << 16
-    if row.unit in ("instructions", "places"):
+    if row.unit in ("instructions", "places", "SIMDs"):
         return 1, PLACES - 1
     if row.unit == "bytes":
         return 1, 1 << 40

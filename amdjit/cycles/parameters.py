@@ -10,11 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from amdjit.cycles.program import transfer_dwords
+from amdjit.cycles.program import CDNA, QUANTUM, passes_of, transfer_dwords
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.traits import Flow, Idle, Immediate, Timing, Unit
 
-__all__ = ["PARAMETERS", "PASSES", "Parameter", "Source", "issue_cycles", "passes_name"]
+__all__ = [
+    "CDNA_PASSES",
+    "PARAMETERS",
+    "PASSES",
+    "Parameter",
+    "Source",
+    "issue_cycles",
+    "passes_name",
+]
 
 
 class Source(Enum):
@@ -68,6 +76,14 @@ PASSES: Mapping[Timing, int] = {
     Timing.BARRIER_SIGNAL: 1,
     Timing.END: 1,
     Timing.SCALAR_MEMORY: 1,
+}
+
+
+# The same of CDNA, in wave64. MFMA: as its product says.
+CDNA_PASSES: Mapping[Timing, int] = {
+    **{timing: QUANTUM for timing in Timing if timing not in (Timing.VECTOR_MEMORY, Timing.LDS)},
+    # LLVM's scheduling model of gfx942 and gfx950 (SISchedule.td).
+    Timing.TRANSCENDENTAL: 4 * QUANTUM,
 }
 
 
@@ -261,22 +277,33 @@ PARAMETERS = _rows(
         "cycles",
         _TRACES + "start of a wave to its first issue, code in the cache (158)",
     ),
+    Parameter(
+        "simds of a vector cache",
+        2,
+        "SIMDs",
+        "AMD RDNA white paper: a vector cache for each compute unit",
+        Source.DOCUMENTED,
+    ),
 )
 
 
 def issue_cycles(instruction: Instruction) -> int | None:
-    """Return for how many cycles an instruction keeps its unit busy, in wave32; of LDS and vector
-    memory instructions, the path on which their operands go there.
+    """Return for how many cycles an instruction keeps its unit busy, in wave32, of CDNA in wave64;
+    of LDS and vector memory instructions, the path on which their operands go there.
 
     0 for s_delay_alu and s_wait_alu, which take no cycle of their own; None if it is not known.
     """
     traits = instruction.traits
+    is_cdna = instruction.opcode.instruction_set.family == CDNA
+    quantum = QUANTUM if is_cdna else 1
     if traits.immediate in (Immediate.DELAYS, Immediate.DEPENDENCIES):
         return 0
     if traits.idle is Idle.DELAY and traits.unit is Unit.SALU:
-        return (instruction.immediates.get("simm16", 0) & 15) + 1
+        return quantum * ((instruction.immediates.get("simm16", 0) & 15) + 1)
     if traits.flow is Flow.SLEEP:
         return None
     if traits.unit in (Unit.LDS, Unit.VECTOR_MEMORY):
-        return transfer_dwords(instruction)
-    return PASSES.get(traits.timing)
+        return quantum * transfer_dwords(instruction)
+    if traits.block_product is not None:
+        return quantum * passes_of(instruction)
+    return (CDNA_PASSES if is_cdna else PASSES).get(traits.timing)

@@ -9,6 +9,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.emulator.counting.lds_banks import groups_of, order_of
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.traits import (
     Barrier,
@@ -23,9 +24,11 @@ from amdjit.isa.traits import (
 from amdjit.isa.wait_counters import WaitCounter, WaitEvent
 
 __all__ = [
+    "CDNA",
     "COUNTERS",
     "FIRST_SGPR",
     "NO_WAIT",
+    "QUANTUM",
     "REGISTERS",
     "SCC",
     "TIMINGS",
@@ -34,11 +37,15 @@ __all__ = [
     "Kind",
     "ProgramTable",
     "Step",
+    "passes_of",
     "program_table",
     "transfer_dwords",
 ]
 
 Int32s = NDArray[np.int32]
+
+# The family of processors that issue in quanta of four cycles, and these.
+CDNA, QUANTUM = "gfx9", 4
 
 # Registers by number: 256 VGPRs, then 106 SGPRs, then the others of `_FIRST`.
 FIRST_SGPR = 256
@@ -146,19 +153,25 @@ class Step(IntEnum):
     # 1 for a message that gives registers back, or the instruction before it: memory instructions
     # must have read their sources.
     NEEDS_SOURCES = 21
-    COLUMNS = 22
+    PASSES = 22  # of an MFMA: quanta of four cycles for which the matrix unit is busy
+    # Of an MFMA: passes before the vector ALU may execute beside it; 0 if it may not.
+    ALONE = 23
+    LDS_CYCLES = 24  # of an access of LDS by 64 lanes without bank conflicts
+    COLUMNS = 25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramTable:
     """A program. steps: a row for each instruction, columns as `Step` names them. registers: of all
     reads and writes. waits: for each instruction and counter of `COUNTERS`, how many may be in
-    flight when it has passed, or `NO_WAIT`. addresses: of the instructions."""
+    flight when it has passed, or `NO_WAIT`. addresses: of the instructions. family: of the
+    instruction set, as `InstructionSet.family` names it."""
 
     steps: Int32s
     registers: Int32s
     waits: Int32s
     addresses: NDArray[np.int64]
+    family: str = "gfx12"
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -186,6 +199,7 @@ def program_table(instructions: Sequence[Instruction]) -> ProgramTable:
         np.array(table.registers, np.int32),
         np.array(table.waits, np.int32).reshape(-1, len(COUNTERS)),
         np.array([instruction.pc for instruction in instructions], np.int64),
+        instructions[0].opcode.instruction_set.family if instructions else "gfx12",
     )
 
 
@@ -220,6 +234,7 @@ class _Table:
         row[Step.CONDITION] = _condition(instruction)
         _describe_memory(row, instruction)
         _describe_idle(row, instruction)
+        _describe_product(row, instruction)
         self.steps.append(row)
         self.waits.append(_waits(instruction))
 
@@ -321,11 +336,23 @@ def _describe_memory(row: list[int], instruction: Instruction) -> None:
     if access is not None:
         is_load = access.kind is MemoryKind.LOAD or row[Step.RESULT] > 0
         row[Step.IS_LOAD], row[Step.IS_STORE] = is_load, not is_load
+        if traits.unit is Unit.LDS and access.size:
+            order = order_of(instruction.opcode.instruction_set.name, is_load)
+            parts = 2 if access.has_two_addresses else 1
+            row[Step.LDS_CYCLES] = 2 * parts * len(groups_of(access.size, order))
 
 
 def transfer_dwords(instruction: Instruction) -> int:
     """Return the dwords of a lane that go to LDS or vector memory: addresses and data."""
-    return max(1, _vector_dwords(instruction, "read"))
+    dwords = _vector_dwords(instruction, "read")
+    if instruction.opcode.instruction_set.family == CDNA:
+        # Addresses of 64 bits go as fast as those of 32 (traces: stores of 16 bytes to addresses
+        # in registers are issued every 20 cycles, loads every 4).
+        dwords -= any(
+            spec.role == "vaddr" and isinstance(value, Register) and value.dwords == 2
+            for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
+        )
+    return max(1, dwords)
 
 
 def _vector_dwords(instruction: Instruction, direction: str) -> int:
@@ -372,10 +399,33 @@ def _describe_idle(row: list[int], instruction: Instruction) -> None:
         row[Step.DEPENDENCIES] = sum(
             bit for bit, shift, mask in _FIELDS if immediate >> shift & mask != mask
         )
+    elif traits.flow is Flow.SLEEP and instruction.opcode.instruction_set.family == CDNA:
+        row[Step.IDLE] = max(1, _SLEEP_CYCLES // QUANTUM * (immediate & 127))
     elif traits.flow is Flow.SLEEP:
         row[Step.IDLE] = max(1, _SLEEP_CYCLES * (immediate & 127) - _SLEEP_LESS)
     elif traits.idle is Idle.DELAY and kind == Kind.IMMEDIATE:
         row[Step.IDLE] = (immediate & 15) + 1
+
+
+def _describe_product(row: list[int], instruction: Instruction) -> None:
+    product = instruction.traits.block_product
+    if product is None:
+        return
+    row[Step.PASSES] = passes_of(instruction)
+    # AMD's matrix instruction calculator: from the fourth cycle on, of sparse ones the eighth.
+    is_xdl = product.is_xdl(instruction.opcode.instruction_set.name)
+    row[Step.ALONE] = (1 + product.sparse) * is_xdl
+
+
+def passes_of(instruction: Instruction) -> int:
+    """Return for how many quanta of four cycles an MFMA keeps the matrix unit busy; 0 for other
+    instructions."""
+    product = instruction.traits.block_product
+    if product is None:
+        return 0
+    formats = [instruction.immediates.get(field, 0) for field in ("cbsz", "blgp")]
+    name, dwords = instruction.opcode.instruction_set.name, instruction.opcode.operands[0].dwords
+    return product.passes(dwords, name) * product.f8_factor(formats)
 
 
 # gfx11's s_waitcnt, which gfx12 still takes: shift and mask of a counter.
@@ -387,10 +437,10 @@ def _waits(instruction: Instruction) -> list[int]:
     immediates = instruction.immediates
     for wait in instruction.traits.waits:
         left = wait.left(immediates.get(wait.immediate, 0))
-        is_open = wait.mask != 0 and left == wait.left(0xFFFF)
-        limits[_number(wait.counter)] = NO_WAIT if is_open else left
-    is_old = instruction.traits.immediate is Immediate.OLD_COUNTERS
-    if is_old and not instruction.traits.waits:
+        is_whole = instruction.traits.immediate is Immediate.OLD_COUNTERS
+        most = wait.left(0xFFFF) if is_whole else None
+        limits[_number(wait.counter)] = NO_WAIT if left == most else left
+    if instruction.traits.immediate is Immediate.OLD_COUNTERS and not instruction.traits.waits:
         for name, shift, mask in _OLD:
             value = immediates["simm16"] >> shift & mask
             limits[COUNTERS.index(name)] = NO_WAIT if value == mask else value

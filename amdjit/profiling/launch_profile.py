@@ -322,7 +322,7 @@ _OPERATIONS: Mapping[str, tuple[str, int]] = {
     "v_dot8_i32_iu4": ("i4", 16),
     "v_dot8_u32_u4": ("i4", 16),
 }  # fmt: skip
-_MATRIX_TYPES = {"bf8": "fp8", "iu8": "i8", "iu4": "i4", "xf32": "f32", "f8f6f4": "fp8"}
+_MATRIX_TYPES = {"bf8": "fp8", "iu8": "i8", "iu4": "i4", "f8f6f4": "fp8"}
 # Rows and columns of WMMA's results.
 _ROWS = 16
 

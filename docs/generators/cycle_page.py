@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from amdjit.cycles.cdna import CDNA_MEMORY, CDNA_OWN
 from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
 from amdjit.cycles.parameters import PARAMETERS, PASSES, Parameter
 
@@ -15,6 +16,8 @@ __all__ = ["ERRORS", "with_tables"]
 
 # Written by `python benchmarks/cycle_model.py --json docs/cycle_errors.json`.
 ERRORS = Path(__file__).parents[1] / "cycle_errors.json"
+# `... cycle_model.py tests/hardware/traces_cdna/*__*.json --json docs/cycle_errors_cdna.json`.
+CDNA_ERRORS = ERRORS.with_name("cycle_errors_cdna.json")
 
 Table = Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]
 _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -23,7 +26,7 @@ _KINDS = ("ALU", "WMMA", "memory", "loop", "LDS", "barrier", "branch", "kernel")
 
 def with_tables(text: str, table: Table) -> str:
     """Return the page with its tables as they are now."""
-    errors = json.loads(ERRORS.read_text())
+    errors, cdna = (json.loads(path.read_text()) for path in (ERRORS, CDNA_ERRORS))
     tables = {
         "passes": lambda: _passes(table),
         "parameters": lambda: _parameters(table, PARAMETERS),
@@ -32,6 +35,10 @@ def with_tables(text: str, table: Table) -> str:
         "runs": lambda: _runs(table, errors),
         "traces": lambda: _traces(table, errors),
         "worst": lambda: _worst(table, errors),
+        "cdna_parameters": lambda: _parameters(table, CDNA_OWN),
+        "cdna_memory_parameters": lambda: _parameters(table, CDNA_MEMORY),
+        "cdna_totals": lambda: _totals(table, cdna),
+        "cdna_traces": lambda: _traces(table, cdna),
     }
     return _BLOCK.sub(lambda match: f"{match[1]}{tables[match[2]]().rstrip()}\n{match[3]}", text)
 
@@ -80,6 +87,7 @@ def _relative(found: Mapping[str, Any], kind: str) -> str:
 
 
 def _traces(table: Table, errors: Mapping[str, Any]) -> str:
+    kinds = [kind for kind in reversed(_KINDS) if kind in errors["all"]]
     rows = []
     for trace in errors["traces"]:
         kernel = trace["errors"].get("kernel", {})
@@ -90,10 +98,10 @@ def _traces(table: Table, errors: Mapping[str, Any]) -> str:
                 str(trace["waves"]),
                 f"{kernel.get('measured', 0):,}",
                 given,
-                *(_relative(trace["errors"], kind) for kind in reversed(_KINDS)),
+                *(_relative(trace["errors"], kind) for kind in kinds),
             )
         )
-    return table(("trace", "waves", "cycles", "given", *reversed(_KINDS)), rows)
+    return table(("trace", "waves", "cycles", "given", *kinds), rows)
 
 
 def _worst(table: Table, errors: Mapping[str, Any]) -> str:

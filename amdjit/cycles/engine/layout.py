@@ -66,7 +66,12 @@ class Row(Field):
     LDS_LATENCY = 39, "i64", "cycles"  # from the end of the transfer to the result
     SALU_CYCLES = 40, "i64", "cycles"  # for which the scalar unit is busy
     IS_SCALAR_RESULT = 41  # 1 for a VALU instruction that writes an SGPR
-    FIELDS = 42
+    # 1 for a VALU instruction that waits for its unit and its sources before it is issued, and that
+    # does not hold up other instructions of its wave.
+    AT_ISSUE = 42
+    # Passes of a product, of which other units' instructions of the wave wait for none.
+    BESIDE = 43, "i64", "cycles"
+    FIELDS = 44
 
 
 class Unit(Field):
@@ -222,7 +227,8 @@ class Parameter(Field):
     MATRIX_AFTER_TRANSCENDENTAL_RESULT = 26
     SALU_QUEUE = 27, "i64", "instructions"
     TRANSFER_QUEUE_PLACE = 28
-    FIELDS = 29
+    SIMDS_OF_A_VECTOR_CACHE = 29, "i64", "SIMDs"
+    FIELDS = 30
 
 
 class Simulation(Field):

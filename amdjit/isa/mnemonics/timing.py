@@ -42,6 +42,8 @@ def _timing(traits: Traits) -> Timing:
     if traits.matrix is not None:
         is_wide = traits.matrix.a in ("f16", "bf16")
         return Timing.MATRIX_WIDE if is_wide else Timing.MATRIX_NARROW
+    if traits.block_product is not None:
+        return Timing.MATRIX_BLOCKS
     if _IMMEDIATE.fullmatch(name):
         return Timing.IMMEDIATE
     if traits.unit.is_memory or traits.unit is Unit.LDS_DIRECT:
